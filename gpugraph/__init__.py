@@ -440,19 +440,9 @@ def scan(
 
 
 def _expect(kind: type, **given: Any) -> None:
-    """Refuse the arguments that are not of a kind: str, bool or int, NumPy's among them."""
-    import numpy as np
+    from gpugraph.errors import expect
 
-    kinds, told = {
-        str: ((str,), "a text"),
-        bool: ((bool, np.bool_), "True or False"),
-        int: ((int, np.integer), "a whole number of up to 64 bits"),
-    }[kind]
-    for name, value in given.items():
-        if not isinstance(value, kinds) or (kind is int and int(value).bit_length() > 64):
-            from gpugraph.errors import InputError, shown
-
-            raise InputError(f"{name} is {shown(value)}", remedy=f"give {told}")
+    expect(kind, **given)
 
 
 def _solve(

@@ -23,6 +23,7 @@ import difflib
 import os
 import reprlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 EXIT_OK = 0
 EXIT_DEFECT = 70
@@ -184,6 +185,24 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     remedy = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
     return InputError(f"unknown {kind} '{name}'", remedy=remedy)
+
+
+def expect(kind: type, **given: Any) -> None:
+    """Check that arguments are of a kind: str, bool or int, NumPy's among them.
+
+    Raises:
+        InputError: one is not; the message names it.
+    """
+    import numpy as np
+
+    kinds, described = {
+        str: ((str,), "a text"),
+        bool: ((bool, np.bool_), "True or False"),
+        int: ((int, np.integer), "a whole number of up to 64 bits"),
+    }[kind]
+    for name, value in given.items():
+        if not isinstance(value, kinds) or (kind is int and int(value).bit_length() > 64):
+            raise InputError(f"{name} is {shown(value)}", remedy=f"give {described}")
 
 
 @contextlib.contextmanager

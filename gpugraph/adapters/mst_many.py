@@ -23,7 +23,7 @@ from gpugraph.compiled import njit, threads
 from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import KernelFile, product
-from gpugraph.errors import InputError, VerificationFailed, unknown_name
+from gpugraph.errors import InputError, VerificationFailed, expect, shown, unknown_name
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
@@ -251,6 +251,9 @@ def mst_many(graphs: Iterable[Any] | GraphBatch, *, device: str = "auto", verify
         InputError, DeviceUnavailable, OutOfMemory: they cannot be computed.
         VerificationFailed: one does not hold; the message says which.
     """
+    expect(str, device=device, verify=verify)
+    if not isinstance(graphs, Iterable | GraphBatch):
+        raise InputError(f"graphs is {shown(graphs)}", remedy="give a list of graphs, or a GraphBatch")
     if verify not in METHODS_OF_A_RUN:
         raise unknown_name("verification method", verify, METHODS_OF_A_RUN)
     with _opened(device) as found, calls.call("mst_many", found.kind):

@@ -26,7 +26,7 @@ from gpugraph.adapters.inputs import input_positions, opened
 from gpugraph.adapters.searches import Rows, search
 from gpugraph.clock import NullClock
 from gpugraph.devices import discovery
-from gpugraph.errors import InputError, VerificationFailed, shown, unknown_name
+from gpugraph.errors import InputError, VerificationFailed, expect, shown, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.host import ForkLock
@@ -92,12 +92,6 @@ def _limit(cutoff: Any) -> float | None:
         raise InputError(f"cutoff is {shown(cutoff)}", remedy="give a number that a float holds") from None
 
 
-def _named(what: str, name: Any) -> str:
-    if not isinstance(name, str):
-        raise InputError(f"{what} is {shown(name)}", remedy="give its name, a text")
-    return name
-
-
 class OnDevice(Shown):
     """A graph on a device; use it as a context manager, or call ``close``.
 
@@ -110,7 +104,8 @@ class OnDevice(Shown):
 
     def __init__(self, source: Any, device: str = "auto"):
         self._in_use = ForkLock()
-        self.device, self.note = discovery.select_device(_named("device", device))
+        expect(str, device=device)
+        self.device, self.note = discovery.select_device(device)
         with calls.call("on", self.device.kind), calls.phase("convert"):
             self.graph, self._arcs = opened(source, self.device)
         self._admitted: dict[str, CSRGraph] = {}
@@ -275,6 +270,8 @@ class OnDevice(Shown):
             InputError: the forest is one of another graph.
         """
         graph = self._admit("mst")
+        if not isinstance(forest, Forest):
+            raise InputError(f"forest is {shown(forest)}", remedy="give what mst of this graph returned")
         if forest.graph is not graph and forest.graph.digest != graph.digest:
             raise InputError("the forest is one of another graph", remedy="give what mst of this one returned")
         return self._positions[forest.edges]
@@ -297,7 +294,8 @@ class OnDevice(Shown):
         """Return an algorithm set up on the graph, as it was left by the first call that needed it."""
         if self._closed:
             raise InputError("the graph was given back", remedy="ask inside the with statement")
-        key = (problem, _named("algo", algo), tuple(sorted((name, repr(value)) for name, value in options.items())))
+        expect(str, algo=algo)
+        key = (problem, algo, tuple(sorted((name, repr(value)) for name, value in options.items())))
         if key not in self._ready:
             with calls.call("on", self.device.kind):
                 self._ready[key] = self._prepare(problem, algo, options)
@@ -450,7 +448,8 @@ class OnDevice(Shown):
     def _verified(self, result: Any, method: str) -> Any:
         if method == "none":
             return result
-        if _named("verify", method) not in METHODS_OF_A_RUN:
+        expect(str, verify=method)
+        if method not in METHODS_OF_A_RUN:
             raise unknown_name("verification method", method, METHODS_OF_A_RUN)
         from gpugraph.measure.check import check_result
 

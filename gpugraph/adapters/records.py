@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from gpugraph.bench.store import append_record
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, shown, unknown_name
 from gpugraph.files import atomic_write
 from gpugraph.html import bar, card, table
 from gpugraph.measure import record_file
@@ -290,6 +290,9 @@ def read_records(*paths: str | os.PathLike[str]) -> Records:
     Raises:
         InputError: a file cannot be read, is empty, or a line of it is no record.
     """
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(f"path is {shown(path)}", remedy="give the path of a file of records")
     return Records(*record_file.read_records(paths))
 
 

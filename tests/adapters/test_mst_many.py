@@ -177,3 +177,12 @@ def test_a_gpu_stays_open_for_the_next_call_and_not_after_one_that_failed(monkey
     assert opened[0].closed
     assert gpugraph.mst_many(given, device="cuda")[0].total_weight == 3
     assert len(opened) == 2
+
+
+@pytest.mark.parametrize(
+    ("given_graphs", "options", "named"),
+    [(3, {}, "graphs is 3"), ([], {"device": ["cpu"]}, "device is"), ([], {"verify": None}, "verify is None")],
+)
+def test_an_odd_argument_is_refused_and_named(given_graphs, options, named):
+    with pytest.raises(InputError, match=named):
+        gpugraph.mst_many(given_graphs, **{"device": "cpu", **options})

@@ -124,6 +124,11 @@ def test_an_odd_device_and_pickling_are_refused():
                 copied(g)
 
 
+def test_what_is_no_forest_has_no_positions():
+    with gpugraph.on(zoo("grid"), "cpu") as g, pytest.raises(InputError, match="forest is None"):
+        g.input_positions(None)
+
+
 def test_the_forest_of_another_graph_has_no_positions_in_this_one():
     with gpugraph.on(zoo("grid"), "cpu") as g, gpugraph.on(zoo("random"), "cpu") as other:
         with pytest.raises(InputError, match="another graph"):

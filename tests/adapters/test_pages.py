@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import gpugraph
 from gpugraph.adapters.networkx.info import FUNCTIONS
 from tests.adapters.test_foreign_suites import environment  # noqa: F401
 
@@ -33,6 +34,12 @@ def test_every_function_of_the_backend_is_in_the_table():
     for name in FUNCTIONS:
         shapes = [re.escape(one).replace("…", r"\w*") for one in named]
         assert any(re.fullmatch(shape, name) for shape in shapes), name
+
+
+def test_every_public_function_says_whether_threads_may_share_it():
+    table = (DOCS / "python.md").read_text("utf-8").split("## Threads")[1].split("\n\n")[1]
+    named = set(re.findall(r"`(?:gpugraph\.)?(\w+)`", table))
+    assert set(gpugraph.__all__) - {"__version__"} <= named
 
 
 @pytest.mark.parametrize("page", ["networkx.md", "python.md", "datasets.md", "when.md"])

@@ -227,3 +227,8 @@ def test_a_notebook_sees_what_goes_on_beneath_the_cell_until_it_ends(monkeypatch
     with calls.showing():  # a shell, and no terminal: nothing is shown
         pass
     assert seen == []
+
+
+def test_what_is_no_path_is_refused() -> None:
+    with pytest.raises(InputError, match="path is 3"):
+        gpugraph.read_records(3)  # type: ignore[arg-type]
