@@ -235,6 +235,8 @@ def reading(path: str | os.PathLike[str], remedy: str, damage: str = "") -> Iter
 def unreadable(path: str | os.PathLike[str], error: OSError | ValueError) -> InputError:
     """Return the error for a file that the system does not give, or whose path can be none."""
     reason = (getattr(error, "strerror", None) or str(error)).lower()
+    if "embedded null" in reason:  # the words differ between versions of Python
+        reason = "embedded null character in the path"
     misspelt = isinstance(error, FileNotFoundError | ValueError)
     remedy = "check the spelling of the path" if misspelt else "check its permissions"
     return InputError(f"cannot be read: {reason}", where=path, remedy=remedy)

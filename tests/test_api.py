@@ -179,7 +179,7 @@ def test_an_argument_of_another_kind_is_refused(name, value):
         (lambda: gpugraph.verify(nx_graph(), "no-such.npz", method=None), "method is None"),
         (lambda: gpugraph.generate(None), "spec is None"),
         (lambda: gpugraph.to_networkx(None), "a NoneType is neither a forest nor distances"),
-        (lambda: gpugraph.load("a\0b"), "cannot be read: embedded null"),
+        (lambda: gpugraph.load("a\0b"), "cannot be read: embedded null character in the path"),
         (lambda: gpugraph.load("\ud800"), "cannot be read"),
         (lambda: gpugraph.mst([[0, 1], [1, 0]], device="cpu"), "a list is not a graph"),
         (lambda: gpugraph.sssp(nx_graph(), 1.5, device="cpu"), "neither a node of the graph, nor a number"),

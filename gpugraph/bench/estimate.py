@@ -200,7 +200,7 @@ def _sources(cell: Cell) -> int:
     """Return how many queries a cell runs."""
     source = str(cell.source or "")
     count = source.removeprefix("random:")
-    return int(count) if source.startswith("random:") and count.isdigit() else 1
+    return int(count) if source.startswith("random:") and count.isdecimal() else 1
 
 
 class Budget:

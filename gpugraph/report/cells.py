@@ -35,7 +35,7 @@ def ordered(names: Iterable[str]) -> list[str]:
     """Return names once each as a legend lists them: by letters, numbers by size, peers last."""
 
     def key(name: str) -> tuple[bool, list[tuple[int, int, str]]]:
-        parts = [(0, int(p), "") if p.isdigit() else (1, 0, p.lower()) for p in re.split(r"(\d+)", name)]
+        parts = [(0, int(p), "") if p.isdecimal() else (1, 0, p.lower()) for p in re.split(r"(\d+)", name)]
         return "peer:" in name, parts
 
     return sorted(dict.fromkeys(names), key=key)

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph.bench import estimate
 from gpugraph.bench.axes import parse_settings
 from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
 from gpugraph.errors import InputError
+from gpugraph.measure.cell import Cell
 from gpugraph.peers import register_commands
 
 CPU = {"auto": "cpu", "cpu": "cpu"}
@@ -417,3 +419,8 @@ def test_what_a_file_does_not_say_is_an_axis_too(plan: Make, tmp_path: Path) -> 
         ("src,dst,weight", 9, False),
     }
     assert len({cell.input for cell in made}) == 2
+
+
+def test_a_number_of_sources_that_is_none_counts_as_one():
+    assert estimate._sources(Cell("sssp", "grid:4x4", source="random:²")) == 1
+    assert estimate._sources(Cell("sssp", "grid:4x4", source="random:12")) == 12

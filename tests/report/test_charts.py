@@ -346,3 +346,7 @@ def test_more_threads_are_held_against_the_fewest_of_the_same_algorithm_on_the_s
     drawn = chosen_points(rows, "threads", "scaling", ["problem", "graph"], [])
     assert [(p.x, p.y) for p in drawn.points if "16" in p.variant] == [(1, 1.0), (4, pytest.approx(3.2))]
     assert [(p.x, p.y) for p in drawn.points if "18" in p.variant] == [(2, 2.0), (8, pytest.approx(6.0))]
+
+
+def test_names_with_digits_that_are_no_numbers_are_put_in_order() -> None:
+    assert ordered(["b", "a²", "²", "a10", "a9"]) == ["a9", "a10", "a²", "b", "²"]

@@ -116,7 +116,7 @@ def _header(source: Source, fields: Sequence[str]) -> tuple[list[str] | None, li
     """Return the names of the columns, None where the first line is an edge, and those that were asked for."""
     wanted = [name.strip() for name in source.columns.split(",")] if source.columns else []
     titled = _HEADERS.match(",".join(fields)) is not None
-    if wanted and all(name.isdigit() for name in wanted):
+    if wanted and all(name.isdecimal() for name in wanted):
         at = [int(name) - 1 for name in wanted if 0 < int(name) <= len(fields)]
         titled |= len(at) == 3 and not _is_number(fields[at[2]])
         return (list(fields), [fields[i] for i in at]) if titled and len(at) == len(wanted) else (None, wanted)

@@ -234,3 +234,8 @@ def test_changed_files_load_or_are_refused_with_a_remedy(name: str, edits: list[
         except GpuGraphError as error:
             remedy = error.remedy
         assert remedy
+
+
+def test_a_column_whose_name_is_a_digit_but_no_number_is_a_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="unknown column '²'"):
+        load(tmp_path, "a.csv", WIDE, columns="²,1")
