@@ -240,7 +240,7 @@ GUESTS = [
     _threw(
         "times that are none",
         "driver = replace(KRUSKAL, own_seconds=lambda state, handle: float('nan'))",
-        "own_seconds told nan, which is no time",
+        "own_seconds returned nan, which is no time",
     ),
     _returns("too few distances", "np.zeros(24, np.uint64)", "not the 25 distances", problem="sssp"),
     _returns("distances as floats", "np.full(25, np.nan)", "the distance nan of vertex 0", problem="sssp"),

@@ -7,8 +7,7 @@ compiled code: offsets int64 × targets int32 or int64 × weights uint32, uint64
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,12 @@ from numpy.typing import NDArray
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 
+if TYPE_CHECKING:
+    from gpugraph.ranks.part import GraphPart
 
-@dataclass(frozen=True, eq=False)
-class Arcs:
-    """The arcs of a graph without negative weights, ready for compiled code.
+
+class Arcs(NamedTuple):
+    """The arcs of a graph without negative weights, an argument of compiled code.
 
     Attributes:
         offsets: (n+1,) int64, read-only.
@@ -32,8 +33,8 @@ class Arcs:
     weights: NDArray[Any]
 
     @classmethod
-    def of(cls, graph: CSRGraph | GraphView) -> Arcs:
-        """Return the arcs of a graph or of a view without preparations."""
+    def of(cls, graph: CSRGraph | GraphView | GraphPart) -> Arcs:
+        """Return the arcs of a graph, of a view without preparations, or of a rank's rows."""
         weights = graph.weights
         if weights.dtype.kind == "i":
             weights = weights.view(f"u{weights.dtype.itemsize}")

@@ -45,21 +45,16 @@ def dijkstra(view: GraphView, clock: Clock, source: int) -> Distances:
     arcs = Arcs.of(view)
     distance = arcs.unreached()
     with clock.phase("search"):
-        relaxations = _search(arcs.offsets, arcs.targets, arcs.weights, source, distance)
+        relaxations = _search(arcs, source, distance)
     clock.count("relaxations", int(relaxations))
     refuse_wrapped(view.graph, source, distance)
     return Distances(view.graph, source, distance)
 
 
 @njit
-def _search(
-    offsets: NDArray[np.int64],
-    targets: NDArray[Any],
-    weights: NDArray[Any],
-    source: int,
-    distance: NDArray[Any],
-) -> int:
+def _search(arcs: Arcs, source: int, distance: NDArray[Any]) -> int:
     """Fill ``distance`` (all unreached on entry) and return how many arcs were relaxed."""
+    offsets, targets, weights = arcs
     n = len(offsets) - 1
     heap = np.empty(n, np.int64)
     place = np.full(n, _NEW, np.int64)  # position in the heap

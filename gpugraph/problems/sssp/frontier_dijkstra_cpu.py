@@ -117,13 +117,14 @@ class Cells:
 def matrix_of(arcs: Arcs, cells: Cells) -> NDArray[Any]:
     """Return the (n, n) matrix whose row u holds the arcs of row u of ``arcs``; it is read-only."""
     matrix = np.full((cells.vertices, cells.vertices), cells.no_arc, cells.dtype)
-    _write(arcs.offsets, arcs.targets, arcs.weights, matrix)
+    _write(arcs, matrix)
     matrix.flags.writeable = False
     return matrix
 
 
 @njit
-def _write(offsets: NDArray[np.int64], targets: NDArray[Any], weights: NDArray[Any], matrix: NDArray[Any]) -> None:
+def _write(arcs: Arcs, matrix: NDArray[Any]) -> None:
+    offsets, targets, weights = arcs
     for u in range(len(offsets) - 1):
         for arc in range(offsets[u], offsets[u + 1]):
             matrix[u, targets[arc]] = weights[arc]
@@ -141,28 +142,22 @@ def predecessors(graph: CSRGraph) -> Arcs:
     np.cumsum(np.bincount(graph.targets, minlength=graph.vertices), out=offsets[1:])
     tails = np.empty_like(arcs.targets)
     weights = np.empty_like(arcs.weights)
-    _deal(arcs.offsets, arcs.targets, arcs.weights, offsets[:-1].copy(), tails, weights)
+    _transpose(arcs, offsets[:-1].copy(), tails, weights)
     for array in (offsets, tails, weights):
         array.flags.writeable = False
     return Arcs(offsets, tails, weights)
 
 
 @njit
-def _deal(
-    offsets: NDArray[np.int64],
-    targets: NDArray[Any],
-    weights: NDArray[Any],
-    following: NDArray[np.int64],
-    tails: NDArray[Any],
-    dealt: NDArray[Any],
-) -> None:
+def _transpose(arcs: Arcs, following: NDArray[np.int64], tails: NDArray[Any], tail_weights: NDArray[Any]) -> None:
     """Write each arc to the next place of its head's row, which ``following`` (n,) counts."""
+    offsets, targets, weights = arcs
     for u in range(len(offsets) - 1):
         for arc in range(offsets[u], offsets[u + 1]):
             at = following[targets[arc]]
             following[targets[arc]] = at + 1
             tails[at] = u
-            dealt[at] = weights[arc]
+            tail_weights[at] = weights[arc]
 
 
 UNRESOLVED, FRONTIER, RESOLVED = 0, 1, 2
@@ -189,7 +184,7 @@ class HostSide:
         if matrix is not None and cells is not None:
             self._rows, self._relax = (matrix, cells.no_arc), pull_matrix if pulls else push_matrix
         elif arcs is not None:
-            self._rows = arcs.offsets, arcs.targets, arcs.weights
+            self._rows = (arcs,)
         self._overflow = np.zeros(1, np.uint32)
 
     def use(self, distance: TwoSided, states: TwoSided, bits: int, float_dtype: np.dtype[Any] | None) -> None:
@@ -234,10 +229,9 @@ def _offer(values: Array, v: int, near: Any, weight: Any, limit: Any, overflow: 
 
 
 @njit
-def push_arcs(
-    offsets: Array, targets: Array, weights: Array, states: Array, values: Array, limit: Any, overflow: Array
-) -> None:
+def push_arcs(arcs: Arcs, states: Array, values: Array, limit: Any, overflow: Array) -> None:
     """Relax over lists of successors, from the frontier (relax_F)."""
+    offsets, targets, weights = arcs
     for u in range(len(offsets) - 1):
         if states[u] == FRONTIER:
             for arc in range(offsets[u], offsets[u + 1]):
@@ -246,10 +240,9 @@ def push_arcs(
 
 
 @njit
-def pull_arcs(
-    offsets: Array, sources: Array, weights: Array, states: Array, values: Array, limit: Any, overflow: Array
-) -> None:
+def pull_arcs(arcs: Arcs, states: Array, values: Array, limit: Any, overflow: Array) -> None:
     """Relax over lists of predecessors, from the unresolved vertices (relax_U)."""
+    offsets, sources, weights = arcs
     for v in range(len(offsets) - 1):
         if states[v] == UNRESOLVED:
             for arc in range(offsets[v], offsets[v + 1]):

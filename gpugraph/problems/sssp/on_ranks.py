@@ -18,7 +18,7 @@ from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sources import DEFAULT, resolve_sources
-from gpugraph.problems.sssp.arcs import unreached
+from gpugraph.problems.sssp.arcs import Arcs, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 from gpugraph.ranks.part import GraphPart
@@ -108,17 +108,17 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
     if all(part.comm.share(part.on_device is not None)):
         return _fault_on_device(part, source, distance)
     none = unreached(distance.dtype)
-    weights = _unsigned(part.weights)
+    arcs = Arcs.of(part)
     state = np.zeros(n, np.uint8)
     state[source] = _HANGS
-    arc = _survey(part.offsets, part.targets, weights, part.first, distance, none, state)
+    arc = _survey(arcs, part.first, distance, none, state)
     if (fault := _relaxable(part, distance, arc)) is not None:
         return fault
     part.comm.all_reduce(state, "max")
     loose = (state == _LOOSE) & (distance != none)
     while loose.any():
         grown = state.copy()
-        _spread(part.offsets, part.targets, weights, part.first, distance, state, grown)
+        _follow(arcs, part.first, distance, state, grown)
         part.comm.all_reduce(grown, "max")
         if np.array_equal(grown, state):
             return _loose(int(np.argmax(loose)), distance)
@@ -168,9 +168,7 @@ def refuse_wrapped_sums(part: GraphPart, source: int, distance: NDArray[Any]) ->
     """
     if distance.dtype != np.uint64:
         return
-    arc = _first_wrap(
-        part.offsets, part.targets, _unsigned(part.weights), part.first, distance, unreached(distance.dtype)
-    )
+    arc = _first_wrap(Arcs.of(part), part.first, distance, unreached(distance.dtype))
     for head in part.comm.share(None if arc < 0 else int(part.targets[arc])):
         if head is not None:
             raise InputError(
@@ -180,13 +178,10 @@ def refuse_wrapped_sums(part: GraphPart, source: int, distance: NDArray[Any]) ->
             )
 
 
-def _unsigned(weights: NDArray[Any]) -> NDArray[Any]:
-    return weights.view(f"u{weights.itemsize}") if weights.dtype.kind == "i" else weights
-
-
 @njit
-def _survey(offsets: Any, targets: Any, weights: Any, first: int, distance: Any, none: Any, state: Any) -> int:
+def _survey(arcs: Arcs, first: int, distance: Any, none: Any, state: Any) -> int:
     """Mark the heads of tight arcs from nearer vertices; return the first arc that can be relaxed, or −1."""
+    offsets, targets, weights = arcs
     for row in range(len(offsets) - 1):
         near = distance[first + row]
         if near == none:
@@ -203,8 +198,9 @@ def _survey(offsets: Any, targets: Any, weights: Any, first: int, distance: Any,
 
 
 @njit
-def _spread(offsets: Any, targets: Any, weights: Any, first: int, distance: Any, state: Any, grown: Any) -> None:
+def _follow(arcs: Arcs, first: int, distance: Any, state: Any, grown: Any) -> None:
     """Mark the heads of tight arcs between equal distances whose tails hang on the source."""
+    offsets, targets, weights = arcs
     for row in range(len(offsets) - 1):
         near = distance[first + row]
         if state[first + row] == _LOOSE:
@@ -216,8 +212,9 @@ def _spread(offsets: Any, targets: Any, weights: Any, first: int, distance: Any,
 
 
 @njit
-def _first_wrap(offsets: Any, targets: Any, weights: Any, first: int, distance: Any, none: Any) -> int:
+def _first_wrap(arcs: Arcs, first: int, distance: Any, none: Any) -> int:
     """Return the first arc from a reached vertex to one that no path of 64 bits reaches, or −1."""
+    offsets, targets, weights = arcs
     for row in range(len(offsets) - 1):
         near = distance[first + row]
         if near == none:

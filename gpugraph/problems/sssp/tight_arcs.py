@@ -66,12 +66,12 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
     predecessor[source] = 0  # nothing is below that; taken back below
     has_level = np.zeros(arcs.vertices, np.bool_)
     least_tail = predecessor.view(np.uint64)  # where −1, no tail yet, is above all others
-    given = arcs.offsets, arcs.targets, arcs.weights, distance, unreached(distance.dtype), least_tail, has_level
-    found = in_threads(partial(_look_at_rows, *given), balanced_ranges(arcs.offsets))
+    of_vertices = distance, unreached(distance.dtype), least_tail, has_level
+    found = in_threads(partial(_look_at_rows, arcs, of_vertices), balanced_ranges(arcs.offsets))
     predecessor[source] = source
     roots = np.flatnonzero(has_level & (predecessor >= 0))
     if len(roots):
-        _spread(arcs.offsets, arcs.targets, arcs.weights, distance, roots, predecessor)
+        _spread(arcs, distance, roots, predecessor)
     predecessor[source] = -1
     first = (next((arc for arc in kind if arc >= 0), -1) for kind in zip(*found, strict=True))
     relaxable, wraps = (ends_of(arcs, arc) for arc in first)
@@ -115,22 +115,14 @@ def ends_of(arcs: Arcs | CSRGraph, arc: int) -> tuple[int, int, int] | None:
 
 
 @njit
-def _look_at_rows(
-    offsets: NDArray[np.int64],
-    targets: NDArray[Any],
-    weights: NDArray[Any],
-    distance: NDArray[Any],
-    none: Any,
-    least_tail: NDArray[np.uint64],
-    has_level: NDArray[np.bool_],
-    row: int,
-    after: int,
-) -> tuple[int, int]:
+def _look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], row: int, after: int) -> tuple[int, int]:
     """Hang the heads of tight arcs of rows [row, after) from nearer vertices on their least tail; note level tails.
 
     Return the position of the first arc that can be relaxed, and of the first whose sum is no distance of this type (it
     wrapped or is infinite) and whose head is unreached; −1 where there is none.
     """
+    offsets, targets, weights = arcs
+    distance, none, least_tail, has_level = of_vertices
     relaxable, wraps = -1, -1
     for u in range(row, after):
         near = distance[u]
@@ -154,15 +146,9 @@ def _look_at_rows(
 
 
 @njit
-def _spread(
-    offsets: NDArray[np.int64],
-    targets: NDArray[Any],
-    weights: NDArray[Any],
-    distance: NDArray[Any],
-    roots: NDArray[np.int64],
-    predecessor: NDArray[np.int64],
-) -> None:
+def _spread(arcs: Arcs, distance: NDArray[Any], roots: NDArray[np.int64], predecessor: NDArray[np.int64]) -> None:
     """Hang vertices on level arcs, by breadth-first search from ``roots``; the smallest tail of a level wins."""
+    offsets, targets, weights = arcs
     queue = np.empty(len(predecessor), np.int64)
     queue[: len(roots)] = roots
     level = np.zeros(len(predecessor), np.int64)  # 0: not found by this search
