@@ -153,6 +153,7 @@ class HostEdges:
         key = self.key_type
         self.tail, self.head = np.empty(room, np.int32), np.empty(room, np.int32)
         self.key, self.at = np.empty(room, key), np.empty(room, np.uint32)
+        self.lists = self.tail, self.head, self.key, self.at
         self.best_key, self.best_at = np.empty(n, key), np.empty(n, np.uint32)
         self.claims = np.empty(n, np.uint64)
         self.link, self.renamed = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -174,18 +175,18 @@ class HostEdges:
     def find_min(self) -> None:
         """Find the least key at every tree among the edges that are here."""
         self.best_key[: self.trees] = np.iinfo(self.key_type).max
-        _find_min(self.edges, self.tail, self.head, self.key, self.best_key)
+        _find_min(self.edges, self.lists, self.best_key)
 
     def claim(self) -> None:
         """Claim for this rank the trees at which it has an edge of the least key of all."""
         self.best_at[: self.trees], self.claims[: self.trees] = NO_EDGE, NO_CLAIM
-        arrays = (self.tail, self.head, self.key, self.at)
-        _claim(self.edges, np.uint64(self.comm.rank << 32), *arrays, self.best_key, self.best_at, self.claims)
+        mine = np.uint64(self.comm.rank << 32)
+        _claim(self.edges, mine, self.lists, (self.best_key, self.best_at, self.claims))
 
     def merge(self) -> None:
         """Hang every tree on the other end of the edge that won it, and note the edges that were won here."""
         rank = np.uint64(self.comm.rank)
-        _merge(self.trees, rank, self.claims, self.best_at, self.link, self.chosen, self.chosen_count)
+        _merge(self.trees, rank, (self.claims, self.best_at), self.link, (self.chosen, self.chosen_count))
 
     def renumber(self) -> None:
         """Number the trees that are left, on all ranks alike; those that nobody claimed have ended."""
@@ -198,7 +199,7 @@ class HostEdges:
 
     def filter(self) -> None:
         """Drop the edges inside a tree."""
-        self.edges = _filter(self.edges, self.tail, self.head, self.key, self.at, self.renamed)
+        self.edges = _filter(self.edges, self.lists, self.renamed)
 
     def settle(self) -> None:
         """Bring every vertex's label from its tree to the tree's smallest vertex."""
@@ -206,16 +207,16 @@ class HostEdges:
 
 
 @njit
-def _find_min(edges: int, tail: Any, head: Any, key: Any, best_key: Any) -> None:
+def _find_min(edges: int, lists: tuple[Any, ...], best_key: Any) -> None:
+    tail, head, key, _ = lists
     for i in range(edges):
         best_key[tail[i]] = min(best_key[tail[i]], key[i])
         best_key[head[i]] = min(best_key[head[i]], key[i])
 
 
 @njit
-def _claim(
-    edges: int, mine: Any, tail: Any, head: Any, key: Any, at: Any, best_key: Any, best_at: Any, claims: Any
-) -> None:
+def _claim(edges: int, mine: Any, lists: tuple[Any, ...], best: tuple[Any, ...]) -> None:
+    (tail, head, key, at), (best_key, best_at, claims) = lists, best
     for i in range(edges):
         a, b = tail[i], head[i]
         if key[i] == best_key[a] and at[i] < best_at[a]:
@@ -225,7 +226,8 @@ def _claim(
 
 
 @njit
-def _merge(trees: int, rank: Any, claims: Any, best_at: Any, link: Any, chosen: Any, chosen_count: Any) -> None:
+def _merge(trees: int, rank: Any, picks: tuple[Any, ...], link: Any, forest: tuple[Any, ...]) -> None:
+    (claims, best_at), (chosen, chosen_count) = picks, forest
     for c in range(trees):
         link[c] = c if claims[c] == NO_CLAIM else np.int64(claims[c] & np.uint64(0xFFFFFFFF))
     out = chosen_count[0]
@@ -269,7 +271,8 @@ def _label(trees: int, renamed: Any, least: Any, new: Any, label: Any) -> None:
 
 
 @njit
-def _filter(edges: int, tail: Any, head: Any, key: Any, at: Any, renamed: Any) -> int:
+def _filter(edges: int, lists: tuple[Any, ...], renamed: Any) -> int:
+    tail, head, key, at = lists
     out = 0
     for i in range(edges):
         a, b = renamed[tail[i]], renamed[head[i]]

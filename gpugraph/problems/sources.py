@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -53,16 +53,22 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
     if source is not None and not isinstance(source, str):
         what = f"the source {shown(source)} is neither a node of the graph, nor a number, nor a text"
         raise InputError(what, where=graph.name, remedy=f"give one of: {', '.join(_FORMS)}")
-    kind, colon, rest = (DEFAULT if source is None else source.lstrip()).partition(":")
+    return _by_text(graph, DEFAULT if source is None else source, parameters)
+
+
+def _by_text(graph: CSRGraph, source: str, parameters: Mapping[str, Any]) -> list[int]:
+    """Return the vertices of a text that is no number."""
+    kind, colon, rest = source.lstrip().partition(":")
     if colon and kind == "name":
         return [_by_name(graph, rest)]
     text, rest = kind.rstrip() + colon + rest.rstrip(), rest.rstrip()
-    if text == "max-degree":
-        return [_of_greatest(graph.degrees)]
-    if text == PUBLISHED:
-        return [_of_the_published(graph)]
-    if text == ALL:
-        return list(range(graph.vertices))
+    whole: dict[str, Callable[[], list[int]]] = {
+        DEFAULT: lambda: [_of_greatest(graph.degrees)],
+        PUBLISHED: lambda: [_of_the_published(graph)],
+        ALL: lambda: list(range(graph.vertices)),
+    }
+    if text in whole:
+        return whole[text]()
     if colon and kind == "index":
         if not _is_whole(rest):
             raise InputError(f"the N of index:N is '{rest}'", remedy="give a whole number from 0 on")

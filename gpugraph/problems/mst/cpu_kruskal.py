@@ -13,6 +13,7 @@ On the shortest spanning subtree of a graph and the traveling salesman problem.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ class _Trees:
             order = canonical_order(self.keys[edges])
         with self.clock.phase("unite"):
             taken = np.empty(len(edges), np.int64)
-            count = _unite(self.graph.targets, self.parent, tails, edges, order, taken)
+            count = _unite(self.graph.targets, self.parent, (tails, edges), order, taken)
             self.chosen.append(taken[:count])
 
     def edges_between(self, lowest: Any, highest: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -122,21 +123,8 @@ class _Trees:
         # Room for every arc: pages that are never written cost nothing.
         tails = np.empty(self.graph.arcs, self.graph.targets.dtype)
         edges = np.empty(self.graph.arcs, np.int64)
-        ends = in_threads(
-            lambda start, stop: _edges_between(
-                self.graph.offsets,
-                self.graph.targets,
-                self.keys,
-                self.parent,
-                lowest,
-                highest,
-                start,
-                stop,
-                tails,
-                edges,
-            ),
-            rows,
-        )
+        graph = self.graph.offsets, self.graph.targets, self.keys, self.parent
+        ends = in_threads(partial(_edges_between, graph, (lowest, highest), (tails, edges)), rows)
         pieces = [slice(int(self.graph.offsets[rows[i][0]]), end) for i, end in enumerate(ends)]
         return np.concatenate([tails[p] for p in pieces]), np.concatenate([edges[p] for p in pieces])
 
@@ -157,35 +145,26 @@ def _lighter_half(keys: Keys) -> NDArray[np.bool_]:
 
 
 @njit
-def _edges_between(
-    offsets: Any,
-    targets: Any,
-    keys: Any,
-    parent: Any,
-    lowest: Any,
-    highest: Any,
-    start: int,
-    stop: int,
-    tails: Any,
-    edges: Any,
-) -> int:
+def _edges_between(graph: tuple[Any, ...], bounds: tuple[Any, ...], out: tuple[Any, ...], start: int, stop: int) -> int:
     """Write the edges of rows [start, stop) with keys in [lowest, highest] between two trees; return their end."""
-    out: int = offsets[start]
+    (offsets, targets, keys, parent), (lowest, highest), (tails, edges) = graph, bounds, out
+    end: int = offsets[start]
     for u in range(start, stop):
         first = offsets[u + 1]
         while first > offsets[u] and targets[first - 1] > u:
             first -= 1
         for i in range(first, offsets[u + 1]):
             if lowest <= keys[i] <= highest and parent[u] != parent[targets[i]]:
-                tails[out] = u
-                edges[out] = i
-                out += 1
-    return out
+                tails[end] = u
+                edges[end] = i
+                end += 1
+    return end
 
 
 @njit
-def _unite(targets: Any, parent: Any, tails: Any, edges: Any, order: Any, taken: Any) -> int:
+def _unite(targets: Any, parent: Any, listed: tuple[Any, ...], order: Any, taken: Any) -> int:
     """Unite along the edges in ``order``; write the ids of those that joined two trees and return how many."""
+    tails, edges = listed
     count = 0
     for i in order:
         u, v = find_root(parent, tails[i]), find_root(parent, targets[edges[i]])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -93,9 +93,7 @@ def edge_ids(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.in
     low = np.minimum(u, v).astype(np.int64, copy=False)
     high = np.maximum(u, v).astype(np.int64, copy=False)
     ids = np.empty(len(low), np.int64)
-    in_threads(
-        lambda start, stop: _find_arcs(graph.offsets, graph.targets, low, high, start, stop, ids), even_ranges(len(low))
-    )
+    in_threads(partial(_find_arcs, (graph.offsets, graph.targets), (low, high), ids), even_ranges(len(low)))
     return ids
 
 
@@ -109,8 +107,9 @@ def describe_edge(graph: CSRGraph, edge: int) -> str:
 
 
 @njit
-def _find_arcs(offsets: Any, targets: Any, tails: Any, heads: Any, start: int, stop: int, ids: Any) -> None:
+def _find_arcs(rows: tuple[Any, ...], ends: tuple[Any, ...], ids: Any, start: int, stop: int) -> None:
     """Write the position of each arc tail→head of [start, stop), or −1."""
+    (offsets, targets), (tails, heads) = rows, ends
     for k in range(start, stop):
         ids[k] = find_arc(offsets, targets, tails[k], heads[k])
 

@@ -18,7 +18,7 @@ from gpugraph.exact import exact_sum
 from gpugraph.graph.canonical import canonical_order, find_arc, order_keys
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.verify import Certificate, _path_maximum, _unite_by_size
+from gpugraph.problems.mst.verify import Certificate, _path_maximum, _unite_by_size, check_totals
 from gpugraph.ranks.part import GraphPart
 
 
@@ -83,8 +83,9 @@ def _fault(part: GraphPart, forest: GatheredForest) -> str | None:
     """Return what this rank finds wrong with a forest, or None."""
     if (fault := _false_edge(part, forest)) is not None:
         return fault
+    totals = check_totals(forest, exact_sum(forest.weight), part.vertices - len(forest.edges))
     if part.on_device is not None and part.on_device.usable:
-        return _refuted_on_device(part, forest) or _wrong_totals(part, forest)
+        return _refuted_on_device(part, forest) or totals
     keys = order_keys(forest.weight)
     order = canonical_order(keys)  # ids ascend
     u, v = forest.u[order], forest.v[order]
@@ -93,19 +94,11 @@ def _fault(part: GraphPart, forest: GatheredForest) -> str | None:
     closing = _unite_by_size(u, v, up, np.ones(part.vertices, np.int64))
     if closing >= 0:
         return f"edge ({u[closing]}, {v[closing]}) of weight {forest.weight[order][closing]} closes a cycle"
-    own, last = _first_violation(
-        part.offsets,
-        part.targets,
-        order_keys(part.weights),
-        part.first,
-        part.first_arc,
-        up,
-        forest.edges[order],
-        keys[order],
-    )
+    rows = part.offsets, part.targets, order_keys(part.weights)
+    own, last = _first_violation(rows, part.first, part.first_arc, up, (forest.edges[order], keys[order]))
     if own >= 0:
         return _violation(part, forest, own, int(order[last]) if last >= 0 else None)
-    return _wrong_totals(part, forest)
+    return totals
 
 
 def _refuted_on_device(part: GraphPart, forest: GatheredForest) -> str | None:
@@ -134,15 +127,6 @@ def _violation(part: GraphPart, forest: GatheredForest, own: int, last: int | No
     return f"{edge} comes before forest edge ({forest.u[last]}, {forest.v[last]}) on its cycle{tie}"
 
 
-def _wrong_totals(part: GraphPart, forest: GatheredForest) -> str | None:
-    if forest.components != part.vertices - len(forest.edges):
-        return f"the number of components is {part.vertices - len(forest.edges)}, not {forest.components}"
-    total = exact_sum(forest.weight)
-    if forest.total_weight != total and not (total != total and forest.total_weight != forest.total_weight):
-        return f"the total weight is {total}, not {forest.total_weight}"
-    return None
-
-
 def _false_edge(part: GraphPart, forest: GatheredForest) -> str | None:
     """Return the first edge that is none of the graph, of those whose ids lie here; or that ids do not ascend."""
     edges = forest.edges
@@ -169,12 +153,13 @@ def _ids(offsets: Any, targets: Any, first: int, u: Any, v: Any) -> Any:
 
 @njit
 def _first_violation(
-    offsets: Any, targets: Any, keys: Any, first: int, first_arc: int, up: Any, ranked: Any, ranked_keys: Any
+    rows: tuple[Any, ...], first: int, first_arc: int, up: Any, forest: tuple[Any, ...]
 ) -> tuple[int, int]:
     """Return the first edge of these rows that refutes the forest, and the rank of the forest edge it comes before.
 
     −1 for none: no such edge, or one that joins two trees.
     """
+    (offsets, targets, keys), (ranked, ranked_keys) = rows, forest
     for row in range(len(offsets) - 1):
         u = first + row
         for arc in range(offsets[row], offsets[row + 1]):

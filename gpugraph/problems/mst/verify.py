@@ -24,6 +24,7 @@ minimum spanning forest of the ranks is that of the weights.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -134,9 +135,8 @@ def _merge_forest(graph: CSRGraph, ranked: NDArray[np.int64]) -> tuple[NDArray[A
 
 def _check_cycles(graph: CSRGraph, keys: Keys, ranked: NDArray[np.int64], up: NDArray[Any]) -> str | None:
     """Return the first edge that joins two trees or comes before a forest edge on its cycle, or None."""
-    ranked_keys = keys[ranked]
     found = in_threads(
-        lambda start, stop: _first_violation(graph.offsets, graph.targets, keys, up, ranked, ranked_keys, start, stop),
+        partial(_first_violation, (graph.offsets, graph.targets, keys), up, (ranked, keys[ranked])),
         balanced_ranges(graph.offsets, _RANGES_PER_THREAD * threads()),
     )
     for edge, rank in found:
@@ -183,13 +183,12 @@ def _path_maximum(up: Any, a: Any, b: Any) -> int:
 
 
 @njit
-def _first_violation(
-    offsets: Any, targets: Any, keys: Any, up: Any, ranked: Any, ranked_keys: Any, start: int, stop: int
-) -> tuple[int, int]:
+def _first_violation(rows: tuple[Any, ...], up: Any, forest: tuple[Any, ...], start: int, stop: int) -> tuple[int, int]:
     """Return the first edge of rows [start, stop) that refutes the forest, or −1.
 
     With it comes the rank of the forest edge that it comes before, or −1 where it joins two trees.
     """
+    (offsets, targets, keys), (ranked, ranked_keys) = rows, forest
     for u in range(start, stop):
         first = offsets[u + 1]
         while first > offsets[u] and targets[first - 1] > u:

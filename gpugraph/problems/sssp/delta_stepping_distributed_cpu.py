@@ -22,7 +22,7 @@ from gpugraph.problems.sssp.distributed_bins import (
     Widths,
     bins_between,
 )
-from gpugraph.problems.sssp.in_arcs import in_arcs_of
+from gpugraph.problems.sssp.in_arcs import InArcs, in_arcs_of
 from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.part import GraphPart
 
@@ -59,7 +59,7 @@ class HostSearch:
         """Return (P, BY_BIN + bins) what every rank tells; a collective."""
         table = np.zeros((self.comm.size, BY_BIN + _BINS), np.uint64)
         own = table[self.comm.rank]
-        least = _survey(self.distance, self.pending, self.base, self.units, self.unreached, own[BY_BIN:])
+        least = _survey(self.distance, self.pending, (self.base, self.units), self.unreached, own[BY_BIN:])
         own[OVERFLOWED] = self.control[0]
         if least != self.unreached:
             own[LEAST_PENDING] = ~np.uint64(self._bits(least))
@@ -81,20 +81,15 @@ class HostSearch:
         own, cuts = counts[self.comm.rank], [0, *accumulate(counts)]
         self.vertex, self.length = np.empty(cuts[-1], np.int32), np.empty(cuts[-1], self.dtype)
         mine = slice(cuts[self.comm.rank], cuts[self.comm.rank] + own)
-        _collect(
-            self.distance, self.pending, self.surveyed, self.units, bins, self.part.first,
-            self.vertex[mine], self.length[mine],
-        )  # fmt: skip
+        into = self.part.first, self.vertex[mine], self.length[mine]
+        _collect(self.distance, self.pending, (self.surveyed, self.units), bins, into)
         self.comm.spread(self.vertex, cuts)
         self.comm.spread(self.length, cuts)
 
     def relax(self) -> None:
         """Relax the arcs from all vertices of the list to own ones."""
-        rows = self.turned
-        _relax(
-            self.vertex, self.length, rows.offsets, rows.light, rows.heads, rows.weights, not self.within,
-            self.horizon, self.unreached, self.distance, self.pending, self.control,
-        )  # fmt: skip
+        reach = not self.within, self.horizon, self.unreached
+        _relax(self.turned, (self.vertex, self.length), reach, (self.distance, self.pending), self.control)
 
     def cross(self) -> None:
         """Let no sum be left alone any more; a collective."""
@@ -109,8 +104,7 @@ class HostSearch:
         vertex, best = np.empty(cuts[-1], np.int32), np.full(cuts[-1], self.unreached)
         vertex[mine] = beyond + self.part.first
         self.comm.spread(vertex, cuts)
-        rows = self.turned
-        _pull(vertex, rows.offsets, rows.heads, rows.weights, self.unreached, self.distance, best, self.control)
+        _pull(self.turned, vertex, self.distance, (best, self.unreached), self.control)
         self.comm.all_reduce(best, "min")
         self.distance[beyond] = best[mine]
         self.pending[beyond] = best[mine] != self.unreached
@@ -135,8 +129,9 @@ def _bin(distance: Any, base: Any, units: float) -> int:
 
 
 @njit
-def _survey(distance: Any, pending: Any, base: Any, units: float, none: Any, bins: Any) -> Any:
+def _survey(distance: Any, pending: Any, window: tuple[Any, float], none: Any, bins: Any) -> Any:
     """Count the pending vertices by bin; return the least distance of one, or ``none``."""
+    base, units = window
     least = none
     for v in range(len(distance)):
         if pending[v]:
@@ -146,9 +141,8 @@ def _survey(distance: Any, pending: Any, base: Any, units: float, none: Any, bin
 
 
 @njit
-def _collect(
-    distance: Any, pending: Any, base: Any, units: float, bins: int, first: int, vertex: Any, length: Any
-) -> None:
+def _collect(distance: Any, pending: Any, window: tuple[Any, float], bins: int, into: tuple[Any, ...]) -> None:
+    (base, units), (first, vertex, length) = window, into
     at = 0
     for v in range(len(distance)):
         if pending[v] and _bin(distance[v], base, units) < bins:
@@ -159,19 +153,10 @@ def _collect(
 
 @njit
 def _relax(
-    vertex: Any,
-    length: Any,
-    offsets: Any,
-    light: Any,
-    heads: Any,
-    weights: Any,
-    whole: bool,
-    horizon: Any,
-    none: Any,
-    distance: Any,
-    pending: Any,
-    control: Any,
+    rows: InArcs, entries: tuple[Any, ...], reach: tuple[Any, ...], lowered: tuple[Any, ...], control: Any
 ) -> None:
+    (vertex, length), (whole, horizon, none), (distance, pending) = entries, reach, lowered
+    offsets, light, heads, weights = rows
     for i in range(len(vertex)):
         u, near = vertex[i], length[i]
         end = offsets[u + 1] if whole else offsets[u] + light[u]
@@ -186,9 +171,8 @@ def _relax(
 
 
 @njit
-def _pull(
-    vertex: Any, offsets: Any, heads: Any, weights: Any, none: Any, distance: Any, best: Any, control: Any
-) -> None:
+def _pull(rows: InArcs, vertex: Any, distance: Any, offers: tuple[Any, ...], control: Any) -> None:
+    (offsets, _, heads, weights), (best, none) = rows, offers
     for i in range(len(vertex)):
         u = vertex[i]
         for arc in range(offsets[u], offsets[u + 1]):

@@ -7,9 +7,8 @@ kernels do the first (``cuda_kernels/delta_stepping_distributed.cu``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ from gpugraph.compiled import njit
 from gpugraph.ranks.part import GraphPart
 
 
-@dataclass(frozen=True, eq=False)
-class InArcs:
+class InArcs(NamedTuple):
     """In-arcs by tail, on the host or a device.
 
     Attributes:
@@ -55,9 +53,9 @@ def in_arcs_of(part: GraphPart, horizon: float) -> InArcs:
     offsets = np.zeros(part.vertices + 1, np.int64)
     np.cumsum(np.bincount(tails, minlength=part.vertices), out=offsets[1:])
     light = np.zeros(part.vertices, np.uint32)
-    out = np.empty(len(heads), np.int32), np.empty(len(heads), weights.dtype)
-    _place(tails, heads, weights, float(horizon), offsets, light, *out)
-    return InArcs(offsets, light, *out)
+    into = InArcs(offsets, light, np.empty(len(heads), np.int32), np.empty(len(heads), weights.dtype))
+    _place((tails, heads, weights), float(horizon), into)
+    return into
 
 
 def _brought(part: GraphPart, own: NDArray[np.int32], weights: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -75,10 +73,9 @@ def _brought(part: GraphPart, own: NDArray[np.int32], weights: NDArray[Any]) -> 
 
 
 @njit
-def _place(
-    tails: Any, heads: Any, weights: Any, horizon: float, offsets: Any, light: Any, out: Any, out_weights: Any
-) -> None:
+def _place(arcs: tuple[Any, ...], horizon: float, into: InArcs) -> None:
     """Put every arc into the row of its tail: light ones from its front on, others from its end."""
+    (tails, heads, weights), (offsets, light, out, out_weights) = arcs, into
     left = offsets[1:].copy()
     for i in range(len(tails)):
         u = tails[i]
