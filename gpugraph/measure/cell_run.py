@@ -21,6 +21,7 @@ from gpugraph.measure.inputs import Inputs, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, Throttle, machine_load, measure_energy
 from gpugraph.measure.on_ranks import NOT_MEASURED, check_runs_on_ranks, place_part
 from gpugraph.measure.ranks import Ranks
+from gpugraph.measure.record import SCATTERED
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import load_problem
@@ -257,7 +258,8 @@ class CellRun:
             groups = [trial.kernel_s for trial in self.trials]
             middle = median([second for group in groups for second in group])
             half = relative_half_width(median_interval(groups), middle)
-            self._watched = now, f", {duration(middle)} ± {percent(half)} so far"
+            known = f" ± {percent(half)}" if half <= SCATTERED else ""
+            self._watched = now, f", {duration(middle)}{known} so far"
         return self._watched[1]
 
     def _sample(self, trial: Trial) -> None:

@@ -97,7 +97,9 @@ class Record:
 
     def __repr__(self) -> str:
         what = f"{self.problem} by {self.algorithm} on {self.graph_name}, {self.device_kind}"
-        known = "" if self.half_width is None else f" ± {percent(self.half_width)}"
+        known = f", {self.scattered}" if self.scattered else ""
+        if self.half_width is not None and not known:
+            known = f" ± {percent(self.half_width)}"
         time = "" if self.kernel_s is None else f"{duration(self.kernel_s)}{known}, "
         why = f": {self.message}" if self.message else ""
         return f"<{type(self).__name__} of {what}: {time}{self.verdict}{why}>"
@@ -292,7 +294,8 @@ class Record:
         Nothing where the interval says more than that.
         """
         half, taken = self.measured_half_width, self.shape.samples_s.kernel or ()
-        if len(taken) < 2 or (half is not None and half <= SCATTERED) or (half is None and min(taken) == max(taken)):
+        few = half is None and len(taken) < INTERVAL_SAMPLES and not self.shape.per_source
+        if len(taken) < 2 or not (few or (half is not None and half > SCATTERED)):
             return ""
         return f"{duration(min(taken))} to {duration(max(taken))}"
 

@@ -106,7 +106,7 @@ def test_predecessors_are_shown_apart_from_the_phases():
 
 def sampled(half: float, **sampling: Any) -> str:
     """Return the page of a record whose median of 641 µs is known to so much, as one line."""
-    ends = [0.000641 * (1 - half), 0.000641 * (1 + half)]
+    ends = [0.000641 * max(1 - half, 0.0), 0.000641 * (1 + half)]
     return " ".join(plain(table(Record.of(mst_record(confidence_s={"kernel": ends}, sampling=sampling)))).split())
 
 
@@ -115,7 +115,17 @@ def test_a_median_is_shown_with_its_precision_and_noise_is_warned_of_with_a_reme
     assert "640 µs to 700 µs, median ± 1 %, 1 outlier; 7 rounds" in steady
     assert "MTEPS 1,419.6 ± 1 %" in steady
     assert "noisy" not in steady
-    assert "known to ± 90 % only; close other programs, or take more samples: --target 2%" in sampled(0.9, target=None)
+    assert "known to ± 40 % only; close other programs, or take more samples: --target 2%" in sampled(0.4, target=None)
+
+
+def test_a_median_that_is_hardly_known_is_shown_as_a_range_with_its_cause_and_no_rate():
+    text = sampled(4.75, target=None, load=[7.5, 8.0])
+    assert "± 475 %" not in text
+    assert "MTEPS no rate: the kernel took 640 µs to 700 µs in 7 samples; the times scatter" in text
+    crowded = mst_record(confidence_s={"kernel": [1e-6, 9e-3]}, sampling={"load": [7.5, 8.0]}, environment={"cores": 2})
+    text = " ".join(plain(table(Record.of(crowded))).split())
+    assert "MTEPS no rate: the kernel took 640 µs to 700 µs in 7 samples; the machine was busy: load 7.5 on 2" in text
+    assert "641 µs, 640 µs to 700 µs" in markdown([Record.of(crowded)])
 
 
 def test_a_first_run_that_stands_out_and_a_throttled_gpu_are_warned_of_with_the_remedy():
