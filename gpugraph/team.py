@@ -1,6 +1,6 @@
-"""A team: threads that run one compiled function together, without Python in between, and atomics for what they share.
+"""A thread pool whose threads run one compiled function together, without Python in between; atomics for shared data.
 
-The function begins with ``(control, rank, size)``.  Its steps are parted by ``join``; work of uneven size is dealt out
+The function begins with ``(control, rank, size)``.  Its steps are parted by ``join``; work of uneven size is assigned
 by ``fetch_add`` on a counter of ``control``.  A barrier costs about a microsecond, where a step called from Python by
 a pool of threads costs some tens for each of them.
 """

@@ -375,7 +375,7 @@ def unsigned(dtype: np.dtype[Any]) -> str:
 
 # ------------------------------------------------------------------ arrays
 
-_GRAIN = 512  # bytes: a device's memory is dealt out in multiples of it
+_GRAIN = 512  # bytes: a device's memory is allocated in multiples of it
 
 
 def needs(table: ArrayTable) -> int:

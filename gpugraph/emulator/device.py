@@ -201,7 +201,7 @@ class EmulatedDevice:
             process started by ``python -m gpugraph.emulator.sanitize``, where it is the default.
         races: build with the race detector, which also checks the bounds of every access; ``races()`` tells what it
             found.
-        threads: threads of the host that blocks are dealt to; more than one gives up reproducible schedules.
+        threads: threads of the host that blocks are assigned to; more than one gives up reproducible schedules.
 
     Raises:
         DeviceUnavailable: there is no C++ compiler, or the process is not set up for ``sanitize``.

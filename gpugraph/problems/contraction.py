@@ -1,4 +1,4 @@
-"""Borůvka's rounds over ranks: trees that are the same on all of them, edges of which each rank has a share.
+"""Borůvka's rounds on CPU ranks, for forests and components: the trees are replicated, the edges distributed.
 
     while there are two trees:
         the least key at each tree: of the own edges, then of all ranks
@@ -11,7 +11,7 @@ total, the forest unique, and neither ids nor weights travel, only 12 bytes a tr
 bits).  Trees at least halve from round to round.
 
 The share of a rank is a stretch of all edges in canonical order, as long as every other's: the arcs to a greater vertex
-are more in the first rows than in the last, so they are dealt out anew.
+are more in the first rows than in the last, so they are redistributed.
 
 A rank is one process, and its compiled steps work with one thread.
 

@@ -26,7 +26,7 @@ from gpugraph.html import Shown
 _PIECE = 1 << 16
 """Edges whose ends threads look up at a time, while those before are hashed."""
 _FEW = 1 << 12
-"""Fewer ids are sorted sooner than looked over, and summed sooner than dealt out to threads."""
+"""Fewer ids are sorted sooner than looked over, and summed sooner than distributed to threads."""
 
 
 def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -31,7 +31,7 @@ from gpugraph.quantities import exactly, parse_bytes
 
 # ------------------------------------------------------------------ memory
 # How much of the device may be taken, and what lies where.
-# It is dealt to what belongs to the vertices, to the list, the buffers, and edges that stay.
+# It is divided among what belongs to the vertices, to the list, the buffers, and edges that stay.
 
 LIMIT = Option("memory-limit", str, "", "device memory to take: 8GB, 500MiB, or 25% of the graph's own bytes")
 """The option, the same for every algorithm that has it."""

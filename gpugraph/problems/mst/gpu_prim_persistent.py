@@ -45,7 +45,7 @@ SHARED_ROWS = 32
 
 @dataclass(frozen=True)
 class Shape:
-    """How the work is dealt.
+    """How the work is divided.
 
     Attributes:
         blocks, threads: of the launch.
@@ -172,7 +172,7 @@ def state_bytes(view: ResidentView, shape: Shape) -> int:
 
 
 def prepare(view: ResidentView, device: Device, blocks: int, threads: int, on_chip: str, prefetch: bool) -> State:
-    """Choose how the work is dealt, and allocate everything a run needs."""
+    """Choose how the work is divided, and allocate everything a run needs."""
     return State(view, device, choose_shape(view, device, blocks, threads, on_chip), prefetch)
 
 

@@ -36,7 +36,7 @@ STATIC_BYTES = 2048
 
 
 class LookBack(State):
-    """The descriptors of one array, and how its tiles are dealt out."""
+    """The descriptors of one array, and how its tiles are assigned."""
 
     def __init__(self, array: ResidentArray, device: Device, **options: Any):
         super().__init__(array, device, look_back, **options)

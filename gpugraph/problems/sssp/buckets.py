@@ -1,15 +1,15 @@
-"""Compiled delta-stepping for a team of threads: buckets of (vertex, distance) pairs, and distances lowered atomically.
+"""Compiled delta-stepping for a thread pool: buckets of entries (vertex, distance), and distances lowered atomically.
 
-Every thread has buckets of its own, chains of blocks from one pool, and works through them in order.  A pair is good
-for nothing once the vertex has a lower distance: that is looked at when it comes up, so that each value of a distance
-is relaxed once at most.  No thread waits for another: of the bucket that it works on, it keeps a block and lays the
-others into a queue that all may take from; and before it goes on to its next bucket, it takes blocks of those who are
-behind it.  So all stay near the least distance that waits, and where a thread is put aside by the machine, the others
-only do some work in vain.  The search is over when nobody has anything.
+Every thread has its own buckets, chains of blocks from one pool, and works through them in order.  Stale entries, whose
+vertex has got a lower distance since, are skipped when popped (lazy deletion), so that each value of a distance is
+relaxed at most once.  No thread waits for another: of the bucket that it works on, it keeps one block and puts the
+others into a queue from which all may take, and before it goes on to its next bucket, it takes blocks of threads that
+are behind it.  So all threads stay near the least pending distance; while the system suspends one, the others only do
+some work in vain.  The search ends when no thread has an entry.
 
-What lies beyond a thread's last bucket waits in one more; when all before it are empty, its window begins anew at the
-least distance that waits there.  If the pool runs dry, pairs are dropped, all threads meet, and the distances
-themselves, all read once, tell what waits: memory stays O(n + threads).
+Entries beyond a thread's last bucket are kept in one more.  When all buckets before it are empty, the window begins
+anew at the least distance kept there.  If the pool runs dry, entries are dropped, all threads meet, and the pending
+vertices are found by one pass over the distances: memory stays O(n + threads).
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def give_back(s: Any, me: Any, block: Any) -> None:
 
 @plain_njit
 def push(s: Any, me: Any, bucket: Any, v: Any, far: Any) -> None:
-    """Put a pair into one of the thread's buckets; where the pool is dry, tell all that it is lost."""
+    """Put an entry into one of the thread's buckets; where the pool is dry, signal that it is lost."""
     control, rank, _ = me
     at = s.counts[rank, bucket] & (BLOCK - 1)
     if at == 0:
@@ -205,7 +205,7 @@ def take_behind(s: Any, me: Any, front: float) -> Any:
 
 @plain_njit
 def _relax(s: Any, me: Any, window: Any, block: Any, fill: Any) -> Any:
-    """Relax the arcs of each vertex of a block that is still as near as it says there.
+    """Relax the arcs of each vertex of a block whose entry is not stale.
 
     Return the lowest bucket that got an entry.
     """
@@ -263,7 +263,7 @@ def _relax(s: Any, me: Any, window: Any, block: Any, fill: Any) -> Any:
 
 @plain_njit
 def _least_in(s: Any, block: Any, fill: Any, least: Any) -> Any:
-    """Return the least distance in a chain of blocks, or ``least``, and how many pairs of it are good for something."""
+    """Return the least distance in a chain of blocks, or ``least``, and how many of its entries are not stale."""
     waiting = 0
     while block >= 0:
         for j in range(fill):

@@ -354,7 +354,7 @@ def _compile(view: ResidentView | GraphView, device: Any, strategy: Strategy) ->
     if CPU in strategy.sides:
         compile_host_code(graph, strategy)
     elif strategy.pulls and not strategy.matrix and graph.directed:
-        predecessors(_three_vertices(graph))  # the host deals out the rows that the device pulls along
+        predecessors(_three_vertices(graph))  # the host makes the transposed rows that the device pulls along
 
 
 for _name, (_strategy, _section, _summary) in STRATEGIES.items():
