@@ -58,12 +58,9 @@ matrix-amd:  ## do the kernels compile for an AMD GPU of 32 lanes?  needs Debian
 budget:      ## measure anew the registers that each kernel may use
 	$(PYTHON) -m tests.devices.compile_matrix --write
 
-PICTURE = $(PYTHON) -m gpugraph plot docs/records/scales-h200.jsonl --where problem=mst --by algorithm,family \
-  --title 'Minimum spanning forests on an NVIDIA H200, kernel alone' --width 600 --height 260
-
 pictures:    ## the README's: a chart of stored records, light and dark, and a terminal
-	$(PICTURE) -o docs/pictures/throughput-light.svg
-	$(PICTURE) -o docs/pictures/throughput-dark.svg --dark
+	$(PYTHON) docs/pictures/bars.py docs/pictures/competitors-light.svg
+	$(PYTHON) docs/pictures/bars.py docs/pictures/competitors-dark.svg --dark
 	$(PYTHON) docs/pictures/cast.py docs/pictures/terminal.svg $(TERMINAL)
 
 TERMINAL = 'gpugraph mst rmat:12 --algo boruvka,kruskal@cpu --peer scipy --max-seconds 3'

@@ -46,6 +46,25 @@ def test_the_examples_for_the_shell_run_one_after_the_other(tmp_path, monkeypatc
         succeed(*words)
 
 
+def masked(line: str) -> str:
+    return re.sub(r"\d+", "0", line)
+
+
+def test_the_line_below_a_command_is_one_that_it_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (lines,) = [block.splitlines() for block in blocks("sh") if "\n# " in block]
+    pairs = [(command, shown) for command, shown in zip(lines[::2], lines[1::2], strict=True)]
+    assert len(pairs) == 5
+    for command, shown in pairs:
+        words = shlex.split(sampled_briefly(command))[1:]
+        if "times as fast" in shown:  # how fast depends on the machine
+            words = [word if word != "3" else "0.1" for word in words]
+            assert "boruvka" in succeed(*words).out
+            continue
+        printed = {masked(line.strip()) for line in succeed(*words).out.splitlines()}
+        assert masked(shown.removeprefix("# ").strip()) in printed
+
+
 def test_the_example_for_python_runs(capsys):
     (program,) = blocks("python")
     names: dict[str, object] = {}

@@ -8,6 +8,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -432,7 +433,8 @@ def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: boo
         show_lines(result_lines([record for _, record in totals.records] or stored, width=table_width()))
     show_lines(finding_lines(bench.sweep, records, width=page_width(), table_width=table_width()))
     export(records, exports, rankings, quiet=quiet)
-    show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {bench.path} -o report.html")
+    page = " -o report.html" if find_spec("vl_convert") else ""  # which the page's figures need
+    show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {bench.path}{page}")
     judge(totals)
     judge_findings(bench.sweep, records)
 

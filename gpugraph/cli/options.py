@@ -35,7 +35,7 @@ GROUPS = {
 
 _SECTIONS = {
     "Solve and measure": " ".join(PROBLEMS),
-    "Many at once": "graph500 bench compare report plot",
+    "Many at once": "graph500 bench compare report plot check-record",
     "Graphs": "datasets generate convert info verify",
     "What there is": "algos devices demo help",
     "Your own": "new races config completion",

@@ -1,0 +1,94 @@
+"""Draw the README's chart from stored records: python docs/pictures/bars.py FILE.svg [--dark]
+
+Each panel compares the programs for one problem on one device.  A bar is the geometric mean, over the graphs that a
+program and gpugraph have both solved, of its kernel time divided by gpugraph's.  cuGraph, which takes some hundred
+times as long, is left to docs/results.md: beside it no other bar could be read.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from html import escape
+from pathlib import Path
+
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_file import read_record_file
+from gpugraph.report.charts.chart import DARK, LIGHT
+
+RECORDS = Path(__file__).resolve().parent.parent / "records"
+NAMES = {
+    "peer:raft-pr3118": "RAFT PR 3118",
+    "peer:ecl-mst": "ECL-MST db9000a",
+    "peer:adds": "ADDS 9ef8166",
+    "peer:gunrock-merge": "Gunrock 01f125c",
+    "peer:near-far": "near-far (LonestarGPU)",
+    "peer:near-far-x8": "near-far (LonestarGPU)",
+    "peer:pbbs-filter-kruskal": "PBBS 3932578",
+    "peer:gapbs": "GAPBS",
+    "peer:wasp": "Wasp",
+    "peer:pasgal-rho": "PASGAL",
+}
+PANELS = (
+    ("Minimum spanning forest, one NVIDIA H200", "figures-beside-h200", "mst"),
+    ("Shortest paths, one NVIDIA H200", "figures-beside-h200", "sssp"),
+    ("Minimum spanning forest, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "mst"),
+    ("Shortest paths, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "sssp"),
+)
+WIDTH, LEFT, BAR, GAP, HEAD, LONGEST = 780, 180, 16, 7, 40, 380
+
+
+def ratios(file: str, problem: str) -> tuple[list[tuple[str, float, int]], int]:
+    """Return each program's name, mean time over gpugraph's and graphs, the fastest first; and gpugraph's graphs."""
+    times: dict[str, dict[tuple[str, object], float]] = {}
+    for record in read_record_file(RECORDS / f"{file}.jsonl").records:
+        program = NAMES.get(record.algorithm) if record.algorithm.startswith("peer:") else "gpugraph"
+        if program and record.problem == problem and record.ok and record.kernel_s is not None:
+            query = times.setdefault(program, {})
+            query[key(record)] = min(record.kernel_s, query.get(key(record), math.inf))
+    ours = times.pop("gpugraph")
+    found = []
+    for program, theirs in times.items():
+        shared = [math.log(theirs[graph] / ours[graph]) for graph in theirs.keys() & ours.keys()]
+        found.append((program, math.exp(sum(shared) / len(shared)), len(shared)))
+    return sorted(found, key=lambda row: row[1]), len(ours)
+
+
+def key(record: Record) -> tuple[str, object]:
+    """Return what tells one query from another: the graph and the source."""
+    return record.graph_name, record.asked_source
+
+
+def drawing(dark: bool) -> str:
+    """Return the chart as SVG, with no font, script or picture from elsewhere."""
+    ink = DARK if dark else LIGHT
+    parts, y = [], 8
+
+    def text(x: float, y: float, words: str, colour: str, extra: str = "") -> None:
+        parts.append(f'<text x="{x:.0f}" y="{y:.0f}" fill="{colour}" {extra}>{escape(words)}</text>')
+
+    for title, file, problem in PANELS:
+        rows, graphs = ratios(file, problem)
+        text(0, y + 16, title, ink.text, 'font-weight="600"')
+        y += HEAD - 14
+        longest = max(row[1] for row in rows)
+        for name, ratio, count in [("gpugraph", 1.0, graphs), *rows]:
+            colour = ink.series[0] if name == "gpugraph" else ink.faint
+            length = max(2.0, LONGEST * ratio / longest)
+            text(LEFT - 8, y + 13, name, ink.text, 'text-anchor="end"')
+            parts.append(f'<rect x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2" fill="{colour}"/>')
+            text(LEFT + length + 8, y + 13, f"{ratio:.1f}×  ({count} graphs)", ink.text)
+            y += BAR + GAP
+        y += 12
+    text(0, y + 6, "Kernel time as a multiple of gpugraph's, geometric mean; shorter is faster.", ink.faint)
+    body = "\n".join(parts)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 16}" width="{WIDTH}" height="{y + 16}" '
+        f'font-family="{ink.font}" font-size="13">\n'
+        f'<rect width="100%" height="100%" fill="{ink.paper}"/>\n'
+        f'<g transform="translate(12 0)">\n{body}\n</g>\n</svg>\n'
+    )
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(drawing("--dark" in sys.argv), "utf-8")
