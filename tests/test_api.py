@@ -255,7 +255,8 @@ def test_a_function_keeps_its_name_whatever_is_imported():
 
 def test_a_call_that_is_timed_gives_its_record():
     record = gpugraph.mst(nx_graph(), device="cpu", algo="kruskal", time=True)
-    assert (record.algorithm, record.verdict, len(record.samples)) == ("kruskal", "verified", 5)
+    assert (record.algorithm, record.verdict) == ("kruskal", "verified")
+    assert 1 <= len(record.samples) <= 100  # as many as a second has room for
     assert record.result.total_weight == 12
     several = gpugraph.sssp(nx_graph(), "random:2", device="cpu", time=True)
     assert len(several.results) == 2
