@@ -15,6 +15,9 @@ import pytest
 from tests.cli.runner import run
 from tests.problems.hostile_guests import GRAPHS, GUESTS, HostileGuest
 
+pytestmark = pytest.mark.timeout(method="thread")
+"""One of the guests sets the timer that the test's own limit would use by default."""
+
 TRIED = 6
 """Of those that need a process of their own so many are run."""
 
