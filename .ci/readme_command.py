@@ -1,4 +1,4 @@
-"""Print one of the two set-up commands of the README, so that CI runs what users are told to run."""
+"""Print one of the two set-up commands of the README, so that CI runs what the README tells users to run."""
 
 import re
 import sys
