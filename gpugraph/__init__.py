@@ -103,7 +103,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Return the public names, for completion; what the module needs itself is left out."""
+    return sorted([*__all__, "__doc__", "__file__", "__name__", "__path__"])
 
 
 def load(

@@ -301,3 +301,9 @@ def test_a_notebook_shows_a_result_as_a_table_with_a_chart_and_nothing_in_it_is_
     assert "<svg" in shown
     assert "distances: 3 values from 0 to 8" in shown
     assert "<svg" not in gpugraph.mst(([0, 0], [], []), device="cpu")._repr_html_()
+
+
+def test_dir_shows_the_public_names_and_nothing_else() -> None:
+    shown = [name for name in dir(gpugraph) if not name.startswith("__")]
+    assert shown == sorted(name for name in gpugraph.__all__ if not name.startswith("__"))
+    assert all(hasattr(gpugraph, name) for name in shown)

@@ -109,8 +109,20 @@ def bench(
             found += [ended[i] for i in range(len(cells))]
     if raised and not any(record.ok or record.status == "failed" for record in found):
         raise raised[0]
-    notices = dict.fromkeys(f"{record.graph_name}: {notice}" for record in found for notice in record.notices)
-    return Records(found, list(notices))
+    return Records(found, _notices(found))
+
+
+def _notices(records: Sequence[Record]) -> list[str]:
+    """Return the notices of records, each once: with its graphs, unless it is one of all of several graphs."""
+    graphs_of: dict[str, dict[str, None]] = {}
+    for record in records:
+        for notice in record.notices:
+            graphs_of.setdefault(notice, {})[record.graph_name] = None
+    measured = {record.graph_name for record in records}
+    return [
+        notice if len(graphs) == len(measured) > 1 else f"{', '.join(graphs)}: {notice}"
+        for notice, graphs in graphs_of.items()
+    ]
 
 
 def _sampling(repeat: Any, target: Any, max_seconds: Any) -> Sampling:

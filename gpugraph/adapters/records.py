@@ -147,6 +147,18 @@ class Records(Sequence[Measured]):
         columns = columns_of(CSV, cells)
         return [{column.name: column.value(cell) for column in columns} for cell in cells]
 
+    def to_pandas(self) -> Any:
+        """Return the rows as a ``pandas.DataFrame``.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        try:
+            import pandas  # type: ignore[import-untyped]
+        except ImportError:
+            raise InputError("pandas is not installed", remedy="pip install pandas, or use rows()") from None
+        return pandas.DataFrame(self.rows())
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Append the records to a file, a line each, as ``--save`` does; ``read_records`` reads them back."""
         for record in self:

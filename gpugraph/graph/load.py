@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.device_rows import DeviceRows
 
 
-_ATTRIBUTES = ("graphml", "gml", "networkx")
+_ATTRIBUTES = ("graphml", "gml", "networkx", "dot")
 """Formats whose edges have named attributes."""
 
 

@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from gpugraph.errors import GpuGraphWarning, InputError, shown, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, printed
+from gpugraph.graph.formats.dimacs import read_sources
 from gpugraph.problems import SourceList
 
 DEFAULT = "max-degree"
 PUBLISHED = "published"
 ALL = "all"
-_FORMS = ("max-degree", "random:K", "name:ID", "index:N", PUBLISHED, ALL, "a vertex number")
+SOURCE_FILES = (".ss", ".p2p")
+"""Endings of files that list sources, as the 9th DIMACS challenge has them."""
+_FORMS = ("max-degree", "random:K", "name:ID", "index:N", PUBLISHED, ALL, "a file.ss or file.p2p", "a vertex number")
 
 
 def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
@@ -28,6 +31,7 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
         parameters: ``source``: an integer or its text, a 0-based vertex; ``"index:17"``, the same; ``"name:17"``, the
             file's own id; ``"max-degree"`` (the default), the smallest vertex of greatest out-degree; ``"random:K"``,
             K vertices with out-arcs, distinct while there are that many, drawn by ``seed`` (default 1);
+            the path of a ``.ss`` or ``.p2p`` file of the 9th DIMACS challenge, the sources that it lists;
             ``"published"``, the one whose distances were published with the graph; ``"all"``, every vertex; or
             ``SourceList`` of these.
 
@@ -69,6 +73,10 @@ def _by_text(graph: CSRGraph, source: str, parameters: Mapping[str, Any]) -> lis
     }
     if text in whole:
         return whole[text]()
+    if text.lower().endswith(SOURCE_FILES):
+        ids = read_sources(text)
+        numbered = graph.vertex_names is None
+        return [_by_number(graph, one) if numbered else _by_name(graph, str(one)) for one in ids]
     if colon and kind == "index":
         if not _is_whole(rest):
             raise InputError(f"the N of index:N is '{rest}'", remedy="give a whole number from 0 on")
@@ -114,8 +122,10 @@ def one_of(source: Any, sources: Any) -> None:
 
 
 def is_several(graph: CSRGraph, source: Any) -> bool:
-    """Tell whether a source is ``"random:K"``, K sources, and no node that is called so."""
-    return isinstance(source, str) and source.lstrip().startswith("random:") and _by_node(graph, source) is None
+    """Tell whether a source is ``"random:K"`` or a file of sources, and no node that is called so."""
+    if not isinstance(source, str) or _by_node(graph, source) is not None:
+        return False
+    return source.lstrip().startswith("random:") or source.lower().rstrip().endswith(SOURCE_FILES)
 
 
 def _has_nodes(graph: CSRGraph) -> bool:

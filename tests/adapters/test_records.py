@@ -15,6 +15,7 @@ import pytest
 
 import gpugraph
 from gpugraph.adapters import calls
+from gpugraph.adapters.bench import _notices
 from gpugraph.adapters.records import Measured, Records
 from gpugraph.cli import output as output_module
 from gpugraph.errors import InputError
@@ -232,3 +233,18 @@ def test_a_notebook_sees_what_goes_on_beneath_the_cell_until_it_ends(monkeypatch
 def test_what_is_no_path_is_refused() -> None:
     with pytest.raises(InputError, match="path is 3"):
         gpugraph.read_records(3)  # type: ignore[arg-type]
+
+
+def test_what_is_said_of_every_graph_is_said_once(measured: Records) -> None:
+    records = [
+        Record(record.data, notices=("no usable GPU", "merged 1 edge")[: 2 - i])
+        for i, record in enumerate(measured[1:3])
+    ]
+    assert _notices(records) == ["no usable GPU", "rmat:6: merged 1 edge"]
+    assert _notices(records[:1]) == ["rmat:6: no usable GPU", "rmat:6: merged 1 edge"]
+
+
+def test_records_become_a_data_frame(measured: Records) -> None:
+    frame = pytest.importorskip("pandas").DataFrame(measured.rows())
+    assert measured.to_pandas().equals(frame)
+    assert list(frame["algorithm"]) == ["boruvka", "kruskal"] * 2

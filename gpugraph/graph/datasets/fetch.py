@@ -32,6 +32,7 @@ _TIMEOUT_S = (15.0, 60.0)
 """To be connected with, and between two pieces."""
 _BLOCK = 1 << 20
 _MOST_TRIES = 100
+_NO_NAME = "its name is not known: is there a network?"
 _ROOM = "free some space there, or set GPUGRAPH_DATA_DIR to a folder with room that you may write to"
 
 Tell = Callable[[str], None]
@@ -174,7 +175,8 @@ class _Transfer:
                 why = _in_words(error)
             at = self._have()
             tries, farthest = (0 if at > farthest else tries + 1), max(at, farthest)
-            if tries > len(WAITS_S) or asked_s > MOST_WAIT_S:
+            unknown_host = why == _NO_NAME and tries > 1  # of every source: there is no use in waiting long
+            if tries > len(WAITS_S) or asked_s > MOST_WAIT_S or unknown_host:
                 break
             self._tell(f"{self._dataset.file}: {why}; trying again")
             time.sleep(max(asked_s, WAITS_S[max(tries - 1, 0)]))
@@ -273,7 +275,7 @@ def _in_words(error: Exception) -> str:
     if broken := re.search(r"IncompleteRead\((\d+) bytes read, (\d+) more expected", text):
         return f"broke off with {int(broken[2]):,} bytes to come"
     if "resolve" in text or "Name or service" in text:
-        return "its name is not known: is there a network?"
+        return _NO_NAME
     return "cannot be reached" if "Connection" in type(error).__name__ else "the connection broke"
 
 

@@ -23,6 +23,7 @@ from gpugraph.graph.families import FAMILIES
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]+")
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*(/[A-Za-z0-9][\w.+-]*)*")
+SHIPPED = Path(__file__).with_name("shipped")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ROW: dict[str, Any] = {
     **dict.fromkeys(("vertices", "lines", "bytes", "about_bytes"), int),
@@ -31,7 +32,9 @@ _ROW: dict[str, Any] = {
     "urls": list,
 }
 _COLLECTION: dict[str, Any] = {
-    **dict.fromkeys(("title", "home", "licence", "citation", "form", "names", "format", "member", "gone"), str),
+    **dict.fromkeys(
+        ("title", "home", "licence", "citation", "form", "names", "format", "member", "gone", "shipped"), str
+    ),
     "urls": list,
     "graphs": dict,
     "twins": dict,
@@ -47,6 +50,7 @@ class Dataset:
         name: what stands behind it.
         title, licence, citation: of the collection.
         urls: where it may be fetched, tried in this order.
+        shipped: the name of a file that is part of gpugraph, in ``SHIPPED``; it is not fetched, and has no ``urls``.
         member: of an archive, the name of the file to read, folders aside; empty where the file is the graph.
         format: of that file, where neither its content nor its name tells.
         directed: where the file does not say it.
@@ -62,6 +66,7 @@ class Dataset:
     licence: str = ""
     citation: str = ""
     urls: tuple[str, ...] = ()
+    shipped: str = ""
     member: str = ""
     format: str | None = None
     directed: bool | None = None
@@ -83,7 +88,7 @@ class Dataset:
     @property
     def file(self) -> str:
         """What the file is called where it is served, and in the cache."""
-        return self.urls[0].rpartition("/")[2]
+        return self.shipped or self.urls[0].rpartition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,8 @@ class Collection:
             self.prefix,
             name,
             **{key: told.get(key, "") for key in ("title", "licence", "citation")},
-            urls=tuple(url.format(**words) for url in told["urls"]),
+            urls=tuple(url.format(**words) for url in told.get("urls", ())),
+            shipped=told.get("shipped", "").format(**words),
             member=told.get("member", "").format(**words),
             format=told.get("format"),
             bytes=size,

@@ -33,7 +33,7 @@ from gpugraph.files import replaced
 from gpugraph.graph.csr import Answer, CSRGraph
 from gpugraph.graph.datasets import FOLDER, OFFLINE
 from gpugraph.graph.datasets.fetch import Tell, changed, fetch, require_room, sources
-from gpugraph.graph.datasets.registry import Dataset, find
+from gpugraph.graph.datasets.registry import SHIPPED, Dataset, find
 from gpugraph.graph.formats.base import numbered_from_one
 from gpugraph.graph.formats.input_file import Reading
 from gpugraph.graph.load import load_file, save_file
@@ -299,6 +299,9 @@ def _file(dataset: Dataset, folder: Path, pin: dict[str, Any], tell: Tell) -> tu
     due, by = (dataset.sha256, "the registry") if dataset.sha256 else (pin.get("sha256"), "the pin of its first use")
     there = file.is_file()
     if there and (due is None or _sha256(file, tell) == due):
+        return file, ""
+    if dataset.shipped:
+        shutil.copyfile(SHIPPED / dataset.shipped, file)
         return file, ""
     if is_offline():
         what = f"{file} is not the file that {by} knows" if there else "it is not in the cache"

@@ -24,9 +24,11 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, integer_weights, numbered_from_one
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
-from gpugraph.graph.formats.lines import after, header_count, peek, shown
+from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek, shown, words_of
 from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
 
+_LOOKED_AT = 16
+"""Lines that are looked at to tell arcs with weights from arcs without."""
 _FIRST_LINE = re.compile(rb"(\s*c(?:[ \t][^\n]*)?\r?\n)*\s*(?:p\s+(?:sp|tw)\b|p\s+\S+\s+\d+\s+\d|a\s+\d)")
 """A problem or an arc behind any number of comments; an edge of vertices called ``a``, ``c`` or ``p`` is neither."""
 
@@ -42,11 +44,11 @@ def read(source: Source) -> ArcList:
     Raises:
         GraphFormatError: a line that is none of these, an id out of range, or a wrong number of lines.
     """
-    found, _ = peek(source.blocks(PEEK_BYTES), b"c", 1)
+    found, _ = peek(source.blocks(PEEK_BYTES), b"c", _LOOKED_AT)
     if found and found[0][1][0] == b"p":
         line, fields = found[0]
         kind, vertices, promised = _problem(source, line, fields)
-        found, _ = peek(after(source.blocks(PEEK_BYTES), line), b"c", 1)
+        found, _ = peek(after(source.blocks(PEEK_BYTES), line), b"c", _LOOKED_AT)
     else:
         kind, vertices, promised, line = b"sp", None, None, None
 
@@ -54,7 +56,7 @@ def read(source: Source) -> ArcList:
     if kind == b"tw":
         rows = Rows(weighted=False, comments=b"c", low=1, high=high)
     else:
-        weighted = not (found and len(found[0][1]) == 3)
+        weighted = not found or any(len(fields) > 3 for _, fields in found)
         rows = Rows(weighted, prefix=b"a", comments=b"c", high=high)
     columns = read_rows(source, rows, line or 0, source.device)
     if promised is not None and columns.count != promised:
@@ -108,6 +110,30 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     integer_weights(graph, "DIMACS .gr")
     stream.write(f"p sp {graph.vertices} {graph.arcs}\n".encode())
     write_rows(stream, graph, base=1, prefix="a")
+
+
+def read_sources(path: str) -> list[int]:
+    """Return the vertices, as the graph's file calls them, from which a ``.ss`` or ``.p2p`` file asks for paths.
+
+    Of the 9th challenge's auxiliary files: ``s ID`` a line, or ``q SOURCE TARGET``, of which each source counts once.
+
+    Raises:
+        GraphFormatError: another line, or none of these.
+    """
+    with Source(path) as source:
+        found: dict[int, None] = {}
+        for number, line in data_lines(source.blocks(), b"cp"):
+            words = words_of(line)
+            if len(words) != {b"s": 2, b"q": 3}.get(words[0]):
+                what = f"{shown(b' '.join(words))} is neither 's ID' nor 'q SOURCE TARGET'"
+                raise source.error(what, "mend that line", line=number)
+            try:
+                found.setdefault(integer(words[1], "vertex id"))
+            except ValueError as error:
+                raise source.error(str(error), "mend that line", line=number) from None
+        if not found:
+            raise source.error("names no source", "give lines of the form 's ID'")
+        return list(found)
 
 
 FORMAT = Format(

@@ -6,6 +6,7 @@ from gpugraph.compression import strip_suffix
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.dimacs import FORMAT as DIMACS
+from gpugraph.graph.formats.dot import FORMAT as DOT
 from gpugraph.graph.formats.ecl import FORMAT as ECL
 from gpugraph.graph.formats.edge_list import COUNTED, PLAIN, looks_numeric
 from gpugraph.graph.formats.edge_list import FORMAT as EDGE_LIST
@@ -20,7 +21,7 @@ from gpugraph.graph.formats.metis import FORMAT as METIS
 from gpugraph.graph.formats.native import FORMAT as NATIVE
 from gpugraph.graph.formats.npz import FORMAT as NPZ
 from gpugraph.graph.formats.pbbs import FORMAT as PBBS
-from gpugraph.graph.formats.tables import GML, GRAPHML, NETWORKX, PARQUET, TABLE, has_words
+from gpugraph.graph.formats.tables import GML, GRAPHML, NETWORKX, PARQUET, TABLE, is_table
 
 FORMATS: tuple[Format, ...] = (
     GUNROCK,
@@ -28,6 +29,7 @@ FORMATS: tuple[Format, ...] = (
     PARQUET,
     GRAPHML,
     GML,
+    DOT,
     NETWORKX,
     NPZ,
     MATRIX_MARKET,
@@ -88,7 +90,7 @@ def recognise(source: Source) -> Format:
     if source.columns and by_name[:1] in ([], [EDGE_LIST]):
         return TABLE
     if by_name:
-        return TABLE if by_name[0] is EDGE_LIST and has_words(source) else by_name[0]
+        return TABLE if by_name[0] is EDGE_LIST and is_table(source) else by_name[0]
     fitting = [form for form in FORMATS if form.binary and form.fits(source)] if binary else []
     if len(fitting) == 1:
         return fitting[0]

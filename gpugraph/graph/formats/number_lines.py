@@ -1,11 +1,12 @@
 """Lines of numbers as most files have them, parsed by all cores: two vertex ids and perhaps a weight, in plain digits.
 
 A text is cut at ends of lines, and compiled code goes through each part once.  What it does not know, be it an error
-or an unusual way to write a number, it leaves alone: the caller then reads the whole part in another way, which knows
+or an unusual way to write a number, it leaves alone: the caller then reads the whole part line by line, which knows
 everything and names the line.
 
 Decimals whose digits fit in 53 bits and whose power of ten is a double, up to 10^22, come out rounded once: the
 quotient or the product of two exact doubles (Clinger 1990, How to read floating point numbers accurately, section 5).
+All others are left for NumPy, which rounds them correctly too.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _SMALL_SLAB = 1 << 18
 _DONE, _UNKNOWN, _REALS, _WIDE = 0, 1, 2, 3
 """How a piece ended: parsed; with something unknown; with a real, or with a large id, where none was expected."""
 _DIGITS = 18
+_LONGEST = 48
+"""Characters of a real that NumPy is given."""
 _EXACT = 2**53
 _TENS = tuple(10.0**k for k in range(23))
 _SPACE, _TAB, _RETURN, _END, _MINUS, _PLUS, _POINT, _ZERO = (ord(c) for c in " \t\r\n-+.0")
@@ -88,19 +91,22 @@ def _parse(
     tails: Any,
     heads: Any,
     weights: Any,
+    hard: Any,
 ) -> Any:
     """Parse the whole lines of [start, stop), the last of which ends there.
 
     ``prefix`` is the letter before the ids, or 0; lines that begin with one of the comments are skipped.  Where it is
-    ``tabbed``, a tab separates fields, as a comma always does, and is no mere gap.  Real weights are written as bits.
-    There is room for one arc more than there may be.
+    ``tabbed``, a tab separates fields, as a comma always does, and is no mere gap.  Real weights are written as bits,
+    those not known here as where they begin, and their arcs listed in ``hard``.  There is room for one arc more than
+    there may be.
 
-    Returns how it ended, the number of arcs, and the least and the greatest of ids and of whole weights.
+    Returns how it ended, the numbers of arcs and of hard weights, and the least and the greatest of ids and of whole
+    weights.
     """
-    i, count = start, 0
+    i, count, hard_count = start, 0, 0
     least_id, most_id, least, most = np.int64(2**62), np.int64(-1), np.int64(2**62), np.int64(-(2**62))
     widest = high if tails.itemsize == 8 else min(high, 2**31 - 1)
-    nothing = 0, least_id, most_id, least, most
+    nothing = 0, 0, least_id, most_id, least, most
     while i < stop:
         while block[i] == _SPACE or (block[i] == _TAB and not tabbed):
             i += 1
@@ -143,6 +149,7 @@ def _parse(
                 if i < 0:
                     return _UNKNOWN, *nothing
         if weighted:
+            first = i
             negative = block[i] == _MINUS
             i += negative
             value, digits, places, pointed = np.int64(0), 0, 0, False
@@ -150,7 +157,8 @@ def _parse(
                 c = block[i]
                 digit = np.int64(c) - _ZERO
                 if 0 <= digit <= 9:
-                    value = value * 10 + digit
+                    if digits < _DIGITS:
+                        value = value * 10 + digit
                     digits += 1
                     places += pointed
                 elif c == _POINT and not pointed:
@@ -158,7 +166,7 @@ def _parse(
                 else:
                     break
                 i += 1
-            if digits == 0 or digits > _DIGITS:
+            if digits == 0:
                 return _UNKNOWN, *nothing
             power = -places
             if c in (_E, _SMALL_E):
@@ -173,13 +181,19 @@ def _parse(
                     return _UNKNOWN, *nothing
                 power += -shift if falling else shift
                 pointed = True
-            if real:
-                if value >= _EXACT or power < -22 or power > 22:
+            if real and (digits > _DIGITS or value >= _EXACT or power < -22 or power > 22):
+                if i - first > _LONGEST or not pointed:  # a whole number may have to be refused, not rounded
                     return _UNKNOWN, *nothing
+                weights[count] = first
+                hard[hard_count] = count
+                hard_count += 1
+            elif real:
                 number = value / _TENS[-power] if power < 0 else value * _TENS[power]
                 weights[count] = np.float64(-number if negative else number).view(np.int64)
             elif pointed:
                 return _REALS, *nothing
+            elif digits > _DIGITS:
+                return _UNKNOWN, *nothing
             else:
                 whole = -value if negative else value
                 weights[count] = whole
@@ -192,7 +206,18 @@ def _parse(
             return _UNKNOWN, *nothing
         i += 1
         count += 1
-    return _DONE, count, least_id, most_id, least, most
+    return _DONE, count, hard_count, least_id, most_id, least, most
+
+
+@njit
+def _cut_out(block: Any, starts: Any, words: Any) -> None:
+    """Copy the number that begins at each start to its row, (k, ``_LONGEST``) of zeros."""
+    for k in range(len(starts)):
+        for j in range(_LONGEST):
+            c = block[starts[k] + j]
+            if not (_ZERO <= c <= _ZERO + 9 or c in (_MINUS, _PLUS, _POINT, _E, _SMALL_E)):
+                break
+            words[k, j] = c
 
 
 class _Slab:
@@ -228,14 +253,14 @@ class _Desk:
 
     def __init__(self, slab: int) -> None:
         self.text = bytearray()
-        self.words = np.empty(0, np.int64)
+        self.words, self.hard = np.empty(0, np.int64), np.empty(0, np.int64)
         self.tails, self.heads, self.weights = (_Slab(kind, slab) for kind in (np.int32, np.int32, np.uint32))
 
-    def words_for(self, most: int) -> NDArray[np.int64]:
-        """Return room for so many weights, which are not kept."""
+    def words_for(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return room for so many weights, and for the numbers of the hard ones; nothing of it is kept."""
         if len(self.words) < most:
-            self.words = np.empty(most, np.int64)
-        return self.words
+            self.words, self.hard = np.empty(most, np.int64), np.empty(most, np.int64)
+        return self.words, self.hard
 
 
 class LineParser:
@@ -298,12 +323,12 @@ class LineParser:
             return Piece(np.zeros(0, np.int32), np.zeros(0, np.int32), None, 0, 0, 0, 0)
         ids: np.dtype[Any] = np.dtype(np.int32)
         real, room = self._real, len(letters) // self._shortest + 2
-        words = desk.words_for(room if self._weighted else 1)
+        words, hard = desk.words_for(room if self._weighted else 1)
         for _ in range(3 if self._known else 0):
             narrow = ids.itemsize == 4
             tails, heads = (s.room(room) if narrow else np.empty(room, ids) for s in (desk.tails, desk.heads))
-            end, k, low, high, least, most = _parse(
-                letters, 0, len(letters), *self._marks, real, self._low, self._high, tails, heads, words
+            end, k, left, low, high, least, most = _parse(
+                letters, 0, len(letters), *self._marks, real, self._low, self._high, tails, heads, words, hard
             )
             if end == _UNKNOWN:
                 break
@@ -311,12 +336,23 @@ class LineParser:
                 if narrow:
                     desk.tails.keep(k)
                     desk.heads.keep(k)
+                if left and not _converted(letters, words, hard[:left]):
+                    break
                 weights = _narrowed(words[:k], least, most, real, desk.weights) if self._weighted else None
                 self._desks.append(desk)
                 return Piece(tails[:k], heads[:k], weights, int(low), int(high), int(least), int(most))
             real, ids = real or end == _REALS, np.dtype(np.int64) if end == _WIDE else ids
         self._desks.append(desk)
         return None
+
+
+def _converted(letters: Bytes, words: NDArray[np.int64], hard: NDArray[np.int64]) -> bool:
+    """Replace where hard weights begin by their bits; return False if one is beyond what a double holds."""
+    characters = np.zeros((len(hard), _LONGEST), np.uint8)
+    _cut_out(letters, words[hard], characters)
+    numbers = characters.view(f"S{_LONGEST}")[:, 0].astype(np.float64)
+    words.view(np.float64)[hard] = numbers
+    return bool(np.isfinite(numbers).all())
 
 
 def _narrowed(words: NDArray[np.int64], least: int, most: int, real: bool, slab: _Slab) -> NDArray[Any]:

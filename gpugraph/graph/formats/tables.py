@@ -36,6 +36,12 @@ _HEADERS = re.compile(
     r"(src|source|from|tail|u|start|node_?1|id_?1)[\W_]*(id|node)?[,\s]+(dst|dest|destination|target|to|head|v|end|node_?2|id_?2)\b",
     re.IGNORECASE,
 )
+_USUAL = (
+    ("source", "src", "from", "tail", "start"),
+    ("target", "dst", "dest", "to", "head", "end"),
+    ("weight", "length", "distance", "cost", "km", "count"),
+)
+"""Names of the columns of tails, heads and weights."""
 _REMEDY = "give two or three columns: --columns src,dst,weight"
 _NETWORKX = re.compile(rb"(?:[#%][^\n]*\n)*[^\n#%{\x00-\x08]+[ \t][^\n{\x00-\x08]*\{[^\n]*\}[ \t\r]*(?:\n|\Z)")
 _ATTRIBUTES = re.compile(r"(\S+)[ \t]+(\S+)[ \t]+(\{.*\})\s*")
@@ -43,9 +49,20 @@ _BYTES_OF_OBJECTS = 60
 """About the memory of a NetworkX graph for each byte of its file."""
 
 
-def has_words(source: Source) -> bool:
-    """Tell whether a list of edges calls its vertices by words: each of its first lines, column names aside, does."""
-    text = tidy(_COMMENT.sub(b"", source.head), b"")
+def is_table(source: Source) -> bool:
+    """Tell whether a list of edges is a table: with semicolons, with names of columns that are known, or with words.
+
+    With words its vertices are called by words: each of its first lines, column names aside, says so.
+    """
+    text = _COMMENT.sub(b"", source.head).lstrip()
+    first = text.split(b"\n", 1)[0]
+    names = re.split(
+        r"[\t,]" if source.extension in (".csv", ".tsv") else r"[\s,]+", first.decode("utf-8", "replace").strip()
+    )
+    usual = _columns_by_name(names)
+    if b";" in first or (usual and (usual != names or source.extension != ".csv")):
+        return True
+    text = tidy(text, b"")
     lines = [line.split() for line in text.split(b"\n")[: _SAMPLE + 1] if line]
     if len(source.head) >= HEAD_BYTES:
         lines = lines[:-1]  # which may be cut
@@ -62,6 +79,7 @@ def read_table(source: Source) -> ArcList:
         GraphFormatError: there is no such column, a line has another number of fields, or a weight is no number.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv
 
     text = _COMMENT.sub(b"", source.data.tobytes().removeprefix(b"\xef\xbb\xbf")).lstrip(b"\r\n")
@@ -91,7 +109,10 @@ def read_table(source: Source) -> ArcList:
             if text.strip()
             else pa.table({name: pa.array([], pa.string()) for name in wanted})
         )
-    return _arcs_of_columns(source, [table[name] for name in wanted])
+    columns = [table[name] for name in wanted]
+    if delimiter == ";" and len(columns) == 3:  # as Excel writes where the decimal point is a comma
+        columns[2] = pc.replace_substring(columns[2], ",", ".")
+    return _arcs_of_columns(source, columns)
 
 
 def read_parquet(source: Source) -> ArcList:
@@ -133,6 +154,13 @@ def _header(source: Source, fields: Sequence[str]) -> tuple[list[str] | None, li
     return None, []
 
 
+def _columns_by_name(names: Sequence[str]) -> list[str]:
+    """Return the columns of tails, heads and weights by their usual names, as Gephi has them; or none."""
+    lower = [name.strip().strip('"').lower() for name in names]
+    found = [next((names[lower.index(one)] for one in usual if one in lower), "") for usual in _USUAL]
+    return [name for name in found if name] if found[0] and found[1] else []
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -146,10 +174,10 @@ def _chosen(source: Source, names: Sequence[str], wanted: Sequence[str]) -> list
     if not wanted:
         if len(names) not in (2, 3):
             few = ", ".join(names[:8]) + ("…" if len(names) > 8 else "")
-            raise source.error(
-                f"has {len(names)} columns: {few}", f"say which of them: --columns {','.join(names[:3])}"
-            )
-        wanted = names
+            columns = ",".join(_columns_by_name(names) or names[:3])
+            raise source.error(f"has {len(names)} columns: {few}", f"say which of them: --columns {columns}")
+        usual = _columns_by_name(names)
+        wanted = usual if len(usual) == len(names) else names
     for name in wanted:
         if name not in names:
             raise placed(unknown_name("column", name, names), source.path)

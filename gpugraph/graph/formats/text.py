@@ -1,7 +1,7 @@
-"""Lines of numbers: read in parts the fast ways, line by line to find the bad one, and written.
+"""Lines of numbers: read in parts by compiled code, line by line to find the bad one, and written.
 
-Most parts are taken by ``number_lines.py``.  Others are normalised (one space between fields) and handed to pyarrow's
-CSV parser.  What it cannot take goes line by line through Python, which either reads it after all or names the line.
+Most parts are taken by ``number_lines.py``.  What it cannot take goes line by line through Python, which either reads
+it after all or names the line.
 
 Of a text that lies uncompressed in a file threads read and parse parts by themselves, and nothing of it is any one
 thread's work but to take the parts in order.  A compressed one comes from its one stream in blocks.
@@ -10,7 +10,6 @@ thread's work but to take the parts in order.  A compressed one comes from its o
 from __future__ import annotations
 
 import math
-import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import closing
@@ -27,14 +26,11 @@ from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.chunks import in_order
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
-from gpugraph.graph.formats.input_file import Block, Source
-from gpugraph.graph.formats.lines import INTEGER, after, count_of, data_lines, integer, shown, tidy, words_of
+from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.formats.lines import INTEGER, after, count_of, data_lines, integer, shown, words_of
 from gpugraph.graph.formats.number_lines import LineParser
 from gpugraph.host import require_memory
 
-_LONG_WHOLE = re.compile(rb"(?<![\d.])\d{16,}(?![\d.eE])")
-_EXACT = 2**53
-"""Up to here a double holds every whole number."""
 _INT64 = 2**63
 _ARCS_BETWEEN = 1 << 20
 """Arcs after which it is asked whether there is memory for more."""
@@ -100,7 +96,7 @@ def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None
                 for listed in pieces or []:
                     columns.take(listed)
                 if pieces is None:
-                    columns.add(*_otherwise((number, block), rows, source.path))
+                    columns.add(*_slow(block, number, rows, source.path))
                 asked = check_room(1)
             return columns
         begin = text.behind(behind)
@@ -114,41 +110,11 @@ def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None
                 else:
                     letters, first, _ = text.lines(start, stop, bytearray())
                     line, counted = line + text.ends(counted, first), first
-                    columns.add(*_otherwise((line, letters.tobytes()), rows, source.path))
+                    columns.add(*_slow(letters.tobytes(), line, rows, source.path))
                 asked = check_room(_ARCS_BETWEEN if stop < text.size else 1)
                 if source.progress is not None:
                     source.progress(stop, text.size)
     return columns
-
-
-def _otherwise(block: Block, rows: Rows, path: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-    """Parse lines that compiled code does not know.
-
-    Raises:
-        GraphFormatError: the first line that cannot be taken.
-    """
-    parsed = _fast(block[1], rows)
-    return _slow(block[1], block[0], rows, path) if parsed is None else parsed
-
-
-def _delimiter(block: bytes, rows: Rows) -> str | None:
-    """Return what separates the fields of a block that needs no tidying: one byte, as often as there are gaps."""
-    found = [byte for byte in (b" ", b"\t", b",") if byte in block]
-    if len(found) != 1 or b"\r" in block or any(rows.comments[i : i + 1] in block for i in range(len(rows.comments))):
-        return None
-    lines = block.count(b"\n") + (not block.endswith(b"\n"))
-    return found[0].decode() if block.count(found[0]) == lines * (rows.fields - 1) else None
-
-
-def _may_hold_empty_fields(block: bytes, separators: bytes) -> bool:
-    """True if a separator has none before or behind it on its line, be it that of a comment."""
-    for separator in (separators[i : i + 1] for i in range(len(separators))):
-        if separator in block:
-            bare = block.translate(None, b" \r\v\f" if separator == b"\t" else b" \r\v\f\t")
-            empty = (2 * separator, b"\n" + separator, separator + b"\n")
-            if bare.startswith(separator) or bare.endswith(separator) or any(two in bare for two in empty):
-                return True
-    return False
 
 
 def arrow_reader(content: bytes, part: bool = False) -> Any:
@@ -199,61 +165,6 @@ def parse_numbers(block: bytes, types: dict[str, Any], delimiter: str, word: str
         if isinstance(error, MemoryError | pa.ArrowCancelled):
             raise
         return None
-
-
-def _fast(block: bytes, rows: Rows) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None] | None:
-    """Parse a regular block, or return None."""
-    import pyarrow as pa
-
-    empty = np.zeros(0, np.int64)
-    nothing = empty, empty, np.zeros(0, np.uint32) if rows.weighted else None
-    if block.isspace():
-        return nothing
-    while b"\n\n" in block:
-        block = block.replace(b"\n\n", b"\n")
-    if _may_hold_empty_fields(block, rows.separators):
-        return None
-    delimiter = _delimiter(block, rows)
-    if delimiter is None:
-        block, delimiter = tidy(block, rows.comments), " "
-    if not block or block.isspace():
-        return nothing
-    if b"\r" in block:
-        return None
-    # The prefix is a truth value whose one spelling is the word it has to be.
-    types = {"prefix": pa.bool_()} if rows.prefix else {}
-    types |= {"tail": pa.int64(), "head": pa.int64()}
-    types |= {"weight": pa.float64() if rows.real else None} if rows.weighted else {}
-    table = parse_numbers(block, types, delimiter, rows.prefix.decode())
-    if table is not None and rows.weighted and not rows.real and _holds_wide_integers(block, table):
-        table = parse_numbers(block, types | {"weight": pa.uint64()}, delimiter, rows.prefix.decode())
-    if table is None:
-        return None
-    tails, heads = table["tail"].to_numpy(), table["head"].to_numpy()
-    if any(int(ids.min()) < rows.low or int(ids.max()) > rows.high for ids in (tails, heads)):
-        return None
-    if not rows.weighted:
-        return tails, heads, None
-    if str(table["weight"].type) not in ("int64", "uint64", "double"):
-        return None
-    weights = table["weight"].to_numpy()
-    return None if weights.dtype.kind == "f" and _may_lose_digits(block, weights, rows) else (tails, heads, weights)
-
-
-def _may_lose_digits(block: bytes, weights: NDArray[np.float64], rows: Rows) -> bool:
-    """True if a real is none, or is infinite by its size alone, or is a whole number that a double rounds."""
-    if np.isnan(weights).any():
-        return True
-    infinite = int(np.isinf(weights).sum())
-    if infinite and infinite != block.lower().count(b"inf"):
-        return True
-    large = not rows.real and bool((np.abs(weights) >= _EXACT).any())
-    return large and _LONG_WHOLE.search(block) is not None
-
-
-def _holds_wide_integers(block: bytes, table: Any) -> bool:
-    """True if weights taken for reals are in truth integers beyond int64, which a double would round."""
-    return str(table["weight"].type) == "double" and not any(sign in block for sign in (b".", b"e", b"E", b"n", b"N"))
 
 
 def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:

@@ -297,3 +297,18 @@ def test_a_bad_url_is_a_refusal_of_the_list(lists: Lists) -> None:
     lists("urls = ['ftp://127.0.0.1/x']")
     with pytest.raises(InputError, match="is no URL of a file"):
         open_graph("own:roads")
+
+
+def test_without_a_network_the_question_for_one_comes_at_once(
+    lists: Lists, naps: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import requests
+
+    def unknown(*_: object, **__: object) -> None:
+        raise requests.exceptions.ConnectionError("Failed to resolve 'example.org'")
+
+    lists()
+    monkeypatch.setattr(requests, "get", unknown)
+    with pytest.raises(InputError, match="is there a network"):
+        open_graph("own:roads")
+    assert sum(naps) <= 2.0

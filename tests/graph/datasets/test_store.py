@@ -306,3 +306,17 @@ def test_the_record_names_the_data_set_and_has_a_phase_for_fetching_it(lists: Li
     assert "fetch" not in second["phases_s"]
     assert first["cell"]["id"] == second["cell"]["id"]
     assert first["result"] == second["result"]
+
+
+@pytest.mark.parametrize(
+    ("name", "vertices", "edges"), [("karate", 34, 78), ("les-miserables", 77, 254), ("southern-women", 32, 89)]
+)
+def test_the_examples_need_no_network(
+    name: str, vertices: int, edges: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GPUGRAPH_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("GPUGRAPH_OFFLINE", "1")
+    graph = gpugraph.load(f"example:{name}")
+    assert (graph.vertices, graph.edges, graph.directed) == (vertices, edges, False)
+    assert not [note for note in graph.notes if "pinned" in note]
+    assert gpugraph.mst(f"example:{name}", device="cpu", verify="both").components == 1

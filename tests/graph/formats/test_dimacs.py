@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import GraphFormatError
+import gpugraph
+from gpugraph.errors import GraphFormatError, InputError
 from tests.graph.formats.samples import ARCS, arcs, load_text
 
 DIMACS = "c roads\np sp 4 4\na 1 2 5\na 1 3 7\nc between\na 2 1 5\na 3 1 7\n"
@@ -112,3 +113,27 @@ def _in_small_chunks(self, size: int = 0):
 def test_blocks_of_any_size_give_the_same_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpugraph.graph.formats.input_file.Source.chunks", _in_small_chunks)
     assert arcs(load_text(tmp_path, "a.gr", DIMACS)) == ARCS
+
+
+def test_an_arc_without_its_weight_is_the_line_that_is_named(tmp_path: Path) -> None:
+    with pytest.raises(GraphFormatError, match="line 3: expected tail, head and weight, found 2 fields"):
+        load_text(tmp_path, "a.gr", "c roads\np sp 3 3\na 1 2\na 2 3 5\na 1 3 4\n")
+    assert arcs(load_text(tmp_path, "a.gr", "p sp 3 2\na 1 2\na 2 3\n")) == [(0, 1, 1), (1, 2, 1)]
+
+
+def test_sources_are_read_from_the_files_of_the_challenge(tmp_path: Path) -> None:
+    (tmp_path / "a.gr").write_text(DIMACS)
+    (tmp_path / "a.ss").write_text("c\np aux sp ss 2\ns 3\ns 1\n")
+    (tmp_path / "a.p2p").write_text("p aux sp p2p 3\nq 1 2\nq 3 1\nq 1 3\n")
+    for name, sources in (("a.ss", [2, 0]), ("a.p2p", [0, 2])):
+        found = gpugraph.sssp(tmp_path / "a.gr", str(tmp_path / name), device="cpu")
+        assert [one.source for one in found] == sources  # type: ignore[union-attr]
+    for text, says in (
+        ("s 9\n", "9"),
+        ("s 1 2\n", "line 1: 's 1 2' is neither"),
+        ("s x\n", "line 1: .*'x'"),
+        ("c\n", "no source"),
+    ):
+        (tmp_path / "a.ss").write_text(text)
+        with pytest.raises(InputError, match=says):
+            gpugraph.sssp(tmp_path / "a.gr", str(tmp_path / "a.ss"), device="cpu")

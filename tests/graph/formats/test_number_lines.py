@@ -117,3 +117,15 @@ def test_large_ids_and_reals_are_taken_too() -> None:
         fast, slow = both(text, ROWS[0])
         assert fast is not None
         assert_equal(fast, slow)
+
+
+def test_reals_of_many_digits_are_taken_and_rounded_as_python_rounds_them() -> None:
+    rng = np.random.default_rng(5)
+    values = [repr(x) for x in rng.random(500).tolist()] + [repr(-x) for x in (rng.random(500) * 1e-250).tolist()]
+    values += ["0.1234567890123456789012", "9007199254740993.0", "1.7976931348623157e308", "123456789012345678901.5e-3"]
+    pieces = LineParser(**vars(ROWS[0])).block("".join(f"1 2 {x}\n" for x in values).encode())
+    assert pieces is not None
+    assert pieces[0].weights is not None
+    assert pieces[0].weights.tolist() == [float(x) for x in values]
+    for refused in ("1.5e400", "9007199254740993"):  # beyond a double; a whole number that a double would round
+        assert LineParser(**vars(ROWS[0])).block(f"1 2 0.5\n1 2 {refused}\n".encode()) is None

@@ -239,3 +239,26 @@ def test_changed_files_load_or_are_refused_with_a_remedy(name: str, edits: list[
 def test_a_column_whose_name_is_a_digit_but_no_number_is_a_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown column '²'"):
         load(tmp_path, "a.csv", WIDE, columns="²,1")
+
+
+GEPHI = "Id,Source,Target,Weight,Type\n0,1,2,3.5,Undirected\n1,2,3,4,Undirected\n"
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_the_columns_of_a_table_of_gephi_are_proposed_by_their_names(tmp_path: Path, mark: str) -> None:
+    text = GEPHI.replace(",", mark)
+    with pytest.raises(InputError, match=r"has 5 columns: .* --columns Source,Target,Weight"):
+        load(tmp_path, "a.csv", text)
+    assert named(load(tmp_path, "a.csv", text, columns="Source,Target,Weight")) == [(1, 2, 3.5), (2, 3, 4.0)]
+
+
+def test_semicolons_separate_fields_and_then_a_comma_may_be_the_decimal_point(tmp_path: Path) -> None:
+    for text in ("1;2;3,5\n2;3;4\n", "from;to;km\n1;2;3,5\n2;3;4\n"):
+        assert named(load(tmp_path, "a.csv", text)) == [(1, 2, 3.5), (2, 3, 4.0)]
+    with pytest.raises(InputError, match="the weight '3,5,1' is not a number"):
+        load(tmp_path, "a.csv", "1;2;3,5,1\n")
+
+
+def test_columns_with_usual_names_may_come_in_any_order(tmp_path: Path) -> None:
+    assert named(load(tmp_path, "a.csv", "weight,target,source\n5,2,1\n6,3,1\n")) == [(1, 2, 5), (1, 3, 6)]
+    assert named(load(tmp_path, "a.tsv", "source\ttarget\tweight\n1\t2\t5\n")) == [(1, 2, 5)]

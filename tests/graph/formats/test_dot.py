@@ -1,0 +1,65 @@
+"""Graphviz files are read as Graphviz reads them, and what is no graph is refused with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gpugraph
+from gpugraph.errors import GpuGraphError, InputError
+from tests.graph.formats.test_tables import load, named
+
+
+def test_edges_chains_defaults_quotes_ports_subgraphs_and_comments(tmp_path: Path) -> None:
+    text = """/* a net */ strict graph "my net" {
+  node [shape=box]; edge [weight=2];  // a default
+  a -- b -- c [weight=5, label="x \\"y\\""];
+  "d e" -- a; alone; rank=same
+  subgraph cluster0 { edge [weight=7]; g -- h }
+# as the C preprocessor leaves it
+  i:port -- c
+}
+"""
+    graph = load(tmp_path, "a.dot", text)
+    assert not graph.directed
+    assert [row for row in named(graph) if row[0] < row[1]] == [
+        *(("a", "b", 5), ("a", "d e", 2), ("b", "c", 5), ("c", "i", 2), ("g", "h", 7)),
+    ]
+    assert "alone" in graph.vertex_names.tolist()  # type: ignore[union-attr]
+
+
+def test_a_digraph_has_arcs_and_whole_numbers_stay_numbers(tmp_path: Path) -> None:
+    graph = load(tmp_path, "a.gv", "digraph{10->9[weight=1.5];9->10 10->30}")
+    assert graph.directed
+    assert named(graph) == [(9, 10, 1.0), (10, 9, 1.5), (10, 30, 1.0)]
+    (tmp_path / "unnamed").write_text("graph { 0 -- 1 }")
+    assert gpugraph.load(tmp_path / "unnamed").vertex_names is None
+
+
+def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
+    text = "graph { a -- b [len=3] }"
+    with pytest.raises(InputError, match="attributes that are numbers: 'len' — name one of them with --weight"):
+        load(tmp_path, "a.dot", text)
+    assert named(load(tmp_path, "a.dot", text, weight="len"))[0] == ("a", "b", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("graph {\n a -> b }", "line 2: an edge of this graph is written --"),
+        ("digraph {\n a -- b }", "line 2: an edge of this graph is written ->"),
+        ("graph {\n\n a -- {b c} }", "line 3: an edge of a whole subgraph is not read"),
+        ("graph { {b c} -- a }", "line 1: an edge of a whole subgraph is not read"),
+        ("graph {\n a -- b", "line 2: ends before the graph does"),
+        ("graph { a -- ", "ends before the graph does"),
+        ("graph { a -- <b>", "'<' is not understood"),
+        ("graph a b {}", "a graph begins with graph { or digraph {"),
+        ("strict", "a graph begins with"),
+        ("graph { a -- b [weight=heavy] }", "is 'heavy', of type str"),
+    ],
+)
+def test_what_is_no_graph_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(GpuGraphError) as error:
+        load(tmp_path, "a.dot", text)
+    assert says in str(error.value)
