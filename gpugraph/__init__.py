@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from gpugraph import csgraph
     from gpugraph.adapters.bench import bench
-    from gpugraph.adapters.calls import last_call
+    from gpugraph.adapters.call_profile import last_call
     from gpugraph.adapters.mst_many import mst_many
     from gpugraph.adapters.on import on
     from gpugraph.adapters.records import Measured, read_records, report
@@ -70,7 +70,7 @@ __all__ = [
 ]
 
 _ADAPTERS = {
-    "last_call": "gpugraph.adapters.calls",
+    "last_call": "gpugraph.adapters.call_profile",
     "mst_many": "gpugraph.adapters.mst_many",
     "on": "gpugraph.adapters.on",
     "bench": "gpugraph.adapters.bench",
@@ -452,7 +452,7 @@ def _solve(
     """Return the record of one run whose result holds, or of several where the times are asked for."""
     _expect(str, algo=algo, device=device, verify=verify)
     _expect(bool, time=time)
-    from gpugraph.adapters.calls import showing
+    from gpugraph.adapters.call_profile import showing
     from gpugraph.errors import VerificationFailed
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell

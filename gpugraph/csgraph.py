@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import by_weight, device_kind
 from gpugraph.adapters.on import OnDevice
 from gpugraph.adapters.searches import Rows, search
@@ -54,11 +54,11 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         out, as SciPy leaves them.
     """
     csgraph = _without_padding(csgraph)
-    with calls.call("csgraph.minimum_spanning_tree"):
-        with calls.phase("convert"):
+    with call_profile.call("csgraph.minimum_spanning_tree"):
+        with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
         chosen = np.sort((_forest_on_cpu if device_kind(DEVICE) == "cpu" else _forest_on_gpu)(matrix))
-        with calls.phase("back"):
+        with call_profile.phase("back"):
             kept = chosen[matrix.data[chosen] != 0]
             rows = np.searchsorted(kept, matrix.indptr).astype(matrix.indptr.dtype)
             return type(matrix)((matrix.data[kept], matrix.indices[kept], rows), matrix.shape)
@@ -75,8 +75,8 @@ def dijkstra(
 ) -> Any:
     """Return shortest distances; see ``scipy.sparse.csgraph.dijkstra``."""
     csgraph = _without_padding(csgraph)
-    with calls.call("csgraph.dijkstra"):
-        with calls.phase("convert"):
+    with call_profile.call("csgraph.dijkstra"):
+        with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
             ours = _are_lengths(matrix.data) and not min_only and limit >= 0
         if not ours:
@@ -98,8 +98,8 @@ def shortest_path(
     Without negative weights every method gives the same distances, and it is gpugraph that finds them.
     """
     csgraph = _without_padding(csgraph)
-    with calls.call("csgraph.shortest_path"):
-        with calls.phase("convert"):
+    with call_profile.call("csgraph.shortest_path"):
+        with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
             ours = (
                 _are_lengths(matrix.data)
@@ -118,20 +118,20 @@ def connected_components(
     csgraph = _without_padding(csgraph)
     if connection.lower() != "weak" and directed:
         return scipys.connected_components(csgraph, directed, connection, return_labels)
-    with calls.call("csgraph.connected_components"):
-        with calls.phase("convert"):
+    with call_profile.call("csgraph.connected_components"):
+        with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
         if device_kind(DEVICE) == "cpu":
-            with calls.phase("kernel"):
+            with call_profile.phase("kernel"):
                 labels = np.arange(matrix.shape[0], dtype=np.int32)
                 number = int(label_components(matrix.indptr, matrix.indices, labels))
             return (number, labels) if return_labels else number
-        with calls.phase("convert"):
+        with call_profile.phase("convert"):
             tails, heads = _coordinates(matrix)
             graph = ArcList(tails, heads, None, matrix.shape[0], directed=True)
         with OnDevice(graph, DEVICE) as held:
             found = held.components()
-        with calls.phase("back"):
+        with call_profile.phase("back"):
             if not return_labels:
                 return found.components
             return found.components, np.searchsorted(found.roots, found.labels).astype(np.int32)
@@ -208,7 +208,7 @@ def _on_cpu(
     before: NDArray[np.int32],
 ) -> None:
     """Search from each source, on all threads; of several shortest paths the one whose arcs come first is told."""
-    with calls.phase("convert"):
+    with call_profile.phase("convert"):
         offsets, targets, weights = matrix.indptr.astype(np.int64), matrix.indices, matrix.data
         if not directed:
             offsets, targets, weights = _both_ways(offsets, targets, weights)
@@ -225,7 +225,7 @@ def _on_cpu(
             if len(before):
                 np.copyto(before[row], found.before, where=found.before >= 0, casting="same_kind")
 
-    with calls.phase("kernel"):
+    with call_profile.phase("kernel"):
         work = len(sources) * (rows.vertices + len(targets))
         parts = max(1, min(len(sources), work // _WORTH_A_THREAD))
         cuts = [len(sources) * part // parts for part in range(parts + 1)]
@@ -277,7 +277,7 @@ def _on_gpu(
     with OnDevice(graph, DEVICE) as held:
         for row, source in enumerate(sources):
             found = held.sssp(source, cutoff=cutoff, predecessors=len(before) > 0)
-            with calls.phase("back"):
+            with call_profile.phase("back"):
                 distance[row] = np.where(found.reached, found.raw, np.inf)
                 if found.predecessor is not None:
                     before[row] = np.where(found.predecessor < 0, NO_PREDECESSOR, found.predecessor)
@@ -289,7 +289,7 @@ def _on_gpu(
 
 def _forest_on_gpu(matrix: Any) -> NDArray[np.int64]:
     """Return the positions of the entries that make a minimum spanning forest."""
-    with calls.phase("convert"):
+    with call_profile.phase("convert"):
         tails, heads = _coordinates(matrix)
         order, ranks = by_weight(ArcList(tails, heads, matrix.data, matrix.shape[0]))
         graph = ArcList(tails, heads, ranks, matrix.shape[0], directed=True)
@@ -309,7 +309,7 @@ def _forest_on_cpu(matrix: Any) -> NDArray[np.int64]:
 
     Source: Kruskal 1956, and Osipov, Sanders and Singler 2009, The filter-Kruskal minimum spanning tree algorithm.
     """
-    with calls.phase("kernel"):
+    with call_profile.phase("kernel"):
         tails, heads, weights = _coordinates(matrix)[0], matrix.indices, matrix.data
         parent = np.arange(matrix.shape[0], dtype=np.int32)
         chosen, few = np.empty(len(parent), np.int64), _LIGHT * len(parent)

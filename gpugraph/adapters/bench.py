@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpugraph.adapters.calls import showing
+from gpugraph.adapters.call_profile import showing
 from gpugraph.adapters.records import Records
 from gpugraph.bench.store import WAIT_S, Store
 from gpugraph.errors import InputError, shown, unknown_name

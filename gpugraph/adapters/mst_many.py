@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import on_host, opened
 from gpugraph.compiled import njit, threads
 from gpugraph.devices.base import Device, Kernel
@@ -256,8 +256,8 @@ def mst_many(graphs: Iterable[Any] | GraphBatch, *, device: str = "auto", verify
         raise InputError(f"graphs is {shown(graphs)}", remedy="give a list of graphs, or a GraphBatch")
     if verify not in METHODS_OF_A_RUN:
         raise unknown_name("verification method", verify, METHODS_OF_A_RUN)
-    with _opened(device) as found, calls.call("mst_many", found.kind):
-        with calls.phase("convert"):
+    with _opened(device) as found, call_profile.call("mst_many", found.kind):
+        with call_profile.phase("convert"):
             batch = graphs if isinstance(graphs, GraphBatch) else GraphBatch.of(graphs)
         forests = _on_cpu(batch) if found.kind == "cpu" else on_gpu(batch, found)
     if verify != "none":
@@ -299,14 +299,14 @@ def _keys(weights: NDArray[Any]) -> NDArray[np.uint32]:
 
 
 def _on_cpu(batch: GraphBatch) -> Forests:
-    with calls.phase("kernel"):
+    with call_profile.phase("kernel"):
         keys = _keys(batch.weights)
         chosen = np.empty(int(batch.starts[-1]), np.int64)
         counts = np.zeros(len(batch), np.int64)
         in_shares(
             batch, lambda lo, hi: _solve(batch.starts, batch.offsets, batch.targets, keys, lo, hi, chosen, counts)
         )
-    with calls.phase("back"):
+    with call_profile.phase("back"):
         return _packed(batch, chosen, counts)
 
 
@@ -431,21 +431,21 @@ def on_gpu(batch: GraphBatch, device: Device) -> Forests:
     """Find the forests on a device: a block takes a graph after another."""
     if not len(batch) or not len(batch.targets):
         return _packed(batch, np.zeros(0, np.int64), np.zeros(len(batch), np.int64))
-    with calls.phase("convert"):
+    with call_profile.phase("convert"):
         keys = _keys(batch.weights)
     vertices = int(batch.starts[-1])
     kernel = load_kernel(device)
-    with calls.phase("copy"):
+    with call_profile.phase("copy"):
         device.require(len(batch.targets) * 8 + vertices * 44 + len(batch) * 12)
         arrays = [device.upload(array) for array in (batch.starts, batch.offsets, batch.targets, keys)]
         label, link = (device.empty(vertices, np.int32) for _ in range(2))
         pick, best = device.empty(vertices, np.int32), device.empty(vertices, np.uint64)
         forest, counts = device.empty(vertices, np.int32), device.empty(len(batch), np.int32)
-    with calls.phase("kernel"):
+    with call_profile.phase("kernel"):
         grid = min(len(batch), 4 * kernel.resident_blocks(BLOCK))
         kernel(grid, BLOCK, (np.uint32(len(batch)), *arrays, label, link, pick, best, forest, counts))
         device.synchronize()
-    with calls.phase("back"):
+    with call_profile.phase("back"):
         chosen, sizes = (device.download(array).astype(np.int64) for array in (forest, counts))
         in_shares(batch, lambda lo, hi: _sort(batch.starts, sizes, chosen, lo, hi))
         return _packed(batch, chosen, sizes)

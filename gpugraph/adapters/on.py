@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import input_positions, opened
 from gpugraph.adapters.searches import Rows, search
 from gpugraph.clock import NullClock
@@ -106,7 +106,7 @@ class OnDevice(Shown):
         self._in_use = ForkLock()
         expect(str, device=device)
         self.device, self.note = discovery.select_device(device)
-        with calls.call("on", self.device.kind), calls.phase("convert"):
+        with call_profile.call("on", self.device.kind), call_profile.phase("convert"):
             self.graph, self._arcs = opened(source, self.device)
         self._admitted: dict[str, CSRGraph] = {}
         self._placed: dict[tuple[int, bool], Any] = {}
@@ -160,7 +160,7 @@ class OnDevice(Shown):
             VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.mst``.
         """
         ready = self._prepared("mst", algo, options)
-        with calls.call("mst", self.device.kind):
+        with call_profile.call("mst", self.device.kind):
             if on_device and self.device.kind != "cpu":
                 handle = self._run(ready)
                 return self._kept(handle[: int(self.device.read(ready.state.forest_edges))])
@@ -173,7 +173,7 @@ class OnDevice(Shown):
     def components(self, *, algo: str = "auto", verify: str = "none", **options: Any) -> Components:
         """Return the connected components; of a directed graph the weakly connected ones."""
         ready = self._prepared("components", algo, options)
-        with calls.call("components", self.device.kind):
+        with call_profile.call("components", self.device.kind):
             found: Components = self._answer(ready)
         checked: Components = self._verified(found, verify)
         return checked
@@ -250,7 +250,7 @@ class OnDevice(Shown):
         """
         start, goal = self._vertex(source), self._vertex(target)
         self._admit("sssp")
-        with calls.call("path", self.device.kind):
+        with call_profile.call("path", self.device.kind):
             found = self._path(start, goal)
         if found is None:
             raise InputError(f"no path leads from {self.graph.label(start)} to {self.graph.label(goal)}")
@@ -297,12 +297,12 @@ class OnDevice(Shown):
         expect(str, algo=algo)
         key = (problem, algo, tuple(sorted((name, repr(value)) for name, value in options.items())))
         if key not in self._ready:
-            with calls.call("on", self.device.kind):
+            with call_profile.call("on", self.device.kind):
                 self._ready[key] = self._prepare(problem, algo, options)
         return self._ready[key]
 
     def _prepare(self, problem: str, algo: str, options: dict[str, Any]) -> _Ready:
-        with calls.phase("convert"):
+        with call_profile.phase("convert"):
             graph = self._admit(problem)
         name = load_problem(problem).auto(graph, self.device.kind) if algo == "auto" else algo
         algorithm = find_algorithm(problem, name, self.device.kind)
@@ -314,7 +314,7 @@ class OnDevice(Shown):
         if place not in self._placed:
             view = GraphView.of(graph)
             on_host = self.device.kind == "cpu" or not algorithm.resident
-            with calls.phase("copy"):
+            with call_profile.phase("copy"):
                 self._placed[place] = view if on_host else load_problem(problem).to_device(view, self.device)[0]
         subject = self._placed[place]
         if algorithm.compile is not None:
@@ -324,7 +324,7 @@ class OnDevice(Shown):
     def _run(self, ready: _Ready, *query: Any) -> Any:
         if self.graph.mapped is not None:
             self.graph.mapped.check()
-        with calls.phase("kernel"):
+        with call_profile.phase("kernel"):
             handle = ready.algorithm.run(ready.state, NullClock(), *query)
             self.device.synchronize()
         return handle
@@ -340,19 +340,19 @@ class OnDevice(Shown):
         algorithm, raw = ready.algorithm, None
         if self.graph.mapped is not None:
             self.graph.mapped.check()
-        with calls.phase("kernel"):
+        with call_profile.phase("kernel"):
             handle = algorithm.run(ready.state, NullClock(), *query, *limits)
             if getattr(handle, "nbytes", _SMALL + 1) <= _SMALL:
                 raw = algorithm.fetch(ready.state, handle)
             else:
                 self.device.synchronize()
-        with calls.phase("back"):
+        with call_profile.phase("back"):
             if raw is None:
                 raw = algorithm.fetch(ready.state, handle)
             return algorithm.finish(ready.state, raw, *query)
 
     def _distances(self, ready: _Ready, source: int, on_device: bool) -> Any:
-        with calls.call("sssp", self.device.kind):
+        with call_profile.call("sssp", self.device.kind):
             if not on_device or self.device.kind == "cpu":
                 found = self._answer(ready, source)
                 return found.raw if on_device else found
@@ -362,7 +362,7 @@ class OnDevice(Shown):
 
     def _near(self, ready: _Ready, source: int, goal: int | None, cutoff: float | None) -> Distances:
         """Return the distances of the vertices up to a goal or a cutoff, by an algorithm that may end there."""
-        with calls.call("sssp", self.device.kind):
+        with call_profile.call("sssp", self.device.kind):
             limits = (goal, cutoff) if ready.algorithm.ends_early else ()
             return _within(self._answer(ready, source, limits=limits), goal, cutoff)
 
@@ -379,7 +379,7 @@ class OnDevice(Shown):
         """Return the distances from several sources, block by block where their distances fill the device."""
         vertices = resolve_sources(self.graph, {"source": source_list(sources)})
         ready = self._prepared("sssp", BATCHED if algo == "auto" else algo, options)
-        with calls.call("sssp", self.device.kind):
+        with call_profile.call("sssp", self.device.kind):
             if ready.algorithm.batched:
                 step = max(_LEAST_BLOCK, _WORDS_AT_ONCE // self.graph.vertices)
                 blocks = [tuple(vertices[first : first + step]) for first in range(0, len(vertices), step)]
@@ -414,7 +414,7 @@ class OnDevice(Shown):
         """Return the length and the vertices of a shortest path, or None."""
         if self.device.kind == "cpu":
             rows, dtype = self._rows
-            with calls.phase("kernel"):
+            with call_profile.phase("kernel"):
                 found = search(rows, [start], goal)
             if found.order[-1] != goal:
                 return None
@@ -430,11 +430,11 @@ class OnDevice(Shown):
 
     def _until(self, source: int, goal: int | None, cutoff: float | None) -> Distances:
         """Return the distances of the vertices up to a goal or a cutoff, by a search that ends there."""
-        with calls.call("sssp"):
-            with calls.phase("kernel"):
+        with call_profile.call("sssp"):
+            with call_profile.phase("kernel"):
                 rows, dtype = self._rows
                 found = search(rows, [source], goal, cutoff, ties=True)
-            with calls.phase("back"):
+            with call_profile.phase("back"):
                 distance = np.full(rows.vertices, unreached(dtype), dtype)
                 distance[found.order] = found.distance[found.order]
                 return Distances(self._admit("sssp"), source, distance)

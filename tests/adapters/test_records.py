@@ -14,7 +14,7 @@ import networkx
 import pytest
 
 import gpugraph
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.bench import _notices
 from gpugraph.adapters.records import Measured, Records
 from gpugraph.cli import output as output_module
@@ -217,7 +217,7 @@ def test_a_notebook_sees_what_goes_on_beneath_the_cell_until_it_ends(monkeypatch
     monkeypatch.setitem(sys.modules, "IPython", python)  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(HTML=str, display=display))  # type: ignore[arg-type]
     monkeypatch.setattr(output_module, "FIRST_S", 0.0)
-    with calls.showing() as tell:
+    with call_profile.showing() as tell:
         tell("compiling, first use only")
         while not seen:
             pass
@@ -225,7 +225,7 @@ def test_a_notebook_sees_what_goes_on_beneath_the_cell_until_it_ends(monkeypatch
     assert seen[-1] == ""
     del shell.kernel
     seen.clear()
-    with calls.showing():  # a shell, and no terminal: nothing is shown
+    with call_profile.showing():  # a shell, and no terminal: nothing is shown
         pass
     assert seen == []
 

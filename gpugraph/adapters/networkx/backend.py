@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx import components, trees, weighted
 from gpugraph.adapters.networkx.graph import ConvertedGraph
 from gpugraph.adapters.networkx.info import FUNCTIONS
@@ -28,7 +28,7 @@ def convert_from_nx(graph: Any, *_attributes: Any, **_more: Any) -> ConvertedGra
     """Return a NetworkX graph in arrays; attributes are read when a function asks for them."""
     if isinstance(graph, ConvertedGraph):
         return graph
-    with calls.phase("convert"):
+    with call_profile.phase("convert"):
         return ConvertedGraph(graph)
 
 

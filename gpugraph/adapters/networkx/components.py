@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
 from gpugraph.adapters.on import OnDevice
 from gpugraph.graph.build import ArcList
@@ -19,9 +19,9 @@ from gpugraph.problems.components.labels import Components
 
 def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
     """Yield the nodes of each component."""
-    with calls.call("networkx.connected_components", G.device_kind):
+    with call_profile.call("networkx.connected_components", G.device_kind):
         found = _found(G)
-        with calls.phase("back"):
+        with call_profile.phase("back"):
             order = np.argsort(found.labels, kind="stable")
             nodes = list(named(G.nodes, order))
             cuts = [*np.searchsorted(found.labels[order], found.roots).tolist(), len(nodes)]
@@ -31,7 +31,7 @@ def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
 
 def number_connected_components(G: ConvertedGraph) -> int:
     """Return the number of components."""
-    with calls.call("networkx.number_connected_components", G.device_kind):
+    with call_profile.call("networkx.number_connected_components", G.device_kind):
         return _found(G).components
 
 
@@ -39,7 +39,7 @@ def is_connected(G: ConvertedGraph) -> bool:
     """Tell whether there is one component."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    with calls.call("networkx.is_connected", G.device_kind):
+    with call_profile.call("networkx.is_connected", G.device_kind):
         return _found(G).components == 1
 
 
@@ -47,9 +47,9 @@ def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
     """Return the nodes of the component of a node."""
     if n not in G:
         raise KeyError(n)
-    with calls.call("networkx.node_connected_component", G.device_kind):
+    with call_profile.call("networkx.node_connected_component", G.device_kind):
         labels: NDArray[np.int64] = _found(G).labels
-        with calls.phase("back"):
+        with call_profile.phase("back"):
             return set(named(G.nodes, np.flatnonzero(labels == labels[G.number[n]])))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import device_kind
 from gpugraph.adapters.searches import Rows
 from gpugraph.compiled import plain_njit
@@ -114,7 +114,7 @@ class ConvertedGraph:
         Raises:
             Declined: a weight is no number of 64 bits.
         """
-        with calls.phase("convert"):
+        with call_profile.phase("convert"):
             if callable(weight):
                 return self._by_function(weight)
             return Rows(self.offsets, self.targets, self.weights(weight))
@@ -181,7 +181,7 @@ class ConvertedGraph:
         """Return what ``make`` returned when it was first asked for under a key, on the device of today."""
         key = (key, device())
         if key not in self._kept:
-            with calls.phase("convert"):
+            with call_profile.phase("convert"):
                 self._kept[key] = make()
         return self._kept[key]
 

@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
 from gpugraph.adapters.on import OnDevice
 from gpugraph.adapters.searches import Found, NegativeArc, Rows, search
@@ -87,7 +87,7 @@ def nearest(
     goal = goal_of(graph, target)
     if graph.device_kind != "cpu" and goal is None and len(sources) == 1 and _suits_gpu(rows):
         return _on_gpu(graph, rows, weight, sources[0], cutoff)
-    with calls.phase("kernel"):
+    with call_profile.phase("kernel"):
         try:
             return search(rows, sources, goal, cutoff)
         except NegativeArc:
@@ -109,7 +109,7 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff:
     with graph.in_turns:
         held: OnDevice = made() if callable(weight) else graph.kept(("paths", weight), made)
         found = held.sssp(source, cutoff=cutoff, predecessors=True)
-    with calls.phase("back"):
+    with call_profile.phase("back"):
         reached = np.flatnonzero(found.reached)
         order = reached[np.argsort(found.raw[reached], kind="stable")]
         real = found.raw.dtype.kind == "f"
@@ -118,7 +118,7 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff:
 
 def lengths_of(graph: ConvertedGraph, found: Found) -> dict[Any, Any]:
     """Return node → length of a shortest path, in the order of the search."""
-    with calls.phase("back"):
+    with call_profile.phase("back"):
         lengths = dict(zip(named(graph.nodes, found.order), found.distance[found.order].tolist(), strict=True))
         if found.distance.dtype.kind == "f" and len(found.order):
             for source in found.order[found.before[found.order] < 0].tolist():
@@ -133,6 +133,6 @@ def length_of(found: Found, goal: int) -> Any:
 
 def lists_of(graph: ConvertedGraph, found: Found, starts: NDArray[Any], tails: NDArray[Any]) -> dict[Any, list[Any]]:
     """Return node → the nodes before it on shortest paths."""
-    with calls.phase("back"):
+    with call_profile.phase("back"):
         nodes, cuts = list(named(graph.nodes, tails)), starts.tolist()
         return {node: nodes[cuts[i] : cuts[i + 1]] for i, node in enumerate(named(graph.nodes, found.order))}

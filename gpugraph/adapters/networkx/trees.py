@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import by_weight
 from gpugraph.adapters.networkx.graph import ConvertedGraph, Declined, device, named, uncollected
 from gpugraph.adapters.on import OnDevice
@@ -146,7 +146,7 @@ def _forest(graph: ConvertedGraph, asked: _Asked) -> NDArray[np.int64]:
         else:
             held, order = made()
         forest = held.mst()
-    with calls.phase("back"):
+    with call_profile.phase("back"):
         return np.asarray(order[np.sort(forest.graph.weights[forest.edges])])
 
 
@@ -192,12 +192,12 @@ def _told(graph: ConvertedGraph, places: NDArray[np.int64], with_keys: bool, wit
 
 def _yielded(graph: ConvertedGraph, asked: _Asked, keys: bool, data: bool) -> Iterator[Any]:
     """Return the edges; what NetworkX raises with the first edge is raised then, what is declined at once."""
-    with calls.call("networkx spanning edges", graph.device_kind):
+    with call_profile.call("networkx spanning edges", graph.device_kind):
         try:
             places = _forest(graph, asked)
         except ValueError as error:
             return _raised(error)
-        with calls.phase("back"):
+        with call_profile.phase("back"):
             return _told(graph, places, keys, data)
 
 
@@ -208,9 +208,9 @@ def _raised(error: ValueError) -> Iterator[Any]:
 
 def _grown(graph: ConvertedGraph, asked: _Asked, name: str) -> Any:
     """Return the forest as a graph of the original's class."""
-    with calls.call(f"networkx.{name}", graph.device_kind):
+    with call_profile.call(f"networkx.{name}", graph.device_kind):
         places = _forest(graph, asked)
-        with calls.phase("back"), uncollected():
+        with call_profile.phase("back"), uncollected():
             original = graph.original
             tree = original.__class__()
             tree.graph.update(original.graph)

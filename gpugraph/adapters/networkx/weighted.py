@@ -7,7 +7,7 @@ from typing import Any
 
 import networkx as nx
 
-from gpugraph.adapters import calls
+from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx.graph import ConvertedGraph
 from gpugraph.adapters.networkx.paths import Paths, goal_of, length_of, lengths_of, lists_of, nearest, vertex_of
 from gpugraph.adapters.searches import tight_tails
@@ -22,7 +22,7 @@ def multi_source_dijkstra(
     starts = [vertex_of(G, source) for source in sources]
     if target in sources:
         return 0, [target]
-    with calls.call("networkx.multi_source_dijkstra", G.device_kind):
+    with call_profile.call("networkx.multi_source_dijkstra", G.device_kind):
         found = nearest(G, starts, weight, target, cutoff)
         if target is None:
             return lengths_of(G, found), Paths(G, found)
@@ -44,7 +44,7 @@ def multi_source_dijkstra_path_length(
     if not sources:
         raise ValueError("sources must not be empty")
     starts = [vertex_of(G, source) for source in sources]
-    with calls.call("networkx.multi_source_dijkstra_path_length", G.device_kind):
+    with call_profile.call("networkx.multi_source_dijkstra_path_length", G.device_kind):
         return lengths_of(G, nearest(G, starts, weight, None, cutoff))
 
 
@@ -88,7 +88,7 @@ def dijkstra_predecessor_and_distance(
 ) -> Any:
     """Return all predecessors on shortest paths, and lengths."""
     start = vertex_of(G, source, "Node {} is not found in the graph")
-    with calls.call("networkx.dijkstra_predecessor_and_distance", G.device_kind):
+    with call_profile.call("networkx.dijkstra_predecessor_and_distance", G.device_kind):
         found = nearest(G, [start], weight, None, cutoff)
         return lists_of(G, found, *tight_tails(G.rows(weight), found)), lengths_of(G, found)
 

@@ -1,4 +1,4 @@
-"""Where the time of a call went: convert, copy, kernel, back; and what is shown of one that takes long.
+"""Profile of a call from Python: seconds of convert, copy, kernel and back; and progress of a call that takes long.
 
 A call is one of an adapter's functions: ``gpugraph.on(…)`` and what is asked of it, a function of ``gpugraph.csgraph``,
 or one that NetworkX sends here.  What one thread calls is its own.
