@@ -69,7 +69,7 @@ def python() -> str:
         "problems.components.labels.Components",
         "problems.scan.scanned.Scanned",
         "problems.contract.Verdict",
-        "adapters.on.OnDevice",
+        "adapters.resident_graph.ResidentGraph",
         "adapters.mst_many.Forests",
         "adapters.records.Records",
     ]

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from gpugraph.adapters.bench import bench
     from gpugraph.adapters.call_profile import last_call
     from gpugraph.adapters.mst_many import mst_many
-    from gpugraph.adapters.on import on
     from gpugraph.adapters.records import Measured, read_records, report
+    from gpugraph.adapters.resident_graph import on
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.problems.components.labels import Components
     from gpugraph.problems.contract import Verdict
@@ -72,7 +72,7 @@ __all__ = [
 _ADAPTERS = {
     "last_call": "gpugraph.adapters.call_profile",
     "mst_many": "gpugraph.adapters.mst_many",
-    "on": "gpugraph.adapters.on",
+    "on": "gpugraph.adapters.resident_graph",
     "bench": "gpugraph.adapters.bench",
     "read_records": "gpugraph.adapters.records",
     "report": "gpugraph.adapters.records",

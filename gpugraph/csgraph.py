@@ -25,7 +25,7 @@ from scipy import sparse
 
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import by_weight, device_kind
-from gpugraph.adapters.on import OnDevice
+from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.adapters.searches import Rows, search
 from gpugraph.compiled import njit, plain_njit
 from gpugraph.graph.build import ArcList
@@ -129,7 +129,7 @@ def connected_components(
         with call_profile.phase("convert"):
             tails, heads = _coordinates(matrix)
             graph = ArcList(tails, heads, None, matrix.shape[0], directed=True)
-        with OnDevice(graph, DEVICE) as held:
+        with ResidentGraph(graph, DEVICE) as held:
             found = held.components()
         with call_profile.phase("back"):
             if not return_labels:
@@ -274,7 +274,7 @@ def _on_gpu(
     weights = None if unweighted else matrix.data
     graph = ArcList(tails, heads, weights, matrix.shape[0], directed=directed, one_sided=not directed)
     cutoff = None if math.isinf(limit) else float(limit)
-    with OnDevice(graph, DEVICE) as held:
+    with ResidentGraph(graph, DEVICE) as held:
         for row, source in enumerate(sources):
             found = held.sssp(source, cutoff=cutoff, predecessors=len(before) > 0)
             with call_profile.phase("back"):
@@ -293,7 +293,7 @@ def _forest_on_gpu(matrix: Any) -> NDArray[np.int64]:
         tails, heads = _coordinates(matrix)
         order, ranks = by_weight(ArcList(tails, heads, matrix.data, matrix.shape[0]))
         graph = ArcList(tails, heads, ranks, matrix.shape[0], directed=True)
-    with OnDevice(graph, DEVICE) as held:
+    with ResidentGraph(graph, DEVICE) as held:
         forest = held.mst()
     return np.asarray(order[forest.graph.weights[forest.edges]])
 

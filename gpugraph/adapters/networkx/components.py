@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
-from gpugraph.adapters.on import OnDevice
+from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.graph.build import ArcList
 from gpugraph.problems.components.labels import Components
 
@@ -59,10 +59,10 @@ is_weakly_connected = is_connected
 
 
 def _found(graph: ConvertedGraph) -> Components:
-    def made() -> OnDevice:
+    def made() -> ResidentGraph:
         tails, heads = graph.edge_ends
-        return OnDevice(ArcList(tails, heads, None, len(graph), False, one_sided=True), device())
+        return ResidentGraph(ArcList(tails, heads, None, len(graph), False, one_sided=True), device())
 
     with graph.in_turns:
-        held: OnDevice = graph.kept("components", made)
+        held: ResidentGraph = graph.kept("components", made)
         return held.components()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
-from gpugraph.adapters.on import OnDevice
+from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.adapters.searches import Found, NegativeArc, Rows, search
 from gpugraph.graph.build import ArcList, narrow_weights
 
@@ -99,15 +99,17 @@ def _suits_gpu(rows: Rows) -> bool:
 
 
 def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff: float | None) -> Found:
-    def made() -> OnDevice:
+    def made() -> ResidentGraph:
         tails = np.repeat(np.arange(rows.vertices), np.diff(rows.offsets))
         weights = rows.weights
         if weights.dtype.kind == "i":
             weights = narrow_weights(weights)
-        return OnDevice(ArcList(tails, rows.targets, weights, rows.vertices, directed=graph.directed or None), device())
+        return ResidentGraph(
+            ArcList(tails, rows.targets, weights, rows.vertices, directed=graph.directed or None), device()
+        )
 
     with graph.in_turns:
-        held: OnDevice = made() if callable(weight) else graph.kept(("paths", weight), made)
+        held: ResidentGraph = made() if callable(weight) else graph.kept(("paths", weight), made)
         found = held.sssp(source, cutoff=cutoff, predecessors=True)
     with call_profile.phase("back"):
         reached = np.flatnonzero(found.reached)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import by_weight
 from gpugraph.adapters.networkx.graph import ConvertedGraph, Declined, device, named, uncollected
-from gpugraph.adapters.on import OnDevice
+from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.graph.build import ArcList
 
 ALGORITHMS = ("boruvka", "borůvka", "kruskal", "prim")
@@ -136,9 +136,9 @@ def _check(graph: ConvertedGraph, algorithm: str) -> None:
 def _forest(graph: ConvertedGraph, asked: _Asked) -> NDArray[np.int64]:
     """Return the places in ``list(G.edges)`` of the forest's edges, in the order in which Kruskal takes them."""
 
-    def made() -> tuple[OnDevice, NDArray[np.int64]]:
+    def made() -> tuple[ResidentGraph, NDArray[np.int64]]:
         order, arcs = _ranked(graph, asked)
-        return OnDevice(arcs, device()), order
+        return ResidentGraph(arcs, device()), order
 
     with graph.in_turns:
         if asked.partition is None:

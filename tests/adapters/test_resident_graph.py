@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import gpugraph
-from gpugraph.adapters import inputs, on
+from gpugraph.adapters import inputs, resident_graph
 from gpugraph.devices import discovery
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, VerificationFailed
@@ -86,14 +86,14 @@ def test_the_path_of_a_pair_is_as_long_as_the_distance(name, device):
 
 def test_another_thread_is_refused_while_a_call_is_under_way(monkeypatch):
     with gpugraph.on(zoo("grid"), "cpu") as g, ThreadPoolExecutor(1) as other:
-        run = on.OnDevice._answer
+        run = resident_graph.ResidentGraph._answer
 
         def answer(self, *arguments, **named):
             with pytest.raises(InputError, match="another thread is using this graph"):
                 other.submit(g.components).result(timeout=60)
             return run(self, *arguments, **named)
 
-        monkeypatch.setattr(on.OnDevice, "_answer", answer)
+        monkeypatch.setattr(resident_graph.ResidentGraph, "_answer", answer)
         assert g.mst().components == 1
         monkeypatch.undo()
         assert other.submit(g.components).result(timeout=60).components == 1
@@ -287,7 +287,7 @@ def test_the_host_waits_once_for_a_small_result_and_for_the_kernel_of_a_large_on
         asked = (g.mst, g.components, lambda: g.sssp(0))
         small = [ask().fingerprint() for ask in asked]
         assert waits == []
-        monkeypatch.setattr(on, "_SMALL", 0)
+        monkeypatch.setattr(resident_graph, "_SMALL", 0)
         assert [ask().fingerprint() for ask in asked] == small
         assert waits == ["kernel"] * 3
 

@@ -1,4 +1,4 @@
-"""A graph held ready on a device: set up once, asked many times.
+"""A graph resident on a device: set up once, queried many times.
 
 >>> with gpugraph.on(graph, device="cpu") as g:
 ...     forest = g.mst()
@@ -52,7 +52,7 @@ _SMALL = 64 << 10
 
 
 @dataclass(frozen=True, eq=False)
-class _Ready:
+class _PreparedAlgorithm:
     """An algorithm set up on a graph: the graph as its problem takes it, what lies on the device, the state."""
 
     algorithm: Algorithm
@@ -92,7 +92,7 @@ def _limit(cutoff: Any) -> float | None:
         raise InputError(f"cutoff is {shown(cutoff)}", remedy="give a number that a float holds") from None
 
 
-class OnDevice(Shown):
+class ResidentGraph(Shown):
     """A graph on a device; use it as a context manager, or call ``close``.
 
     For one thread at a time: a call is refused while another thread's call is under way.
@@ -110,7 +110,7 @@ class OnDevice(Shown):
             self.graph, self._arcs = opened(source, self.device)
         self._admitted: dict[str, CSRGraph] = {}
         self._placed: dict[tuple[int, bool], Any] = {}
-        self._ready: dict[Hashable, _Ready] = {}
+        self._prepared_algorithms: dict[Hashable, _PreparedAlgorithm] = {}
         self._closed = False
 
     def _title(self) -> str:
@@ -126,7 +126,7 @@ class OnDevice(Shown):
             remedy="pickle the graph itself, and hold it anew in the other process",
         )
 
-    def __enter__(self) -> OnDevice:
+    def __enter__(self) -> ResidentGraph:
         return self
 
     def __exit__(
@@ -139,7 +139,7 @@ class OnDevice(Shown):
         """Free what lies on the device; results on the host stay."""
         if not self._closed:
             self._closed = True
-            self._ready.clear()
+            self._prepared_algorithms.clear()
             self._placed.clear()
             self.device.close()
 
@@ -290,18 +290,18 @@ class OnDevice(Shown):
             self._admitted[problem] = undirected or load_problem(problem).admit(self.graph)
         return self._admitted[problem]
 
-    def _prepared(self, problem: str, algo: str, options: dict[str, Any]) -> _Ready:
+    def _prepared(self, problem: str, algo: str, options: dict[str, Any]) -> _PreparedAlgorithm:
         """Return an algorithm set up on the graph, as it was left by the first call that needed it."""
         if self._closed:
             raise InputError("the graph was given back", remedy="ask inside the with statement")
         expect(str, algo=algo)
         key = (problem, algo, tuple(sorted((name, repr(value)) for name, value in options.items())))
-        if key not in self._ready:
+        if key not in self._prepared_algorithms:
             with call_profile.call("on", self.device.kind):
-                self._ready[key] = self._prepare(problem, algo, options)
-        return self._ready[key]
+                self._prepared_algorithms[key] = self._prepare(problem, algo, options)
+        return self._prepared_algorithms[key]
 
-    def _prepare(self, problem: str, algo: str, options: dict[str, Any]) -> _Ready:
+    def _prepare(self, problem: str, algo: str, options: dict[str, Any]) -> _PreparedAlgorithm:
         with call_profile.phase("convert"):
             graph = self._admit(problem)
         name = load_problem(problem).auto(graph, self.device.kind) if algo == "auto" else algo
@@ -319,9 +319,9 @@ class OnDevice(Shown):
         subject = self._placed[place]
         if algorithm.compile is not None:
             algorithm.compile(subject, self.device, **chosen)
-        return _Ready(algorithm, graph, subject, algorithm.prepare(subject, self.device, **chosen))
+        return _PreparedAlgorithm(algorithm, graph, subject, algorithm.prepare(subject, self.device, **chosen))
 
-    def _run(self, ready: _Ready, *query: Any) -> Any:
+    def _run(self, ready: _PreparedAlgorithm, *query: Any) -> Any:
         if self.graph.mapped is not None:
             self.graph.mapped.check()
         with call_profile.phase("kernel"):
@@ -329,7 +329,7 @@ class OnDevice(Shown):
             self.device.synchronize()
         return handle
 
-    def _answer(self, ready: _Ready, *query: Any, limits: tuple[Any, ...] = ()) -> Any:
+    def _answer(self, ready: _PreparedAlgorithm, *query: Any, limits: tuple[Any, ...] = ()) -> Any:
         """Return a result on the host; for a small one the host waits once, for the kernel and the copy behind it.
 
         Args:
@@ -351,7 +351,7 @@ class OnDevice(Shown):
                 raw = algorithm.fetch(ready.state, handle)
             return algorithm.finish(ready.state, raw, *query)
 
-    def _distances(self, ready: _Ready, source: int, on_device: bool) -> Any:
+    def _distances(self, ready: _PreparedAlgorithm, source: int, on_device: bool) -> Any:
         with call_profile.call("sssp", self.device.kind):
             if not on_device or self.device.kind == "cpu":
                 found = self._answer(ready, source)
@@ -360,7 +360,7 @@ class OnDevice(Shown):
             real = ready.graph.weights.dtype.kind == "f"
             return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
 
-    def _near(self, ready: _Ready, source: int, goal: int | None, cutoff: float | None) -> Distances:
+    def _near(self, ready: _PreparedAlgorithm, source: int, goal: int | None, cutoff: float | None) -> Distances:
         """Return the distances of the vertices up to a goal or a cutoff, by an algorithm that may end there."""
         with call_profile.call("sssp", self.device.kind):
             limits = (goal, cutoff) if ready.algorithm.ends_early else ()
@@ -440,7 +440,7 @@ class OnDevice(Shown):
                 return Distances(self._admit("sssp"), source, distance)
 
     def _with_predecessors(self, distances: _Found) -> _Found:
-        for ready in self._ready.values():
+        for ready in self._prepared_algorithms.values():
             if self.device.kind == "cuda" and ready.algorithm.problem == "sssp" and ready.algorithm.resident:
                 return distances.with_predecessors(ready.subject, self.device)
         return distances.with_predecessors()
@@ -491,7 +491,7 @@ def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Dis
     return Distances(distances.graph, distances.source, distance)
 
 
-def on(graph: Any, device: str = "auto") -> OnDevice:
+def on(graph: Any, device: str = "auto") -> ResidentGraph:
     """Return a graph held ready on a device for many calls.
 
     >>> import gpugraph
@@ -510,4 +510,4 @@ def on(graph: Any, device: str = "auto") -> OnDevice:
     Raises:
         InputError, DeviceUnavailable, OutOfMemory: it cannot be held.
     """
-    return OnDevice(graph, device)
+    return ResidentGraph(graph, device)
