@@ -107,7 +107,7 @@ class DeviceRows:
         kernel = file.kernel(self.device, self.defines, name)
         kernel(covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
-    def look_over(self) -> NDArray[np.uint64] | None:
+    def validate_and_digest(self) -> NDArray[np.uint64] | None:
         """Return the words of ``check.cu``'s kernels; None where the offsets do not ascend from 0 to all arcs."""
         device, n = self.device, self.vertices
         found = device.upload(np.array([NOTHING, NOTHING, 0, 0, 0, 0], np.uint64))
@@ -136,7 +136,7 @@ class DeviceRows:
             code: ``CSRGraph.digest_code``.
             both_ways: every arc must have its reverse with equal weight too.
         """
-        found = self.look_over()
+        found = self.validate_and_digest()
         if found is None or int(found[CHECK["BAD"]]) != NOTHING or (both_ways and found[CHECK["BALANCE"] :].any()):
             return None
         sums = int(found[CHECK["DIGEST"]]), int(found[CHECK["DIGEST"] + 1])
@@ -144,7 +144,7 @@ class DeviceRows:
 
     def is_symmetric(self) -> bool:
         """Tell whether every arc has its reverse with equal weight."""
-        found = self.look_over()
+        found = self.validate_and_digest()
         return found is not None and not found[CHECK["BALANCE"] :].any()
 
     def has_negative_weight(self) -> bool:

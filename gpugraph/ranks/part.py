@@ -221,7 +221,7 @@ class GraphPart:
         """What the device found looking at all arcs; None where none does, or something is wrong."""
         if self.on_device is None or not self.on_device.usable:
             return None
-        found = self.on_device.look_over()
+        found = self.on_device.validate_and_digest()
         return None if found is None or int(found[CHECK["BAD"]]) != NOTHING else found
 
     def rows_on(self, device: Any) -> DeviceRows:
