@@ -175,7 +175,7 @@ class DeviceRows:
             positions = positions.astype(np.int64)
         return self._in_pieces(positions, ids_at)[0]
 
-    def ascending(self, ids: NDArray[Any]) -> NDArray[np.int64]:
+    def sorted_ids(self, ids: NDArray[Any]) -> NDArray[np.int64]:
         """Return (k,) whole numbers of 0 or more in ascending order, sorted by the device if it has the room."""
         wide = np.ascontiguousarray(ids, np.int64)
         try:

@@ -153,7 +153,7 @@ def test_what_is_looked_up_on_a_device_is_what_the_host_has(bits: int) -> None:
         assert np.array_equal(np.minimum(u, v), tails[ids])
         assert np.array_equal(np.maximum(u, v), graph.targets[ids])
         assert np.array_equal(rows.canonical_ids(at.astype(np.uint32)), ids)
-        assert rows.ascending(ids).tolist() == sorted(ids.tolist())
+        assert rows.sorted_ids(ids).tolist() == sorted(ids.tolist())
         assert np.concatenate(list(rows.pairs(at))).tolist() == list(
             map(list, zip(u.tolist(), v.tolist(), strict=True))
         )

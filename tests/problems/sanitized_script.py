@@ -205,7 +205,7 @@ def check_graphs(device: Device) -> None:
         rows = DeviceRows(device, held, device.upload(graph.targets), device.upload(graph.weights), lambda: zoo("grid"))
         at = rng.permutation(graph.arcs)
         ids = rows.canonical_ids(at)
-        assert rows.ascending(ids).tolist() == sorted(ids.tolist())
+        assert rows.sorted_ids(ids).tolist() == sorted(ids.tolist())
         assert rows.ends_and_weights(at)[1].tolist() == graph.targets[at].tolist()
         assert np.concatenate(list(rows.pairs(at)))[:, 1].tolist() == graph.targets[at].tolist()
         assert rows.total(at) == sum(graph.weights.tolist())

@@ -137,7 +137,7 @@ class Forest(Shown):
         Nothing is checked: ids outside the graph weigh nothing here, and the certificate names them.
         """
         if graph.on_device is not None and graph.on_device.usable and not (edges < 0).any():
-            ascending = graph.on_device.ascending(edges)
+            ascending = graph.on_device.sorted_ids(edges)
         else:
             ascending = edges.astype(np.int64)
             if len(ascending) < _FEW or (ascending[1:] < ascending[:-1]).any():
