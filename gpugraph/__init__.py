@@ -81,7 +81,7 @@ _ADAPTERS = {
 
 
 class _Api(ModuleType):
-    """The package, in which a function is not hidden by the room of the same name once something imports that."""
+    """The package, in which a function is not hidden by the folder of the same name once that is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _ADAPTERS or not isinstance(value, ModuleType):

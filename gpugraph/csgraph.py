@@ -9,7 +9,7 @@
 [0.0, 4.0, 7.0]
 
 What is not here, negative weights and strongly connected components above all, SciPy does itself.  Of several right
-results the one is told that comes first in the matrix; on a GPU the canonical predecessors.
+results the one that comes first in the matrix is returned; on a GPU the canonical predecessors.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         overwrite: taken for SciPy's sake; the input stays as it is.
 
     Returns:
-        (n, n) CSR array or matrix of the edges chosen, each where it stands in the input; edges of weight 0 are left
+        (n, n) CSR array or matrix of the edges chosen, each at its place in the input; edges of weight 0 are left
         out, as SciPy leaves them.
     """
     csgraph = _without_padding(csgraph)
@@ -207,7 +207,7 @@ def _on_cpu(
     distance: NDArray[np.float64],
     before: NDArray[np.int32],
 ) -> None:
-    """Search from each source, on all threads; of several shortest paths the one whose arcs come first is told."""
+    """Search from each source, on all threads; of several shortest paths the one whose arcs come first."""
     with call_profile.phase("convert"):
         offsets, targets, weights = matrix.indptr.astype(np.int64), matrix.indices, matrix.data
         if not directed:
@@ -269,7 +269,7 @@ def _on_gpu(
     distance: NDArray[np.float64],
     before: NDArray[np.int32],
 ) -> None:
-    """Search from each source on the device; of several predecessors the canonical one is told."""
+    """Search from each source on the device; of several predecessors the canonical one."""
     tails, heads = _coordinates(matrix)
     weights = None if unweighted else matrix.data
     graph = ArcList(tails, heads, weights, matrix.shape[0], directed=directed, one_sided=not directed)

@@ -71,15 +71,15 @@ def bench(
         The records; a cell that failed, or whose result is wrong, is a record that says so.
 
     Raises:
-        InputError: a name that stands for nothing, or no cell could be measured at all.
+        InputError: an unknown name, or no cell could be measured at all.
     """
     names = [*_listed("algo", algo), *(_PEER + name.removeprefix(_PEER) for name in _listed("peer", peer))]
     if not names:
         raise InputError("there is no algorithm to measure", remedy='name one, or leave algo at "auto"')
     for name in names:
         _check_name(problem, name.partition("@")[0])
-    told = options or {}
-    for name in told:
+    chosen = options or {}
+    for name in chosen:
         if name not in {given.partition("@")[0] for given in names}:
             raise unknown_name("algorithm with options", name, names)
     sampling = _sampling(repeat, target, max_seconds)
@@ -89,7 +89,7 @@ def bench(
         store = None if save is None else stack.enter_context(Store(save, resume=True, wait_s=WAIT_S))
         tell, session = stack.enter_context(showing(progress)), stack.enter_context(Session())
         for graph in graphs if isinstance(graphs, list) else [graphs]:
-            cells = [_cell(problem, graph, name, device, source, told, verify, repeat) for name in names]
+            cells = [_cell(problem, graph, name, device, source, chosen, verify, repeat) for name in names]
             for cell in cells:
                 check_counts(cell)
             ended: dict[int, Record] = {}

@@ -151,7 +151,7 @@ def _notebook() -> bool:
 
 
 class _Beneath:
-    """A stream whose last line stands beneath the cell of a notebook, until it is cleared."""
+    """A stream whose last line is shown beneath the cell of a notebook, until it is cleared."""
 
     def __init__(self) -> None:
         self._handle: Any = None

@@ -115,7 +115,7 @@ class Records(Sequence[Measured]):
     """Records in their order: a table with its verdicts in a notebook, rows for pandas, a figure, a file.
 
     Attributes:
-        notices: what a reader should be told beside them.
+        notices: what a reader should know beside them.
     """
 
     def __init__(self, records: Iterable[Record], notices: Sequence[str] = ()):
@@ -213,8 +213,8 @@ class Records(Sequence[Measured]):
             return Plot(_chart_of_times(_OF_TIMES[y], self, ink, y, title, width, height))
         if y not in VALUES:
             raise unknown_name("value to draw", y, [*VALUES, *_OF_TIMES])
-        told = {"by": by, "where": where, "title": title, "width": width, "height": height, "log": log}
-        return Plot(figure(list(self), ink, x=x or self._abscissa(), y=y, **told))  # type: ignore[arg-type]
+        options = {"by": by, "where": where, "title": title, "width": width, "height": height, "log": log}
+        return Plot(figure(list(self), ink, x=x or self._abscissa(), y=y, **options))  # type: ignore[arg-type]
 
     def _abscissa(self) -> str:
         if len({record.scale for record in self}) > 1 and len({record.family for record in self}) == 1:
@@ -260,11 +260,11 @@ def _work(cell: Labelled) -> tuple[str, str]:
 
 
 def _verdict(record: Record) -> str:
-    told = record.shape.verification
-    if not record.ok and told.status != "failed":
+    check = record.shape.verification
+    if not record.ok and check.status != "failed":
         return f"{record.outcome}: {record.message}"
-    by = f" by {told.method}" if told.method and told.method != "none" else ""
-    return f"{record.status}{by}: {told.detail or ''}".rstrip(": ")
+    by = f" by {check.method}" if check.method and check.method != "none" else ""
+    return f"{record.status}{by}: {check.detail or ''}".rstrip(": ")
 
 
 def _chart_of_times(

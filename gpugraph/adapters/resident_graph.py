@@ -260,7 +260,7 @@ class ResidentGraph(Shown):
 
     @_by_one_thread
     def input_positions(self, forest: Forest) -> NDArray[np.int64]:
-        """Return (tree_edges,) int64: where each edge of a forest of ``mst`` stands in the input.
+        """Return (tree_edges,) int64: the position in the input of each edge of a forest of ``mst``.
 
         That is the position in the arrays of a matrix or of rows, or in ``list(G.edges)``: attributes that are kept
         beside the input are taken from there.  Of an edge that the input has in both directions it is the lighter arc,

@@ -147,7 +147,7 @@ def _count_tight(
 
 # The heap holds distances beside their vertices, so that putting it in order reads nothing else; what else is known of
 # a vertex lies together: its distance, its position in the heap, and its age, how many got theirs before.  A node not
-# seen is all zero, so positions are told from 1 on.
+# seen is all zero, so positions count from 1.
 _UNSEEN, _SETTLED = 0, -1
 
 

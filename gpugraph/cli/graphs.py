@@ -174,7 +174,7 @@ def datasets(
 
     from gpugraph.cli.output import Progress, show, show_lines, tell
     from gpugraph.graph.datasets.store import describe, open_dataset, remove
-    from gpugraph.graph.formats.input_file import Reading
+    from gpugraph.graph.formats.input_file import ReadOptions
     from gpugraph.report.listings import dataset_list, dataset_page
     from gpugraph.report.table import describe_graph
     from gpugraph.report.terminal import page_width, table_width
@@ -188,7 +188,7 @@ def datasets(
     chosen += [one for one in listed() if not names or one.collection in (name.removesuffix(":") for name in whole)]
     for dataset in chosen if fetching else ():
         with Progress(quiet=quiet) as progress:
-            graph = open_dataset(str(dataset), Reading(), HostClock(), progress)
+            graph = open_dataset(str(dataset), ReadOptions(), HostClock(), progress)
         tell([f"{dataset}: {describe_graph(graph.describe())}", *graph.notes], quiet=quiet)
     for dataset in chosen if removing or forgetting else ():
         freed = remove(dataset, pin=forgetting)

@@ -24,7 +24,7 @@ VERTEX_BYTES = 64
 """About the memory that a vertex takes, arcs or none, while a graph is loaded and then worked on."""
 
 ASSUMED = "the file does not say whether its lines are arcs or edges: taken as arcs; --undirected takes them as edges"
-"""What is told of a directed graph whose format is one for both; symmetrised, there is nothing more to tell."""
+"""The note on a directed graph whose format holds both kinds; symmetrizing removes it."""
 
 ARC_BYTES = 32
 """About the memory that an arc takes on its way from a list into a graph, the list not counted."""
@@ -57,7 +57,7 @@ class ArcList:
         tails, heads: (k,) integer vertex numbers in [0, vertices); the caller has checked the range.
         weights: (k,) of a dtype in ``WEIGHT_DTYPES`` without NaN, or None for unit weights (uint32 ones).
         vertices: n.
-        directed: True — arcs as they stand; False — the source declares the graph undirected;
+        directed: True — arcs as listed; False — the source declares the graph undirected;
             None — unknown: the graph is undirected if every arc has its reverse with equal weight.
         one_sided: the undirected edges are listed once each; the builder adds the reverse arcs, and the graph
             is undirected.

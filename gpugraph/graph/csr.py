@@ -65,7 +65,7 @@ def freeze(holder: Any) -> None:
 
 
 def described(graph: Any) -> dict[str, Any]:
-    """Return the ``graph`` object of a record, for a graph or what stands for one."""
+    """Return the ``graph`` object of a record, for a graph or an array."""
     return {
         "name": graph.name,
         "source": graph.source,
@@ -166,16 +166,16 @@ class CSRGraph(Shown):
         freeze(self)
 
     @classmethod
-    def lying_on(cls, rows: DeviceRows, **told: Any) -> CSRGraph:
+    def lying_on(cls, rows: DeviceRows, **attributes: Any) -> CSRGraph:
         """Return the graph of arrays on a device, none of which is copied to the host yet.
 
         Args:
             rows: the arrays.
-            told: the other attributes, by name; ``directed`` at least.
+            attributes: the other attributes, by name; ``directed`` at least.
         """
         graph = object.__new__(cls)
         defaults = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
-        graph.__dict__.update({"answers": {}} | defaults | told | {"on_device": rows})
+        graph.__dict__.update({"answers": {}} | defaults | attributes | {"on_device": rows})
         return graph
 
     if not TYPE_CHECKING:

@@ -27,7 +27,7 @@ from gpugraph.graph.view import MAX_NARROW_ARCS
 FILE = KernelFile("build.cu", INDICES)
 NOTHING = 2**64 - 1
 MOST_ITEMS = 2**33
-"""An item's number stands beside a vertex in one word, where a loop may have a negative weight."""
+"""An item's number and a vertex share one word, where a loop may have a negative weight."""
 _BINS = 1 << 16
 """Ranges of vertices whose arcs are counted."""
 _ROOM = 0.95
@@ -74,7 +74,7 @@ def rows_on_device(
         device: where.
         vertices: n, in 1..2^31 − 1.
         most: no more arcs than this are drawn, and not many fewer; None where that has to be counted.
-        mirrored: every edge stands for both its arcs.
+        mirrored: every edge means both its arcs.
         emit: draws the arcs, as often as it is called.
         held_per_arc: bytes that the caller will allocate for each arc afterwards.
         own: the first vertex whose row is wanted, and the first behind them; None for all.
@@ -133,16 +133,16 @@ def rows_on_device(
         where = (np.int32(head_bits), np.int64(first), np.int64(last), offsets, targets)
         FILE.kernel(device, defines, "rows")(tiles, BLOCK, (np.int64(count), found, slots, *where))
     device.fill(offsets[highest:], base)
-    told = device.download(counters)
-    at = int(told[FILE["FIRST_NEGATIVE"]])
+    counted = device.download(counters)
+    at = int(counted[FILE["FIRST_NEGATIVE"]])
     if targets is None:
         targets = device.empty(0, np.int32)
     return Rows(
         offsets,
         targets[:base],
-        int(told[FILE["LOOPS"]]),
+        int(counted[FILE["LOOPS"]]),
         drawn - base,
-        int(told[FILE["NEGATIVE"]]),
+        int(counted[FILE["NEGATIVE"]]),
         None if at == NOTHING else at,
     )
 

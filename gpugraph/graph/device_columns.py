@@ -53,7 +53,7 @@ class DeviceColumn:
         for part in self.parts:
             self._launch("renumber", part, numbers)
 
-    def _launch(self, name: str, part: Array, *told: Any) -> None:
+    def _launch(self, name: str, part: Array, *arguments: Any) -> None:
         count = int(part.size)
         kernel = _FILE.kernel(self.device, None, name)
-        kernel(covering_grid(self.device, count, BLOCK), BLOCK, (np.int64(count), part, *told))
+        kernel(covering_grid(self.device, count, BLOCK), BLOCK, (np.int64(count), part, *arguments))

@@ -229,8 +229,8 @@ class DeviceRows:
             at, sums = device.upload(positions[part]), device.full(2, 0, np.uint64)
             threads = min(at.size, 1 << 18)  # few enough that their sums seldom meet
             self.launch(_LOOKUP, "sum", threads, np.int64(at.size), at, *kind, self.weights, sums)
-            told = device.download(sums)
-            low, high = low + int(told[0]), high + int(told.view(np.int64)[1])
+            parts = device.download(sums)
+            low, high = low + int(parts[0]), high + int(parts.view(np.int64)[1])
         return (high << 32) + low
 
     def _in_pieces(

@@ -1,4 +1,4 @@
-"""Graphs that nobody chose: ``drawn:N`` stands for the spec that the number N draws.
+"""Randomly drawn specs: ``drawn:N`` is the spec that the number N draws.
 
 Draw i of N is hash64(hash64(N) + i), its upper 53 bits as a real of [0, 1).  "By powers" is 2 to a power that is
 uniform.  In this order: the family; vertices, by powers in ``least``..``most`` (2^17..2^24); the degree, by powers in

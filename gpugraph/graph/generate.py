@@ -118,7 +118,7 @@ def _hashes(tails: Any, heads: Any, start: int, stop: int, directed: bool, seed:
 
 @njit
 def _scale_whole(values: Any, low: Any, span: Any) -> None:
-    """Turn hashes into whole numbers in place, as 64-bit two's complement; a span of 0 stands for 2^64."""
+    """Turn hashes into whole numbers in place, as 64-bit two's complement; a span of 0 means 2^64."""
     for i in range(len(values)):
         values[i] = low + (high_product(values[i], span) if span else values[i])
 

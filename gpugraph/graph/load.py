@@ -23,7 +23,7 @@ from gpugraph.graph.device_build import build_on_device, can_build
 from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Progress, Reading, Source
+from gpugraph.graph.formats.input_file import Progress, ReadOptions, Source
 from gpugraph.graph.symmetrize import symmetrize as symmetrized
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
@@ -41,7 +41,7 @@ def load_file(
     *,
     input_format: str | None = None,
     symmetrize: bool = False,
-    told: Reading | None = None,
+    options: ReadOptions | None = None,
     check: bool = True,
     clock: HostClock | None = None,
     progress: Progress | None = None,
@@ -53,7 +53,7 @@ def load_file(
         path: a file, compressed or not, or ``"-"`` for standard input.
         input_format: the name of a format; default: recognised by content, else by name.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
-        told: what the user says of a file that does not say it itself.
+        options: what the user says of a file that does not say it itself.
         check: check the whole structure of gpugraph's own ``.csr``.  Without it the file is only mapped, which
             takes no time at any size, and ``check_structure`` has to run before any algorithm does.  All other
             formats are checked while they are read.
@@ -70,7 +70,7 @@ def load_file(
 
     form = known.named(input_format) if input_format else None
     clock = HostClock() if clock is None else clock
-    with Source(path, progress, told, None if symmetrize else device) as source:
+    with Source(path, progress, options, None if symmetrize else device) as source:
         try:
             graph = _loaded(source, form, clock, None if symmetrize else device)
             if check or symmetrize:
@@ -99,7 +99,7 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
             raise source.error("begins with '<', as a page of HTML does", remedy)
         _check_names(source, form)
         content = form.read(source)
-    _check_told(source, content, form)
+    _check_options(source, content, form)
     if not isinstance(content, ArcList):
         graph = replace(content, name=stem(source.name))
         if device is not None and 0 < graph.vertices < 2**31:
@@ -125,7 +125,7 @@ def _check_names(source: Source, form: Format) -> None:
         raise InputError(f"{form.title} has no named attributes", where=source.path, remedy=remedy)
 
 
-def _check_told(source: Source, content: ArcList | CSRGraph, form: Format) -> None:
+def _check_options(source: Source, content: ArcList | CSRGraph, form: Format) -> None:
     """Refuse what the user says of a file that says otherwise."""
     if source.vertices not in (None, content.vertices):
         what = f"has {content.vertices} vertices, not the {source.vertices} of --vertices"

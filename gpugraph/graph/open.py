@@ -13,7 +13,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.build import build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.datasets.registry import is_dataset
-from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.from_python import arcs_of_object
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file
@@ -63,8 +63,8 @@ def open_graph(
     clock = HostClock() if clock is None else clock
     maker = device if weights == "file" and not symmetrize else None
     replaced = weights.partition(":")[0] not in ("file", "abs")
-    told = Reading(keep_ids, vertices, directed, columns, "" if replaced and weight is None else weight)
-    graph = _opened(source, input_format, told, clock, progress, maker)
+    options = ReadOptions(keep_ids, vertices, directed, columns, "" if replaced and weight is None else weight)
+    graph = _opened(source, input_format, options, clock, progress, maker)
     with clock.phase("build"):
         if weights != "file":
             progress("changing the weights")
@@ -79,7 +79,7 @@ def open_graph(
 def _opened(
     source: Any,
     input_format: str | None,
-    told: Reading,
+    options: ReadOptions,
     clock: HostClock,
     progress: Callable[[str], None],
     device: Device | None,
@@ -89,9 +89,9 @@ def _opened(
     named = text is not None and is_dataset(text)
     made = text is not None and input_format is None and not named and not os.path.exists(text) and is_spec(text)
     rows = isinstance(source, tuple)
-    own = replace(told, keep_ids=False, weight=None, directed=None if rows else told.directed)
-    named_weight = told.weight if made or isinstance(source, CSRGraph) else None
-    if (text is None or made) and (own != Reading() or named_weight):
+    own = replace(options, keep_ids=False, weight=None, directed=None if rows else options.directed)
+    named_weight = options.weight if made or isinstance(source, CSRGraph) else None
+    if (text is None or made) and (own != ReadOptions() or named_weight):
         what = "says all of itself; --directed, --undirected, --vertices, --columns and --weight are for files"
         raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
     if isinstance(source, CSRGraph):
@@ -101,9 +101,9 @@ def _opened(
             return generate(str(text), lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
     if text is None:
         with clock.phase("build"):
-            arcs = arcs_of_object(source, told.weight)
-            if rows and told.directed is not None:
-                arcs = replace(arcs, directed=told.directed)
+            arcs = arcs_of_object(source, options.weight)
+            if rows and options.directed is not None:
+                arcs = replace(arcs, directed=options.directed)
             return build(arcs, name=type(source).__name__, source="python")
 
     if named:
@@ -111,9 +111,9 @@ def _opened(
 
         if input_format is not None:
             raise InputError("has its format known", where=text, remedy="leave --input-format out")
-        return open_dataset(text, told, clock, progress, device)
+        return open_dataset(text, options, clock, progress, device)
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, told=told, clock=clock, progress=reading, device=device)
+    return load_file(text, input_format=input_format, options=options, clock=clock, progress=reading, device=device)

@@ -227,7 +227,7 @@ def sort_arcs(
         heads: (k,) the same.
         weights: (k,) of one of ``WEIGHT_DTYPES``, without NaN.
         vertices: n.
-        mirrored: every arc stands for its reverse too.
+        mirrored: every arc means its reverse too.
         report: called with the fraction done.
     """
     words, sign, real = weight_words(weights)

@@ -1,4 +1,4 @@
-"""Graph specs: the text that stands for a generated graph wherever a file is accepted.
+"""Graph specs: the text that names a generated graph wherever a file is accepted.
 
     FAMILY[:ARGUMENT][,KEY=VALUE]...     rmat:20   rmat:20,ef=8,seed=7,w=1..255   random:n=16384,deg=10
                                          grid:1024x1024   regular:n=2^20,in=7     counterexample
@@ -133,7 +133,7 @@ def is_spec(text: str) -> bool:
 
 
 def parse_spec(text: str) -> Spec:
-    """Return the spec that ``text`` stands for.
+    """Return the spec that ``text`` names.
 
     Raises:
         InputError: an unknown family or key (the nearest is suggested), a malformed value, or more than 2^40

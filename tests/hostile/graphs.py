@@ -22,7 +22,7 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats import text
-from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file, save_file
 from tests.graph.formats.samples import egr, galois, gunrock, sg, written, wsg
@@ -150,7 +150,7 @@ def try_graph(trial: Trial) -> str:
     name, data = damaged(trial)
     path = trial.folder / name
     path.write_bytes(data)
-    options: dict[str, Any] = {"symmetrize": draw.random() < 0.1, "told": Reading(keep_ids=draw.random() < 0.1)}
+    options: dict[str, Any] = {"symmetrize": draw.random() < 0.1, "options": ReadOptions(keep_ids=draw.random() < 0.1)}
     options["input_format"] = draw.choice(FORMATS).name if draw.random() < 0.05 else None
     with little_memory():
         how, found, graph = _loaded(path, options)

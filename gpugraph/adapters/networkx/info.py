@@ -46,5 +46,5 @@ def get_info() -> dict[str, Any]:
         "package": "gpugraph",
         "short_summary": "Spanning trees, shortest paths and components on GPUs and on all cores of a CPU.",
         "default_config": {"device": "auto"},
-        "functions": {name: {"additional_docs": told} if told else {} for name, told in sorted(FUNCTIONS.items())},
+        "functions": {name: {"additional_docs": docs} if docs else {} for name, docs in sorted(FUNCTIONS.items())},
     }

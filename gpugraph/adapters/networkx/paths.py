@@ -2,7 +2,7 @@
 
 On a CPU a search follows the adjacency as NetworkX's does, so that paths, predecessors and the order of every
 dictionary are the same.  On a GPU a whole search from one source runs there; of several shortest
-paths the canonical one is told.
+paths the canonical one is returned.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ for _name in ("copy", "items", "values", "pop", "popitem", "setdefault"):
     setattr(Paths, _name, _of_all_paths(_name))
 
 
-def vertex_of(graph: ConvertedGraph, node: Any, told: str = "Node {} not found in graph") -> int:
+def vertex_of(graph: ConvertedGraph, node: Any, message: str = "Node {} not found in graph") -> int:
     """Return the vertex of a node; raise NodeNotFound in NetworkX's words."""
     if node not in graph:
-        raise nx.NodeNotFound(told.format(node))
+        raise nx.NodeNotFound(message.format(node))
     return graph.number[node]
 
 

@@ -158,7 +158,7 @@ def _ranked(graph: ConvertedGraph, asked: _Asked) -> tuple[NDArray[np.int64], Ar
     bad = np.isnan(weights)
     if bad.any():
         if not asked.ignore_nan:
-            (edge,) = _told(graph, np.flatnonzero(bad)[:1], True, True)
+            (edge,) = _edge_tuples(graph, np.flatnonzero(bad)[:1], True, True)
             raise ValueError(f"NaN found as an edge weight. Edge {edge}")
         places = places[~bad]
     if not asked.minimum:
@@ -178,7 +178,7 @@ def _ranked(graph: ConvertedGraph, asked: _Asked) -> tuple[NDArray[np.int64], Ar
     return places[order], arcs
 
 
-def _told(graph: ConvertedGraph, places: NDArray[np.int64], with_keys: bool, with_data: bool) -> Iterator[Any]:
+def _edge_tuples(graph: ConvertedGraph, places: NDArray[np.int64], with_keys: bool, with_data: bool) -> Iterator[Any]:
     """Return edges as NetworkX's tuples, the attributes being the graph's own."""
     tails, heads, keys, attributes = graph.edges
     parts = [named(graph.nodes, tails[places]), named(graph.nodes, heads[places])]
@@ -198,7 +198,7 @@ def _yielded(graph: ConvertedGraph, asked: _Asked, keys: bool, data: bool) -> It
         except ValueError as error:
             return _raised(error)
         with call_profile.phase("back"):
-            return _told(graph, places, keys, data)
+            return _edge_tuples(graph, places, keys, data)
 
 
 def _raised(error: ValueError) -> Iterator[Any]:
@@ -216,12 +216,12 @@ def _grown(graph: ConvertedGraph, asked: _Asked, name: str) -> Any:
             tree.graph.update(original.graph)
             if type(tree) is not nx.Graph:
                 tree.add_nodes_from(original.nodes.items())
-                tree.add_edges_from(_told(graph, places, True, True))
+                tree.add_edges_from(_edge_tuples(graph, places, True, True))
                 return tree
             # What these two methods do, without asking of every node and edge whether it is there already.
             tree._node.update({node: dict(attributes) for node, attributes in original._node.items()})
             adjacency = tree._adj
             adjacency.update({node: {} for node in tree._node})
-            for u, v, attributes in _told(graph, places, True, True):
+            for u, v, attributes in _edge_tuples(graph, places, True, True):
                 adjacency[u][v] = adjacency[v][u] = dict(attributes)
             return tree

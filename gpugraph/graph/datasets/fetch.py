@@ -128,8 +128,8 @@ def require_room(dataset: Dataset, folder: Path, needed: int, what: str) -> None
     """
     free = shutil.disk_usage(folder).free
     if needed > free:
-        told = f"{what} {exactly(needed)}, and {in_units(free)} are free in {folder}"
-        raise InputError(told, where=str(dataset), remedy=_ROOM)
+        needs = f"{what} {exactly(needed)}, and {in_units(free)} are free in {folder}"
+        raise InputError(needs, where=str(dataset), remedy=_ROOM)
 
 
 class _Transfer:

@@ -1,4 +1,4 @@
-"""The names of data sets: what ``snap:roadNet-CA`` stands for, where it is to be had, and what is known of it.
+"""The names of data sets: the file behind ``snap:roadNet-CA``, where to fetch it, and what is known of it.
 
 ``registry.toml`` beside this file is the list; ``$GPUGRAPH_DATASETS`` names a user's own, of the same form, whose
 collections and graphs go before those.  A collection lists its graphs, or takes any name of a pattern; its ``urls``
@@ -46,8 +46,8 @@ class Dataset:
     """One data set.
 
     Attributes:
-        collection: what stands before the colon.
-        name: what stands behind it.
+        collection: the part before the colon.
+        name: the part behind it.
         title, licence, citation: of the collection.
         urls: where it may be fetched, tried in this order.
         shipped: the name of a file that is part of gpugraph, in ``SHIPPED``; it is not fetched, and has no ``urls``.
@@ -97,20 +97,20 @@ class Collection:
 
     Attributes:
         prefix: what their names begin with, before the colon.
-        told: the collection's table in the registry.
+        table: the collection's table in the registry.
         graphs: the table of each listed graph, by name.
         origin: the file that says so.
     """
 
     prefix: str
-    told: dict[str, Any]
+    table: dict[str, Any]
     origin: str
     graphs: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def gone(self) -> str:
         """Why nothing can be fetched any more; empty where it can."""
-        return str(self.told.get("gone", ""))
+        return str(self.table.get("gone", ""))
 
     def dataset(self, name: str) -> Dataset:
         """Return the data set of a name, listed or of the collection's pattern.
@@ -119,25 +119,25 @@ class Collection:
             InputError: there is none.
         """
         row = self.graphs.get(name)
-        pattern = self.told.get("names")
+        pattern = self.table.get("names")
         if row is None and not (pattern and re.fullmatch(pattern, name)):
             if pattern:
                 what = f"no data set of {self.prefix} is called '{name}'"
-                raise InputError(what, remedy=f"give {self.told.get('form', pattern)}")
+                raise InputError(what, remedy=f"give {self.table.get('form', pattern)}")
             raise unknown_name(f"data set of {self.prefix}", name, self.graphs)
         row = row or {}
         known: dict[str, Any] = {key: row.get(key) for key in ("directed", "vertices", "lines", "sha256", "digest")}
         words = {"name": name, "last": name.rpartition("/")[2], "family": name.rpartition(".")[0]}
-        told = self.told | row
+        table = self.table | row
         size = row.get("bytes", row.get("about_bytes"))
         return Dataset(
             self.prefix,
             name,
-            **{key: told.get(key, "") for key in ("title", "licence", "citation")},
-            urls=tuple(url.format(**words) for url in told.get("urls", ())),
-            shipped=told.get("shipped", "").format(**words),
-            member=told.get("member", "").format(**words),
-            format=told.get("format"),
+            **{key: table.get(key, "") for key in ("title", "licence", "citation")},
+            urls=tuple(url.format(**words) for url in table.get("urls", ())),
+            shipped=table.get("shipped", "").format(**words),
+            member=table.get("member", "").format(**words),
+            format=table.get("format"),
             bytes=size,
             rounded="bytes" not in row,
             **known,
@@ -145,7 +145,7 @@ class Collection:
 
     def no_longer(self, name: str) -> InputError:
         """Return the error for a name of a collection that is gone, with its twin elsewhere."""
-        twins: dict[str, str] = self.told.get("twins", {})
+        twins: dict[str, str] = self.table.get("twins", {})
         near = difflib.get_close_matches(name, twins, n=1, cutoff=0.6)
         listed = [f"{other.prefix}:{known}" for other in registry().values() for known in other.graphs]
         alike = difflib.get_close_matches(name, [one.partition(":")[2] for one in listed], n=1, cutoff=0.6)
@@ -173,11 +173,11 @@ def _merged(own: str) -> dict[str, Collection]:
     collections = _read(shipped)
     for prefix, more in _read(Path(own).expanduser()).items() if own else ():
         base = collections.get(prefix)
-        told = {**(base.told if base else {}), **more.told}
+        table = {**(base.table if base else {}), **more.table}
         graphs = {**(base.graphs if base else {}), **more.graphs}
-        if not told.get("gone") and not told.get("urls") and any("urls" not in row for row in graphs.values()):
+        if not table.get("gone") and not table.get("urls") and any("urls" not in row for row in graphs.values()):
             raise InputError(f"[{prefix}] has no urls", where=more.origin, remedy="see docs/datasets.md for the form")
-        collections[prefix] = Collection(prefix, told, more.origin, graphs)
+        collections[prefix] = Collection(prefix, table, more.origin, graphs)
     return collections
 
 
@@ -239,7 +239,7 @@ def find(text: str) -> Dataset:
     if collection.gone:
         raise collection.no_longer(name)
     if not _NAME.fullmatch(name):
-        form = collection.told.get("form", f"{prefix}:NAME; gpugraph datasets lists them")
+        form = collection.table.get("form", f"{prefix}:NAME; gpugraph datasets lists them")
         raise InputError(f"'{name}' is no name of a data set", where=text, remedy=f"give {form}")
     return collection.dataset(name)
 

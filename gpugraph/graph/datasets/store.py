@@ -35,18 +35,18 @@ from gpugraph.graph.datasets import FOLDER, OFFLINE
 from gpugraph.graph.datasets.fetch import Tell, changed, fetch, require_room, sources
 from gpugraph.graph.datasets.registry import SHIPPED, Dataset, find
 from gpugraph.graph.formats.base import numbered_from_one
-from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.load import load_file, save_file
 
 
 def convert(
-    dataset: Dataset, told: Reading, file: Path, path: Path, pin: dict[str, Any], key: str, tell: Tell
+    dataset: Dataset, options: ReadOptions, file: Path, path: Path, pin: dict[str, Any], key: str, tell: Tell
 ) -> dict[str, Any]:
     """Write the graph of a file as ``.csr``, and beside it what that does not hold; return what its JSON is to say.
 
     Args:
         dataset: which.
-        told: how to read it.
+        options: how to read it.
         file: as it was served.
         path: of the ``.csr``.
         pin: what is known of an earlier one.
@@ -62,7 +62,7 @@ def convert(
 
     with _unpacked(dataset, file, tell) as source:
         try:
-            graph = load_file(source, input_format=dataset.format, told=told, progress=progress)
+            graph = load_file(source, input_format=dataset.format, options=options, progress=progress)
         except InputError as error:  # where it was unpacked to says nothing to anybody
             where = (error.where or "").replace(os.fspath(source.parent), str(dataset))
             if isinstance(error, GraphFormatError):
@@ -141,7 +141,7 @@ def _counts_from_one(names: NDArray[Any]) -> bool:
     return np.array_equal(names, np.arange(1, len(names) + 1))
 
 
-_PLAIN = Reading()
+_PLAIN = ReadOptions()
 
 
 @dataclass(frozen=True)
@@ -183,10 +183,10 @@ def cached(dataset: Dataset) -> Cached:
 def describe(dataset: Dataset) -> dict[str, Any]:
     """Return all that is known of a data set, as JSON's types."""
     held = cached(dataset)
-    told = asdict(dataset) | {"name": str(dataset), "urls": sources(dataset)}
+    known = asdict(dataset) | {"name": str(dataset), "urls": sources(dataset)}
     by = "SHA-256" if dataset.sha256 else "digest" if dataset.digest else "pin" if held.pin else "its first use pins"
     kept = {"folder": str(held.folder), "bytes": held.bytes, "file": held.file and held.file.name, "pin": held.pin}
-    return told | {"checked_by": by, "cached": kept | {"graphs": [path.name for path in held.graphs]}}
+    return known | {"checked_by": by, "cached": kept | {"graphs": [path.name for path in held.graphs]}}
 
 
 def remove(dataset: Dataset, *, pin: bool) -> int:
@@ -204,13 +204,13 @@ def remove(dataset: Dataset, *, pin: bool) -> int:
 
 
 def open_dataset(
-    text: str, told: Reading, clock: HostClock, tell: Tell = lambda what: None, device: Device | None = None
+    text: str, options: ReadOptions, clock: HostClock, tell: Tell = lambda what: None, device: Device | None = None
 ) -> CSRGraph:
     """Return the graph of ``COLLECTION:NAME``; its first use fetches and converts it, in the phase ``fetch``.
 
     Args:
         text: the name.
-        told: what the user says of the file.
+        options: what the user states about the file.
         clock: what the phases are timed by.
         tell: called with a few words whenever something new begins.
         device: holds and checks the rows, where it can.
@@ -220,9 +220,9 @@ def open_dataset(
         GraphFormatError, OutOfMemory: it cannot be made a graph.
     """
     dataset = find(text)
-    told = _told(dataset, told)
+    options = _with_registry(dataset, options)
     for again in (False, True):
-        path, facts, new = _converted(dataset, told, clock, tell, anew=again)
+        path, facts, new = _converted(dataset, options, clock, tell, anew=again)
         try:
             graph = load_file(path, clock=clock, device=device)
             break
@@ -252,24 +252,24 @@ def local_csr(text: str, tell: Tell = lambda what: None) -> Path:
         InputError, GraphFormatError, OutOfMemory: as ``open_dataset``.
     """
     dataset = find(text)
-    return _converted(dataset, _told(dataset, _PLAIN), HostClock(), tell)[0]
+    return _converted(dataset, _with_registry(dataset, _PLAIN), HostClock(), tell)[0]
 
 
-def _told(dataset: Dataset, told: Reading) -> Reading:
+def _with_registry(dataset: Dataset, options: ReadOptions) -> ReadOptions:
     """Return how to read a file: as the user says, else as the registry does."""
-    if told.directed is not None and dataset.directed not in (None, told.directed):
+    if options.directed is not None and dataset.directed not in (None, options.directed):
         kind = "directed" if dataset.directed else "undirected"
         remedy = f"leave --{'un' if dataset.directed else ''}directed out"
         raise InputError(f"is known to be {kind}", where=str(dataset), remedy=remedy)
-    return replace(told, directed=dataset.directed) if told.directed is None else told
+    return replace(options, directed=dataset.directed) if options.directed is None else options
 
 
 def _converted(
-    dataset: Dataset, told: Reading, clock: HostClock, tell: Tell, *, anew: bool = False
+    dataset: Dataset, options: ReadOptions, clock: HostClock, tell: Tell, *, anew: bool = False
 ) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
     """Return the ``.csr``, what its JSON says, and notes on what is new; ``anew``: not the one that is there."""
-    folder, plain = _folder(dataset), told == _told(dataset, _PLAIN)
-    mark = "" if plain else "-" + hashlib.sha256(json.dumps(asdict(told)).encode()).hexdigest()[:12]
+    folder, plain = _folder(dataset), options == _with_registry(dataset, _PLAIN)
+    mark = "" if plain else "-" + hashlib.sha256(json.dumps(asdict(options)).encode()).hexdigest()[:12]
     path = folder / f"graph{mark}.csr"
     if not anew and (facts := _facts(path)):
         return path, facts, ()
@@ -283,7 +283,7 @@ def _converted(
             fresh = not (dataset.sha256 or pin)
             tell(f"converting {file.name}")
             try:
-                facts = convert(dataset, told, file, path, pin, mark, tell)
+                facts = convert(dataset, options, file, path, pin, mark, tell)
             except GraphFormatError:
                 if fresh and url:
                     file.unlink(missing_ok=True)  # nobody vouches for it: the next use fetches it again
@@ -322,8 +322,8 @@ def _pin(dataset: Dataset, file: Path, url: str, pin: dict[str, Any], key: str, 
     """Keep what tells whether the file or its graph is another the next time; return what the user is to know."""
     first = not pin
     if first:
-        told = {"file": file.name, "url": url, "since": time.strftime("%Y-%m-%d", time.gmtime())}
-        pin = {**told, "bytes": file.stat().st_size, "sha256": _sha256(file, lambda what: None), "digests": {}}
+        came = {"file": file.name, "url": url, "since": time.strftime("%Y-%m-%d", time.gmtime())}
+        pin = {**came, "bytes": file.stat().st_size, "sha256": _sha256(file, lambda what: None), "digests": {}}
     if key not in pin["digests"]:
         pin["digests"][key] = digest
         _write_json(file.with_name("pin.json"), pin)

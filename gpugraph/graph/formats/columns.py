@@ -196,7 +196,7 @@ def wide_weights(path: str, line: int | None = None) -> GraphFormatError:
 
 
 def rounded_weights(path: str, line: int | None = None) -> GraphFormatError:
-    """Return the error for whole weights that stand beside reals and that a double would round."""
+    """Return the error for whole weights beside reals that a double would round."""
     what = "whole weights beyond 2^53 beside reals, which would round them"
     remedy = "write all of them as whole numbers, or these with a point"
     return GraphFormatError(what, path=path, line=line, remedy=remedy)

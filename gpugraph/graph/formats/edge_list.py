@@ -1,8 +1,8 @@
 """Edge lists: a line per arc, ``u v`` or ``u v weight``.
 
 Fields are separated by spaces, tabs or commas; lines that begin with ``#`` or ``%`` are comments.  The numbers
-of vertices and edges may stand on top: ``n m``, ``n``, or ``n`` and ``m`` on lines of their own, or as SNAP
-writes them, ``# Nodes: n Edges: m``.  With n told, ids are 0..n−1 or 1..n; otherwise any non-negative integers,
+of vertices and edges may come first: ``n m``, ``n``, or ``n`` and ``m`` on lines of their own, or as SNAP
+writes them, ``# Nodes: n Edges: m``.  If n is given, ids are 0..n−1 or 1..n; otherwise any non-negative integers,
 which are compacted in ascending order and kept as vertex names, or kept as they are if the source says so.
 
 In a list without weights ``n m`` looks like any edge.  Where m lines with such ids follow, either reading would be
@@ -88,10 +88,10 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         )
     if vertices is not None:
         return _numbered(source, columns, rows, vertices, skip)
-    told = _SNAP.search(source.head) is not None
-    if not columns.count and not told:
+    snap = _SNAP.search(source.head) is not None
+    if not columns.count and not snap:
         raise source.error("lists no edges", "give the number of vertices on the first line if that is meant")
-    if counted is None and not told and source.extension not in _PLAIN and _looks_counted(columns, rows):
+    if counted is None and not snap and source.extension not in _PLAIN and _looks_counted(columns, rows):
         first = shown(b" ".join(data[0][1]))
         n, lines = columns.first[0], columns.count - 1
         if lines < _BY_CHANCE or not n < columns.high == lines:
@@ -163,11 +163,11 @@ def _named(source: Source, columns: Columns, rows: Rows) -> ArcList:
     low, high, count = columns.low, columns.high, columns.count
     tails, heads = columns.ids()
     weights = columns.all_weights(source.path) if rows.weighted else None
-    told = _SNAP.search(source.head)
+    snap = _SNAP.search(source.head)
     notes: tuple[str, ...] = ()
-    if told and int(told[2]) != count:
-        notes = (f"the comment on top tells of {int(told[2])} edges, the file lists {count}",)
-    vertices = int(told[1]) if told and high < int(told[1]) else high + 1 if source.keep_ids else None
+    if snap and int(snap[2]) != count:
+        notes = (f"the comment on top gives {int(snap[2])} edges, the file lists {count}",)
+    vertices = int(snap[1]) if snap and high < int(snap[1]) else high + 1 if source.keep_ids else None
     if vertices is not None:
         check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
         return ArcList(tails, heads, weights, vertices, notes=notes)

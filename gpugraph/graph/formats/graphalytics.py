@@ -85,8 +85,8 @@ def read(source: Source) -> ArcList:
     Raises:
         GraphFormatError: a file is missing, a bad line, an id twice or of no vertex, or other counts than promised.
     """
-    told = _beside(source.path, ".properties")
-    said = _properties(source if source.extension == ".properties" else Source(told) if told else None)
+    path = _beside(source.path, ".properties")
+    said = _properties(source if source.extension == ".properties" else Source(path) if path else None)
     files = {kind: _file(source, said, kind) for kind in ("vertex-file", "edge-file")}
     with Source(files["vertex-file"]) as vertices:
         ids = _ids(vertices, said)
@@ -161,7 +161,7 @@ def _ids(source: Source, said: _Said) -> NDArray[np.int64]:
     parts = []
     for first, block in source.blocks():
         table = parse_numbers(block, {"id": pa.int64()}, " ")
-        if table is None:  # a space may stand behind an id
+        if table is None:  # a space may follow an id
             table = parse_numbers(tidy(block, b"#"), {"id": pa.int64()}, " ")
         if table is not None:
             parts.append(table["id"].to_numpy())

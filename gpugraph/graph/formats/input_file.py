@@ -41,8 +41,8 @@ Block = tuple[int, bytes]
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a user says of a graph file that does not say it itself.
+class ReadOptions:
+    """What a user states about a graph file that the file itself does not state.
 
     Attributes:
         keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
@@ -66,7 +66,7 @@ class Source:
     Args:
         path: a file, or ``"-"`` for standard input.
         progress: called now and then while text or compressed data are read.
-        told: what the user says of it.
+        options: what the user states about it.
         device: builds the rows of what is listed.
 
     Attributes:
@@ -76,7 +76,7 @@ class Source:
         codec: how the file is compressed, or None.
         progress: as given.
         device: as given, where the file can be read again once it is closed: arcs may go there and nowhere else.
-        keep_ids, vertices, directed, columns, weight: see ``Reading``.
+        keep_ids, vertices, directed, columns, weight: see ``ReadOptions``.
 
     Raises:
         InputError: there is no such file, it is a folder, or it may not be read.
@@ -87,13 +87,13 @@ class Source:
         self,
         path: str | os.PathLike[str],
         progress: Progress | None = None,
-        told: Reading | None = None,
+        options: ReadOptions | None = None,
         device: Device | None = None,
     ):
         given = os.fsdecode(path)
-        told = told or Reading()
-        self.keep_ids, self.vertices = told.keep_ids, told.vertices
-        self.directed, self.columns, self.weight = told.directed, told.columns, told.weight
+        options = options or ReadOptions()
+        self.keep_ids, self.vertices = options.keep_ids, options.vertices
+        self.directed, self.columns, self.weight = options.directed, options.columns, options.weight
         self.progress = progress
         self._held: bytes | None = None
         self._file = given
@@ -121,7 +121,7 @@ class Source:
             raise self.error("the file is empty")
         self.codec = codec_of_content(head, given)
         self.device = None if self._held is not None else device
-        self._told = told
+        self._options = options
         self._state = self._written()
 
     def _raw(self) -> IO[bytes]:
@@ -141,7 +141,7 @@ class Source:
             InputError: it is gone.
             GraphFormatError: it has been written to since.
         """
-        source = Source(self._file, told=self._told)
+        source = Source(self._file, options=self._options)
         if source._state != self._state:
             source.close()
             raise self.error("was changed since it was read", "read it again when nothing writes to it")

@@ -33,7 +33,7 @@ def tidy(block: bytes, comments: bytes) -> bytes:
 
 
 def _without_comments(block: bytes, comments: bytes) -> bytes:
-    """Return the lines that do not begin with one of the bytes; nothing stands before the first word of a line."""
+    """Return the lines that do not begin with one of the bytes; no line begins with a gap."""
     if not block or not any(comments[i : i + 1] in block for i in range(len(comments))):
         return block
     letters = np.frombuffer(block, np.uint8)

@@ -8,7 +8,7 @@
     1 5
     1 7
 
-Ids count from 1, an edge stands in the lines of both its ends, and an empty line is an isolated vertex.
+Ids count from 1, an edge is in the lines of both its ends, and an empty line is an isolated vertex.
 
 Source: Karypis & Kumar 1998, METIS: A Software Package for Partitioning Unstructured Graphs, section 4.1.
 """

@@ -301,7 +301,7 @@ def _arcs(
     if names is None and source.vertices is not None:
         vertices, base = source.vertices, int(largest > source.vertices and int(numbers.min(initial=1)) > 0)
         if largest - base > vertices:
-            what = f"has the id {largest - 1}, but {vertices} vertices are told"
+            what = f"has the id {largest - 1}, but --vertices is {vertices}"
             raise InputError(what, where=source.path, remedy="give a larger --vertices")
         numbers, names = numbers - base, np.arange(1, vertices + 1) if base else None
     check_vertices(source, vertices, remedy="check the ids, or use a machine with more")

@@ -116,7 +116,7 @@ def _tree_launch(on: Launches, shape: str) -> None:
 
 @njit
 def _shuffle(start: int, stop: int, n: int, seed: Any, order: Any) -> None:
-    """Write which vertices stand at the places [start, stop) behind vertex 0."""
+    """Write the vertices at the places [start, stop) behind vertex 0."""
     k1, k2 = shuffle_keys(hash64(seed + np.uint64(41)))
     bits = bit_width(np.uint64(max(n - 2, 0)))
     for i in range(start, stop):

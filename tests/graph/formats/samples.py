@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.input_file import Reading
+from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file
 
@@ -31,7 +31,7 @@ def load_text(folder: Path, name: str, text: str | bytes, **options: Any) -> CSR
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     told = {name: options.pop(name) for name in ("keep_ids", "directed") if name in options}
-    return load_file(path, told=Reading(**told), **options)
+    return load_file(path, options=ReadOptions(**told), **options)
 
 
 def packed(dtype: str, *values: int | float) -> bytes:

@@ -108,7 +108,7 @@ def test_ids_that_may_count_from_0_or_1_are_told(tmp_path: Path) -> None:
 
 def test_a_comment_that_tells_another_number_of_edges_is_noted(tmp_path: Path) -> None:
     graph = load_text(tmp_path, "a.txt", "# Nodes: 3 Edges: 9\n0 1\n1 2\n")
-    assert graph.notes[:-1] == ("the comment on top tells of 9 edges, the file lists 2",)
+    assert graph.notes[:-1] == ("the comment on top gives 9 edges, the file lists 2",)
 
 
 def test_with_the_number_of_vertices_told_an_id_equal_to_it_means_counting_from_one(tmp_path: Path) -> None:

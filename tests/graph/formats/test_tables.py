@@ -132,7 +132,7 @@ def test_the_number_of_vertices_may_be_told(tmp_path: Path) -> None:
     assert load(tmp_path, "a.csv", WIDE, columns="1,2", vertices=40).vertices == 40
     with pytest.raises(InputError, match="line 2: the vertex id 5 is out of range"):
         load(tmp_path, "a.el", "0 1\n1 5\n", vertices=3)
-    with pytest.raises(InputError, match="has the id 30, but 20 vertices are told — give a larger --vertices"):
+    with pytest.raises(InputError, match="has the id 30, but --vertices is 20 — give a larger --vertices"):
         load(tmp_path, "a.csv", WIDE, columns="1,2", vertices=20)
     with pytest.raises(InputError, match="has 2 vertices, not the 3 of --vertices"):
         load(tmp_path, "a.graph", "2 1\n2\n1\n", vertices=3)
