@@ -1,1 +1,1 @@
-"""Other libraries' interfaces to gpugraph, and a graph held ready for many calls."""
+"""Interfaces of other libraries to gpugraph, and graphs resident on a device for many calls."""

@@ -1,4 +1,4 @@
-"""What ``gpugraph.on`` takes, as a CSRGraph: arrays are shared where they already are rows of a graph.
+"""Graphs for ``gpugraph.on``: arrays are shared if they already are the rows of a graph.
 
 Arrays may be of NumPy, or of any library that speaks DLPack or ``__cuda_array_interface__``, as PyTorch and CuPy do.
 """

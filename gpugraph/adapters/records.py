@@ -1,4 +1,4 @@
-"""Records as Python users have them: they show themselves in a notebook, draw themselves, and become files."""
+"""Records for Python: tables and figures in a notebook, data frames, files and reports."""
 
 from __future__ import annotations
 

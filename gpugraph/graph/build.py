@@ -1,4 +1,4 @@
-"""From a list of arcs to a CSRGraph.
+"""Building a CSRGraph from a list of arcs.
 
 Readers and generators hand an ``ArcList`` to ``build``; it drops self loops, merges parallel arcs (the
 lightest stays), sorts rows, adds reverse arcs where edges were listed once, and *says* what it did.

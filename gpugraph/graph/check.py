@@ -1,4 +1,4 @@
-"""Check the structure of a graph from a ``.csr`` file before compiled code trusts it, on the host or where it lies.
+"""Checking the structure of a graph from a ``.csr`` file before compiled code trusts it, on host or device.
 
 Whether every arc has its reverse with equal weight is answered by a signed sum of arc hashes, in one pass without
 random access: arcs u→v with u < v count positive, the others negative, each hashed as the undirected edge it belongs

@@ -1,4 +1,4 @@
-"""Work on ranges of an array by all threads: compiled functions that leave the GIL run side by side.
+"""Thread pool for ranges of an array: compiled functions that leave the GIL run side by side.
 
 Sequential compiled functions called from threads compile several times faster than parallel ones, and what
 one thread writes is plain to see: each gets its own range.  A ``Runner`` does so for generators, chunk by chunk, with

@@ -1,4 +1,4 @@
-"""CSRGraph: the one form in which a graph is held, on the host or on a device.
+"""CSRGraph: the compressed sparse rows of a graph, on the host or on a device.
 
 An undirected graph stores both arcs of each edge with equal weight.  Rows are sorted by target; there are
 no self loops and no parallel arcs (``build.py`` drops and merges, and says how many).

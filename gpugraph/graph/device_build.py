@@ -1,4 +1,4 @@
-"""From arcs to a CSRGraph on a device: what ``build.py`` does on the host, with the same result to the bit.
+"""Building a CSRGraph from arcs on a device, with the same result to the bit as ``build.py`` on the host.
 
 The kernels and the way arcs take through them are in ``cuda_kernels/build.cu``.  Where sorting all keys at once needs
 more memory than the device has, the vertices are cut into ranges, and the rows of one range after the other are made:

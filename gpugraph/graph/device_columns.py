@@ -1,4 +1,4 @@
-"""Columns of an arc list that lie on the device that will build their rows, in the parts in which they were sent there.
+"""Columns of an arc list on the device that will build their rows, in the parts in which they were sent.
 
 Host code that needs one after all asks for it, ``on_host``; what is done to the ids on the device takes the kernels at
 the end of ``cuda_kernels/build.cu``.

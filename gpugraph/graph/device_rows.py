@@ -1,4 +1,4 @@
-"""The rows of a graph on a device: copied to the host when something there asks for them, and not before.
+"""DeviceRows: the rows of a graph on a device, copied to the host only when the host needs them.
 
 What a result needs to know of a few arcs is looked up where the rows lie, by kernels whose work is in the order of
 the result (``cuda_kernels/arcs_at.cu``); the kernels of ``cuda_kernels/check.cu`` look every arc over and sum the

@@ -1,4 +1,4 @@
-"""Arcs of what Python users hold: matrices of SciPy and NumPy, graphs of NetworkX and igraph, rows as three arrays.
+"""Graphs from Python objects: matrices of SciPy and NumPy, graphs of NetworkX and igraph, rows as three arrays.
 
 Every number is taken exactly or refused: no integer is rounded to a real, no byte order is misread, no node takes
 another's place.

@@ -1,4 +1,4 @@
-"""From a spec to a graph: the same one, bit for bit, whatever the number of threads, on the host or on a device.
+"""Generating the graph of a spec: the same one, bit for bit, with any number of threads, on the host or a device.
 
 Weights that a family does not draw itself are a hash of the edge alone, so that both arcs and every repeat of an edge
 weigh the same.  With h = hash64(hash64(seed + 99) ^ (((u << 32) | (u >> 32)) ^ v)), u < v the endpoints of an

@@ -1,4 +1,4 @@
-"""The preparations that change a graph's arrays: sorted adjacency, renumbered vertices, ranked weights, short targets.
+"""Preparations of a graph for algorithms: sorted adjacency, renumbered vertices, ranked weights, short targets.
 
 Compressed adjacency takes one byte and two bits for each arc, four bytes for each vertex.  A neighbour's number is
 ``base + 256 * k + short``: ``base`` is the least neighbour of the row, ``short`` one byte of the arc, ``k`` two bits of

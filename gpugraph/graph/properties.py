@@ -1,4 +1,4 @@
-"""What ``gpugraph info`` shows of a graph: counts, degrees, components, weights, and the memory it needs."""
+"""Properties of a graph for ``gpugraph info``: counts, degrees, components, weights, and the memory it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arcs sorted by (tail, head) and merged, in O(n + arcs) and on all threads.
+"""Sorting arcs by (tail, head) and merging parallel ones, in O(n + arcs) and on all threads.
 
 Arcs are thrown into buckets of consecutive tails; each bucket, small enough for a core's cache, is sorted by
 least-significant-digit counting sort, its parallel arcs are merged (the lightest stays), and the rows are

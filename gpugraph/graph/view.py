@@ -1,4 +1,4 @@
-"""GraphView and ResidentView: what an algorithm gets, on the host and on a device; the one home of preparations.
+"""GraphView and ResidentView: the arrays an algorithm gets, on the host and on a device, after its preparations.
 
 A view holds the arrays after the chosen preparations; ``canonical_edges`` leads from its arcs to the edges of the
 CSRGraph.  Ties are broken by the original edge id whatever the preparations did.

@@ -1,4 +1,4 @@
-"""The backend that NetworkX finds by its entry points: it converts graphs, says what it can do, and does it."""
+"""The NetworkX backend, found by its entry points: converts graphs, and decides which calls it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NetworkX learns of the backend before it loads it: cheap, and without NetworkX."""
+"""Description of the backend that NetworkX reads before it loads it: cheap, and without NetworkX."""
 
 from __future__ import annotations
 

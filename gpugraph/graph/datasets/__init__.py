@@ -1,4 +1,4 @@
-"""Graphs by name, ``snap:roadNet-CA`` for instance: what there is, how it is fetched, and where it is kept.
+"""Data sets by name, for instance ``snap:roadNet-CA``: the registry, fetching, and the cache.
 
 The environment says what may differ from user to user, so that processes that are started know it too.
 """

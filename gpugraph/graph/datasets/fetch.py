@@ -1,4 +1,4 @@
-"""Fetch one file of a data set into the cache: from the first of its sources that has it, whole and checked.
+"""Fetching one file of a data set into the cache, from the first of its sources that has it, whole and checked.
 
 pooch checks the SHA-256 and puts the file in its place; how the bytes come is here.  A transfer that breaks off is gone
 on with from where it broke, also by a later command, where the server can tell that its file is still the same

@@ -1,4 +1,4 @@
-"""The names of data sets: the file behind ``snap:roadNet-CA``, where to fetch it, and what is known of it.
+"""The registry of data sets: the file behind ``snap:roadNet-CA``, where to fetch it, and what is known of it.
 
 ``registry.toml`` beside this file is the list; ``$GPUGRAPH_DATASETS`` names a user's own, of the same form, whose
 collections and graphs go before those.  A collection lists its graphs, or takes any name of a pattern; its ``urls``

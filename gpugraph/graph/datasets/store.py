@@ -1,4 +1,4 @@
-"""Graphs by name: fetched on the first use, converted to ``.csr``, and found in the cache from then on.
+"""The cache of data sets: fetched on the first use, converted to ``.csr``, and found there from then on.
 
 ``COLLECTION/NAME/`` in the folder of data sets holds the file as it was served, ``pin.json`` (the SHA-256 of the file
 and the digests of the graphs made of it, which outlive both), and of each way of reading it ``graph*.csr`` with

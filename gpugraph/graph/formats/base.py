@@ -1,4 +1,4 @@
-"""What a file format offers, and checks that formats share."""
+"""The interface of a file format, and checks that formats share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arcs collected part by part, and joined by all cores; where a device will build their rows they go there meanwhile.
+"""Columns of arcs, collected in parts; where a device will build the rows they go there meanwhile.
 
 The host then holds those of the parts in hand and of one block, and no list of all arcs.
 """

@@ -1,4 +1,4 @@
-"""What a reader reads from: a file, a pipe or standard input, decompressed on the way."""
+"""Input files: a file, a pipe or standard input, decompressed while it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The formats there are: recognised by content where content tells and by name where it does not."""
+"""The list of formats, recognised by content if that decides and by name otherwise."""
 
 from __future__ import annotations
 

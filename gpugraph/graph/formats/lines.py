@@ -1,4 +1,4 @@
-"""Lines and fields of a text: tidied, looked at, passed over, counted; whole blocks at a time where that can be."""
+"""Lines and fields of a text: normalised, peeked at, skipped and counted, whole blocks at a time if possible."""
 
 from __future__ import annotations
 

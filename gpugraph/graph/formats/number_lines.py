@@ -1,4 +1,4 @@
-"""Lines of numbers as most files have them, parsed by all cores: two vertex ids and perhaps a weight, in plain digits.
+"""Parser of lines of numbers, on all cores: two vertex ids and perhaps a weight, in plain digits.
 
 A text is cut at ends of lines, and compiled code goes through each part once.  What it does not know, be it an error
 or an unusual way to write a number, it leaves alone: the caller then reads the whole part line by line, which knows

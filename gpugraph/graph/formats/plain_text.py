@@ -1,4 +1,4 @@
-"""A text that lies uncompressed in a file or in memory, in parts that many threads read at once.
+"""Uncompressed text in a file or in memory, in parts that many threads read at once.
 
 Threads read from the file, by ``pread``, and do not map it: a file that is cut short meanwhile then ends early, where a
 mapped one would end the process by a signal.

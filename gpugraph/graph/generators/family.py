@@ -1,4 +1,4 @@
-"""What a family of graphs is: its parameters, how large a graph they give, and who draws its arcs."""
+"""Families of graphs: their parameters, how large a graph they give, and the functions that draw its arcs."""
 
 from __future__ import annotations
 
