@@ -40,19 +40,19 @@ def open_graph(
 ) -> CSRGraph:
     """Return the graph behind ``source``, checked, after the changes asked for.
 
+    Source, format, weights and all that a user states about a file are those of ``gpugraph.load``.
+
     Args:
-        source: a path, a graph spec, the name of a data set, a CSRGraph, a SciPy sparse matrix or array, a NetworkX
-            graph, or a tuple (offsets, targets, weights) of arrays.
-        input_format: overrides the recognition of a file's format.
-        weights: other weights for it, see ``transform_weights``.
+        source: see there; also the name of a data set, or a CSRGraph.
+        input_format: see there, as for the arguments up to ``weight``.
+        weights: see ``transform_weights``.
         seed: of ``uniform`` weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
-        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
-        vertices: how many there are, where a file does not say it.
-        directed: True: a file's lines are arcs; False: they are edges; None: what the file says, or arcs unless each
-            has its reverse.
-        columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
-        weight: the attribute that weighs the edges of GraphML, GML, NetworkX and igraph; None: ``"weight"``.
+        keep_ids: see ``ReadOptions``, as for the next four.
+        vertices: see there.
+        directed: see there.
+        columns: see there.
+        weight: see there; for graphs of NetworkX and igraph too.
         clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with a few words whenever something new begins.
         device: a GPU that will work on the graph: it makes, or builds and checks it, and keeps it, where it can.
