@@ -39,7 +39,7 @@ _HEADERS = re.compile(
 _USUAL = (
     ("source", "src", "from", "tail", "start"),
     ("target", "dst", "dest", "to", "head", "end"),
-    ("weight", "length", "distance", "cost", "km", "count"),
+    ("weight", "w", "length", "distance", "cost", "km", "count"),
 )
 """Names of the columns of tails, heads and weights."""
 _REMEDY = "give two or three columns: --columns src,dst,weight"
@@ -92,7 +92,8 @@ def read_table(source: Source) -> ArcList:
         raise source.error("lists no edges")
     with reading(source.path, "mend its first line"):
         fields = next(csv.reader([first.decode("utf-8", "replace").strip()], delimiter=delimiter))
-    names, wanted = _header(source, [field.strip() for field in fields])
+    point = "," if delimiter == ";" else "."  # as Excel writes where the decimal point is a comma
+    names, wanted = _header(source, [field.strip().replace(point, ".") for field in fields])
     if names is None:
         names = [str(i + 1) for i in range(len(fields))]
     else:
@@ -110,8 +111,8 @@ def read_table(source: Source) -> ArcList:
             else pa.table({name: pa.array([], pa.string()) for name in wanted})
         )
     columns = [table[name] for name in wanted]
-    if delimiter == ";" and len(columns) == 3:  # as Excel writes where the decimal point is a comma
-        columns[2] = pc.replace_substring(columns[2], ",", ".")
+    if len(columns) == 3:
+        columns[2] = pc.replace_substring(columns[2], point, ".")
     return _arcs_of_columns(source, columns)
 
 

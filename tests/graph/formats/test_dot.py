@@ -55,11 +55,11 @@ def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
         ("graph { a -- ", "ends before the graph does"),
         ("graph { a -- <b>", "'<' is not understood"),
         ("graph a b {}", "a graph begins with graph { or digraph {"),
-        ("strict", "a graph begins with"),
+        ("strict", "line 1: ends before the graph does"),
         ("graph { a -- b [weight=heavy] }", "is 'heavy', of type str"),
     ],
 )
 def test_what_is_no_graph_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(GpuGraphError) as error:
-        load(tmp_path, "a.dot", text)
+        load(tmp_path, "a.dot", text, input_format="dot")
     assert says in str(error.value)
