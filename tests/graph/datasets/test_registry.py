@@ -95,7 +95,7 @@ def test_a_name_that_cannot_be_is_told_with_the_nearest(name: str, says: str) ->
 
 
 def test_the_twins_of_what_is_gone_are_there() -> None:
-    for twin in registry.registry()["konect"].told["twins"].values():
+    for twin in registry.registry()["konect"].table["twins"].values():
         assert registry.find(twin)
 
 
