@@ -255,11 +255,13 @@ __device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices,
     if (pending <= static_cast<uint32>(vertices) / LATE_SHARE) return;
     const distance_t horizon = end_of_nearest(shared, static_cast<uint32>(LATE_HORIZON * pending), pending, UNREACHED);
     __syncthreads();  // all have seen that there is none
-    if (threadIdx.x == 0 && shared.reach != 0) {
-        set_horizon_beyond(shared, static_cast<distance_t>(~shared.seen.least));
-    } else if (threadIdx.x == 0) {
-        shared.horizon = horizon;
-        shared.complete = shared.threshold;
+    if (threadIdx.x == 0) {  // the others must not even load `reach`, which this thread writes
+        if (shared.reach != 0) {
+            set_horizon_beyond(shared, static_cast<distance_t>(~shared.seen.least));
+        } else {
+            shared.horizon = horizon;
+            shared.complete = shared.threshold;
+        }
     }
     __syncthreads();
 }

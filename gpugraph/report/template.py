@@ -1,17 +1,17 @@
 """Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
 
-The text is a Jinja2 template, which knows six functions; docs/report.md describes them.
+The text is a Jinja2 template, which knows eight functions; docs/report.md describes them.
 """
 
 from __future__ import annotations
 
 import shlex
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Any
 
 from gpugraph.bench.findings import Finding
@@ -20,6 +20,7 @@ from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import check_ends
 from gpugraph.measure.record import Record
+from gpugraph.report.markdown_csv import grid
 from gpugraph.report.sweep import table_markdown, verdicts_markdown
 
 
@@ -41,6 +42,8 @@ def fill(path: str, records: Sequence[Record]) -> str:
         "measured": page.measured,
         "command": page.command,
         "lead": page.lead,
+        "sources": page.sources,
+        "cells": page.cells,
     }
     try:
         rendered: str = known.from_string(_text(path)).render(functions)
@@ -166,6 +169,26 @@ class _Page:
             "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
             "count": len(ratios), "worst": worst, "peers": sorted(peers), "day": self.origin(records)[-10:],
         }  # fmt: skip
+
+    def cells(self, records: str) -> list[Mapping[str, Any]]:
+        """Return the records of a file as they are stored."""
+        return [row.data for row in self._of("", records)]
+
+    def sources(self, records: str) -> str:
+        """Return a table of the records that searched from several sources: the median one, the fastest, the slowest.
+
+        Raises:
+            InputError: there is none.
+        """
+        rows = []
+        for row in self._of("", records):
+            times = sorted(float(one["kernel_s"]) for one in row.shape.per_source if one.get("kernel_s"))
+            if len(times) > 1:
+                ms = [f"{1e3 * seconds:.3f}" for seconds in (median(times), times[0], times[-1])]
+                rows.append([row.graph_source, row.algorithm, str(len(times)), *ms])
+        if not rows:
+            raise InputError(f"'{records}' has no record of several sources")
+        return "\n".join(grid(["graph", "algorithm", "sources", "median", "fastest", "slowest"], rows, [2, 3, 4, 5]))
 
     def _sweep(self, name: str) -> Sweep:
         if name not in self._sweeps:
