@@ -130,7 +130,9 @@ def path_between(vertices: int, tails: NDArray[Any], heads: NDArray[Any], start:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order
 
-    edges = coo_array((np.ones(len(tails), np.int8), (tails, heads)), (vertices, vertices)).tocsr()
+    edges = coo_array(
+        (np.ones(len(tails), np.int8), (tails.astype(np.int32), heads.astype(np.int32))), (vertices, vertices)
+    ).tocsr()
     _, before = breadth_first_order(edges, start, directed=False)
     path = [end]
     while path[-1] != start:

@@ -87,7 +87,8 @@ def _components(part: GraphPart) -> int:
         if n == 0:
             return 0, np.zeros(0, np.int32)
         count, names = connected_components(
-            coo_array((np.ones(len(tails), bool), (tails, heads)), (n, n)), directed=False
+            coo_array((np.ones(len(tails), bool), (tails.astype(np.int32), heads.astype(np.int32))), (n, n)),
+            directed=False,
         )
         return int(count), names
 

@@ -166,7 +166,7 @@ class Forest(Shown):
         n = self.graph.vertices
         if n == 0:
             return np.zeros(0, np.int64)
-        u, v = self.endpoints()
+        u, v = (ends.astype(np.int32) for ends in self.endpoints())  # what SciPy before 1.16 takes
         _, component = connected_components(coo_array((np.ones(len(u), bool), (u, v)), (n, n)), directed=False)
         _, smallest = np.unique(component, return_index=True)
         labels: NDArray[np.int64] = smallest[component].astype(np.int64, copy=False)
