@@ -20,10 +20,13 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import json
 import os
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 EXIT_OK = 0
 EXIT_DEFECT = 70
@@ -173,6 +176,22 @@ def in_one_line(error: BaseException) -> str:
     return text if len(text) <= 300 else f"{text[:299]}…"
 
 
+_LEAST_SIMILAR = 0.7
+"""Similarity (``difflib``) from which on a known name is suggested; below, 'latex' would become 'text'."""
+
+_MEANT = {"gpu": "cuda", "nvidia": "cuda", "gpus": "cuda", "nx": "networkx", "cc": "components", "msf": "mst"}
+"""Names that people write, by what they mean where there is such a name."""
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """Return the known name that somebody meant: by another word for it, by the same letters, or the most similar."""
+    if (meant := _MEANT.get(name.lower())) in known:
+        return meant
+    letters = sorted(name.lower())
+    same = [other for other in known if sorted(other.lower()) == letters]
+    return next(iter(same or difflib.get_close_matches(name, known, n=1, cutoff=_LEAST_SIMILAR)), None)
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Return the error for a name that does not exist, suggesting the nearest that does.
 
@@ -181,9 +200,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
         name: what the user wrote.
         known: the names that exist.
     """
-    names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    remedy = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
+    names = sorted(set(known))
+    meant = nearest(name, names)
+    remedy = f"did you mean '{meant}'?" if meant else f"known: {', '.join(names)}"
     return InputError(f"unknown {kind} '{name}'", remedy=remedy)
 
 
@@ -203,6 +222,26 @@ def expect(kind: type, **given: Any) -> None:
     for name, value in given.items():
         if not isinstance(value, kinds) or (kind is int and int(value).bit_length() > 64):
             raise InputError(f"{name} is {shown(value)}", remedy=f"give {described}")
+
+
+def installable_here(message: str) -> str:
+    """Return a message in which ``pip install 'gpugraph[EXTRA]'`` names the folder that gpugraph was installed from.
+
+    It stays as it is where gpugraph came from a package index, or the folder is gone.
+    """
+    if "'gpugraph[" not in message:
+        return message
+    from importlib.metadata import PackageNotFoundError, distribution  # for few messages, and slow to import
+
+    try:
+        url = json.loads(distribution("gpugraph").read_text("direct_url.json") or "{}").get("url", "")
+    except (PackageNotFoundError, ValueError):
+        return message
+    folder = Path(unquote(url.removeprefix("file://")))
+    if not url.startswith("file://") or not (folder / "pyproject.toml").is_file():
+        return message
+    place = "." if folder.samefile(Path.cwd()) else str(folder)
+    return message.replace("'gpugraph[", f"'{place}[")
 
 
 @contextlib.contextmanager

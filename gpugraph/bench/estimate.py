@@ -8,6 +8,7 @@ what the cells before really took.
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -204,16 +205,19 @@ def _sources(cell: Cell) -> int:
 
 
 class Budget:
-    """The seconds that the cells of each device may take; prices are corrected by what cells really took.
+    """The seconds that cells may take; prices are corrected by what cells really took.
 
     Args:
-        budget_s: for the cells of each device.
+        budget_s: for all cells by the clock, or for the cells of each device.
         prices: of cells; they learn from those that end.
         processes: over how many a cell's samples are spread.
+        workers: that measure at the same time; each device has the budget of all of them.
+        by_clock: the budget is what the clock shows, from now on.
     """
 
-    def __init__(self, budget_s: float, prices: Prices, processes: int):
-        self._budget_s, self._prices, self._processes = budget_s, prices, processes
+    def __init__(self, budget_s: float, prices: Prices, processes: int, workers: int = 1, *, by_clock: bool = False):
+        self._budget_s, self._prices, self._processes, self._workers = budget_s, prices, processes, workers
+        self._until = time.monotonic() + budget_s if by_clock else None
         self._spent_s: dict[str, float] = defaultdict(float)
         self._pace: dict[str, float] = defaultdict(lambda: 1.0)
         self._opening_pace = 1.0
@@ -236,15 +240,21 @@ class Budget:
             first: no cell has ended yet; the first one is tried whatever it is said to take.
         """
         device, need = planned.cell.device, self._prices.need(planned)
-        spent_s = self._spent_s[device]
-        if spent_s >= self._budget_s:
-            return f"the budget of {in_seconds(self._budget_s)} for {device} is spent"
+        left_s = self._left_s(device)
+        if left_s <= 0:
+            whose = "" if self._until is not None else f" for {device}"
+            return f"the budget of {in_seconds(self._budget_s)}{whose} is spent"
         opening_s = need.opening_s * self._opening_pace / max(self._sharing[planned.cell.input], 1)
         price_s = (need.seconds * self._pace[device] + opening_s) * (1 - begun / self._processes)
-        if spent_s + price_s > self._budget_s and not first:
-            left = in_seconds(self._budget_s - spent_s)
-            return f"would take about {in_seconds(price_s)}, {left} of the budget are left"
+        if price_s > left_s and not first:
+            return f"would take about {in_seconds(price_s)}, {in_seconds(left_s)} of the budget are left"
         return None
+
+    def _left_s(self, device: str) -> float:
+        """Return the seconds that are left for a device: on the clock, or of the budget of all workers."""
+        if self._until is not None:
+            return self._until - time.monotonic()
+        return self._budget_s * self._workers - self._spent_s[device]
 
     def charge(
         self, cells: Sequence[Planned], own_s: Sequence[float], elapsed_s: float, expected: Sequence[Need] | None
@@ -280,7 +290,9 @@ class Budget:
         wanted: dict[str, float] = defaultdict(float)
         for other in self._left:
             wanted[other.cell.device] += self._seconds[id(other)] * self._pace[other.cell.device]
-        return sum(min(seconds, max(self._budget_s - self._spent_s[d], 0.0)) for d, seconds in wanted.items())
+        if self._until is not None:
+            return min(sum(wanted.values()), max(self._left_s(""), 0.0) * self._workers)
+        return sum(min(seconds, max(self._left_s(device), 0.0)) for device, seconds in wanted.items())
 
 
 def _corrected(pace: float, took_s: float, foreseen_s: float) -> float:

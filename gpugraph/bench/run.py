@@ -110,7 +110,7 @@ class Runner:
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-        self._budget = Budget(sweep.budget_s * len(self._lanes), prices, self._processes)
+        self._budget = Budget(sweep.budget_s, prices, self._processes, len(self._lanes), by_clock=sweep.budget_by_clock)
         self.totals = Totals()
 
     def run(self) -> Totals:

@@ -106,6 +106,7 @@ class Sweep:
         name: what the user called it.
         path: its file.
         budget_s: seconds for the cells of each device.
+        budget_by_clock: they are for all cells, as the clock shows: ``--budget``.
         sampling: settings of the sampling, by name.
         peers: the tables ``[peer.NAME]``, as they stand.
         paper: the table ``[paper]``, as it stands, or None.
@@ -125,6 +126,7 @@ class Sweep:
     document: Document
     tables: Sequence[Table] = ()
     expectations: Sequence[Expectation] = ()
+    budget_by_clock: bool = False
 
     @property
     def ad_hoc(self) -> bool:

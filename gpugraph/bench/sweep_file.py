@@ -28,7 +28,7 @@ from gpugraph.quantities import parse_bytes, parse_seconds
 # ------------------------------------------------------------------ [paper]
 # What a paper states, and which of it goes into the record of a cell.
 
-PAPER = ("title", "authors", "year", "hardware", "note", "point", "claim")
+PAPER = ("title", "authors", "year", "hardware", "note", "small", "point", "claim")
 
 VALUES = ("kernel_s", "mteps", "speedup")
 """What a point of a paper may state."""
@@ -115,6 +115,8 @@ def find_sweep(name: str) -> Path:
     if name.endswith(".toml") or os.path.isfile(name):
         return Path(name)
     if name not in shipped():
+        if os.path.isfile(f"{name}.toml"):
+            raise InputError(f"unknown sweep '{name}'", remedy=f"write --sweep {name}.toml for the file here")
         raise unknown_name("sweep", name, shipped())
     return resource_dir("configs") / f"{name}.toml"
 
@@ -130,7 +132,7 @@ def read_sweep(
     Args:
         name: of a shipped sweep, or a path.
         settings: ``--set``: values by axis, ``limits.KEY``, ``sampling.KEY`` or ``ALGORITHM.OPTION``.
-        budget: seconds for each device, instead of the file's.
+        budget: seconds for all cells by the clock, instead of the file's for each device.
         default_budget: likewise, where the file says nothing.
 
     Raises:
@@ -192,6 +194,7 @@ def sweep_of(document: Document, name: str, budget: float | None = None, default
         document=document,
         tables=read_tables(document),
         expectations=expectations,
+        budget_by_clock=budget is not None,
     )
     _check_variables(sweep)
     _check_conditions(sweep)

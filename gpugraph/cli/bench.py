@@ -8,6 +8,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -215,7 +216,7 @@ def show_rankings(rankings: Sequence[Ranking]) -> None:
         show_lines([[], *lines] if turn else lines)
 
 
-_BUDGET = f"For the cells of each device [default: the sweep's, else {defaults().budget}]."
+_BUDGET = f"What all cells may take by the clock [default: the sweep's, else {defaults().budget} a device]."
 _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, dask:tcp://HOST:8786."
 
 
@@ -223,6 +224,8 @@ _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, da
 @click.argument("graphs", nargs=-1, metavar="[GRAPH]...")
 @click.option("--sweep", metavar="NAME|FILE", help="A shipped sweep, or a TOML file [default: the GRAPHs, else smoke].")
 @click.option("--algo", "algos", multiple=True, metavar="NAMES", help="In the sweep's place, e.g. prim,kruskal@cpu.")
+@click.option("--device", "devices", multiple=True, metavar="NAMES", help="In the sweep's place, e.g. cuda,cpu.")
+@click.option("--title", metavar="TEXT", help="Of reports and plots [default: the sweep's, or the graphs].")
 @click.option("--set", "settings", multiple=True, metavar="AXIS=VALUES", help="Other values for an axis; repeatable.")
 @click.option("--budget", metavar="TIME", help=_BUDGET)
 @click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers that run beside, e.g. scipy,igraph.")
@@ -254,6 +257,8 @@ def bench(
     graphs: tuple[str, ...],
     sweep: str | None,
     algos: tuple[str, ...],
+    devices: tuple[str, ...],
+    title: str | None,
     settings: tuple[str, ...],
     budget: str | None,
     peers: tuple[str, ...],
@@ -301,12 +306,16 @@ def bench(
     check_exports(exports)
     log_decisions(verbose)
     names, changed = split(algos), parse_settings(settings)
+    changed |= {"device": split(devices)} if devices else {}
     if graphs and sweep is None:
         tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": dict(SAMPLING)}
         asked = sweep_of_words(tables, {"graph": "GRAPH", "algorithm": "--algo"}, changed, seconds, default_s)
     else:
         changed |= {name: given for name, given in (("graph", [*graphs]), ("algorithm", names)) if given}
         asked = read_sweep(sweep or "smoke", changed, seconds, default_s)
+        if sweep is None and "graph" in changed:  # the user's own cells, and none of smoke's
+            asked = replace(asked, title=", ".join(map(str, changed["graph"])))
+    asked = asked if title is None else replace(asked, title=title)
 
     def prepared(path: str | None) -> Bench:
         return Bench(
@@ -325,7 +334,7 @@ def bench(
         with _opened(prepared(save), quiet=quiet) as plan:
             cells, prices, width = plan.plan, plan.prices, table_width()
             lines = plan_lines(cells, prices, width=width)
-            show_lines(lines if list_ else price_lines(cells, prices, plan.sweep.budget_s, width=width))
+            show_lines(lines if list_ else price_lines(cells, prices, plan.sweep, width=width))
     elif runs is None:
         _run(prepared(save), exports, quiet=quiet, verbose=verbose)
     elif exports:
@@ -430,11 +439,11 @@ def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: boo
     if bench.sweep.ad_hoc and any(len(ranking.records) > 1 for ranking in rankings):
         show_rankings(rankings)
     else:
-        show_lines(result_lines([record for _, record in totals.records] or stored, width=table_width()))
+        show_lines(result_lines(stored, width=table_width()))
     show_lines(finding_lines(bench.sweep, records, width=page_width(), table_width=table_width()))
     export(records, exports, rankings, quiet=quiet)
     page = " -o report.html" if find_spec("vl_convert") else ""  # which the page's figures need
-    show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {bench.path}{page}")
+    show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {shlex.quote(bench.path)}{page}")
     judge(totals)
     judge_findings(bench.sweep, records)
 

@@ -28,7 +28,9 @@ from gpugraph.errors import (
     InputError,
     OutOfMemory,
     RankLost,
+    installable_here,
     missing_package,
+    nearest,
     unknown_name,
 )
 from gpugraph.problems.contract import PROBLEMS
@@ -225,7 +227,7 @@ def explain(error: BaseException) -> tuple[int, str]:
             f"cannot write: {reason}", where=error.filename, remedy="free some space, or write elsewhere"
         )
     if isinstance(error, GpuGraphError):
-        return error.exit_code, f"error: {error}"
+        return error.exit_code, f"error: {installable_here(str(error))}"
     what = " ".join(f"{type(error).__name__}: {error}".split())
     remedy = "please report it with what --debug shows"
     return EXIT_DEFECT, f"error: a defect of gpugraph ({what}) — {remedy}"
@@ -243,10 +245,31 @@ def _is_out_of_memory(error: BaseException) -> bool:
     return False
 
 
+_MEANT_OPTIONS = {
+    **{f"--{name}": f"--format {name}" for name in ("json", "csv", "markdown")},
+    "--gpu": "--device cuda",
+    "--cuda": "--device cuda",
+    "--cpu": "--device cpu",
+    "--output": "-o FILE",
+    "--out": "-o FILE",
+    "--algorithm": "--algo NAME",
+    "--runs": "--repeat N",
+}
+"""What people write for an option and its value, where the command has that option."""
+
+
 def _usage_error(error: click.UsageError) -> InputError:
     """Return click's complaint in the form of all the others, with the nearest name or the way to the help."""
-    if isinstance(error, click.NoSuchOption) and error.possibilities:
-        return unknown_name("option", error.option_name, error.possibilities)
     message = " ".join(error.format_message().split()).rstrip(".")
     command = error.ctx.command_path if error.ctx is not None else "gpugraph"
+    if isinstance(error, click.NoSuchOption):
+        known = [name for one in (error.ctx.command.params if error.ctx is not None else ()) for name in one.opts]
+        option, _, value = _MEANT_OPTIONS.get(error.option_name, error.option_name).partition(" ")
+        if value and option in known:
+            return InputError(f"unknown option '{error.option_name}'", remedy=f"write {option} {value}")
+        if nearest(option, known):
+            return unknown_name("option", option, known)
+    elif command.removeprefix("gpugraph ") in PROBLEMS and message.startswith("Got unexpected extra argument"):
+        message, command = f"takes one graph: {message[:1].lower()}{message[1:]}", "gpugraph bench GRAPH GRAPH …"
+        return InputError(message, remedy=f"several are compared by: {command}")
     return InputError(message[:1].lower() + message[1:], remedy=f"see '{command} --help'")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.cli.options import command, named, table_or_json
-from gpugraph.errors import GpuGraphError, InputError, unknown_name
+from gpugraph.errors import GpuGraphError, InputError, installable_here, unknown_name
 from gpugraph.files import resource_dir
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _probed(name: str) -> dict[str, Any]:
         finally:
             device.close()
     except GpuGraphError as error:
-        return {"usable": False, "detail": str(error)}
+        return {"usable": False, "detail": installable_here(str(error))}
 
 
 # ------------------------------------------------------------------ help

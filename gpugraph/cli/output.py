@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.clock import process_began
-from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, unknown_name
+from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, installable_here, unknown_name
 from gpugraph.files import atomic_write, check_writable
 from gpugraph.quantities import in_seconds, rate
 from gpugraph.report.terminal import Line, plain, print_rich
@@ -61,7 +61,7 @@ def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
     """Print notices on standard error, a line each; where that takes none, the work goes on without."""
     try:
         for notice in () if quiet else notices:
-            print(f"gpugraph: {' '.join(notice.split())}", file=sys.stderr, flush=True)
+            print(f"gpugraph: {installable_here(' '.join(notice.split()))}", file=sys.stderr, flush=True)
     except OSError:
         silence(sys.stderr)
 

@@ -41,23 +41,24 @@ def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[
     return [*columns(header, rows, right=(4, 5, 6, 7), width=width), [], *_footer(plan)]
 
 
-def price_lines(plan: Plan, prices: Prices, budget_s: float, *, width: int | None = None) -> list[Line]:
+def price_lines(plan: Plan, prices: Prices, sweep: Sweep, *, width: int | None = None) -> list[Line]:
     """Return the cells with what each will take of time, and what of them the budget has room for."""
     rows, spent = [], dict[str, float]()
     for group in groups_of(plan.cells):
         for planned in group:
             need = prices.need(planned)
             seconds = need.seconds + need.opening_s / len(group)
-            by_then = spent.get(planned.cell.device, 0.0) + seconds
-            fits = by_then <= budget_s or not spent
+            whose = "all cells" if sweep.budget_by_clock else planned.cell.device
+            by_then = spent.get(whose, 0.0) + seconds
+            fits = by_then <= sweep.budget_s or not spent
             if fits:
-                spent[planned.cell.device] = by_then
+                spent[whose] = by_then
             fate = in_seconds(by_then) if fits else "skipped: budget"
             rows.append([*_named(planned), in_seconds(seconds), fate, need.basis])
     header = ["problem", "algorithm", "device", "graph", "takes", "by then", "by"]
     lines: list[Line] = [*columns(header, rows, right=(4, 5), width=width), []]
-    for device, seconds in sorted(spent.items()):
-        lines.append([(f"{device}: about {in_seconds(seconds)} of the budget of {in_seconds(budget_s)}", "")])
+    for whose, seconds in sorted(spent.items()):
+        lines.append([(f"{whose}: about {in_seconds(seconds)} of the budget of {in_seconds(sweep.budget_s)}", "")])
     return [*lines, *_footer(plan)]
 
 
@@ -137,8 +138,17 @@ def finding_lines(
         if rows := table.rows(records):
             right = flush_right(rows)
             lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=right, width=table_width)]
-    for finding in [expectation.find(records) for expectation in sweep.expectations]:
-        beside = f" ({', '.join(filter(None, (finding.where, finding.stated)))})"
+    findings = [expectation.find(records) for expectation in sweep.expectations]
+    if sweep.paper is not None and not any(record.device_kind == "cuda" for record in records):
+        unjudged = [finding for finding in findings if finding.where and finding.verdict == "–"]
+        findings = [finding for finding in findings if finding not in unjudged]
+        if unjudged:
+            ours = f"small, without a GPU: {sweep.paper['small']}" if "small" in sweep.paper else ""
+            text = f"needs a GPU: {counted(len(unjudged), 'claim')} not judged"
+            findings.append(Finding(text, "", "", ours, "–"))
+    for finding in findings:
+        beside = ", ".join(filter(None, (finding.where, finding.stated)))
+        beside = f" ({beside})" if beside else ""
         style = "dim" if finding.verdict == "–" else "bold red" if finding.failed else "bold green"
         lines += [] if lines and lines[-1] else [[]]
         lines += field(finding.verdict, finding.text + beside, width=width, style=style)

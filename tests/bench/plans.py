@@ -51,7 +51,7 @@ class Bench:
         return self._log.read_text().splitlines() if self._log.exists() else []
 
     def sweep(self) -> Sweep:
-        return read_sweep(str(self.folder / "s.toml"), budget=self.budget_s)
+        return read_sweep(str(self.folder / "s.toml"), default_budget=self.budget_s)
 
     def start(self) -> WorkerProcess:
         program = str(Path(__file__).with_name("fake_worker.py"))

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from gpugraph.bench import estimate
-from gpugraph.bench.estimate import Prices, making_bytes
+from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.lanes import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.graph.generate import generate
@@ -70,3 +70,20 @@ def test_what_a_graph_of_one_edge_takes_is_not_scaled_up_by_the_arcs():
     assert prices.need(planned("rmat:12")).basis == "results"
     assert prices.need(planned("rmat:16")).seconds < 10
     assert prices.need(planned("rmat:18")).seconds > prices.need(planned("rmat:16")).seconds
+
+
+@pytest.mark.parametrize("by_clock", [True, False])
+def test_a_budget_by_the_clock_is_one_for_all_devices_and_runs_on_while_graphs_are_made(monkeypatch, by_clock):
+    now = [100.0]
+    monkeypatch.setattr(estimate.time, "monotonic", lambda: now[0])
+    budget = Budget(60.0, Prices(Sampling()), 1, workers=2, by_clock=by_clock)
+    one, other = (Planned(Cell("mst", "grid:9x9", "kruskal", d), "cpu", size_of("grid:9x9"), Limits()) for d in "ab")
+    assert budget.obstacle(one, 0, first=False) is None
+    now[0] += 61.0
+    budget.charge([one], [0.5], 1.0, None)
+    for planned in (one, other):
+        spent = budget.obstacle(planned, 0, first=False)
+        assert spent == ("the budget of 60 s is spent" if by_clock else None)
+    budget.charge([one], [120.0], 120.0, None)
+    assert (budget.obstacle(other, 0, first=False) is None) == (not by_clock)
+    assert "spent" in str(budget.obstacle(one, 0, first=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -258,7 +259,7 @@ def made_up(planned: Planned) -> Record:
 def test_every_sweep_can_be_listed_and_priced(name):
     sweep = read_sweep(name)
     plan, prices = plan_of(name), Prices(Sampling(**sweep.sampling))
-    listed, priced = plain(plan_lines(plan, prices)), plain(price_lines(plan, prices, sweep.budget_s))
+    listed, priced = plain(plan_lines(plan, prices)), plain(price_lines(plan, prices, sweep))
     assert f"\n{len(plan.cells):,} cells" in listed
     assert f"\n{len(plan.cells):,} cells" in priced
     assert "cuda: about" in priced or "cpu: about" in priced
@@ -274,3 +275,16 @@ def test_every_sweep_that_a_page_names_is_shipped(page):
     named = set(re.findall(r"--sweep ([a-z]+(?:/[a-z0-9]+)?)(?![\w/.])", page.read_text("utf-8")))
     assert named <= {*shipped(), "papers"}, page.name
     assert not re.findall(r"docs/measure\S*", page.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_command_for_small_graphs_that_a_paper_offers_plans_cells_without_a_gpu(name):
+    paper = read_sweep(name).paper
+    assert paper is not None
+    words = paper["small"].split()
+    assert words[:6] == ["gpugraph", "bench", "--sweep", name, "--device", "cpu,emulated"]
+    settings = parse_settings([word for before, word in pairwise(words) if before == "--set"])
+    sweep = read_sweep(name, {**settings, "device": ["cpu", "emulated"]})
+    cells = expand_sweep(sweep, {"cpu": "cpu", "emulated": "emulated"}).cells
+    assert {planned.kind for planned in cells} == {"cpu", "emulated"}
+    assert max(planned.size.arcs for planned in cells) < 250_000

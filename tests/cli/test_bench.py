@@ -203,6 +203,44 @@ def test_bad_usage_is_told_in_one_line(folder, words, what):
     assert what in refuse(2, "bench", *words)
 
 
+def test_a_device_and_a_title_of_ones_own_take_the_place_of_the_sweeps(folder):
+    write_sweep(folder, "kruskal")
+    words = ("bench", "--sweep", "t.toml", "--device", "cpu", "--title", "My laptop", "--save", "r.jsonl")
+    assert "of 'My laptop' go" in succeed(*words).err
+    assert {record["device"]["kind"] for record in read_records("r.jsonl")} == {"cpu"}
+    assert "cells of 'path:9' go" in succeed("bench", "--set", "graph=path:9", "--device", "cpu").err
+
+
+def test_the_table_of_a_bench_that_goes_on_has_the_cells_of_before_too(folder):
+    words = ("--algo", "kruskal@cpu", "--max-seconds", "0.1", "--save", "r.jsonl")
+    succeed("bench", "path:9", *words)
+    out = succeed("bench", "path:9", "path:12", *words, "--resume").out
+    assert "path:9" in out
+    assert "path:12" in out
+    assert "2 cells: 2 verified" in out
+
+
+def test_the_report_command_at_the_end_draws_only_where_it_can(folder, monkeypatch):
+    words = ("bench", "path:9", "--algo", "kruskal@cpu", "--max-seconds", "0.1")
+    monkeypatch.setattr("gpugraph.cli.bench.find_spec", lambda name: None)
+    assert succeed(*words, "--save", "r.jsonl").out.splitlines()[-1].endswith("gpugraph report r.jsonl")
+    monkeypatch.setattr("gpugraph.cli.bench.find_spec", lambda name: object())
+    assert succeed(*words, "--save", "s.jsonl").out.splitlines()[-1].endswith("gpugraph report s.jsonl -o report.html")
+
+
+def test_claims_of_a_paper_that_need_a_gpu_are_counted_and_a_small_bench_is_offered(folder):
+    words = ("bench", "--sweep", "papers/wang2011", "--device", "cpu", "--set", "n=64", "--max-seconds", "0.1")
+    out = succeed(*words).out
+    assert "needs a GPU: 14 claims not judged" in out
+    assert "no such cell" not in out
+    assert "gpugraph bench --sweep papers/wang2011 --device cpu,emulated" in " ".join(out.split())
+
+
+def test_a_file_beside_is_named_where_a_sweep_is_unknown(folder):
+    write_sweep(folder, "kruskal")
+    assert "write --sweep t.toml" in refuse(2, "bench", "--sweep", "t")
+
+
 def test_a_device_that_is_not_there_is_named(folder):
     write_sweep(folder, "kruskal")
     line = refuse(3, "bench", "--sweep", "t.toml", "--set", "device=cuda:77")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import warnings
 
@@ -9,7 +10,7 @@ import pytest
 
 from gpugraph.cli.group import explain, guard
 from gpugraph.cli.output import Progress, warnings_as_notices
-from gpugraph.errors import GpuGraphWarning, InputError
+from gpugraph.errors import GpuGraphWarning, InputError, installable_here
 from tests.cli.runner import refuse, run
 
 GRID = "grid:3x3"
@@ -218,3 +219,39 @@ def test_a_device_is_not_read(words):
 def test_a_package_that_is_missing_is_named_with_the_way_to_install_it():
     code, line = explain(ModuleNotFoundError("No module named 'msgspec'", name="msgspec"))
     assert (code, line) == (2, "error: the Python package 'msgspec' is missing — python -m pip install msgspec")
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (("mst", GRID, "--device", "gpu"), "did you mean 'cuda'?"),
+        (("mst", GRID, "--json"), "write --format json"),
+        (("bench", GRID, "--cpu"), "write --device cpu"),
+        (("mst", GRID, GRID), "several are compared by: gpugraph bench GRAPH GRAPH"),
+        (("mst", GRID, "--algoo", "x"), "did you mean '--algo'?"),
+        (("mst", GRID, "--nonsense"), "see 'gpugraph mst --help'"),
+    ],
+)
+def test_what_people_write_for_another_name_is_understood(words, remedy):
+    assert remedy in refuse(2, *words)
+
+
+@pytest.mark.parametrize("words", [("mst", GRID, "--format", "latex"), ("help", "nosuch")])
+def test_a_name_that_is_not_similar_is_not_suggested(words):
+    line = refuse(2, *words)
+    assert "did you mean" not in line
+    assert "known: " in line
+
+
+def test_a_remedy_installs_from_the_folder_that_gpugraph_came_from(tmp_path, monkeypatch):
+    class Installed:
+        def read_text(self, name: str) -> str:
+            return json.dumps({"url": tmp_path.as_uri()}) if name == "direct_url.json" else ""
+
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed())
+    remedy = "pip install 'gpugraph[report]'"
+    assert installable_here(remedy) == remedy  # the folder has no project any more
+    (tmp_path / "pyproject.toml").touch()
+    assert installable_here(remedy) == f"pip install '{tmp_path}[report]'"
+    monkeypatch.chdir(tmp_path)
+    assert installable_here(remedy) == "pip install '.[report]'"
