@@ -54,14 +54,14 @@ _LAST_WORD_S = 0.3
 """What a rank has said mpiexec must have read before it hears that all are to end: it may drop what comes then."""
 
 
-def ranks_promised(environment: Mapping[str, str]) -> int:
+def expected_world_size(environment: Mapping[str, str]) -> int:
     """Return how many processes an mpiexec or srun has started together with this one; 1 without any."""
     return max(_numbers(environment, _SIZES), default=1)
 
 
 def mpi_rank(environment: Mapping[str, str]) -> int:
     """Return this process's number among those; 0 without any."""
-    if ranks_promised(environment) == 1:
+    if expected_world_size(environment) == 1:
         return 0
     return next(iter(_numbers(environment, _RANKS)), 0)
 
@@ -82,7 +82,7 @@ def devices_asked_for(words: Sequence[str], commands: Sequence[str], default: st
     Raises:
         InputError, DeviceUnavailable: the command line names devices that cannot be.
     """
-    if RANK in os.environ or ranks_promised(os.environ) > 1 or not set(words) & set(commands):
+    if RANK in os.environ or expected_world_size(os.environ) > 1 or not set(words) & set(commands):
         return None
     named = default
     for word, following in zip(words, [*words[1:], ""], strict=True):
@@ -124,10 +124,10 @@ def _transport() -> HostComm | None:
         rank, _, size = numbers.partition("/")
         peers = {int(other): int(number) for other, _, number in (pair.partition(":") for pair in pairs)}
         return SocketComm(int(rank), int(size), peers)
-    if ranks_promised(os.environ) > 1:
+    if expected_world_size(os.environ) > 1:
         from gpugraph.ranks.transports import MpiComm
 
-        return MpiComm(ranks_promised(os.environ))
+        return MpiComm(expected_world_size(os.environ))
     return None
 
 
@@ -179,7 +179,7 @@ def enter() -> None:
             sys.exit(InputError.exit_code)
         end_with(os.getppid())  # even while compiled code holds the interpreter, and the thread waits
         threading.Thread(target=_end_with_starter, args=(int(os.environ[RANK].split()[1]),), daemon=True).start()
-    elif (rank := mpi_rank(os.environ)) >= (size := ranks_promised(os.environ)):
+    elif (rank := mpi_rank(os.environ)) >= (size := expected_world_size(os.environ)):
         what = f"this is rank {rank} of {size} by the variables that mpiexec and srun set"
         print(
             f"gpugraph: error: {what} — unset {', '.join(sorted({*_SIZES, *_RANKS} & set(os.environ)))}",
@@ -213,7 +213,7 @@ def _end_with_starter(lifeline: int) -> None:
 
 def leave(code: int) -> int:
     """Return the exit code; a rank of an MPI takes leave of the others, and one that failed says why it did."""
-    if ranks_promised(os.environ) < 2 or is_own_rank() or _transport.cache_info().currsize == 0:
+    if expected_world_size(os.environ) < 2 or is_own_rank() or _transport.cache_info().currsize == 0:
         return code
     rank = mpi_rank(os.environ)
     if code and rank > 0 and isinstance(sys.stderr, io.StringIO):

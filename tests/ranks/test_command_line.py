@@ -12,7 +12,7 @@ import pytest
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.ranks import world
-from gpugraph.ranks.world import RANK, device_of_rank, devices_asked_for, devices_of, mpi_rank, ranks_promised
+from gpugraph.ranks.world import RANK, device_of_rank, devices_asked_for, devices_of, expected_world_size, mpi_rank
 from tests.cli.runner import succeed
 from tests.ranks.runs import MPIEXEC, ROOT, command, ended, environment, needs_mpi, together
 
@@ -203,12 +203,12 @@ def test_a_rank_of_an_mpi_takes_the_device_of_its_number(
 
 
 def test_ranks_are_recognised_by_their_environment() -> None:
-    assert (ranks_promised({}), mpi_rank({})) == (1, 0)
+    assert (expected_world_size({}), mpi_rank({})) == (1, 0)
     for size, rank in (("PMI_SIZE", "PMI_RANK"), ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")):
-        assert (ranks_promised({size: "4", rank: "2"}), mpi_rank({size: "4", rank: "2"})) == (4, 2)
+        assert (expected_world_size({size: "4", rank: "2"}), mpi_rank({size: "4", rank: "2"})) == (4, 2)
     step = {"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "5"}
-    assert (ranks_promised(step), mpi_rank(step)) == (8, 5)
-    assert ranks_promised({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}) == 1  # the script of a job is no rank
+    assert (expected_world_size(step), mpi_rank(step)) == (8, 5)
+    assert expected_world_size({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}) == 1  # the script of a job is no rank
 
 
 def test_a_rank_beyond_their_number_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
