@@ -172,7 +172,7 @@ class Account(HostClock):
             self._turn()
             self._open.pop()
 
-    def go_on_as(self, name: str) -> None:
+    def switch_phase(self, name: str) -> None:
         """Give what belongs to no other phase to ``name`` from now on, if it was counted at all."""
         self._turn()
         self._open[:1] = [name] if self._open else []

@@ -59,7 +59,7 @@ def test_an_account_gives_every_second_to_one_phase(fake: FakeTime) -> None:
             fake.now += 16
         fake.now += 32
     fake.now += 64
-    account.go_on_as("close")
+    account.switch_phase("close")
     fake.now += 128
     assert account.until_now() == {"start": 67, "verify": 52, "finish": 8, "close": 128}
     assert sum(account.until_now().values()) == fake.now + 1

@@ -87,7 +87,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         InputError: what a user's algorithm marked or counted makes a record that nobody could read again.
     """
     cell, account, trials = run.cell, run.account, run.trials
-    account.go_on_as("close")
+    account.switch_phase("close")
     run.processes.append(run.samples)
     last = len(run.processes) >= run.sampling.processes
     with account.phase("sampling"):
