@@ -108,7 +108,7 @@ class _RankClock(HostClock):
         finally:
             comm.meter = comm.host.meter = None
 
-    def talked(self, waited_s: float, moved_s: float, sent: int) -> None:
+    def record_collective(self, waited_s: float, moved_s: float, sent: int) -> None:
         """Take note of one collective."""
         before = self.collectives.get(self._current, (0.0, 0.0, 0))
         self.collectives[self._current] = before[0] + waited_s, before[1] + moved_s, before[2] + sent

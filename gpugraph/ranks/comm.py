@@ -35,7 +35,7 @@ COMBINE = {"min": np.minimum, "max": np.maximum, "sum": np.add}
 class Meter(Protocol):
     """What is told how long a collective took, where somebody wants to know."""
 
-    def talked(self, waited_s: float, moved_s: float, sent: int) -> None:
+    def record_collective(self, waited_s: float, moved_s: float, sent: int) -> None:
         """Take note of one collective: seconds until all were there, seconds of it, bytes that this rank sent."""
         ...
 
@@ -119,7 +119,7 @@ class Comm:
         here = time.perf_counter()
         yield
         self._settle()
-        self.meter.talked(here - start, time.perf_counter() - here, sent)
+        self.meter.record_collective(here - start, time.perf_counter() - here, sent)
 
     def _settle(self) -> None:
         """Wait until what the device was given has ended, where that returns earlier."""

@@ -179,7 +179,7 @@ def test_a_meter_is_told_of_waiting_and_of_communication() -> None:
         def __init__(self) -> None:
             self.told: list[tuple[float, float, int]] = []
 
-        def talked(self, waited_s: float, moved_s: float, sent: int) -> None:
+        def record_collective(self, waited_s: float, moved_s: float, sent: int) -> None:
             self.told.append((waited_s, moved_s, sent))
 
     def step(comm: HostComm) -> Any:
