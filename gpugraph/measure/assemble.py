@@ -359,7 +359,7 @@ def _ranks_of(run: CellRun, rounds: int) -> tuple[dict[str, Any], list[str]]:
         "size": comm.size,
         "started_by": "gpugraph" if is_own_rank() else "MPI",
         "talk_through": run.ranks.talk.name,
-        "members": comm.share(member),
+        "members": comm.all_gather_object(member),
         "phases": run.split,
     }
     slow = f"{rounds} rounds, each a wait for messages: one device is faster on such a graph, if it holds it"

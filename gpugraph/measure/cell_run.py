@@ -249,7 +249,7 @@ class CellRun:
             self.spent_s += self.account.until_now()["sampling"] - before_s
         else:
             self.spent_s += time.perf_counter() - start
-        self.spent_s = self.ranks.comm.share(self.spent_s)[0]  # rank 0's clock decides for all
+        self.spent_s = self.ranks.comm.all_gather_object(self.spent_s)[0]  # rank 0's clock decides for all
 
     def _so_far(self) -> str:
         """Return the median of the samples and half its interval for people to watch, worked out now and then."""

@@ -33,7 +33,7 @@ def open_own_device(name: str, comm: HostComm) -> OpenDevice:
     """
     opened = OpenDevice(select_device(own_device(name, comm))[0], None)
     opened.copy_bytes_per_s = NOT_MEASURED
-    described = comm.share(opened.description)
+    described = comm.all_gather_object(opened.description)
     for rank, other in enumerate(described):
         if other["kind"] != (first := described[0])["kind"]:
             what = f"rank {rank} has the device '{other['kind']}', rank 0 '{first['kind']}'"

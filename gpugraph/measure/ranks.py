@@ -51,15 +51,17 @@ class Ranks:
 
     def phases(self, clock: Any) -> tuple[dict[str, float], dict[str, Any]]:
         """Return the seconds of every phase on the slowest rank, and what they were made up of on each."""
-        return _split(self.comm.share((clock.seconds, clock.collectives))) if self.several else (clock.seconds, {})
+        if not self.several:
+            return clock.seconds, {}
+        return _split(self.comm.all_gather_object((clock.seconds, clock.collectives)))
 
     def greatest(self, own: Any) -> Any:
         """Return the greatest of what every rank has: the time of a run is that of the slowest."""
-        return max(self.comm.share(own))
+        return max(self.comm.all_gather_object(own))
 
     def all_agree(self, same: bool) -> bool:
         """Tell whether what was looked at is the same on every rank."""
-        return all(self.comm.share(same))
+        return all(self.comm.all_gather_object(same))
 
 
 class _JointStopwatch(HostStopwatch):

@@ -113,7 +113,7 @@ def redistribute_edges(part: GraphPart) -> tuple[NDArray[Any], NDArray[Any], NDA
     comm = part.comm
     here = up_arcs(part.offsets, part.targets, part.first)
     columns = part.tails(here).astype(part.targets.dtype), part.targets[here], part.weights[here]
-    counts = np.array(comm.share(len(here)), np.int64)
+    counts = np.array(comm.all_gather_object(len(here)), np.int64)
     before = int(counts[: comm.rank].sum())
     cuts = [int(counts.sum()) * r // comm.size for r in range(comm.size + 1)]
     bounds = np.clip(np.array(cuts) - before, 0, len(here))

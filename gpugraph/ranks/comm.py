@@ -167,13 +167,13 @@ class HostComm(Comm):
     def all_to_all(self, parts: Sequence[Host]) -> list[Host]:
         """Send ``parts[r]`` to every rank r, arrays of one dtype and any lengths; return what they sent here."""
         sent = [len(part) for part in parts]
-        received = [int(counts[self.rank]) for counts in self.share(sent)]
+        received = [int(counts[self.rank]) for counts in self.all_gather_object(sent)]
         ends = np.cumsum(received)[:-1]
         return np.split(self.all_to_all_v(np.concatenate(parts), sent, received), ends)
 
     def all_gather_v(self, part: Host) -> list[Host]:
         """Return the arrays of all ranks, of one dtype and any lengths, in the order of the ranks."""
-        received = [int(count) for count in self.share(len(part))]
+        received = [int(count) for count in self.all_gather_object(len(part))]
         ends = np.cumsum(received)[:-1]
         packed = np.concatenate([part] * self.size)
         return np.split(self.all_to_all_v(packed, [len(part)] * self.size, received), ends)
@@ -192,7 +192,7 @@ class HostComm(Comm):
             self.beside[1].close()
             self.beside = None
 
-    def share(self, thing: Any) -> list[Any]:
+    def all_gather_object(self, thing: Any) -> list[Any]:
         """Return what every rank gave, in the order of the ranks; anything that can be pickled, small."""
         word = np.frombuffer(pickle.dumps(thing), np.uint8)
         lengths = np.zeros(self.size, np.int64)
@@ -209,7 +209,7 @@ class LoneComm(HostComm):
 
     rank, size, name = 0, 1, "one rank"
 
-    def share(self, thing: Any) -> list[Any]:
+    def all_gather_object(self, thing: Any) -> list[Any]:
         """Return what this rank gave."""
         return [thing]
 

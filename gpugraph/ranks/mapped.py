@@ -72,18 +72,19 @@ def mapped_block(comm: HostComm, device: Any, words: int) -> MappedBlock | None:
     if comm.size == 1:
         return MappedBlock(comm, device.full(words, 0, np.uint64), device.full(1, 0, np.uint64), None)
     sharing = _sharing_of(device)
-    if not all(comm.share(sharing is not None)) or len(set(comm.share(socket.gethostname()))) > 1:
+    hosts = set(comm.all_gather_object(socket.gethostname()))
+    if not all(comm.all_gather_object(sharing is not None)) or len(hosts) > 1:
         return None
     assert sharing is not None
     own, name = sharing.export(words)
     addresses = np.zeros(comm.size, np.uint64)
     mapped = True
-    for rank, other in enumerate(comm.share(name)):
+    for rank, other in enumerate(comm.all_gather_object(name)):
         if rank != comm.rank:
             address = sharing.map(other) if other else None
             mapped, addresses[rank] = mapped and address is not None, address or 0
     block = MappedBlock(comm, own, device.upload(addresses), sharing)
-    everywhere = all(comm.share(mapped))
+    everywhere = all(comm.all_gather_object(mapped))
     sharing.settle()
     if everywhere:
         return block

@@ -164,7 +164,7 @@ class GraphPart:
     @cached_property
     def arcs_of_ranks(self) -> list[int]:
         """The number of arcs of every rank; the first look is a collective."""
-        return [int(count) for count in self.comm.share(self.own_arcs)]
+        return [int(count) for count in self.comm.all_gather_object(self.own_arcs)]
 
     @property
     def arcs(self) -> int:
@@ -204,7 +204,7 @@ class GraphPart:
     def digest(self) -> str:
         """The graph's digest; the first look is a collective."""
         code = 2 * WEIGHT_DTYPES.index(self.weight_dtype.name) + int(self.directed)
-        lanes = self.comm.share(self._sums()[:2])
+        lanes = self.comm.all_gather_object(self._sums()[:2])
         sum0, sum1 = (sum(lane) for lane in zip(*lanes, strict=True))
         return finish(sum0, sum1, self.vertices, self.arcs, code)
 
@@ -289,7 +289,7 @@ class GraphPart:
         tails = self.tails(np.arange(len(self.targets)))
         both = np.concatenate([tails, self.targets]), np.concatenate([self.targets, tails])
         made = sorted_part(self, *both, np.concatenate([self.weights, self.weights]), self.cuts)
-        part, unequal = made.part, sum(self.comm.share(made.unequal)) // 2
+        part, unequal = made.part, sum(self.comm.all_gather_object(made.unequal)) // 2
         single = part.arcs - self.arcs
         said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
         return part.changed(directed=False, notes=(*self.notes, f"symmetrised: {said}"))
@@ -302,14 +302,14 @@ class GraphPart:
         """
         remedy = "the file is damaged: fetch or convert it again"
         sound = self.on_device is not None and self._found is not None
-        if not all(self.comm.share(sound)):
+        if not all(self.comm.all_gather_object(sound)):
             fault = self._first_fault()
-            for told in self.comm.share(fault):
+            for told in self.comm.all_gather_object(fault):
                 if told is not None:
                     raise GraphFormatError(told, path=self.source, remedy=remedy)
         if self.directed:
             return
-        signed = zip(*self.comm.share(self._sums()[2:]), strict=True)
+        signed = zip(*self.comm.all_gather_object(self._sums()[2:]), strict=True)
         if any(sum(lane) % 2**64 for lane in signed):
             what = "declared undirected, but some arc has no reverse of equal weight"
             raise GraphFormatError(what, path=self.source, remedy=remedy)
@@ -371,7 +371,7 @@ def sorted_part(
     tails, heads, weights = moved(tails.astype(index)), moved(heads.astype(index)), moved(weights)
     first, last = int(cuts[comm.rank]), int(cuts[comm.rank + 1])
     rows = sort_arcs(tails, heads, weights, n, mirrored=False)
-    counts = comm.share(len(rows.targets))
+    counts = comm.all_gather_object(len(rows.targets))
     if max(counts) >= MOST_ARCS:
         remedy = "use more ranks"
         raise OutOfMemory(f"{max(counts)} arcs of one rank do not fit in 32 bits", where=like.name, remedy=remedy)
@@ -389,7 +389,7 @@ def require_together(comm: HostComm, needed: int, what: str) -> None:
     """
     import socket
 
-    told = comm.share((socket.gethostname(), needed, available_memory()))
+    told = comm.all_gather_object((socket.gethostname(), needed, available_memory()))
     hosts = {host for host, _, _ in told}
     for host in hosts:
         wanted = sum(need for name, need, _ in told if name == host)
@@ -413,7 +413,7 @@ def require_on_devices(comm: HostComm, device: Any, needed: int, what: str) -> N
     if comm.size == 1:
         device.require(needed)
         return
-    told = comm.share((needed, int(device.memory()[0])))
+    told = comm.all_gather_object((needed, int(device.memory()[0])))
     if any(need > free for need, free in told):
         total, there = (in_units(sum(column)) for column in zip(*told, strict=True))
         raise OutOfMemory(

@@ -128,7 +128,8 @@ def _drawn(spec: Spec, comm: HostComm, progress: Callable[[str], None]) -> Graph
     progress("building rows")
     made = sorted_part(like, tails, heads, weights)
     # The first loop of the whole list is that of the lowest rank that has one: ranks draw in order.
-    first = next((vertex for vertex in comm.share(_first(arcs.tails, negative)) if vertex is not None), None)
+    firsts = comm.all_gather_object(_first(arcs.tails, negative))
+    first = next((vertex for vertex in firsts if vertex is not None), None)
     notes = _notes(comm, int(loop.sum()), len(negative), made.merged, arcs.one_sided)
     return made.part.changed(notes=notes, negative_loop=first)
 
@@ -139,7 +140,8 @@ def _first(tails: Any, negative: Any) -> int | None:
 
 def _notes(comm: HostComm, loops: int, negative: int, merged: int, one_sided: bool) -> tuple[str, ...]:
     """Return what all ranks together have dropped and merged."""
-    loops, negative, merged = (sum(told) for told in zip(*comm.share((loops, negative, merged)), strict=True))
+    counts = comm.all_gather_object((loops, negative, merged))
+    loops, negative, merged = map(sum, zip(*counts, strict=True))
     return tuple(notes_of(loops, negative, merged, one_sided))
 
 
@@ -154,13 +156,13 @@ def _made(spec: Spec, comm: HostComm, device: Any) -> GraphPart:
         piece = generate_piece(spec, device, comm.rank, comm.size)
     except OutOfMemory as error:
         fault = error.what
-    for rank, told in enumerate(comm.share(fault)):
+    for rank, told in enumerate(comm.all_gather_object(fault)):
         if told is not None:
             remedy = "ask for a smaller graph, or use more devices"
             raise OutOfMemory(f"rank {rank} of {comm.size}: {told}", where=spec.text, remedy=remedy)
     assert piece is not None
     rows = piece.rows
-    firsts = [first for first in comm.share(rows.first_negative) if first is not None]
+    firsts = [first for first in comm.all_gather_object(rows.first_negative) if first is not None]
     return GraphPart.lying_on(
         DeviceRows(device, rows.offsets, rows.targets, piece.weights, gone),
         comm=comm,
@@ -179,7 +181,7 @@ def _read(graph: CSRGraph, comm: HostComm, device: Any) -> GraphPart:
     first, last = int(cuts[comm.rank]), int(cuts[comm.rank + 1])
     low, high = int(graph.offsets[first]), int(graph.offsets[last])
     n, arrays = graph.vertices, (graph.targets, graph.weights)
-    if not all(comm.share(0 <= low <= high <= graph.arcs and 0 < n < 2**31)):
+    if not all(comm.all_gather_object(0 <= low <= high <= graph.arcs and 0 < n < 2**31)):
         return GraphPart.of(graph, comm)  # damaged, or empty: the host tells
     word = sum(array.itemsize for array in arrays)
     require_on_devices(comm, device, 8 * (n + 1) + 8 * (last - first + 1) + word * (high - low), graph.source)

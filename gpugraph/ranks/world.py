@@ -137,7 +137,7 @@ def check_alike(comm: HostComm, version: str, words: Sequence[str]) -> None:
     Raises:
         InputError: on all ranks, naming the first that differs from rank 0.
     """
-    told = comm.share((version, list(words)))
+    told = comm.all_gather_object((version, list(words)))
     for rank, (other, said) in enumerate(told):
         if other != told[0][0]:
             what = f"rank {rank} runs gpugraph {other}, rank 0 runs {told[0][0]}"
@@ -162,7 +162,7 @@ def own_device(text: str, comm: HostComm) -> str:
             found = device_of_rank(text, *local)
     except (InputError, DeviceUnavailable) as error:
         fault = error
-    told = comm.share(None if fault is None else (fault.exit_code, str(fault)))
+    told = comm.all_gather_object(None if fault is None else (fault.exit_code, str(fault)))
     if fault is not None:
         raise fault
     for rank, other in enumerate(told):

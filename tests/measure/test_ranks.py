@@ -40,7 +40,7 @@ class OneOfThree(HostComm):
         super().__init__()
         self.others, self.rank = others, rank
 
-    def share(self, thing: Any) -> list[Any]:
+    def all_gather_object(self, thing: Any) -> list[Any]:
         """Return what all have given, in the order of the ranks."""
         given = self.others(thing)
         return [*given[: self.rank], thing, *given[self.rank :]]

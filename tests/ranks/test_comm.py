@@ -148,7 +148,7 @@ def test_objects_and_arrays_of_one_rank_reach_all(size: int) -> None:
         array = np.arange(4) * (comm.rank == 0)
         comm.broadcast(array)
         comm.barrier()
-        return comm.share({"rank": comm.rank, "long": "x" * 1000 * comm.rank}), array
+        return comm.all_gather_object({"rank": comm.rank, "long": "x" * 1000 * comm.rank}), array
 
     for told, array in on_ranks(size, step):
         assert [one["rank"] for one in told] == list(range(max(size, 1)))

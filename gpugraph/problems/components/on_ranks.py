@@ -23,11 +23,11 @@ from gpugraph.ranks.transports import comm_for
 
 def certify_part(part: GraphPart, result: Components) -> Verdict:
     """Check that no arc leaves a component and that each hangs together; a collective."""
-    faults = [fault for fault in part.comm.share(_wrong_label(part, result.labels)) if fault]
+    faults = [fault for fault in part.comm.all_gather_object(_wrong_label(part, result.labels)) if fault]
     if not faults:
-        on_device = part.vertices and all(part.comm.share(part.on_device is not None))
+        on_device = part.vertices and all(part.comm.all_gather_object(part.on_device is not None))
         fault, counted = (_counted_on_device if on_device else _counted)(part, result.labels)
-        faults = [fault for fault in part.comm.share(fault) if fault]
+        faults = [fault for fault in part.comm.all_gather_object(fault) if fault]
         if not faults and counted != result.components:
             faults = [f"there are {counted} components, not {result.components}"]
     if faults:
@@ -66,7 +66,7 @@ def _counted_on_device(part: GraphPart, labels: NDArray[np.int64]) -> tuple[str 
     arc = trees.wrong_arc()
     for others in to_lower_ranks(comm, trees.up):
         trees.join(others)
-    joins = part.comm.share(trees.count())[0]
+    joins = part.comm.all_gather_object(trees.count())[0]
     return None if arc is None else _between(part, labels, arc), part.vertices - joins
 
 

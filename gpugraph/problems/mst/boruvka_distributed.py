@@ -301,7 +301,7 @@ class ForestOnDevices(Arrays):
     def located(self, own: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[Any]]:
         """Return all ranks' names in ascending order, and the edges' ids and weights; a collective."""
         part, device = self.part, self.device
-        cuts = list(accumulate(part.comm.share(len(own)), initial=0))
+        cuts = list(accumulate(part.comm.all_gather_object(len(own)), initial=0))
         total = cuts[-1]
         names = device.empty(total, np.uint64)
         ids, words = device.full(total, 0, np.uint64), device.full(total, 0, key_dtype(part))

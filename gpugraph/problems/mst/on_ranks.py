@@ -70,7 +70,7 @@ def forest_of(
 
 def certify_part(part: GraphPart, result: GatheredForest) -> Verdict:
     """Check that the forest spans, has no cycle, and that every other edge is the last of its cycle; a collective."""
-    faults = part.comm.share(_fault(part, result))
+    faults = part.comm.all_gather_object(_fault(part, result))
     for fault in faults:
         if fault is not None:
             return Verdict("failed", "certificate", fault)

@@ -98,7 +98,7 @@ class HostSearch:
             self.pending[:], self.base = self.distance != self.unreached, self.dtype.type(0)
             return
         beyond = np.flatnonzero((self.distance == self.unreached) & (self.part.degrees > 0))
-        counts = [int(count) for count in self.comm.host.share(len(beyond))]
+        counts = [int(count) for count in self.comm.host.all_gather_object(len(beyond))]
         cuts = [0, *accumulate(counts)]
         mine = slice(cuts[self.comm.rank], cuts[self.comm.rank + 1])
         vertex, best = np.empty(cuts[-1], np.int32), np.full(cuts[-1], self.unreached)

@@ -42,7 +42,7 @@ class Widths:
         """Sample the weights, with the width of a bucket given, or 0, and a share for sparse graphs; a collective."""
         evenly = np.arange(0, part.own_arcs, max(1, part.arcs // _SAMPLE))
         own = part.arcs_at(evenly)[2].astype(np.float64)
-        weights = np.sort(np.concatenate(part.comm.share(own[np.isfinite(own)])))
+        weights = np.sort(np.concatenate(part.comm.all_gather_object(own[np.isfinite(own)])))
         top = float(weights[-1]) if len(weights) else 0.0
         mean = top * float(np.mean(weights / top)) if top > 0 else 1.0  # the sum of large weights would overflow
         degree, horizon = part.arcs / max(part.vertices, 1), math.inf

@@ -43,7 +43,7 @@ class _Degrees:
 def _of_greatest_degree(part: GraphPart) -> int:
     """Return the first vertex of greatest out-degree; a collective."""
     v = int(np.argmax(part.degrees)) if part.rows else 0
-    greatest = part.comm.share((int(part.degrees[v]), -v - part.first) if part.rows else (-1, 0))
+    greatest = part.comm.all_gather_object((int(part.degrees[v]), -v - part.first) if part.rows else (-1, 0))
     return -int(max(greatest)[1])
 
 
@@ -62,7 +62,7 @@ def admit_part(part: GraphPart) -> GraphPart:
         arc = np.argmax(part.weights < 0, keepdims=True)
         (tail,), (head,), (weight,) = part.arcs_at(arc)
         fault = f"the arc {tail} → {head} has the negative weight {weight}"
-    for first in filter(None, part.comm.share(fault)):
+    for first in filter(None, part.comm.all_gather_object(fault)):
         raise InputError(f"{first}; shortest paths need weights of 0 or more", where=part.name, remedy=remedy)
     return part
 
@@ -83,7 +83,7 @@ def edges_reached(part: GraphPart, result: Distances) -> int:
     if not part.directed and part.weight_dtype.kind == "f" and not reached.all():
         tails = reached[part.tails(np.arange(len(part.targets)))]
         leaving = int(np.count_nonzero(tails & ~reached[part.targets]))
-    counts = part.comm.share((from_reached, leaving))
+    counts = part.comm.all_gather_object((from_reached, leaving))
     total = sum(int(of) for of, _ in counts)
     return total if part.directed else (total + sum(out for _, out in counts)) // 2
 
@@ -105,7 +105,7 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
         return f"the result is {len(distance)} distances from {result.source}, not {n} from {source}"
     if distance[source] != 0:
         return f"the source {source} has the distance {distance[source]}"
-    if all(part.comm.share(part.on_device is not None)):
+    if all(part.comm.all_gather_object(part.on_device is not None)):
         return _fault_on_device(part, source, distance)
     none = unreached(distance.dtype)
     arcs = Arcs.of(part)
@@ -133,7 +133,7 @@ def _relaxable(part: GraphPart, distance: NDArray[Any], arc: int) -> str | None:
     if arc >= 0:
         (tail,), (head,), (weight,) = part.arcs_at(np.array([arc]))
         fault = f"the arc {tail} → {head} of weight {weight} leads to {head} shorter than {distance[head]}"
-    return next((one for one in part.comm.share(fault) if one is not None), None)
+    return next((one for one in part.comm.all_gather_object(fault) if one is not None), None)
 
 
 def _loose(v: int, distance: NDArray[Any]) -> str:
@@ -169,7 +169,7 @@ def refuse_wrapped_sums(part: GraphPart, source: int, distance: NDArray[Any]) ->
     if distance.dtype != np.uint64:
         return
     arc = _first_wrap(Arcs.of(part), part.first, distance, unreached(distance.dtype))
-    for head in part.comm.share(None if arc < 0 else int(part.targets[arc])):
+    for head in part.comm.all_gather_object(None if arc < 0 else int(part.targets[arc])):
         if head is not None:
             raise InputError(
                 f"the distance from vertex {source} to vertex {head} does not fit in 64 bits",
