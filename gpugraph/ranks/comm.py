@@ -87,7 +87,7 @@ class Comm:
         with self._told((sum(sent) - own) * packed.itemsize):
             return self._exchange(packed, sent, received, into)
 
-    def spread(self, array: Array, cuts: Sequence[int]) -> None:
+    def all_gather_v_in_place(self, array: Array, cuts: Sequence[int]) -> None:
         """Give every rank all of an array of which each has one stretch.
 
         Args:
@@ -97,7 +97,7 @@ class Comm:
         if self.size > 1:
             own = cuts[self.rank + 1] - cuts[self.rank]
             with self._told(own * (self.size - 1) * array.itemsize):
-                self._spread(array, [int(cut) for cut in cuts])
+                self._all_gather_v_in_place(array, [int(cut) for cut in cuts])
 
     def barrier(self) -> None:
         """Return when all ranks are here."""
@@ -132,7 +132,7 @@ class Comm:
     ) -> Array:
         raise NotImplementedError
 
-    def _spread(self, array: Array, cuts: list[int]) -> None:
+    def _all_gather_v_in_place(self, array: Array, cuts: list[int]) -> None:
         raise NotImplementedError
 
     def _barrier(self) -> None:
@@ -153,7 +153,7 @@ class HostComm(Comm):
         """This itself."""
         return self
 
-    def _spread(self, array: Host, cuts: list[int]) -> None:
+    def _all_gather_v_in_place(self, array: Host, cuts: list[int]) -> None:
         own, lengths = array[cuts[self.rank] : cuts[self.rank + 1]], [high - low for low, high in pairwise(cuts)]
         array[:] = self._exchange(np.concatenate([own] * self.size), [len(own)] * self.size, lengths)
 
@@ -244,9 +244,9 @@ class StagedComm(Comm):
         self._host._reduce(here, op)
         self._device.copy(array, self._device.upload(here))
 
-    def _spread(self, array: Array, cuts: list[int]) -> None:
+    def _all_gather_v_in_place(self, array: Array, cuts: list[int]) -> None:
         here = self._device.download(array)
-        self._host._spread(here, cuts)
+        self._host._all_gather_v_in_place(here, cuts)
         self._device.copy(array, self._device.upload(here))
 
     def _exchange(

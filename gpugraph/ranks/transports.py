@@ -287,7 +287,7 @@ class NcclComm(Comm):
         self._call(swap)
         return out
 
-    def _spread(self, array: Array, cuts: list[int]) -> None:
+    def _all_gather_v_in_place(self, array: Array, cuts: list[int]) -> None:
         nccl, size, at = self._nccl, array.dtype.itemsize, array.data.ptr
         lengths = [(high - low) * size for low, high in pairwise(cuts)]
 

@@ -103,7 +103,7 @@ def test_a_stretch_of_each_becomes_the_whole_of_all(size: int, staged: bool) -> 
 
     def step(comm: HostComm) -> Any:
         own = np.full(cuts[-1], comm.rank, np.uint32)
-        (StagedComm(comm, EmulatedDevice()) if staged else comm).spread(own, cuts)
+        (StagedComm(comm, EmulatedDevice()) if staged else comm).all_gather_v_in_place(own, cuts)
         return own
 
     for array in on_ranks(size, step):

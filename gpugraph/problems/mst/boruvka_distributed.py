@@ -183,7 +183,7 @@ class ForestOnDevices(Arrays):
         into = self.pick, own, self.first_row, self.hubs, self.control
         self.launch("row_minima", part.rows, rows, arcs, span, *self.graph, *into)
         self.launch("hub_minima", part.rows, rows, arcs, *self.graph, self.pick, own, self.hubs, self.control)
-        self.comm.spread(self.link, part.cuts.tolist())
+        self.comm.all_gather_v_in_place(self.link, part.cuts.tolist())
 
     def hook_vertices(self) -> None:
         """Make components of what the vertices have picked, and tell all ranks those of the own ones."""
@@ -193,7 +193,7 @@ class ForestOnDevices(Arrays):
         self.comm.all_reduce(self.roots, "sum")
         numbered = self.ranked, self.counts, self.link, self.label
         self.launch_together("label", self.part.vertices, n, *bounds, self.roots, *numbered, self.control)
-        self.comm.spread(self.label, self.part.cuts.tolist())
+        self.comm.all_gather_v_in_place(self.label, self.part.cuts.tolist())
         control = self.device.download(self.control)
         self.trees, active = (int(control[FILE[word]]) for word in ("TREES_LEFT", "ACTIVE"))
         self.share = 1.0
@@ -217,7 +217,7 @@ class ForestOnDevices(Arrays):
             else:
                 self._list_rest()
             self.device.copy(self.listed[rank : rank + 1], self.control[FILE["EDGES"] : FILE["EDGES"] + 1])
-            self.comm.spread(self.listed, list(range(size + 1)))
+            self.comm.all_gather_v_in_place(self.listed, list(range(size + 1)))
             listed = [int(count) for count in self.device.download(self.listed)]
             if max(listed) <= self.room and sum(listed) <= self.room_of_all:  # the pages of TOO_MANY were not enough
                 self.cuts = list(accumulate(listed, initial=0))
@@ -234,7 +234,7 @@ class ForestOnDevices(Arrays):
         if self.share < 1:
             own = self.sample[self.comm.rank * samples : (self.comm.rank + 1) * samples]
             self.launch("sample", FILE["SAMPLED"], rows, first, arcs, *self.graph, own)
-            self.comm.spread(self.sample, [samples * rank for rank in range(size + 1)])
+            self.comm.all_gather_v_in_place(self.sample, [samples * rank for rank in range(size + 1)])
             chosen = np.int32(self.share * FILE["SAMPLED"] * self.with_arcs)
             self.launch("quantile", size * FILE["SAMPLED"], np.int32(size), chosen, self.sample, self.threshold)
         by_span = np.uint64(self.span), np.int32(self.share >= 1)
@@ -266,7 +266,9 @@ class ForestOnDevices(Arrays):
             self.kernels["pack"](self.span_blocks, self.block, (*spans, self.own_list, self.page_of, self.held, own))
         else:
             self.device.copy(own, self.own_list[: high - low])
-        self.comm.spread(self.list[: _EDGE_WORDS * self.cuts[-1]], [_EDGE_WORDS * cut for cut in self.cuts])
+        self.comm.all_gather_v_in_place(
+            self.list[: _EDGE_WORDS * self.cuts[-1]], [_EDGE_WORDS * cut for cut in self.cuts]
+        )
 
     def make_rounds(self, *, again: bool) -> None:
         """Make rounds on the listed edges; if there is to be another pass, tell what the components have become."""
@@ -306,7 +308,7 @@ class ForestOnDevices(Arrays):
         names = device.empty(total, np.uint64)
         ids, words = device.full(total, 0, np.uint64), device.full(total, 0, key_dtype(part))
         device.copy(names[cuts[part.comm.rank] : cuts[part.comm.rank + 1]], device.upload(own))
-        self.comm.spread(names, cuts)
+        self.comm.all_gather_v_in_place(names, cuts)
         device.sort(names)
         rows = (self.offsets, self.targets, self.weights.view(words.dtype))
         self.launch("locate", total, np.uint32(total), *self.bounds, np.int64(part.first_arc), *rows, names, ids, words)

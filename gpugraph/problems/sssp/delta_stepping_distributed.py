@@ -324,7 +324,7 @@ class DeviceSearch(Arrays):
             where = (np.int32(self.part.rows), np.int32(self.part.first), self.distance, self.pending)
             below = (self.surveyed, np.float64(self.widths.units), np.int32(bins))
             self.launch("collect", self.pending.size, *where, *below, self.control, own)
-        self.comm.spread(self.entries[: self.cuts[-1]], self.cuts)
+        self.comm.all_gather_v_in_place(self.entries[: self.cuts[-1]], self.cuts)
 
     def _stretch(self, counts: list[int]) -> Array:
         """Return where this rank's entries go, of so many from each."""
@@ -378,7 +378,7 @@ class DeviceSearch(Arrays):
         counts = self._find_beyond(None)
         own = self._stretch(counts)
         self._find_beyond(own)
-        self.comm.spread(self.entries[: self.cuts[-1]], self.cuts)
+        self.comm.all_gather_v_in_place(self.entries[: self.cuts[-1]], self.cuts)
         best = self.best[: self.count]
         device.fill(best, self.unreached)
         device.fill(self.hub_pieces, 0)

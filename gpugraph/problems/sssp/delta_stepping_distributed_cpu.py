@@ -83,8 +83,8 @@ class HostSearch:
         mine = slice(cuts[self.comm.rank], cuts[self.comm.rank] + own)
         into = self.part.first, self.vertex[mine], self.length[mine]
         _collect(self.distance, self.pending, (self.surveyed, self.units), bins, into)
-        self.comm.spread(self.vertex, cuts)
-        self.comm.spread(self.length, cuts)
+        self.comm.all_gather_v_in_place(self.vertex, cuts)
+        self.comm.all_gather_v_in_place(self.length, cuts)
 
     def relax(self) -> None:
         """Relax the arcs from all vertices of the list to own ones."""
@@ -103,7 +103,7 @@ class HostSearch:
         mine = slice(cuts[self.comm.rank], cuts[self.comm.rank + 1])
         vertex, best = np.empty(cuts[-1], np.int32), np.full(cuts[-1], self.unreached)
         vertex[mine] = beyond + self.part.first
-        self.comm.spread(vertex, cuts)
+        self.comm.all_gather_v_in_place(vertex, cuts)
         _pull(self.turned, vertex, self.distance, (best, self.unreached), self.control)
         self.comm.all_reduce(best, "min")
         self.distance[beyond] = best[mine]
