@@ -105,7 +105,7 @@ class _Remote:
         devices: dict[str, Any] = ended["devices"]
         return devices
 
-    def spread(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
+    def measure(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
         """Have each unit measured by a job; see ``Engine``."""
         assert self._task is not None
         tasks = [replace(self._task, cells=tuple(unit), finished=tuple(finished)) for unit in units]

@@ -126,7 +126,7 @@ class Runner:
         self._store.drop(lambda record: record.get("outcome") == "skipped" and name_of(record) in unfinished)
         units = units_of(left)
         if self._engine is not None:
-            self._spread(units, self._engine)
+            self._measure_elsewhere(units, self._engine)
         else:
             side_by_side(self._lanes, lambda lane: self._serve(lane, units), self._stop)
         return self.totals
@@ -162,10 +162,10 @@ class Runner:
         needs = [self._prices.need(planned) for planned in unit]
         return sum(need.seconds for need in needs) + max(need.opening_s for need in needs)
 
-    def _spread(self, units: Sequence[list[Planned]], engine: Engine) -> None:
+    def _measure_elsewhere(self, units: Sequence[list[Planned]], engine: Engine) -> None:
         """Have an engine measure the cells of every graph, and take over the records."""
         waiting = set(range(len(units)))
-        with contextlib.closing(engine.spread(units, self._finished_ids)) as told:
+        with contextlib.closing(engine.measure(units, self._finished_ids)) as told:
             for at, ended in told:
                 waiting.discard(at)
                 left = dict(enumerate(units[at]))

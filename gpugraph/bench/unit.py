@@ -128,7 +128,7 @@ class Ended:
 class Engine(Protocol):
     """What has graphs measured elsewhere, by jobs or tasks of its own."""
 
-    def spread(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
+    def measure(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
         """Have cells that share a graph measured together, and yield each such unit's place as it ends.
 
         Args:
