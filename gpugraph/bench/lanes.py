@@ -232,7 +232,7 @@ Found = Mapping[str, Any]
 """How a cell ended: the worker's ``record``, or ``outcome`` and ``message``; and the cell's ``id``, if it is known."""
 
 
-class Race:
+class GroupMeasurement:
     """A request to measure cells that share a graph, watched until it ends.
 
     Cells are told by their places in the request.

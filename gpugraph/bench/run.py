@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
-from gpugraph.bench.lanes import Lane, Race, side_by_side
+from gpugraph.bench.lanes import GroupMeasurement, Lane, side_by_side
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
@@ -213,30 +213,30 @@ class Runner:
         while cells and not self._stopped:
             began = time.monotonic()
             expected = None if opened else [self._prices.need(planned) for planned in cells]
-            race = self._race(cells, lane)
+            measured = self._measure_group(cells, lane)
             with self._lock:
-                self._budget.charge(cells, race.seconds, time.monotonic() - began, expected)
+                self._budget.charge(cells, measured.seconds, time.monotonic() - began, expected)
                 opened = True
-                left = [p for i, p in enumerate(cells) if i not in race.ended or id(p) in self._parts]
-                if race.worker_lost or any(id(p) in self._parts for p in cells):  # the next samples are another's
+                left = [p for i, p in enumerate(cells) if i not in measured.ended or id(p) in self._parts]
+                if measured.worker_lost or any(id(p) in self._parts for p in cells):  # the next samples are another's
                     lane.drop()
                 cells = [planned for planned in left if not self._skipped(planned, lane)]
 
-    def _race(self, cells: Sequence[Planned], lane: Lane) -> Race:
+    def _measure_group(self, cells: Sequence[Planned], lane: Lane) -> GroupMeasurement:
         """Let a lane's worker measure cells; return how that went."""
         with self._lock:
             if self._stopped:
                 raise KeyboardInterrupt  # which the thread that runs all lanes is raising already
             worker = lane.worker = lane.worker or lane.start()
-        race = Race(
+        measured = GroupMeasurement(
             worker,
             self._request(cells),
             [planned.limits for planned in cells],
             doing=lambda at, what: self._watcher.doing(cells[at], what),
             finished=lambda at, found: self._take(cells[at], found),
         )
-        race.run()
-        return race
+        measured.run()
+        return measured
 
     def _take(self, planned: Planned, found: Mapping[str, Any]) -> None:
         """End a cell, or keep what it has where other processes are to take more samples of it."""
