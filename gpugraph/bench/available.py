@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gpugraph.bench.lanes import WorkerDied, WorkerProcess
+from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.sweep import Block, Sweep, Variant
 from gpugraph.errors import GpuGraphError, InputError, placed, unknown_name
 from gpugraph.measure.cell import parse_options

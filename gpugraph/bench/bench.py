@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.bench.available import PEER
 from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.lanes import Lane, WorkerDied
+from gpugraph.bench.local_workers import LocalWorker, WorkerDied
 from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name, read_records
@@ -80,7 +80,7 @@ class Bench:
         self.notices: list[str] = []
         self.devices: dict[str, Mapping[str, Any]] = {}
         self.finished: Sequence[str] = ()
-        self._on, self._lanes = on, [Lane()]
+        self._on, self._workers = on, [LocalWorker()]
         self._engine: Slurm | Dask | None = None
 
     def __enter__(self) -> Bench:
@@ -91,23 +91,25 @@ class Bench:
                 from gpugraph.bench.engines import places_of
 
                 found = places_of(self._on, self.path)
-                self._lanes, self._engine = (found, None) if isinstance(found, list) else ([], found)
+                self._workers, self._engine = (found, None) if isinstance(found, list) else ([], found)
             if self._engine is not None:
                 stack.enter_context(self._engine)
                 if self.store is not None:
                     self._take_over(self._engine.leftovers(resume=self._resume))
                 self.devices = self._engine.open(Task(self.sweep, self._peers))
             else:
-                first, *others = self._lanes
+                first, *others = self._workers
                 ask = {"do": "devices", "names": _device_names(self.sweep, self._peers)}
-                first.worker = first.start()
+                first.process = first.start()
                 stack.callback(first.drop)
-                for lane in () if self._dry else others:  # which open theirs meanwhile; nobody waits for their answers
-                    lane.worker = lane.start()
-                    stack.callback(lane.drop)
-                    lane.worker.ask(ask)
+                for worker in (
+                    () if self._dry else others
+                ):  # which open theirs meanwhile; nobody waits for their answers
+                    worker.process = worker.start()
+                    stack.callback(worker.drop)
+                    worker.process.ask(ask)
                 try:
-                    opened = first.worker.answer(ask, "devices", START_S)
+                    opened = first.process.answer(ask, "devices", START_S)
                 except WorkerDied as death:
                     death.where = "the worker that plans"
                     raise
@@ -179,7 +181,7 @@ class Bench:
             self.prices,
             watcher,
             retry=self._retry,
-            lanes=self._lanes,
+            workers=self._workers,
             engine=self._engine,
             finished=self.finished,
         ).run()

@@ -29,7 +29,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.lanes import Lane, lanes_of
+from gpugraph.bench.local_workers import LocalWorker, workers_of
 from gpugraph.bench.plan import Planned
 from gpugraph.bench.store import read_records
 from gpugraph.bench.unit import Ended, Task, Unit, end_units
@@ -51,8 +51,8 @@ MOST_JOBS = 1000
 """Jobs of one array; Slurm's own default limit is 1001."""
 
 
-def places_of(text: str, path: str) -> list[Lane] | Slurm | Dask:
-    """Return what ``--on`` names: lanes of this machine, or an engine.
+def places_of(text: str, path: str) -> list[LocalWorker] | Slurm | Dask:
+    """Return what ``--on`` names: workers of this machine, or an engine.
 
     Args:
         text: what was asked for.
@@ -65,7 +65,7 @@ def places_of(text: str, path: str) -> list[Lane] | Slurm | Dask:
     kind, _, rest = text.partition(":")
     where = f"--on {text}"
     if kind in ("gpus", "cpus"):
-        return lanes_of(kind, rest.strip(), where)
+        return workers_of(kind, rest.strip(), where)
     if kind == "slurm":
         return Slurm(rest, Path(f"{path}.jobs"), where)
     if kind == "dask":

@@ -14,7 +14,7 @@ from typing import Any
 
 from gpugraph.bench.available import PEER, Available, Guests, Way
 from gpugraph.bench.axes import AXES, described, filled, meets, variables_in
-from gpugraph.bench.lanes import Limits
+from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Sweep, Variant
 from gpugraph.errors import InputError, placed
 from gpugraph.measure.cell import Cell, unopened_id

@@ -1,7 +1,7 @@
 """The runner: takes the cells of a plan through workers, one graph after another, and stores each as it ends.
 
-There is one worker, or one in each of several lanes, which take the next graph as soon as they are free, long ones in
-time for all lanes to end together; or the graphs go to an engine, which has them measured on other machines
+There are one or several workers, which take the next graph as soon as they are free, long ones in time for all workers
+to end together; or the graphs go to an engine, which has them measured on other machines
 (``bench/engines.py``).
 
 Cells that share a graph go to the worker together, which interleaves their samples.  A cell that hangs is recorded and
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
-from gpugraph.bench.lanes import GroupMeasurement, Lane, side_by_side
+from gpugraph.bench.local_workers import GroupMeasurement, LocalWorker, side_by_side
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
@@ -35,7 +35,7 @@ from gpugraph.problems.guest import description_of
 from gpugraph.quantities import in_units
 
 LAST_UNITS = 50
-"""With no more graphs left than that, lanes see to it that they end together."""
+"""With no more graphs left than that, workers see to it that they end together."""
 
 STOPPING = ("out of memory", "timeout", "died")
 """Outcomes after which a larger graph of the same series is not tried."""
@@ -79,7 +79,7 @@ class Runner:
         prices: of the cells.
         watcher: is told how it goes on.
         retry: cells that did not go well count as not finished.
-        lanes: where cells are measured, here; one if not given.
+        workers: where cells are measured, here; one if not given.
         engine: has them measured elsewhere.
         finished: ids of cells that are finished though the store does not have them.
     """
@@ -94,13 +94,13 @@ class Runner:
         watcher: Watcher,
         *,
         retry: bool = False,
-        lanes: Sequence[Lane] = (),
+        workers: Sequence[LocalWorker] = (),
         engine: Engine | None = None,
         finished: Sequence[str] = (),
     ):
         self._sweep, self._plan, self._store, self._devices = sweep, plan, store, devices
         self._prices, self._watcher, self._engine = prices, watcher, engine
-        self._lanes = lanes or [Lane()]
+        self._workers = workers or [LocalWorker()]
         self._lock, self._stopped = threading.RLock(), False
         self._cold = bool(sweep.sampling.get("cold", False))
         self._processes = int(sweep.sampling.get("processes", 1))
@@ -110,7 +110,9 @@ class Runner:
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-        self._budget = Budget(sweep.budget_s, prices, self._processes, len(self._lanes), by_clock=sweep.budget_by_clock)
+        self._budget = Budget(
+            sweep.budget_s, prices, self._processes, len(self._workers), by_clock=sweep.budget_by_clock
+        )
         self.totals = Totals()
 
     def run(self) -> Totals:
@@ -128,34 +130,34 @@ class Runner:
         if self._engine is not None:
             self._measure_elsewhere(units, self._engine)
         else:
-            side_by_side(self._lanes, lambda lane: self._serve(lane, units), self._stop)
+            side_by_side(self._workers, lambda worker: self._serve(worker, units), self._stop)
         return self.totals
 
     def _stop(self) -> None:
         with self._lock:
             self._stopped = True
-            for lane in self._lanes:
-                lane.drop()
+            for worker in self._workers:
+                worker.drop()
 
-    def _serve(self, lane: Lane, units: list[list[Planned]]) -> None:
-        """Run graph after graph in a lane until none is left."""
+    def _serve(self, worker: LocalWorker, units: list[list[Planned]]) -> None:
+        """Have a worker measure graph after graph until none is left."""
         try:
             while (unit := self._next(units)) is not None:
                 for group in groups_of(unit):
-                    self._run_group(group, lane)
+                    self._run_group(group, worker)
         finally:
-            lane.drop()
+            worker.drop()
 
     def _next(self, units: list[list[Planned]]) -> list[Planned] | None:
-        """Return the graph that a lane takes: the smallest, or the longest if others would wait for it in the end."""
+        """Return the graph that a worker takes: the smallest, or the longest if others would wait for it in the end."""
         with self._lock:
             if self._stopped or not units:
                 return None
-            if len(self._lanes) == 1 or len(units) > LAST_UNITS:
+            if len(self._workers) == 1 or len(units) > LAST_UNITS:
                 return units.pop(0)
             seconds = [self._seconds(unit) for unit in units]
             longest = max(seconds)
-            return units.pop(seconds.index(longest) if longest * len(self._lanes) >= sum(seconds) else 0)
+            return units.pop(seconds.index(longest) if longest * len(self._workers) >= sum(seconds) else 0)
 
     def _seconds(self, unit: Sequence[Planned]) -> float:
         """Return about how many seconds the cells of a graph take."""
@@ -196,7 +198,7 @@ class Runner:
         left = []
         for planned in self._plan.cells:
             places = [self._devices[planned.cell.device]["description"]]
-            if self._engine is not None or len(self._lanes) > 1:  # of which not all need be alike
+            if self._engine is not None or len(self._workers) > 1:  # of which not all need be alike
                 places += self._finished.devices.get(planned.kind, [])
             found = (self._finished.find(planned.cell, place, planned.guest) for place in places)
             if (record := next(filter(None, found), None)) is None:
@@ -206,30 +208,30 @@ class Runner:
                 self._note_block(planned, record)
         return left
 
-    def _run_group(self, group: list[Planned], lane: Lane) -> None:
+    def _run_group(self, group: list[Planned], worker: LocalWorker) -> None:
         with self._lock:
-            cells = [planned for planned in group if not self._skipped(planned, lane)]
+            cells = [planned for planned in group if not self._skipped(planned, worker)]
         opened = False
         while cells and not self._stopped:
             began = time.monotonic()
             expected = None if opened else [self._prices.need(planned) for planned in cells]
-            measured = self._measure_group(cells, lane)
+            measured = self._measure_group(cells, worker)
             with self._lock:
                 self._budget.charge(cells, measured.seconds, time.monotonic() - began, expected)
                 opened = True
                 left = [p for i, p in enumerate(cells) if i not in measured.ended or id(p) in self._parts]
                 if measured.worker_lost or any(id(p) in self._parts for p in cells):  # the next samples are another's
-                    lane.drop()
-                cells = [planned for planned in left if not self._skipped(planned, lane)]
+                    worker.drop()
+                cells = [planned for planned in left if not self._skipped(planned, worker)]
 
-    def _measure_group(self, cells: Sequence[Planned], lane: Lane) -> GroupMeasurement:
-        """Let a lane's worker measure cells; return how that went."""
+    def _measure_group(self, cells: Sequence[Planned], worker: LocalWorker) -> GroupMeasurement:
+        """Let a worker measure cells; return how that went."""
         with self._lock:
             if self._stopped:
-                raise KeyboardInterrupt  # which the thread that runs all lanes is raising already
-            worker = lane.worker = lane.worker or lane.start()
+                raise KeyboardInterrupt  # which the thread that runs all workers is raising already
+            process = worker.process = worker.process or worker.start()
         measured = GroupMeasurement(
-            worker,
+            process,
             self._request(cells),
             [planned.limits for planned in cells],
             doing=lambda at, what: self._watcher.doing(cells[at], what),
@@ -262,12 +264,12 @@ class Runner:
             },
         }
 
-    def _skipped(self, planned: Planned, lane: Lane) -> bool:
+    def _skipped(self, planned: Planned, worker: LocalWorker) -> bool:
         """Record a cell as refused or skipped where it cannot or may not run; tell whether it was."""
         if planned.refused:
             self._end(planned, {"outcome": "refused", "message": planned.refused})
             return True
-        reason = self._obstacle(planned, lane)
+        reason = self._obstacle(planned, worker)
         if reason is None:
             begun = self._parts.get(id(planned), (0,))[0]
             reason = self._budget.obstacle(planned, begun, first=not self.totals.records)
@@ -283,14 +285,14 @@ class Runner:
             return f"{outcome} at {graph}, which is no larger"
         return None
 
-    def _obstacle(self, planned: Planned, lane: Lane) -> str | None:
+    def _obstacle(self, planned: Planned, worker: LocalWorker) -> str | None:
         if (reason := self._no_smaller(planned)) is not None:
             return reason
         need, limit = self._prices.need(planned), planned.limits.memory_bytes
         if limit is not None and max(need.host_bytes, need.device_bytes) > limit:
             about = in_units(max(need.host_bytes, need.device_bytes))
             return f"needs about {about} of memory, the limit of a cell is {in_units(limit)}"
-        free, needed = self._free_memory(planned, lane), making_bytes(planned)
+        free, needed = self._free_memory(planned, worker), making_bytes(planned)
         if needed > free and not self._graph(planned):
             return f"needs about {in_units(needed)} of host memory, {in_units(free)} are available"
         total = self._devices[planned.cell.device]["description"].get("memory_bytes")
@@ -299,13 +301,13 @@ class Runner:
             return f"the graph takes about {in_units(planned.size.nbytes)}, the device has {in_units(total)}"
         return None
 
-    def _free_memory(self, planned: Planned, lane: Lane) -> int:
+    def _free_memory(self, planned: Planned, worker: LocalWorker) -> int:
         """Return the bytes of host memory there are for a graph; a worker whose older graphs are in its way goes."""
         free, needed = available_memory(), making_bytes(planned)
-        if needed > free and lane.worker is not None:
-            held = lane.worker.resident_bytes() or 0
+        if needed > free and worker.process is not None:
+            held = worker.process.resident_bytes() or 0
             if needed <= free + held and not self._graph(planned):
-                lane.drop()
+                worker.drop()
             return free + held
         return free
 
@@ -348,7 +350,7 @@ class Runner:
         self._note_block(planned, record)
         self.totals.records.append((planned, record))
         done = len(self.totals.records) + self.totals.resumed
-        left_s = self._budget.ended(planned, record) / len(self._lanes)
+        left_s = self._budget.ended(planned, record) / len(self._workers)
         self._watcher.ended(planned, record, done, 0.0 if self._engine else left_s)
 
     def _note_block(self, planned: Planned, record: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from gpugraph.bench.axes import AXES, TEMPLATES, filled, variables_in
 from gpugraph.bench.findings import Expectation, Table
-from gpugraph.bench.lanes import Limits
+from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.toml_file import Document
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from gpugraph.bench.axes import AXES, LIMITS, TEMPLATES, apply_settings, expand, meets, sampling_settings, variables_in
 from gpugraph.bench.findings import Expectation, read_expectations, read_tables
 from gpugraph.bench.formula import check_conditions
-from gpugraph.bench.lanes import Limits
+from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device

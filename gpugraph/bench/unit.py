@@ -66,7 +66,7 @@ class Unit:
 
     def __call__(self) -> dict[str, Any]:
         """Have it run by a child, and return what that says."""
-        from gpugraph.bench.lanes import environment_of_child, how_it_ended
+        from gpugraph.bench.local_workers import environment_of_child, how_it_ended
 
         child = subprocess.Popen(
             [

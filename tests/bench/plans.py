@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.lanes import Lane, Limits, WorkerProcess
+from gpugraph.bench.local_workers import Limits, LocalWorker, WorkerProcess
 from gpugraph.bench.plan import Plan, Planned
 from gpugraph.bench.run import Runner, Totals
 from gpugraph.bench.store import Store
@@ -38,8 +38,8 @@ class Bench:
         requests: the algorithms of each request.
     """
 
-    def __init__(self, folder: Path, budget_s: float = 600.0, lanes: int = 1):
-        self.folder, self.budget_s, self.lanes = folder, budget_s, lanes
+    def __init__(self, folder: Path, budget_s: float = 600.0, workers: int = 1):
+        self.folder, self.budget_s, self.workers = folder, budget_s, workers
         self.path, self._log, self._template = folder / "r.jsonl", folder / "log", folder / "template.json"
         (folder / "s.toml").write_text('[axes]\ngraph = "path:9"\n')
         record = mst_record(outcome="ok", device=DEVICES["cpu"]["description"])
@@ -60,8 +60,8 @@ class Bench:
     def run(self, *cells: Planned, resume: bool = False, retry: bool = False) -> Totals:
         with Store(self.path, resume=resume or retry) as store:
             prices = Prices(Sampling())
-            lanes = [Lane(self.start) for _ in range(self.lanes)]
-            runner = Runner(self.sweep(), Plan(list(cells)), store, DEVICES, prices, self, retry=retry, lanes=lanes)
+            workers = [LocalWorker(self.start) for _ in range(self.workers)]
+            runner = Runner(self.sweep(), Plan(list(cells)), store, DEVICES, prices, self, retry=retry, workers=workers)
             return runner.run()
 
     def doing(self, planned: Planned, what: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from gpugraph.bench import estimate
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
-from gpugraph.bench.lanes import Limits
+from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import save_file

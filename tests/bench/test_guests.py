@@ -11,7 +11,7 @@ import pytest
 
 from gpugraph.bench import available
 from gpugraph.bench.available import Guests
-from gpugraph.bench.lanes import WorkerProcess
+from gpugraph.bench.local_workers import WorkerProcess
 from gpugraph.bench.store import read_records
 from gpugraph.errors import InputError
 from tests.cli.runner import refuse, run, succeed

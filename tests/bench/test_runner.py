@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.bench import lanes
+from gpugraph.bench import local_workers
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.lanes import Limits
+from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.bench.store import read_records
 from gpugraph.graph.generate import generate
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(lanes, "GRACE_S", 0.2)
+    monkeypatch.setattr(local_workers, "GRACE_S", 0.2)
     return Bench(tmp_path)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gpugraph.bench.lanes import WorkerDied, WorkerProcess
+from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.worker import cell_from, cell_to_words
 from gpugraph.measure.cell import Cell
 from tests.cli.runner import refuse
@@ -140,7 +140,7 @@ def test_a_worker_that_is_killed_while_it_plans_ends_the_bench_with_a_line_and_n
 
 PARENT = """
 import sys, time
-from gpugraph.bench.lanes import WorkerProcess
+from gpugraph.bench.local_workers import WorkerProcess
 worker = WorkerProcess()
 worker.hear(60)
 print(worker.pid, flush=True)

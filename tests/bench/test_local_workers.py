@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from gpugraph.bench import lanes
-from gpugraph.bench.lanes import WorkerProcess, lanes_of
+from gpugraph.bench import local_workers
+from gpugraph.bench.local_workers import WorkerProcess, workers_of
 from gpugraph.bench.store import Store, read_records
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.bench import plans
@@ -27,11 +27,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "GRACE_S", 0.2)
+    monkeypatch.setattr(local_workers, "GRACE_S", 0.2)
 
 
 def test_two_workers_share_the_graphs_and_each_graph_goes_to_one_of_them(tmp_path):
-    bench, started = Bench(tmp_path, lanes=2), []
+    bench, started = Bench(tmp_path, workers=2), []
     start, bench.start = bench.start, lambda: started.append(start()) or started[-1]
     cells = [planned(name, f"path:{n}") for n in range(9, 29) for name in ("a", "b")]
     bench.run(*cells)
@@ -49,7 +49,7 @@ def test_a_graph_that_the_others_would_wait_for_at_the_end_is_taken_first(tmp_pa
     ]
     for count, order in ((1, ["b", "c"]), (2, ["c", "b"])):
         (folder := tmp_path / str(count)).mkdir()
-        bench, asked = Bench(folder, lanes=count), asked_of(monkeypatch)
+        bench, asked = Bench(folder, workers=count), asked_of(monkeypatch)
         bench.run(*cells)
         assert [name for name in asked if name != "a"] == order
         assert asked.count("a") == 4
@@ -69,14 +69,14 @@ def asked_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_worker_that_dies_costs_its_cell_and_the_other_worker_nothing(tmp_path):
-    bench = Bench(tmp_path, lanes=2)
+    bench = Bench(tmp_path, workers=2)
     bench.run(planned("die"), planned("a"), *(planned("a", f"path:{n}") for n in range(10, 30)))
     told = [line.split()[2] for line in sorted(bench.told)]
     assert sorted(told) == ["died", *["ok"] * 21]
 
 
 def test_larger_graphs_of_a_series_are_skipped_whichever_worker_ran_out_of_memory(tmp_path):
-    bench = Bench(tmp_path, lanes=2)
+    bench = Bench(tmp_path, workers=2)
     bench.run(*(planned("oom", f"path:{n}") for n in (9, 10, 11, 12, 13, 14)))
     told = [line.split()[2:] for line in bench.told]
     assert ["out", "of", "memory"] in told
@@ -87,14 +87,14 @@ def test_each_worker_has_the_budget_for_itself(tmp_path):
     told = {}
     for count in (1, 2):
         (folder := tmp_path / str(count)).mkdir()
-        bench = Bench(folder, budget_s=0.15, lanes=count)
+        bench = Bench(folder, budget_s=0.15, workers=count)
         bench.run(planned("hang", "path:9", time_s=0.15), planned("hang", "star:9", time_s=0.15))
         told[count] = sorted(line.split()[2] for line in bench.told)
     assert told == {1: ["skipped", "timeout"], 2: ["timeout", "timeout"]}
 
 
 def test_a_full_disk_ends_all_workers_with_one_error(tmp_path, monkeypatch):
-    bench, started = Bench(tmp_path, lanes=2), []
+    bench, started = Bench(tmp_path, workers=2), []
     start, bench.start = bench.start, lambda: started.append(start()) or started[-1]
 
     def full(self, record):
@@ -112,7 +112,7 @@ BUSY = """
 import sys
 from pathlib import Path
 from tests.bench.plans import Bench, planned
-bench = Bench(Path(sys.argv[1]), lanes=2)
+bench = Bench(Path(sys.argv[1]), workers=2)
 start, bench.start = bench.start, lambda: print("pid", (worker := start()).pid, flush=True) or worker
 bench.run(planned("a"), planned("never-opens", "path:10"), planned("never-opens", "path:11"))
 """
@@ -135,7 +135,7 @@ def test_ctrl_c_stores_what_is_finished_and_ends_all_workers(tmp_path):
 
 def test_the_command_runs_a_sweep_on_two_shares_of_the_processors(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    processors = lanes._processors()
+    processors = local_workers._processors()
     if len(processors) < 2:
         pytest.skip("there is one processor")
     Path("t.toml").write_text('[axes]\ngraph = ["path:9", "star:8"]\nalgorithm = "kruskal"\n')
@@ -151,14 +151,14 @@ def test_the_command_runs_a_sweep_on_two_shares_of_the_processors(tmp_path, monk
 @pytest.fixture
 def gpus(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     fake = FakeCupy(gpus=2)
-    monkeypatch.setattr(lanes, "gpus", lambda: fake.gpus)
+    monkeypatch.setattr(local_workers, "gpus", lambda: fake.gpus)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     return fake
 
 
 def places(rest: str, kind: str = "gpus") -> list[str]:
-    """Return what the workers of each lane see."""
-    return [lane.start._gpu for lane in lanes_of(kind, rest, f"--on {kind}:{rest}")]
+    """Return what the workers of each worker see."""
+    return [worker.start._gpu for worker in workers_of(kind, rest, f"--on {kind}:{rest}")]
 
 
 def test_each_worker_sees_its_own_gpu_alone_of_those_that_the_bench_sees(gpus, monkeypatch):
@@ -171,8 +171,8 @@ def test_each_worker_sees_its_own_gpu_alone_of_those_that_the_bench_sees(gpus, m
 
 
 def test_shares_of_the_processors_are_equal_and_disjoint(monkeypatch):
-    assert lanes._shares([0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
-    assert lanes._shares([3], 2) == [[3], [3]]
+    assert local_workers._shares([0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
+    assert local_workers._shares([3], 2) == [[3], [3]]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Lanes: workers of this machine that measure side by side, each with a GPU or none and a share of the processors.
+"""Workers of this machine that measure side by side, each with a GPU or none and a share of the processors.
 
 A ``WorkerProcess`` is the parent's end of one: start it, ask it, listen, watch a request, and end it for certain.
 """
@@ -344,34 +344,36 @@ class GroupMeasurement:
                 self._end(index, {"outcome": outcome, "message": message})
 
 
-class Lane:
-    """A place where cells are measured, one graph after another, by a worker of its own.
+class LocalWorker:
+    """A worker of this machine, which measures cells, one graph after another; a new process replaces one that ended.
 
     Args:
-        start: starts a worker there.
-        worker: one that runs already.
+        start: starts a process for it.
+        process: one that runs already.
     """
 
-    def __init__(self, start: Callable[[], WorkerProcess] = WorkerProcess, worker: WorkerProcess | None = None):
-        self.start, self.worker = start, worker
+    def __init__(self, start: Callable[[], WorkerProcess] = WorkerProcess, process: WorkerProcess | None = None):
+        self.start, self.process = start, process
 
     def drop(self) -> None:
-        """End the worker, if there is one."""
-        worker, self.worker = self.worker, None
-        if worker is not None:
-            worker.end()
+        """End the process, if there is one."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.end()
 
 
-def side_by_side(lanes: Sequence[Lane], serve: Callable[[Lane], None], stop: Callable[[], None]) -> None:
-    """Serve all lanes, a thread for each where there are several, and return when all are done.
+def side_by_side(
+    workers: Sequence[LocalWorker], serve: Callable[[LocalWorker], None], stop: Callable[[], None]
+) -> None:
+    """Serve all workers, a thread for each where there are several, and return when all are done.
 
     An error in one of them, or Ctrl-C, is raised once ``stop`` has ended what the others do.
     """
-    if len(lanes) == 1:
-        serve(lanes[0])
+    if len(workers) == 1:
+        serve(workers[0])
         return
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        served = [pool.submit(serve, lane) for lane in lanes]
+    with ThreadPoolExecutor(len(workers)) as pool:
+        served = [pool.submit(serve, worker) for worker in workers]
         try:
             for one in as_completed(served):
                 one.result()
@@ -380,8 +382,8 @@ def side_by_side(lanes: Sequence[Lane], serve: Callable[[Lane], None], stop: Cal
             raise
 
 
-def lanes_of(kind: str, rest: str, where: str) -> list[Lane]:
-    """Return a lane for each GPU, or for so many shares of the processors."""
+def workers_of(kind: str, rest: str, where: str) -> list[LocalWorker]:
+    """Return a worker for each GPU, or for so many shares of the processors."""
     number = f"write e.g. {kind}:2"
     words = [word.strip() for word in rest.split(",")]
     if not (rest == "all" and kind == "gpus") and not all(word.isascii() and word.isdigit() for word in words):
@@ -408,7 +410,7 @@ def lanes_of(kind: str, rest: str, where: str) -> list[Lane]:
     visible = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(there)))).split(",")
     shares = _shares(_processors(), len(chosen))
     places = zip(chosen, shares, strict=True)
-    return [Lane(_Starter("" if kind == "cpus" else visible[index], share)) for index, share in places]
+    return [LocalWorker(_Starter("" if kind == "cpus" else visible[index], share)) for index, share in places]
 
 
 def _processors() -> list[int]:
@@ -431,7 +433,7 @@ def _shares(processors: Sequence[int], count: int) -> list[list[int]]:
 
 
 class _Starter:
-    """Starts the workers of a lane: on one GPU, or none, and on some of the processors."""
+    """Starts the processes of a worker: on one GPU, or none, and on some of the processors."""
 
     def __init__(self, gpu: str, processors: Sequence[int]):
         self._gpu, self._processors = gpu, processors
