@@ -49,7 +49,7 @@ def compile_seconds() -> float:
 
 
 def working_seconds() -> float:
-    """Return the host's monotonic clock, which stands still while anything is compiled."""
+    """Return the host's monotonic clock, which stops while anything is compiled."""
     return time.perf_counter() - compile_seconds()
 
 

@@ -171,7 +171,7 @@ def in_one_line(error: BaseException) -> str:
     try:
         text = f"{type(error).__name__}: {error}"
     except BaseException as second:  # its own __str__ raises, and may raise anything
-        text = f"{type(error).__name__}, whose message cannot be told: it raises {type(second).__name__}"
+        text = f"{type(error).__name__}, whose message cannot be shown: it raises {type(second).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= 300 else f"{text[:299]}…"
 

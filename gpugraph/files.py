@@ -142,7 +142,7 @@ def _in_words(shown: str) -> Iterator[None]:
 def _is_stream(shown: str) -> bool:
     """Tell whether ``shown`` is something that cannot be replaced: a pipe, a terminal, a device."""
     try:
-        # Of the name as it stands: what /dev/stdout leads to may have no path.
+        # Of the name itself: what /dev/stdout leads to may have no path.
         mode = os.stat(shown).st_mode
     except FileNotFoundError:
         return False

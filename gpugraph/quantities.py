@@ -25,7 +25,7 @@ def parse_bytes(value: Any, *, whole: int | None = None) -> int:
 
     Args:
         value: the text or the number.
-        whole: the bytes that ``100%`` stands for; None: a share is no size.
+        whole: the bytes that are ``100%``; None: a share is no size.
 
     Raises:
         InputError: none of these, or not above 0.
@@ -58,7 +58,7 @@ def parse_seconds(value: Any) -> float:
 
 
 def parse_share(name: str, text: str, *, remedy: str = "give e.g. 0.02 or 2%") -> float:
-    """Return the finite number that ``0.02`` or ``2%`` stands for; whether it is in range is for the caller to say.
+    """Return the finite number that ``0.02`` or ``2%`` means; whether it is in range is for the caller to say.
 
     Args:
         name: what it was given for, e.g. ``"--target"``.

@@ -1,4 +1,4 @@
-"""What stands behind the names of a sweep here: the registry's algorithms, peers, users' own, preparations, devices.
+"""Names of a sweep looked up here: algorithms of the registry, peers, users' own algorithms, preparations, devices.
 
 A user's own algorithm is asked in a process of its own, which may hang or end without harm.
 """
@@ -93,7 +93,7 @@ class Available:
             raise unknown_name("peer", name.removeprefix(PEER), known)
 
     def _check_algorithm(self, name: str, problems: Sequence[str]) -> None:
-        """Refuse a name that stands for an algorithm of none of the problems."""
+        """Refuse a name that names an algorithm of none of the problems."""
         if name.startswith(PEER):
             self.check_peer(name)
         if name == "auto" or name.startswith(PEER):
@@ -154,7 +154,7 @@ class Available:
 
     @cache  # noqa: B019
     def _is_guest(self, name: str) -> bool:
-        """Tell whether a name stands for a user's own algorithm, in a file or of an installed package."""
+        """Tell whether a name is that of a user's own algorithm, in a file or of an installed package."""
         if name == "auto" or name.startswith(PEER):
             return False
         return is_file(name) or (name in installed() and name not in {a.name for a in algorithms()})
@@ -167,7 +167,7 @@ class Available:
         return {peer["name"]: peer for peer in describe_peers()}
 
     def _solves(self, name: str, problem: str) -> bool:
-        """Tell whether the name stands for an algorithm of the problem."""
+        """Tell whether the name is that of an algorithm of the problem."""
         if name.startswith(PEER):
             return problem in self._peers()[name]["problems"]
         if name == "auto":
@@ -223,7 +223,7 @@ class Guests:
 
     def __init__(self, limit_s: float = 0.0, start: Callable[[], WorkerProcess] = WorkerProcess):
         self._limit_s, self._start = max(limit_s, LEAST_LIMIT_S), start
-        self._told: dict[str, Mapping[str, Any]] = {}
+        self._described: dict[str, Mapping[str, Any]] = {}
 
     def find(self, name: str, problem: str) -> Algorithm:
         """Return a user's own algorithm as one that cannot run: its devices, options and the like.
@@ -243,13 +243,13 @@ class Guests:
         Raises:
             InputError: as for ``find``.
         """
-        told = self._about(name)
-        return described_guest(next((one for one in told.values() if "error" not in one), told[PROBLEMS[0]]))
+        described = self._about(name)
+        return described_guest(next((one for one in described.values() if "error" not in one), described[PROBLEMS[0]]))
 
     def _about(self, name: str) -> Mapping[str, Any]:
-        if name not in self._told:
-            self._told[name] = self._ask(name)
-        return self._told[name]
+        if name not in self._described:
+            self._described[name] = self._ask(name)
+        return self._described[name]
 
     def _ask(self, name: str) -> Mapping[str, Any]:
         """Import it in a worker of its own: what it does to that process meets nobody else."""
@@ -258,8 +258,8 @@ class Guests:
             try:
                 event = worker.answer({"do": "describe", "algorithm": name}, "described", self._limit_s)
                 if event is not None:
-                    told: Mapping[str, Any] = event["told"]
-                    return told
+                    described: Mapping[str, Any] = event["problems"]
+                    return described
             except WorkerDied as death:
                 what = f"importing it failed: {death.what}"
         error = {"what": what, "where": name, "remedy": "correct the user's own algorithm"}

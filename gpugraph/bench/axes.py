@@ -7,7 +7,7 @@
 ``2^10..2^20 x4``   ends may be written as powers of two
 ==================  ============================================================
 
-A text that stands alone may be a range; inside a list every text is what it is, so that ``["1..255"]`` can be a range
+A text by itself may be a range; inside a list every text is what it is, so that ``["1..255"]`` can be a range
 of weights.
 """
 
@@ -131,8 +131,8 @@ def filled(template: Any, bound: Mapping[str, Any]) -> Any:
 
 def described(algorithm: str, options: Mapping[str, Any], preparations: Sequence[str]) -> str:
     """Return an algorithm with its options and preparations: ``boruvka(delta=8)+rank-weights``."""
-    told = ",".join(f"{name}={value}" for name, value in sorted(options.items()))
-    return f"{algorithm}{f'({told})' if told else ''}{''.join(f'+{step}' for step in preparations)}"
+    settings = ",".join(f"{name}={value}" for name, value in sorted(options.items()))
+    return f"{algorithm}{f'({settings})' if settings else ''}{''.join(f'+{step}' for step in preparations)}"
 
 
 # ------------------------------------------------------------------ conditions

@@ -117,8 +117,8 @@ class Bench:
                     raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
                 self.devices = opened["devices"]
             self._stack = stack.pop_all()
-        self.notices = [told["notice"] for told in self.devices.values() if told.get("notice")]
-        self.notices += [f"{name}: {told}" for name, told in self._unusable.items()]
+        self.notices = [device["notice"] for device in self.devices.values() if device.get("notice")]
+        self.notices += [f"{name}: {device}" for name, device in self._unusable.items()]
         return self
 
     def __exit__(
@@ -137,7 +137,7 @@ class Bench:
 
     @property
     def _unusable(self) -> dict[str, str]:
-        return {name: str(told["unavailable"]) for name, told in self.devices.items() if "unavailable" in told}
+        return {name: str(device["unavailable"]) for name, device in self.devices.items() if "unavailable" in device}
 
     @cached_property
     def plan(self) -> Plan:
@@ -147,7 +147,7 @@ class Bench:
             DeviceUnavailable: none of the devices that the sweep names can be used.
             InputError: the sweep makes no sense here.
         """
-        kinds = {name: str(told["kind"]) for name, told in self.devices.items() if "kind" in told}
+        kinds = {name: str(device["kind"]) for name, device in self.devices.items() if "kind" in device}
         if not kinds:
             raise DeviceUnavailable(next(iter(self._unusable.values())))
         if "auto" in kinds:
@@ -170,8 +170,8 @@ class Bench:
             InputError: the file cannot be written.
         """
         assert self.store is not None, "a bench that only plans"
-        devices = {name: told for name, told in self.devices.items() if "kind" in told}
-        devices |= {str(told["kind"]): told for name, told in devices.items() if name == "auto"}
+        devices = {name: device for name, device in self.devices.items() if "kind" in device}
+        devices |= {str(device["kind"]): device for name, device in devices.items() if name == "auto"}
         devices |= {name: {"description": {"kind": name.partition(":")[0]}} for name in self._unusable}
         return Runner(
             self.sweep,

@@ -111,8 +111,8 @@ class _Remote:
         tasks = [replace(self._task, cells=tuple(unit), finished=tuple(finished)) for unit in units]
         calls = [self._unit(task, at) for at, task in enumerate(tasks)]
         with contextlib.closing(self._answers(calls)) as answers:
-            for at, told in answers:
-                records, lost = told.get("records", []), str(told.get("error", ""))
+            for at, reply in answers:
+                records, lost = reply.get("records", []), str(reply.get("error", ""))
                 if lost and (path := calls[at].path) is not None and os.path.exists(path):
                     # What its end may have had a hand in is none of the cell's doing.
                     records = [record for record in read_records(path) if record.get("outcome") != "died"]
@@ -221,17 +221,17 @@ class Slurm(_Remote):
             states = self._states()
             for at, job in list(jobs.items()):
                 state = "" if states is None else states.get(str(job.job_id), "gone")
-                told = self._told(job) if job.paths.result_pickle.name in written else None
-                if told is None or "error" in told:
+                reply = self._reply(job) if job.paths.result_pickle.name in written else None
+                if reply is None or "error" in reply:
                     if state not in ("gone", *_OVER):  # one that is queued again may have left an error behind
                         continue
-                    if told is None and time.monotonic() < late.setdefault(at, time.monotonic() + LATE_S):
+                    if reply is None and time.monotonic() < late.setdefault(at, time.monotonic() + LATE_S):
                         continue
-                    if told is None or state not in ("gone", "COMPLETED", "FAILED"):
-                        told = {"error": self._about(job, f"ended before its cells: {state.lower()}")}
+                    if reply is None or state not in ("gone", "COMPLETED", "FAILED"):
+                        reply = {"error": self._about(job, f"ended before its cells: {state.lower()}")}
                     self._whole = False
                 del jobs[at]
-                yield at, told
+                yield at, reply
             time.sleep(pause_s if jobs else 0)
             pause_s = min(pause_s * 1.2, MOST_PAUSE_S)
 
@@ -241,7 +241,7 @@ class Slurm(_Remote):
         jobs: list[Any] = []
         try:
             for first in range(0, len(units), MOST_JOBS):
-                # What sbatch says is told once, in one line.
+                # Only what sbatch says first is reported, in one line.
                 with contextlib.redirect_stderr(io.StringIO()), executor.batch():
                     jobs += [executor.submit(unit) for unit in units[first : first + MOST_JOBS]]
         except self._submitit.core.utils.FailedJobError as error:
@@ -259,14 +259,14 @@ class Slurm(_Remote):
         lines = [line.split() for line in asked.stdout.splitlines()]
         return None if asked.returncode else {words[0]: words[1] for words in lines if len(words) == 2}
 
-    def _told(self, job: Any) -> Mapping[str, Any]:
+    def _reply(self, job: Any) -> Mapping[str, Any]:
         """Return what a job has left: what the unit returned, or the error that it ended with."""
         try:
-            told: Mapping[str, Any] = job.result()
+            reply: Mapping[str, Any] = job.result()
         except Exception as error:  # whatever the job threw, or its result cannot be read
             said = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("---")]
             return {"error": self._about(job, said[-1] if said else in_one_line(error))}
-        return {"error": self._about(job, told["error"])} if "error" in told else told
+        return {"error": self._about(job, reply["error"])} if "error" in reply else reply
 
     def _about(self, job: Any, what: str) -> str:
         return f"job {job.job_id} {what}; its log: {job.paths.stderr}"
@@ -336,7 +336,7 @@ class Dask(_Remote):
         except ImportError:
             what, remedy = "distributed is not installed", "pip install 'gpugraph[dask]'"
             raise DeviceUnavailable(what, where=where, remedy=remedy) from None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told here, in a line
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported here, in a line
         self._distributed: Any = distributed
         if not address:
             raise InputError("names no scheduler", where=where, remedy="write e.g. dask:tcp://host:8786")
@@ -370,7 +370,7 @@ class Dask(_Remote):
         finally:
             if left:
                 self._client.cancel(list(left), force=True)
-                with contextlib.suppress(Exception):  # a scheduler that is gone has nobody to be told
+                with contextlib.suppress(Exception):  # a scheduler that is gone needs no message
                     self._client.run(end_units, self._run, on_error="ignore")
 
     def __exit__(self, *_: object) -> None:

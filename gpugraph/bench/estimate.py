@@ -1,4 +1,4 @@
-"""What a cell will need, memory and seconds, and what of it the budget has room for.
+"""Estimates of the memory and the time of cells, and the budget that limits them.
 
 It is foretold from stored results, from declared traffic, or from plain rates.
 
@@ -87,14 +87,14 @@ class Prices:
 
     def learn(self, record: Mapping[str, Any]) -> None:
         """Take the figures of a record into account."""
-        told = shape_of(record)
-        kernel, arcs = told.phases_s.get("kernel"), told.graph.arcs
-        if (told.outcome or "ok") == "ok" and kernel and arcs:
-            spent, taken = told.sampling.spent_s, len(told.samples_s.kernel or ())
+        shape = shape_of(record)
+        kernel, arcs = shape.phases_s.get("kernel"), shape.graph.arcs
+        if (shape.outcome or "ok") == "ok" and kernel and arcs:
+            spent, taken = shape.sampling.spent_s, len(shape.samples_s.kernel or ())
             sample_s = max(kernel, spent / taken if spent and taken else 0.0)
-            figures = (arcs, sample_s, told.peak_device_bytes or 0)
-            keys: list[tuple[str, ...]] = [(told.problem, told.algorithm, told.device.kind or "")]
-            keys += [(told.cell.series,)] if told.cell.series else []
+            figures = (arcs, sample_s, shape.peak_device_bytes or 0)
+            keys: list[tuple[str, ...]] = [(shape.problem, shape.algorithm, shape.device.kind or "")]
+            keys += [(shape.cell.series,)] if shape.cell.series else []
             for key in keys:
                 self._known.setdefault(key, []).append(figures)
 
@@ -142,7 +142,7 @@ class Prices:
         return min(known, key=lambda one: abs(one[0] - planned.size.arcs)) if known else None
 
     def _algorithm(self, planned: Planned) -> Algorithm | None:
-        """Return the algorithm of a cell; None where it cannot be told before the graph is there."""
+        """Return the algorithm of a cell; None where it is not known before the graph is there."""
         cell = planned.cell
         if planned.guest is not None:
             return planned.guest

@@ -235,14 +235,14 @@ Found = Mapping[str, Any]
 class GroupMeasurement:
     """A request to measure cells that share a graph, watched until it ends.
 
-    Cells are told by their places in the request.
+    Cells are numbered by their places in the request.
 
     Args:
         worker: who is asked.
         request: what is asked.
         limits: of each cell.
-        doing: told what a cell is at.
-        finished: told how each cell ended, as it does.
+        doing: called with the step a cell is at.
+        finished: called with how each cell ended, as it does.
 
     Attributes:
         seconds: of each cell's own.

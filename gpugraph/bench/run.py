@@ -42,7 +42,7 @@ STOPPING = ("out of memory", "timeout", "died")
 
 
 class Watcher(Protocol):
-    """Who is told how a sweep goes on."""
+    """An observer of a running sweep."""
 
     def doing(self, planned: Planned, what: str) -> None:
         """A cell is at something."""
@@ -77,7 +77,7 @@ class Runner:
         store: where records go.
         devices: what ``describe_device`` of the worker said, by name.
         prices: of the cells.
-        watcher: is told how it goes on.
+        watcher: hears of every step.
         retry: cells that did not go well count as not finished.
         workers: where cells are measured, here; one if not given.
         engine: has them measured elsewhere.
@@ -167,8 +167,8 @@ class Runner:
     def _measure_elsewhere(self, units: Sequence[list[Planned]], engine: Engine) -> None:
         """Have an engine measure the cells of every graph, and take over the records."""
         waiting = set(range(len(units)))
-        with contextlib.closing(engine.measure(units, self._finished_ids)) as told:
-            for at, ended in told:
+        with contextlib.closing(engine.measure(units, self._finished_ids)) as answers:
+            for at, ended in answers:
                 waiting.discard(at)
                 left = dict(enumerate(units[at]))
                 for record in ended.records:
@@ -333,9 +333,9 @@ class Runner:
                 algorithm=self._named.get(planned.algorithm_key),
             )
             record = made.data
-        told = record.get("cell") or {}
+        known = record.get("cell") or {}
         record["cell"] = {
-            "id": told.get("id") or found.get("id") or unopened_id(planned.cell, description, self._cold),
+            "id": known.get("id") or found.get("id") or unopened_id(planned.cell, description, self._cold),
             "name": self._name(planned),
             "series": planned.cell.series,
             "sweep": planned.cell.sweep,

@@ -83,7 +83,7 @@ def append_record(record: Record, path: str | os.PathLike[str]) -> bool:
 class Store:
     """An open file of records, which no other store may write meanwhile; a context manager.
 
-    What is no file, a pipe or a terminal, is written to as it stands.
+    What is no file, a pipe or a terminal, is written to directly.
 
     Args:
         path: the file; made if it is not there.
@@ -259,17 +259,17 @@ class Finished:
         self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
         counted = ("ok",) if retry else FINISHED
         for record in records:
-            told = shape_of(record)
-            cell = told.cell
-            if cell.input and told.graph.digest:
-                key = input_key(told.problem, cell.input)
-                self._digests[key] = told.graph.digest
-                if (cell.axes or {}).get("algorithm") == "auto" and told.device.kind:
-                    self._chosen[key, told.device.kind] = told.algorithm
-            if cell.id and (told.outcome or "ok") in counted:
+            shape = shape_of(record)
+            cell = shape.cell
+            if cell.input and shape.graph.digest:
+                key = input_key(shape.problem, cell.input)
+                self._digests[key] = shape.graph.digest
+                if (cell.axes or {}).get("algorithm") == "auto" and shape.device.kind:
+                    self._chosen[key, shape.device.kind] = shape.algorithm
+            if cell.id and (shape.outcome or "ok") in counted:
                 self.by_id[cell.id] = record
                 device = {name: (record.get("device") or {}).get(name) for name in ("kind", "name", "threads")}
-                if device not in (seen := self.devices.setdefault(str(told.device.kind), [])):
+                if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
                     seen.append(device)
 
     def find(self, cell: Cell, device: Mapping[str, Any], guest: Algorithm | None = None) -> Mapping[str, Any] | None:

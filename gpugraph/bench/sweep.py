@@ -108,11 +108,11 @@ class Sweep:
         budget_s: seconds for the cells of each device.
         budget_by_clock: they are for all cells, as the clock shows: ``--budget``.
         sampling: settings of the sampling, by name.
-        peers: the tables ``[peer.NAME]``, as they stand.
-        paper: the table ``[paper]``, as it stands, or None.
+        peers: the tables ``[peer.NAME]`` of the file.
+        paper: the table ``[paper]`` of the file, or None.
         document: the file, with what ``--set`` put in the place of what it says.
         tables: what is shown of its records.
-        expectations: what they are held against.
+        expectations: what is expected of them.
     """
 
     name: str
@@ -130,7 +130,7 @@ class Sweep:
 
     @property
     def ad_hoc(self) -> bool:
-        """Whether the command line stands for it and no file, so that its cells are there to be compared."""
+        """Whether the command line describes it instead of a file, so that its cells are there to be compared."""
         return bool(self.document.words)
 
     def where(self, block: Block, *keys: str) -> str:

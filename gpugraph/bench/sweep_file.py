@@ -152,7 +152,7 @@ def sweep_of_words(
     budget: float | None = None,
     default_budget: float = math.inf,
 ) -> Sweep:
-    """Return the sweep that a command line stands for which names no file.
+    """Return the sweep that a command line without a file describes.
 
     Args:
         tables: what a file of it would hold.
@@ -171,7 +171,7 @@ def sweep_of_words(
 
 
 def sweep_of(document: Document, name: str, budget: float | None = None, default_budget: float = math.inf) -> Sweep:
-    """Return the sweep that a document stands for; see ``read_sweep``."""
+    """Return the sweep that a document describes; see ``read_sweep``."""
     tables = document.tables
     for key in ("title", "about"):
         if not isinstance(tables.get(key, ""), str):
@@ -383,8 +383,8 @@ def _rules(
         conditions = {key: value for key, value in rule.items() if key != "reason"}
         if not conditions:
             raise InputError("has no condition and would leave out every cell", where=document.where(*keys, "skip"))
-        told = f"rule {', '.join(f'{k} = {v}' for k, v in conditions.items())}"
-        found.append(Rule(conditions, str(rule.get("reason", told))))
+        reason = f"rule {', '.join(f'{k} = {v}' for k, v in conditions.items())}"
+        found.append(Rule(conditions, str(rule.get("reason", reason))))
     return found
 
 

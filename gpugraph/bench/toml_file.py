@@ -18,7 +18,7 @@ _LINE_OF_ERROR = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 class Document:
-    """The tables of a TOML file, and where in it each key stands.
+    """The tables of a TOML file, and the line of each key.
 
     Attributes:
         path: the file, as the user is to see it; ``"command line"`` where there is none.
@@ -28,7 +28,7 @@ class Document:
     """
 
     def __init__(self, path: str | os.PathLike[str], tables: dict[str, Any] | None = None):
-        """Read a file, or take the tables that the command line stands for.
+        """Read a file, or take the tables made of the command line.
 
         Raises:
             InputError: it cannot be read, or is no TOML; the message names the line.

@@ -88,13 +88,13 @@ class Unit:
         mates = _RUNNING.setdefault(self.run, [])
         mates.append(child)
         try:
-            told, said = child.communicate(self.task)
+            output, said = child.communicate(self.task)
         finally:  # the engine may end the job here
             child.kill()
             mates.remove(child)
         sys.stderr.write(said.decode("utf-8", "replace"))  # into the job's log
         try:
-            answer: dict[str, Any] = json.loads(told)
+            answer: dict[str, Any] = json.loads(output)
         except ValueError:
             return {"error": how_it_ended(child.wait(), said.decode("utf-8", "replace").splitlines())}
         return answer

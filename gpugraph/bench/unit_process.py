@@ -78,14 +78,14 @@ def main() -> None:
     version, _, packed = sys.stdin.buffer.read().partition(b"\n")
     try:
         if version.decode() != __version__:
-            told = {"error": f"{os.uname().nodename} has gpugraph {__version__}, the bench is of {version.decode()}"}
+            reply = {"error": f"{os.uname().nodename} has gpugraph {__version__}, the bench is of {version.decode()}"}
         else:
             with _turn(alone=bool(alone)), tempfile.TemporaryDirectory() as folder:
-                told = _measured(pickle.loads(packed), path or f"{folder}/records.jsonl")
+                reply = _measured(pickle.loads(packed), path or f"{folder}/records.jsonl")
     except GpuGraphError as error:
-        told = {"error": f"{os.uname().nodename}: {error}"}
+        reply = {"error": f"{os.uname().nodename}: {error}"}
     with channel:
-        channel.write(json_text(told))
+        channel.write(json_text(reply))
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ class Worker:
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
             self._open()  # while the parent plans
         elif request["do"] == "describe":
-            self._send("described", told=describe_guest(request["algorithm"]))
+            self._send("described", problems=describe_guest(request["algorithm"]))
         elif request["do"] == "measure":
             try:
                 self._measure(request)
@@ -154,8 +154,8 @@ class Worker:
 
             register_commands(parse_commands(request["peers"]))
         cells = [cell_from(words) for words in request["cells"]]
-        for index, told in request.get("guests", {}).items():
-            self._session.describe(cells[int(index)], described_guest(told))
+        for index, guest in request.get("guests", {}).items():
+            self._session.describe(cells[int(index)], described_guest(guest))
         sampling = Sampling(**request["sampling"])
         places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
         before = request.get("earlier", {})

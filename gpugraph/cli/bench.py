@@ -244,7 +244,7 @@ _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, da
     "--runs",
     metavar="N",
     type=click.IntRange(min=2),
-    help="Run all of it N times, each held against the one before.",
+    help="Run all of it N times, each compared with the one before.",
 )
 @click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
 @offline_option
@@ -363,7 +363,7 @@ def _numbered(save: str | None, runs: int) -> list[str]:
 
 
 def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bool, verbose: bool) -> None:
-    """Run a sweep once for each file, and hold each run against the one before.
+    """Run a sweep once for each file, and compare each run with the one before.
 
     Raises:
         Regression: a run is slower than the one before.

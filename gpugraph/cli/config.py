@@ -36,8 +36,8 @@ def config(path: bool, style: str, quiet: bool) -> None:
         return
     values = {name: getattr(found, name.split(".")[1]) for name in found.origins}
     if style == "json":
-        told = {name: {"value": value, "origin": found.origins[name]} for name, value in values.items()}
-        show(json.dumps(told, ensure_ascii=False))
+        settings = {name: {"value": value, "origin": found.origins[name]} for name, value in values.items()}
+        show(json.dumps(settings, ensure_ascii=False))
         return
     show("\n".join(f"{name:<16} {json.dumps(value):<12} {found.origins[name]}" for name, value in values.items()))
     if own is not None and not own.exists():
@@ -99,7 +99,7 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
         remedy = f"take --kind {others}" if others else "begin with that of another problem: --problem mst"
         raise InputError(f"there is no example in {kind} for {problem}", remedy=remedy)
     if not file.endswith(".py"):
-        raise InputError("an algorithm stands in a Python file", where=file, remedy="end its name in .py")
+        raise InputError("an algorithm is a Python file", where=file, remedy="end its name in .py")
     targets = [Path(file).with_suffix(part.suffix) for part in parts]
     for target in targets:
         if os.path.lexists(target):

@@ -149,7 +149,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
     "--remove", "removing", is_flag=True, help="Remove their files from the cache; what they were stays known."
 )
 @click.option(
-    "--forget", "forgetting", is_flag=True, help="Remove them, and the pins that a new download is held against."
+    "--forget", "forgetting", is_flag=True, help="Remove them, and the pins that a new download is compared with."
 )
 @offline_option
 @table_or_json
@@ -193,11 +193,11 @@ def datasets(
     for dataset in chosen if removing or forgetting else ():
         freed = remove(dataset, pin=forgetting)
         tell([f"{dataset}: {in_units(freed)} freed"], quiet=quiet)
-    told = [describe(dataset) for dataset in chosen]
-    told = [one for one in told if one["cached"]["bytes"]] if only_cached else told
+    described = [describe(dataset) for dataset in chosen]
+    described = [one for one in described if one["cached"]["bytes"]] if only_cached else described
     if style == "json":
-        show(json.dumps(told, ensure_ascii=False))
+        show(json.dumps(described, ensure_ascii=False))
     elif names and not whole:
-        show_lines(dataset_page(told, width=page_width()))
+        show_lines(dataset_page(described, width=page_width()))
     else:
-        show_lines(dataset_list(told, width=page_width(), table_width=table_width()))
+        show_lines(dataset_list(described, width=page_width(), table_width=table_width()))

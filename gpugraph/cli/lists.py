@@ -56,7 +56,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 
 
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
-    """Return what installed packages offer; one that cannot be used is told of and left out."""
+    """Return what installed packages offer; one that cannot be used is reported and left out."""
     from gpugraph.bench.available import Guests
     from gpugraph.cli.output import tell
     from gpugraph.problems.guest import installed

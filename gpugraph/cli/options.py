@@ -103,7 +103,7 @@ _KEYS: dict[str, dict[str, type]] = {
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a command does when it is not told.
+    """What a command does by default.
 
     Attributes:
         graph: a path or a spec.
@@ -259,7 +259,7 @@ def bundle(*options: Callable[[Decorated], Decorated]) -> Callable[[Decorated], 
 
 
 def help_text(docstring: str | None) -> str:
-    """Return a docstring as click's help, the example left as it stands."""
+    """Return a docstring as click's help, the example unchanged."""
     return inspect.cleandoc(docstring or "").replace("\nExample:", "\n\b\nExample:")
 
 
@@ -288,8 +288,8 @@ def _complete(
 def _say_where_data_is(context: click.Context, parameter: click.Parameter, offline: bool) -> None:
     """Set the variables that data sets go by, for this process and those that it starts, until the command ends."""
     own = defaults()
-    told = {OFFLINE: "1" if offline or own.offline else "", MIRROR: own.mirror, OWN: own.registry}
-    for name, value in told.items():
+    variables = {OFFLINE: "1" if offline or own.offline else "", MIRROR: own.mirror, OWN: own.registry}
+    for name, value in variables.items():
         if value and (name not in os.environ or (name == OFFLINE and offline)):
             context.call_on_close(partial(_restore, name, os.environ.get(name)))
             os.environ[name] = value

@@ -324,7 +324,7 @@ class Lines:
     def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
         """Say how a cell ended."""
         left = f" · about {in_seconds(left_s)} left" if done < self._total and left_s >= 1 else ""
-        self._tell(f"[{done}/{self._total}] {planned.label}: {told(record)}{left}")
+        self._tell(f"[{done}/{self._total}] {planned.label}: {outcome_of(record)}{left}")
 
     def _tell(self, text: str) -> None:
         self._told = time.monotonic()
@@ -391,7 +391,7 @@ class LiveView:
         from gpugraph.measure.record import Record
 
         self._running.pop(planned.label, None)
-        self._last = [*self._last[-SHOWN:], (planned.label, told(record))]
+        self._last = [*self._last[-SHOWN:], (planned.label, outcome_of(record))]
         kind, figure = f"{planned.cell.problem} on {planned.cell.device}", Record.of(record).mteps
         if figure is not None and figure > self._best.get(kind, (0.0, ""))[0]:
             self._best[kind] = (figure, f"{planned.cell.algorithm}, {planned.cell.graph}")
@@ -405,7 +405,7 @@ def watcher_for(total: int, title: str, *, quiet: bool, verbose: bool = False) -
     return LiveView(total, title)
 
 
-def told(record: Mapping[str, Any]) -> str:
+def outcome_of(record: Mapping[str, Any]) -> str:
     """Return how a cell ended, in a few words: its median with half the interval and its rate, or why there is none."""
     from gpugraph.measure.columns import short_time
     from gpugraph.measure.record import Record

@@ -43,7 +43,7 @@ def end(code: object) -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError, AttributeError):  # closed, full, or not there: the boundary has told it
+        except (OSError, ValueError, AttributeError):  # closed, full, or not there: the error boundary has reported it
             continue
     os._exit(code if isinstance(code, int) else int(code is not None))
 

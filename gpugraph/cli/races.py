@@ -32,7 +32,7 @@ def races(
     draw: str | None,
     style: str,
     quiet: bool,
-    **told: Any,
+    **given: Any,
 ) -> None:
     """Hunt data races of an algorithm's kernels on the emulated device, and name their lines.
 
@@ -53,11 +53,11 @@ def races(
         raise unknown_name("problem", problem, PROBLEMS)
     check_drawing(draw)
     solved = load_problem(problem)
-    form = told.pop("input_format")
-    asked = {"source": source, "seed": told["seed"]}
+    form = given.pop("input_format")
+    asked = {"source": source, "seed": given["seed"]}
     with Progress(quiet=quiet) as progress:
         progress(f"loading {graph}")
-        opened = solved.admit(solved.open(Input(problem, graph, form, **told), HostClock(), progress))
+        opened = solved.admit(solved.open(Input(problem, graph, form, **given), HostClock(), progress))
         queries = solved.queries(opened, asked)
         algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
         queries = [solved.batch(queries)] if algorithm.batched else queries

@@ -1,4 +1,4 @@
-"""A command with a user's own algorithm, or with a time limit, runs in a child: this process reports how that ended.
+"""Run a command with a user's algorithm or a time limit in a forked child, and report how the child ended.
 
 The child is a fork made before anything is imported, in a session of its own.  It ends without running what the guest
 left to be run at exit, and takes with it what the guest started.  At the time limit it is killed: neither a kernel that
@@ -28,7 +28,7 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 def guest_in(words: Sequence[str]) -> str | None:
     """Return the user's own algorithm that a command line names, in a file or of an installed package, or None.
 
-    Several that compete run in workers of a bench in any case, and so does what stands beside a peer.
+    Several that compete run in workers of a bench in any case, and so does what runs beside a peer.
     """
     given = _given(words, "--algo")
     if len(given) != 1 or compete(words):
@@ -94,11 +94,11 @@ def supervise(command: Callable[[], None], guest: str | None, limit_s: float | N
         os.killpg(child, signal.SIGKILL)  # what the guest started and left behind
     os.set_blocking(reader, False)
     try:
-        told = os.read(reader, 1)
+        byte = os.read(reader, 1)
     except BlockingIOError:  # somebody that it started still holds the other end
-        told = b""
-    if told:
-        os._exit(told[0])
+        byte = b""
+    if byte:
+        os._exit(byte[0])
     if sys.stderr is not None and sys.stderr.isatty():
         _write("\x1b[?25h\r\x1b[K")  # the cursor that the child's progress hid, and its line
     place = f"{guest}: " if guest else ""

@@ -196,10 +196,10 @@ class _Table:
             if key not in (*KEYS, *answers.values()):
                 raise self._told(unknown_name("key", key, (*KEYS, *answers.values())))
         words, env, options = self._words(), self._env(), self._options()
-        told = placeholders((*words, *env.values()))
-        fits = max(problems, key=lambda name: len({*problems[name].query_fields} & {*told}))  # the first of equals
+        names = placeholders((*words, *env.values()))
+        fits = max(problems, key=lambda name: len({*problems[name].query_fields} & {*names}))  # the first of equals
         problem = self._one_of("problem", tuple(problems), fits)
-        self._check_placeholders(told, problems[problem].query_fields, options)
+        self._check_placeholders(names, problems[problem].query_fields, options)
         whole = self.table.get("time") == WHOLE
         pattern = None if whole else self._pattern("time")
         if pattern is None and not whole:

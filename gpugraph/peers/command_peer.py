@@ -103,14 +103,14 @@ def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping
         PeerTimedOut: it still ran then.
         PeerThrew: it ended with another exit code than 0; the message has what it printed as an error.
     """
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as told:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as report:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", _SUPERVISOR, str(told.fileno()), *words],
+            [sys.executable, "-I", "-S", _SUPERVISOR, str(report.fileno()), *words],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=errors,
             env={**os.environ, **(env or {})},
-            pass_fds=[told.fileno()],
+            pass_fds=[report.fileno()],
             start_new_session=True,
         )
         try:
@@ -120,7 +120,7 @@ def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping
             raise PeerTimedOut(what, where=where, remedy="raise its timeout, or take a smaller graph") from None
         finally:
             _end(process)
-        printed = Printed(_end_of(output), _end_of(errors), float(_end_of(told) or math.nan))
+        printed = Printed(_end_of(output), _end_of(errors), float(_end_of(report) or math.nan))
     if code != 0:
         said = printed.last_words
         raise PeerThrew(f"it ended {_manner(code)}{f': {said}' if said else ', and printed nothing'}", where=where)
@@ -192,7 +192,7 @@ class CommandAnswer:
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """(n,) bool: the vertices that shortest paths lead to, which a right answer stands for."""
+        """(n,) bool: the vertices that shortest paths lead to, which a right answer covers."""
         truth = known_truth(self.graph, self.problem, self.query) or truth_of(self.graph, self.problem, self.query)
         assert truth.reached is not None
         return truth.reached
@@ -338,9 +338,9 @@ def _version(peer: CommandPeer) -> int:
     """Return a number that changes with the table and with every program and file that the command names."""
     files = [shutil.which(word) or word for word in peer.words if "{" not in word]
     states = [os.stat(file) for file in files if os.path.isfile(file)]
-    told = [(state.st_size, state.st_mtime_ns) for state in states]
+    facts = [(state.st_size, state.st_mtime_ns) for state in states]
     patterns = [pattern and pattern.pattern for pattern in (peer.time, peer.answer)]
-    return zlib.crc32(f"{peer} {patterns} {told}".encode())
+    return zlib.crc32(f"{peer} {patterns} {facts}".encode())
 
 
 def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The libraries known as peers: what each is, and how it is given a graph; none is imported before it is called.
 
-How a library solves a problem stands in the problem's folder, in ``peers.py``.
+How a library solves a problem is in ``peers.py`` of the problem's folder.
 """
 
 from __future__ import annotations

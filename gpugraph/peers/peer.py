@@ -58,7 +58,7 @@ class PeerTimedOut(PeerThrew):
 
 
 def guarded(function: Callable[..., Any], peer: str) -> Callable[..., Any]:
-    """Return ``function`` with whatever a peer raises told as PeerRefused or PeerThrew, in one line."""
+    """Return ``function`` with whatever a peer raises turned into PeerRefused or PeerThrew, in one line."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -209,7 +209,7 @@ def threads_of(device: Any) -> int:
 
 
 # ------------------------------------------------------------------ printed answers
-# The figure that a command's printed answer is held against, and how much the printed digits can prove.
+# The number that a command's printed answer is compared with, and how much the printed digits can prove.
 
 _MOST_DIGITS = 400
 """No double has more before the point; a longer exponent is no weight but a trap."""

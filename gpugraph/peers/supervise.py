@@ -19,7 +19,7 @@ def _end_with_parent() -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def main(told: int, command: list[str]) -> int:
+def main(report: int, command: list[str]) -> int:
     """Return the exit code of a command: negative for the signal that ended it, 127 where it cannot be started."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     start = time.perf_counter()
@@ -28,7 +28,7 @@ def main(told: int, command: list[str]) -> int:
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         return 127
-    os.write(told, f"{time.perf_counter() - start}".encode())
+    os.write(report, f"{time.perf_counter() - start}".encode())
     return code
 
 

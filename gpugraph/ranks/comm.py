@@ -33,7 +33,7 @@ COMBINE = {"min": np.minimum, "max": np.maximum, "sum": np.add}
 
 
 class Meter(Protocol):
-    """What is told how long a collective took, where somebody wants to know."""
+    """Records the time of collectives."""
 
     def record_collective(self, waited_s: float, moved_s: float, sent: int) -> None:
         """Take note of one collective: seconds until all were there, seconds of it, bytes that this rank sent."""
@@ -49,7 +49,7 @@ class Comm:
         name: what carries the words, e.g. ``"MPI (MPICH 5.0.2)"``.
         bytes_sent: what this rank has sent to others so far.  Of a reduction of N bytes among P ranks that is counted
             as 2 N (P − 1) / P, which is what the best algorithms send.
-        meter: is told of every collective, which then begins with a barrier; None leaves it alone.
+        meter: records every collective, which then begins with a barrier; None leaves it alone.
     """
 
     rank: int

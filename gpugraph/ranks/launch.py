@@ -24,7 +24,7 @@ from gpugraph.host import environment_with_package
 from gpugraph.ranks.world import LOST, RANK
 
 GRACE_S = 3.0
-"""Seconds that ranks have to end once one has, and again once they are told to."""
+"""Seconds that ranks have to end once one has, and again once they are asked to."""
 _LOOK_S = 0.02
 
 
@@ -91,7 +91,7 @@ def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugr
 
 
 def _verdict(children: Sequence[_Child], ended: Mapping[int, int | None]) -> tuple[int, str]:
-    """Return how it all ended, and what is still to be said, of ranks that ended before anybody told them to."""
+    """Return how it all ended, and what is still to be said, of ranks that ended before anybody asked them to."""
     for child in children:
         code = ended[child.rank]
         if code is not None and code < 0:
@@ -119,8 +119,8 @@ def _start(devices: Sequence[str], words: Sequence[str], children: list[_Child])
         for rank, device in enumerate(devices):
             own = {j if i == rank else i: pair[i != rank] for (i, j), pair in pairs.items() if rank in (i, j)}
             numbers = {other: one.fileno() for other, one in own.items()}
-            told = [f"{rank}/{size}", str(lifeline), *(f"{other}:{number}" for other, number in numbers.items())]
-            environment = {**environment_with_package(), RANK: " ".join(told)}
+            joined = [f"{rank}/{size}", str(lifeline), *(f"{other}:{number}" for other, number in numbers.items())]
+            environment = {**environment_with_package(), RANK: " ".join(joined)}
             if device.startswith(("cpu", "emulated")):  # ranks share the processors
                 environment.setdefault("NUMBA_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // size)))
             process = subprocess.Popen(

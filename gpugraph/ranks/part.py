@@ -1,7 +1,7 @@
 """GraphPart: the rows of a graph that one rank holds; no rank holds them all.
 
 Rank r has the rows of the vertices [cuts[r], cuts[r + 1]), about as many arcs as every other.  Rows ascend with the
-ranks, so that (rank, position here) compares as the position in the whole graph does: the canonical order stands
+ranks, so that (rank, position here) compares as the position in the whole graph does: the canonical order holds
 whatever the number of ranks.
 """
 
@@ -68,16 +68,16 @@ class GraphPart:
     printed_names = None
 
     @classmethod
-    def lying_on(cls, rows: DeviceRows, **told: Any) -> GraphPart:
+    def lying_on(cls, rows: DeviceRows, **attributes: Any) -> GraphPart:
         """Return the part whose arrays are on a device, none of which is copied to the host yet.
 
         Args:
             rows: the arrays.
-            told: the other attributes, by name; ``comm``, ``cuts``, ``directed``, ``name`` and ``source`` at least.
+            attributes: the others, by name; ``comm``, ``cuts``, ``directed``, ``name`` and ``source`` at least.
         """
         part = object.__new__(cls)
         defaults = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
-        part.__dict__.update(defaults | told | {"on_device": rows})
+        part.__dict__.update(defaults | attributes | {"on_device": rows})
         return part
 
     def changed(self, **changes: Any) -> GraphPart:
@@ -109,8 +109,8 @@ class GraphPart:
         if whole and graph.on_device is not None and graph.on_device.usable:
             names = ("directed", "name", "source", "notes", "negative_loop")
             cuts = np.array([0, graph.vertices], np.int64)
-            told = {name: getattr(graph, name) for name in names}
-            return cls.lying_on(graph.on_device, comm=comm, cuts=cuts, graph=graph, **told)
+            attributes = {name: getattr(graph, name) for name in names}
+            return cls.lying_on(graph.on_device, comm=comm, cuts=cuts, graph=graph, **attributes)
         cuts = cls.cuts_of(graph, comm.size)
         first, last = cuts[comm.rank], cuts[comm.rank + 1]
         offsets = np.asarray(graph.offsets[first : last + 1], np.int64)
@@ -304,9 +304,9 @@ class GraphPart:
         sound = self.on_device is not None and self._found is not None
         if not all(self.comm.all_gather_object(sound)):
             fault = self._first_fault()
-            for told in self.comm.all_gather_object(fault):
-                if told is not None:
-                    raise GraphFormatError(told, path=self.source, remedy=remedy)
+            for message in self.comm.all_gather_object(fault):
+                if message is not None:
+                    raise GraphFormatError(message, path=self.source, remedy=remedy)
         if self.directed:
             return
         signed = zip(*self.comm.all_gather_object(self._sums()[2:]), strict=True)
@@ -389,14 +389,14 @@ def require_together(comm: HostComm, needed: int, what: str) -> None:
     """
     import socket
 
-    told = comm.all_gather_object((socket.gethostname(), needed, available_memory()))
-    hosts = {host for host, _, _ in told}
+    replies = comm.all_gather_object((socket.gethostname(), needed, available_memory()))
+    hosts = {host for host, _, _ in replies}
     for host in hosts:
-        wanted = sum(need for name, need, _ in told if name == host)
-        free = min(room for name, _, room in told if name == host)
+        wanted = sum(need for name, need, _ in replies if name == host)
+        free = min(room for name, _, room in replies if name == host)
         if wanted > free:
-            total = sum(need for _, need, _ in told)
-            there = sum(min(room for name, _, room in told if name == one) for one in hosts)
+            total = sum(need for _, need, _ in replies)
+            there = sum(min(room for name, _, room in replies if name == one) for one in hosts)
             raise OutOfMemory(
                 f"needs about {in_units(total)} of memory on {comm.size} ranks and {in_units(there)} are available",
                 where=what,
@@ -413,9 +413,9 @@ def require_on_devices(comm: HostComm, device: Any, needed: int, what: str) -> N
     if comm.size == 1:
         device.require(needed)
         return
-    told = comm.all_gather_object((needed, int(device.memory()[0])))
-    if any(need > free for need, free in told):
-        total, there = (in_units(sum(column)) for column in zip(*told, strict=True))
+    replies = comm.all_gather_object((needed, int(device.memory()[0])))
+    if any(need > free for need, free in replies):
+        total, there = (in_units(sum(column)) for column in zip(*replies, strict=True))
         raise OutOfMemory(
             f"needs about {total} on {comm.size} devices and {there} are free",
             where=what,

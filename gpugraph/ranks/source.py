@@ -156,10 +156,10 @@ def _made(spec: Spec, comm: HostComm, device: Any) -> GraphPart:
         piece = generate_piece(spec, device, comm.rank, comm.size)
     except OutOfMemory as error:
         fault = error.what
-    for rank, told in enumerate(comm.all_gather_object(fault)):
-        if told is not None:
+    for rank, message in enumerate(comm.all_gather_object(fault)):
+        if message is not None:
             remedy = "ask for a smaller graph, or use more devices"
-            raise OutOfMemory(f"rank {rank} of {comm.size}: {told}", where=spec.text, remedy=remedy)
+            raise OutOfMemory(f"rank {rank} of {comm.size}: {message}", where=spec.text, remedy=remedy)
     assert piece is not None
     rows = piece.rows
     firsts = [first for first in comm.all_gather_object(rows.first_negative) if first is not None]
@@ -189,8 +189,8 @@ def _read(graph: CSRGraph, comm: HostComm, device: Any) -> GraphPart:
     device.copy(offsets[first : last + 1], device.upload(np.asarray(graph.offsets[first : last + 1], np.int64) - low))
     device.fill(offsets[last:], high - low)
     targets, weights = (_copied(array, low, high, device, graph.source) for array in arrays)
-    told = {name: getattr(graph, name) for name in ("directed", "name", "source", "notes", "negative_loop")}
-    return GraphPart.lying_on(DeviceRows(device, offsets, targets, weights, gone), comm=comm, cuts=cuts, **told)
+    attributes = {name: getattr(graph, name) for name in ("directed", "name", "source", "notes", "negative_loop")}
+    return GraphPart.lying_on(DeviceRows(device, offsets, targets, weights, gone), comm=comm, cuts=cuts, **attributes)
 
 
 def _copied(array: NDArray[Any], low: int, high: int, device: Any, path: str) -> Any:

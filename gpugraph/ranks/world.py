@@ -106,7 +106,7 @@ def world() -> HostComm | None:
 
     Raises:
         DeviceUnavailable: started by an MPI that cannot be used.
-        InputError: the ranks run different versions, or were told different things.
+        InputError: the ranks run different versions, or have different command lines.
     """
     comm = _transport()
     if comm is not None:
@@ -132,18 +132,18 @@ def _transport() -> HostComm | None:
 
 
 def check_alike(comm: HostComm, version: str, words: Sequence[str]) -> None:
-    """Refuse ranks that run different versions of gpugraph, or were told different things.
+    """Refuse ranks that run different versions of gpugraph, or have different command lines.
 
     Raises:
         InputError: on all ranks, naming the first that differs from rank 0.
     """
-    told = comm.all_gather_object((version, list(words)))
-    for rank, (other, said) in enumerate(told):
-        if other != told[0][0]:
-            what = f"rank {rank} runs gpugraph {other}, rank 0 runs {told[0][0]}"
+    replies = comm.all_gather_object((version, list(words)))
+    for rank, (other, said) in enumerate(replies):
+        if other != replies[0][0]:
+            what = f"rank {rank} runs gpugraph {other}, rank 0 runs {replies[0][0]}"
             raise InputError(what, remedy="install the same version everywhere")
-        if said != told[0][1]:
-            what = f"rank {rank} was told '{' '.join(said)}', rank 0 '{' '.join(told[0][1])}'"
+        if said != replies[0][1]:
+            what = f"rank {rank} has the command line '{' '.join(said)}', rank 0 '{' '.join(replies[0][1])}'"
             raise InputError(what, remedy="give all ranks one command line")
 
 
@@ -162,10 +162,10 @@ def own_device(text: str, comm: HostComm) -> str:
             found = device_of_rank(text, *local)
     except (InputError, DeviceUnavailable) as error:
         fault = error
-    told = comm.all_gather_object(None if fault is None else (fault.exit_code, str(fault)))
+    replies = comm.all_gather_object(None if fault is None else (fault.exit_code, str(fault)))
     if fault is not None:
         raise fault
-    for rank, other in enumerate(told):
+    for rank, other in enumerate(replies):
         if other is not None:
             raise (InputError if other[0] == InputError.exit_code else DeviceUnavailable)(f"rank {rank}: {other[1]}")
     return found
@@ -222,7 +222,7 @@ def leave(code: int) -> int:
         sys.stderr = sys.__stderr__
         last = (lines or ["gpugraph: error: failed"])[-1].removeprefix("gpugraph: ").removeprefix("error: ")
         print(f"gpugraph: error: rank {rank}: {last}", file=sys.stderr, flush=True)
-    with contextlib.suppress(OSError, ValueError):  # closed or full: the boundary has told it
+    with contextlib.suppress(OSError, ValueError):  # closed or full: the error boundary has reported it
         sys.stdout.flush()
     if code:
         time.sleep(_LAST_WORD_S)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 
 from gpugraph.cli import output
-from gpugraph.cli.output import Lines, LiveView, told
+from gpugraph.cli.output import Lines, LiveView, outcome_of
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain
 from tests.bench.plans import planned
@@ -19,10 +19,12 @@ def scaled(scale: int, rate: float) -> dict[str, object]:
 
 
 def test_a_finished_cell_is_told_with_its_interval_and_its_rate_and_a_failed_one_with_its_reason():
-    assert told(scaled(16, 1419.6)) == "641 µs ±1.56 %, 1,419.6 MTEPS"
-    assert told({**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"}) == "wrong: edge 3-9 is missing"
+    assert outcome_of(scaled(16, 1419.6)) == "641 µs ±1.56 %, 1,419.6 MTEPS"
+    assert (
+        outcome_of({**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"}) == "wrong: edge 3-9 is missing"
+    )
     unverified = mst_record(verification={"status": "skipped", "method": "none", "detail": "not asked for"})
-    assert told(unverified) == "641 µs, not verified"
+    assert outcome_of(unverified) == "641 µs, not verified"
 
 
 def test_lines_count_and_estimate_and_quiet_says_nothing():

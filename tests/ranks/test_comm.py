@@ -227,7 +227,7 @@ def test_a_rank_that_is_gone_is_missed() -> None:
     [
         (["1.0", "1.0"], [["mst"], ["mst"]], None),
         (["1.0", "1.1"], [["mst"], ["mst"]], "rank 1 runs gpugraph 1.1, rank 0 runs 1.0"),
-        (["1.0", "1.0"], [["mst", "a"], ["mst", "b"]], "rank 1 was told 'mst b', rank 0 'mst a'"),
+        (["1.0", "1.0"], [["mst", "a"], ["mst", "b"]], "rank 1 has the command line 'mst b', rank 0 'mst a'"),
     ],
 )
 def test_ranks_of_different_versions_or_commands_are_refused_on_all(
