@@ -187,12 +187,12 @@ def measure(
 
 def _import_numpy() -> None:
     """Import NumPy, and let its BLAS not start a thread for every core: no algorithm of ours has any use for them."""
-    told = os.environ.get(_BLAS_THREADS)
+    given = os.environ.get(_BLAS_THREADS)
     os.environ.setdefault(_BLAS_THREADS, "1")
     try:
         import numpy  # noqa: F401
     finally:
-        if told is None:  # what this process starts is not told so
+        if given is None:  # what this process starts is not told so
             del os.environ[_BLAS_THREADS]
 
 
