@@ -276,7 +276,7 @@ def test_an_npz_of_something_else_is_refused(tmp_path):
         "one number": FOREST | {"components": np.zeros(1, int)},
         "no plain array": {"problem": np.array([{}], object)},
     }.items():
-        np.savez(tmp_path / "x.npz", allow_pickle=True, **arrays)
+        np.savez(tmp_path / "x.npz", **arrays)
         with pytest.raises(InputError, match=name):
             read_claim(tmp_path / "x.npz")
 
