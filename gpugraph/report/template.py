@@ -1,6 +1,6 @@
 """Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
 
-The text is a Jinja2 template, which knows eight functions; docs/report.md describes them.
+The text is a Jinja2 template, which knows nine functions; docs/report.md describes them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import check_ends
 from gpugraph.measure.record import Record
+from gpugraph.quantities import duration, in_units
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.sweep import table_markdown, verdicts_markdown
 
@@ -44,6 +45,7 @@ def fill(path: str, records: Sequence[Record]) -> str:
         "lead": page.lead,
         "sources": page.sources,
         "cells": page.cells,
+        "hardware": page.hardware,
     }
     try:
         rendered: str = known.from_string(_text(path)).render(functions)
@@ -169,6 +171,29 @@ class _Page:
             "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
             "count": len(ratios), "worst": worst, "peers": sorted(peers), "day": self.origin(records)[-10:],
         }  # fmt: skip
+
+    def hardware(self, devices: Mapping[str, Sequence[str]]) -> str:
+        """Return a table of the fastest verified code of each device, by problem and graph, where all devices have one.
+
+        Args:
+            devices: the title of each column, and the names of its files of records.
+        """
+        fastest: dict[tuple[str, str], dict[str, Record]] = {}
+        for title, files in devices.items():
+            for row in [row for file in files for row in self._of("", file) if row.ok and row.kernel_s]:
+                best = fastest.setdefault((row.problem, row.graph_source), {})
+                if title not in best or (row.kernel_s or inf) < (best[title].kernel_s or inf):
+                    best[title] = row
+        rows = []
+        for (problem, graph), best in sorted(fastest.items()):
+            if best.keys() == devices.keys():
+                shown = [
+                    f"{duration(one.answer_s or inf)} ({duration(one.kernel_s or inf)}), {one.algorithm}"
+                    for one in (best[title] for title in devices)
+                ]
+                held = max(one.data.get("peak_device_bytes") or 0 for one in best.values())
+                rows.append([problem, graph, *shown, in_units(held)])
+        return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2]))
 
     def cells(self, records: str) -> list[Mapping[str, Any]]:
         """Return the records of a file as they are stored."""
