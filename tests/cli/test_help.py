@@ -11,6 +11,7 @@ import pytest
 
 from gpugraph import __version__
 from gpugraph.cli.group import COMMANDS, cli
+from gpugraph.graph.families import FAMILIES
 from tests.cli.runner import run, succeed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +66,12 @@ print([name for name in {HEAVY} if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_help_of_generate_has_an_example_of_every_family():
+    shown = " ".join(run("generate", "--help").out.split())
+    for family in FAMILIES.values():
+        assert family.example in shown
 
 
 def test_no_arguments_show_the_help():

@@ -19,7 +19,6 @@ from typing import Any
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.files import check_ends
 from gpugraph.graph.datasets import OWN
-from gpugraph.graph.families import FAMILIES
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]+")
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*(/[A-Za-z0-9][\w.+-]*)*")
@@ -223,7 +222,11 @@ def _read(path: Path) -> dict[str, Collection]:
 def is_dataset(text: str) -> bool:
     """Tell whether a text names a data set, be it one that does not exist, and no file."""
     prefix, colon, _ = text.partition(":")
-    return bool(colon) and prefix not in FAMILIES and prefix in registry() and not os.path.exists(text)
+    if not colon or prefix not in registry() or os.path.exists(text):
+        return False
+    from gpugraph.graph.families import FAMILIES  # it imports NumPy, which most commands need later or never
+
+    return prefix not in FAMILIES
 
 
 def find(text: str) -> Dataset:
