@@ -20,13 +20,10 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import json
 import os
 import reprlib
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 EXIT_OK = 0
 EXIT_DEFECT = 70
@@ -231,7 +228,11 @@ def installable_here(message: str) -> str:
     """
     if "'gpugraph[" not in message:
         return message
-    from importlib.metadata import PackageNotFoundError, distribution  # for few messages, and slow to import
+    # Slow to import, and for few messages.
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+    from pathlib import Path
+    from urllib.parse import unquote
 
     try:
         url = json.loads(distribution("gpugraph").read_text("direct_url.json") or "{}").get("url", "")

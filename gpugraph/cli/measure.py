@@ -192,7 +192,7 @@ def _import_numpy() -> None:
     try:
         import numpy  # noqa: F401
     finally:
-        if given is None:  # what this process starts is not told so
+        if given is None:  # what this process starts is free to choose
             del os.environ[_BLAS_THREADS]
 
 
