@@ -1,7 +1,7 @@
-"""Clocks: what an algorithm marks its phases with, and what it costs to do so; the account of a whole command.
+"""Clocks: what an algorithm marks its phases with, and what it costs to do so; the phase timer of a whole command.
 
 The headline run gets a ``NullClock``; inner phases are timed in runs of their own, by a ``HostClock`` or by a device's.
-An ``Account`` gives every second of a command to one phase.
+An ``PhaseTimer`` gives every second of a command to one phase.
 """
 
 from __future__ import annotations
@@ -144,11 +144,11 @@ class HostClock(NullClock):
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
 
-class Account(HostClock):
+class PhaseTimer(HostClock):
     """Gives every second to one phase: one inside another stops the outer one's clock, so that no second counts twice.
 
     What compilers take, wherever it happens, goes to ``compile``.  Outside of all phases nothing is counted, unless
-    there is a phase that the account itself begins with.
+    there is a phase that the phase timer itself begins with.
 
     Args:
         first: the phase that everything belongs to which belongs to no other, or None.

@@ -7,7 +7,7 @@ import pytest
 
 import gpugraph.numba_cache  # noqa: F401  counts what Numba compiles
 from gpugraph import clock as clocks
-from gpugraph.clock import COMPILING, Account, HostClock, compile_seconds, process_began
+from gpugraph.clock import COMPILING, HostClock, PhaseTimer, compile_seconds, process_began
 from tests.measure.fakes import FakeTime
 
 
@@ -29,12 +29,12 @@ def test_a_phase_counts_work_and_no_compilation():
 
 def test_threads_that_compile_at_once_and_a_compiler_within_another_count_once():
     compiled_before = compile_seconds()
-    account = Account("start")
-    with account.phase("build"), COMPILING:
+    phase_timer = PhaseTimer("start")
+    with phase_timer.phase("build"), COMPILING:
         COMPILING(time.sleep)(0.01)
         time.sleep(0.01)
     compiled = compile_seconds() - compiled_before
-    spent = account.until_now()
+    spent = phase_timer.until_now()
     assert 0.02 <= compiled <= sum(spent.values())
     assert spent["compile"] == pytest.approx(compiled)
 
@@ -49,40 +49,40 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
 
 
 def test_an_account_gives_every_second_to_one_phase(fake: FakeTime) -> None:
-    account = Account("start", since=-1.0)
+    phase_timer = PhaseTimer("start", since=-1.0)
     fake.now += 2
-    with account.phase("verify"):
+    with phase_timer.phase("verify"):
         fake.now += 4
-        with account.phase("finish"):
+        with phase_timer.phase("finish"):
             fake.now += 8
-        with account.phase("verify"):
+        with phase_timer.phase("verify"):
             fake.now += 16
         fake.now += 32
     fake.now += 64
-    account.switch_phase("close")
+    phase_timer.switch_phase("close")
     fake.now += 128
-    assert account.until_now() == {"start": 67, "verify": 52, "finish": 8, "close": 128}
-    assert sum(account.until_now().values()) == fake.now + 1
+    assert phase_timer.until_now() == {"start": 67, "verify": 52, "finish": 8, "close": 128}
+    assert sum(phase_timer.until_now().values()) == fake.now + 1
 
 
 def test_what_is_compiled_within_a_phase_is_counted_as_compiled(
     fake: FakeTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account = Account("start")
-    with account.phase("kernel"):
+    phase_timer = PhaseTimer("start")
+    with phase_timer.phase("kernel"):
         fake.now += 5
         monkeypatch.setattr(clocks, "compile_seconds", lambda: 3.0)
-    assert account.until_now() == {"start": 0, "kernel": 2, "compile": 3}
+    assert phase_timer.until_now() == {"start": 0, "kernel": 2, "compile": 3}
 
 
 def test_seconds_that_are_moved_stay_as_many_and_outside_of_all_phases_none_are_counted(fake: FakeTime) -> None:
-    account = Account()
+    phase_timer = PhaseTimer()
     fake.now += 100
-    with account.phase("sampling"):
+    with phase_timer.phase("sampling"):
         fake.now += 5
-    account.move("sampling", "kernel", 2)
-    account.move("sampling", "d2h", 4)  # more than there is
-    assert account.until_now() == {"sampling": 0, "kernel": 2, "d2h": 3}
+    phase_timer.move("sampling", "kernel", 2)
+    phase_timer.move("sampling", "d2h", 4)  # more than there is
+    assert phase_timer.until_now() == {"sampling": 0, "kernel": 2, "d2h": 3}
 
 
 def test_the_process_began_before_now_and_its_beginning_stays() -> None:

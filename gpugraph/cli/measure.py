@@ -25,7 +25,7 @@ from gpugraph.cli.output import (
     tell,
 )
 from gpugraph.cli.process import Command, is_watched
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.problems.contract import problem_called
 from gpugraph.problems.registry import algorithms, command_of, is_foreign
@@ -127,7 +127,7 @@ def measure(
             **same,
         )
         return
-    account = Account("start", Command.began)
+    phase_timer = PhaseTimer("start", Command.began)
     algo, _, chosen = _with_commands(names[0] if names else "auto", commands).partition("@")
     device = chosen or (_device_of(algo) if device == "auto" else device)
     if (comm := world()) is None:
@@ -152,7 +152,7 @@ def measure(
     sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
     with Progress(quiet=quiet, verbose=verbose) as progress:
         with diverted():
-            record = run_cell(cell, progress, sampling, account)
+            record = run_cell(cell, progress, sampling, phase_timer)
         if comm is not None and comm.rank > 0:  # rank 0 delivers what all have found
             output = save = None
         troubles: list[InputError] = []
@@ -164,7 +164,7 @@ def measure(
                 write_result(record.result, output)
     if comm is None and Command.began is not None and not is_watched():
         end_contexts(record)  # this process asks nothing more of a GPU
-    record = record.accounted(account)  # what follows writes the very figures
+    record = record.with_phases(phase_timer)  # what follows writes the very figures
     tell(_notices(record, output), quiet=quiet)
     if save is not None:
         from gpugraph.bench.store import append_record

@@ -1,4 +1,4 @@
-"""A GPU's context: begun before whatever will ask for it is imported, and ended before the command's account is.
+"""A GPU's context: begun before whatever will ask for it is imported, and ended before the command's phase timer ends.
 
 The driver takes a third of a second to make one, and a tenth to take it apart.
 """
@@ -41,7 +41,7 @@ def begin_context(index: int) -> threading.Thread:
 def end_contexts(keep: object) -> None:
     """Give back the contexts that were begun here, and then the files by which the driver holds the GPU.
 
-    The driver would do so once the process has ended, where no account sees it.  This process can ask nothing of CUDA
+    The driver would do so once the process has ended, where no timer sees it.  This process can ask nothing of CUDA
     afterwards, not even that an event be destroyed; so nothing dies from here on that holds any.
 
     Args:

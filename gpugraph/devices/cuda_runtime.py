@@ -151,7 +151,7 @@ def check_index(cupy: Any, index: int) -> None:
         raise DeviceUnavailable(f"there is no GPU cuda:{index}", remedy=f"{there}; see: gpugraph devices")
 
 
-# ------------------------------------------------------------------ memory with an account
+# ------------------------------------------------------------------ memory that is counted
 # CuPy's pool is not used: freed bytes go back to the driver at once, so that the figures are those of the
 # arrays alive and a memory checker sees every array's bounds.
 
@@ -176,7 +176,7 @@ class _Allocation:
 
 
 class DeviceMemory:
-    """Allocates arrays on one GPU and keeps the account.
+    """Allocates arrays on one GPU and keeps the phase_timer.
 
     Args:
         cupy: the CuPy module.

@@ -19,7 +19,7 @@ class Compilation:
 
     Attributes:
         cubin: the machine code, empty where the compilation failed.
-        log: diagnostics, and the assembler's account of registers where it was asked for.
+        log: diagnostics, and the assembler's list of registers where it was asked for.
         status: ``"ok"``, ``"invalid option"`` or ``"failed"``.
     """
 

@@ -86,22 +86,22 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     Raises:
         InputError: what a user's algorithm marked or counted makes a record that nobody could read again.
     """
-    cell, account, trials = run.cell, run.account, run.trials
-    account.switch_phase("close")
+    cell, phase_timer, trials = run.cell, run.phase_timer, run.trials
+    phase_timer.switch_phase("close")
     run.processes.append(run.samples)
     last = len(run.processes) >= run.sampling.processes
-    with account.phase("sampling"):
+    with phase_timer.phase("sampling"):
         inner, inner_run_s, counters = run.inner_phases() if last else ({}, None, {})
         energy = run.energy() if last else {"absent": "not measured yet"}
     run.check_input()
-    with account.phase("finish"):
+    with phase_timer.phase("finish"):
         completed = run.problem.add_optional_outputs(trials[0].result, cell, run.resident, run.device, run.progress)
         if completed is not None:
             trials[0].result = completed[0]
     h2d_s = _join(run)
-    with account.phase("check"):
+    with phase_timer.phase("check"):
         described = run.input.graph.describe()
-    with account.phase("finish"):
+    with phase_timer.phase("finish"):
         results = [trial.result.summary() for trial in trials]
     phases = _phases(run, h2d_s)
     counters = {**counters, **trials[0].counters}
@@ -194,19 +194,19 @@ def _join(run: CellRun) -> list[float]:
 def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
     """Return ``phases_s``: of kernel, way back and way there the medians, of all else what it took here.
 
-    The account stays whole: what the runs took beside one median run is ``sampling``.
+    The sum of the phases stays the whole: what the runs took beside one median run is ``sampling``.
     """
-    account, seconds = run.account, run.account.until_now()
+    phase_timer, seconds = run.phase_timer, run.phase_timer.until_now()
     for name, samples in (("kernel", [t.kernel_s for t in run.trials]), ("d2h", [t.d2h_s for t in run.trials])):
         seconds[name] = median([second for group in samples for second in group])
-        account.move("sampling", name, seconds[name])
-    seconds["sampling"] = account.seconds["sampling"]
+        phase_timer.move("sampling", name, seconds[name])
+    seconds["sampling"] = phase_timer.seconds["sampling"]
     if run.cell.transfers == "separate":
         stage_s, bus_s = run.input.stage_s, median(h2d_s or [0.0])
-        account.move("transfer", "stage", stage_s)
-        account.move("transfer", "h2d", bus_s + run.input.seconds.get("transfer", 0.0))
-        account.move("transfer", "prepare", account.seconds.get("transfer", 0.0))  # the allocation
-        seconds |= {name: account.seconds.get(name, 0.0) for name in ("stage", "h2d", "prepare")}
+        phase_timer.move("transfer", "stage", stage_s)
+        phase_timer.move("transfer", "h2d", bus_s + run.input.seconds.get("transfer", 0.0))
+        phase_timer.move("transfer", "prepare", phase_timer.seconds.get("transfer", 0.0))  # the allocation
+        seconds |= {name: phase_timer.seconds.get(name, 0.0) for name in ("stage", "h2d", "prepare")}
         seconds.pop("transfer", None)
     return ordered(seconds)
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpugraph.clock import Account, NullClock
+from gpugraph.clock import NullClock, PhaseTimer
 from gpugraph.graph.view import ResidentView
 from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import NOT_ASKED_FOR, check
@@ -116,7 +116,7 @@ class CellRun:
         sampling: how.
         inputs: where graphs, views and their copies on the device come from.
         opened: the device.
-        account: the phase timer of the cell.
+        phase_timer: the phase timer of the cell.
         progress: called with a few words when something new begins.
         earlier: the record of the processes that took samples of this cell before, where it is spread over several.
         comm: the ranks that measure it together, all of which do all of this at once; one alone if not given.
@@ -149,12 +149,18 @@ class CellRun:
         sampling: Sampling,
         inputs: Inputs,
         opened: OpenDevice,
-        account: Account,
+        phase_timer: PhaseTimer,
         progress: Progress,
         earlier: Mapping[str, Any] | None = None,
         comm: HostComm | None = None,
     ):
-        self.cell, self.sampling, self.opened, self.account, self.progress = cell, sampling, opened, account, progress
+        self.cell, self.sampling, self.opened, self.phase_timer, self.progress = (
+            cell,
+            sampling,
+            opened,
+            phase_timer,
+            progress,
+        )
         self.earlier, self._share = earlier, sampling.share()
         self.processes: list[int] = list(earlier["sampling"]["processes"]) if earlier else []
         self.device = device = opened.device
@@ -163,9 +169,9 @@ class CellRun:
         self.problem = problem = load_problem(cell.problem)
         self.ranks = ranks = Ranks(comm or LoneComm(), device)
         if ranks.several:
-            input_ = place_part(cell, sampling, problem, ranks.comm, device, account, progress)
+            input_ = place_part(cell, sampling, problem, ranks.comm, device, phase_timer, progress)
         else:
-            input_ = inputs.open(cell, problem, account, progress, device)
+            input_ = inputs.open(cell, problem, phase_timer, progress, device)
         graph = input_.graph
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
         if ranks.several:
@@ -185,7 +191,7 @@ class CellRun:
                 cell,
                 problem,
                 device,
-                account,
+                phase_timer,
                 progress,
                 resident=algorithm.resident,
                 shared=not algorithm.foreign,
@@ -199,9 +205,9 @@ class CellRun:
             self.guard = ForeignCodeGuard(algorithm.name, graph, placed.view)
         if algorithm.compile is not None:
             progress(f"compiling {algorithm.name}")
-            with account.phase("compile"), self.guard:
+            with phase_timer.phase("compile"), self.guard:
                 algorithm.compile(placed.algorithm_input, device, **self.options)
-        with account.phase("prepare"), self.guard:
+        with phase_timer.phase("prepare"), self.guard:
             before = live_bytes(device)
             self.state = algorithm.prepare(placed.algorithm_input, device, **self.options)
             device.synchronize()
@@ -235,9 +241,9 @@ class CellRun:
     def sample(self) -> None:
         """Take the next sample of every query; before the first, warm up."""
         start, first = time.perf_counter(), self.samples == 0
-        before_s = self.account.until_now().get("sampling", 0.0)
+        before_s = self.phase_timer.until_now().get("sampling", 0.0)
         name, most = self.algorithm.name, self._share.max_samples
-        with self.account.phase("sampling"):
+        with self.phase_timer.phase("sampling"):
             for turn in range(self.sampling.warmup if first else 0):
                 self.progress(f"{name}: warm-up {turn + 1} of {self.sampling.warmup}")
                 self._run(self.trials[0])
@@ -246,7 +252,7 @@ class CellRun:
             for trial in self.trials:
                 self._sample(trial)
         if first:  # the check of the first result counts for nothing
-            self.spent_s += self.account.until_now()["sampling"] - before_s
+            self.spent_s += self.phase_timer.until_now()["sampling"] - before_s
         else:
             self.spent_s += time.perf_counter() - start
         self.spent_s = self.ranks.comm.all_gather_object(self.spent_s)[0]  # rank 0's clock decides for all
@@ -318,14 +324,14 @@ class CellRun:
         algorithm = self.algorithm
         result: Any = None
         if first or algorithm.digest is None:
-            with self.account.phase("finish" if first else "sampling"), self.guard:
+            with self.phase_timer.phase("finish" if first else "sampling"), self.guard:
                 result = algorithm.finish(self.state, run.raw, *trial.query)
         if first:
             trial.result, trial.counters = result, run.counters
             self.check_input()
         if method == "none":
             return
-        with self.account.phase("verify" if first else "sampling"):
+        with self.phase_timer.phase("verify" if first else "sampling"):
             same = algorithm.digest(run.raw) if algorithm.digest is not None else result.fingerprint()
             if first:
                 self.progress(f"verifying ({method})")

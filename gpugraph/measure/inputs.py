@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.host import available_memory
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.statistics import median
@@ -66,7 +66,7 @@ class Inputs:
         self._placed: weakref.WeakValueDictionary[tuple[Any, ...], LoadedInput] = weakref.WeakValueDictionary()
 
     def open(
-        self, cell: Cell, problem: Problem, account: Account, progress: Progress, device: Any = None
+        self, cell: Cell, problem: Problem, phase_timer: PhaseTimer, progress: Progress, device: Any = None
     ) -> LoadedInput:
         """Return the input that a cell names, opened; the time it took, now or earlier, is added to the phase timer.
 
@@ -80,16 +80,18 @@ class Inputs:
         if found is None:
             self._make_room(device)
             progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
-            before = account.until_now()
+            before = phase_timer.until_now()
             maker = None if device is None or device.kind == "cpu" else device
-            graph = problem.open(cell.input, account, progress, maker)
-            with account.phase("build"):
+            graph = problem.open(cell.input, phase_timer, progress, maker)
+            with phase_timer.phase("build"):
                 graph = problem.admit(graph)
-            seconds = {name: s - before.get(name, 0.0) for name, s in account.until_now().items() if name in OPENING}
+            seconds = {
+                name: s - before.get(name, 0.0) for name, s in phase_timer.until_now().items() if name in OPENING
+            }
             found = self._opened[key] = LoadedInput(graph, cell.graph, seconds)
         else:
             for name, seconds_ in found.seconds.items():
-                account.add_seconds(name, seconds_)
+                phase_timer.add_seconds(name, seconds_)
         self._opened.move_to_end(key)
         return found
 
@@ -114,7 +116,7 @@ class Inputs:
         cell: Cell,
         problem: Problem,
         device: Any,
-        account: Account,
+        phase_timer: PhaseTimer,
         progress: Progress,
         *,
         resident: bool,
@@ -135,34 +137,34 @@ class Inputs:
         key = (id(opened.graph), problem.name, prepared, id(device), there)
         found = self._placed.get(key) if shared or not there else None
         if found is None:
-            found = self._viewed(opened, cell, problem, account, progress)
+            found = self._viewed(opened, cell, problem, phase_timer, progress)
             if there:
                 progress("copying the graph to the device")
-                _copy(found, problem, device, transfers, account, shared=shared)
+                _copy(found, problem, device, transfers, phase_timer, shared=shared)
             elif hasattr(found.view, "bring_to_host"):
-                with account.phase("prepare"):
+                with phase_timer.phase("prepare"):
                     found.view.bring_to_host(leave=device if device.kind != "cpu" else None)
             if shared or not there:
                 self._placed[key] = found
         else:
-            account.add_seconds("prepare", found.seconds["prepare"])
-            account.add_seconds("transfer", found.transfer_s)
+            phase_timer.add_seconds("prepare", found.seconds["prepare"])
+            phase_timer.add_seconds("transfer", found.transfer_s)
         return found
 
     def _viewed(
-        self, opened: LoadedInput, cell: Cell, problem: Problem, account: Account, progress: Progress
+        self, opened: LoadedInput, cell: Cell, problem: Problem, phase_timer: PhaseTimer, progress: Progress
     ) -> LoadedInput:
         """Return the input after the cell's preparations, which another device's copy may have gone through."""
         prepared = (problem.name, cell.preparations, cell.index_bits)
         for other in self._placed.values():
             if other.graph is opened.graph and other.prepared == prepared:
-                account.add_seconds("prepare", other.seconds["prepare"])
+                phase_timer.add_seconds("prepare", other.seconds["prepare"])
                 return LoadedInput(other.graph, other.origin, other.seconds, other.view, prepared, other.view)
         progress("preparing the graph")
-        before = account.until_now().get("prepare", 0.0)
-        with account.phase("prepare"):
+        before = phase_timer.until_now().get("prepare", 0.0)
+        with phase_timer.phase("prepare"):
             view = problem.view(opened.graph, cell.preparations, cell.index_bits)
-        seconds = {**opened.seconds, "prepare": account.until_now()["prepare"] - before}
+        seconds = {**opened.seconds, "prepare": phase_timer.until_now()["prepare"] - before}
         return LoadedInput(opened.graph, opened.origin, seconds, view, prepared, view)
 
     def clear(self) -> None:
@@ -175,12 +177,12 @@ OPENING = ("load", "build", "check", "transfer")
 
 
 def _copy(
-    placed: LoadedInput, problem: Problem, device: Any, transfers: int, account: Account, *, shared: bool
+    placed: LoadedInput, problem: Problem, device: Any, transfers: int, phase_timer: PhaseTimer, *, shared: bool
 ) -> None:
     """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
     before = live_bytes(device)
     stage_s, h2d_s, whole_s = list[float](), list[float](), list[float]()
-    with account.phase("sampling"):
+    with phase_timer.phase("sampling"):
         for turn in range(transfers):
             if turn and (device.kind != "cuda" or stage_s[0] + h2d_s[0] >= SHORT_TRANSFER_S):
                 break
@@ -194,8 +196,8 @@ def _copy(
             placed.algorithm_input = placed.algorithm_input.own(device)
     placed.device_bytes = max(live_bytes(device) - before, int(getattr(placed.algorithm_input, "nbytes", 0)))
     placed.stage_s, placed.h2d_s, placed.transfer_s = median(stage_s), h2d_s, median(whole_s)
-    account.until_now()
-    account.move("sampling", "transfer", placed.transfer_s)
+    phase_timer.until_now()
+    phase_timer.move("sampling", "transfer", placed.transfer_s)
 
 
 def live_bytes(device: Any) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
 from gpugraph.measure.cell import Cell, Sampling
@@ -44,7 +44,13 @@ def open_own_device(name: str, comm: HostComm) -> OpenDevice:
 
 
 def place_part(
-    cell: Cell, sampling: Sampling, problem: Problem, comm: HostComm, device: Any, account: Account, progress: Progress
+    cell: Cell,
+    sampling: Sampling,
+    problem: Problem,
+    comm: HostComm,
+    device: Any,
+    phase_timer: PhaseTimer,
+    progress: Progress,
 ) -> LoadedInput:
     """Return this rank's part of the graph that a cell names, on its device where it can be made or read there.
 
@@ -78,10 +84,10 @@ def place_part(
         weights=cell.weights,
         symmetrize=cell.symmetrize,
         device=device,
-        clock=account,
+        clock=phase_timer,
         progress=progress,
     )
-    with account.phase("build"):
+    with phase_timer.phase("build"):
         part = problem.admit(part)
     there = 0 if part.on_device is None else part.on_device.nbytes
     return LoadedInput(part, cell.graph, {}, algorithm_input=part, device_bytes=there)

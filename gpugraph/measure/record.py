@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.measure.record_shape import Shape, json_text, shape_of
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, relative_half_width
 from gpugraph.quantities import duration, percent
@@ -119,10 +119,10 @@ class Record:
         """Return the record as JSON text, one line unless ``indent`` is given."""
         return json_text(self.data, indent=indent)
 
-    def accounted(self, account: Account) -> Record:
-        """Return the record with what the account says by now of the phases that are not medians."""
+    def with_phases(self, phase_timer: PhaseTimer) -> Record:
+        """Return the record with the phases that the phase timer has by now, of those that are not medians."""
         known = self.data["phases_s"]
-        seconds = account.until_now()
+        seconds = phase_timer.until_now()
         return replace(self, data={**self.data, "phases_s": ordered({name: seconds.get(name, 0.0) for name in known})})
 
     @cached_property

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from gpugraph import code_cache
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.measure.assemble import record_of
@@ -57,12 +57,12 @@ class Session:
     Use it as a context manager, or call ``close``.
 
     Args:
-        account: the phase timer of a session of one cell; by default every cell has its own.
+        phase_timer: the phase timer of a session of one cell; by default every cell has its own.
         comm: the ranks that measure together, each of which has such a session; one alone if not given.
     """
 
-    def __init__(self, account: Account | None = None, comm: HostComm | None = None) -> None:
-        self._account, self._comm = account, comm or LoneComm()
+    def __init__(self, phase_timer: PhaseTimer | None = None, comm: HostComm | None = None) -> None:
+        self._phase_timer, self._comm = phase_timer, comm or LoneComm()
         self._inputs = Inputs()
         self._opened: dict[tuple[str, bool], OpenDevice] = {}
         self._described: dict[tuple[str, str], Algorithm] = {}
@@ -114,10 +114,10 @@ class Session:
                 current(index)
                 try:
                     if index not in runs:
-                        cell, account = cells[index], self._account or Account()
+                        cell, phase_timer = cells[index], self._phase_timer or PhaseTimer()
                         before, device = (earlier or {}).get(index), self.device(cell)
                         runs[index] = CellRun(
-                            cell, sampling, self._inputs, device, account, progress, before, self._comm
+                            cell, sampling, self._inputs, device, phase_timer, progress, before, self._comm
                         )
                         turns.begun(index)
                         continue
@@ -154,7 +154,7 @@ class Session:
         problem = load_problem(cell.problem)
         opened = self.device(cell)
         with code_cache.reporting_compilations_to(progress):
-            graph = self._inputs.open(cell, problem, Account(), progress, opened.device).graph
+            graph = self._inputs.open(cell, problem, PhaseTimer(), progress, opened.device).graph
         algorithm = self._resolved(cell, graph, opened.device.kind)
         return cell_id(
             cell,
@@ -241,7 +241,7 @@ def run_cell(
     cell: Cell,
     progress: Progress = lambda what: None,
     sampling: Sampling | None = None,
-    account: Account | None = None,
+    phase_timer: PhaseTimer | None = None,
 ) -> Record:
     """Measure one cell.
 
@@ -249,7 +249,7 @@ def run_cell(
         cell: what to measure.
         progress: called with a few words whenever something new begins.
         sampling: how many samples to take; as many as the cell says if not given.  A cell to be profiled is run once.
-        account: the phase timer; one that begins now if not given.
+        phase_timer: the phase timer; one that begins now if not given.
 
     Returns:
         The record; a failed verification is a record whose status says so, not an exception.
@@ -259,15 +259,15 @@ def run_cell(
         DeviceUnavailable, OutOfMemory: the device cannot do it.
     """
     check_counts(cell)
-    account = Account("start") if account is None else account
+    phase_timer = PhaseTimer("start") if phase_timer is None else phase_timer
     if sampling is None:
         sampling = replace(Sampling.of(cell.repeat, cell.warmup), bandwidth=None if cell.phases else False)
     if cell.profile:
         sampling = replace(sampling, min_samples=1, max_samples=1, warmup=0, energy=False, bandwidth=False)
     records = dict[int, Record]()
     errors = dict[int, Exception]()
-    with Session(account, world()) as session:
+    with Session(phase_timer, world()) as session:
         session.measure([cell], sampling, progress, records.__setitem__, errors.__setitem__)
     if errors:
         raise errors[0]
-    return records[0].accounted(account)
+    return records[0].with_phases(phase_timer)

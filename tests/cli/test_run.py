@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpugraph.cli.options import defaults
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.measure.record import PHASES
 from gpugraph.problems import registry
 from tests.cli.runner import refuse, run, succeed
@@ -231,8 +231,8 @@ def test_a_result_that_was_not_verified_has_no_rate_in_the_record_either():
 
 
 def test_later_samples_are_not_charged_to_the_time_to_answer(monkeypatch):
-    begun, phase = [], Account.phase
-    monkeypatch.setattr(Account, "phase", lambda self, name: begun.append(name) or phase(self, name))
+    begun, phase = [], PhaseTimer.phase
+    monkeypatch.setattr(PhaseTimer, "phase", lambda self, name: begun.append(name) or phase(self, name))
     counts = []
     for repeat in (1, 7):
         begun.clear()

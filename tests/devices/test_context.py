@@ -1,4 +1,4 @@
-"""A GPU's context is ended before the command's account is, and nothing that is left asks anything of it."""
+"""A GPU's context is ended before the command's phase timer ends, and nothing that is left asks anything of it."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gpugraph
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.device_rows import DeviceRows
@@ -28,9 +28,9 @@ def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
 ) -> None:
     device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
     cells = [Cell("mst", f"rmat:{scale}", device="emulated") for scale in (8, 7)]
-    inputs.open(cells[0], problem, Account(), quiet, device)
+    inputs.open(cells[0], problem, PhaseTimer(), quiet, device)
     monkeypatch.setattr(EmulatedDevice, "memory", lambda self: (free, free))
-    inputs.open(cells[1], problem, Account(), quiet, device)
+    inputs.open(cells[1], problem, PhaseTimer(), quiet, device)
     assert (inputs.peek(cells[0]) is not None) is kept
     assert inputs.peek(cells[1]) is not None
 
@@ -38,10 +38,10 @@ def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
 def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
     device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
     cell = Cell("mst", "rmat:6", device="emulated")
-    opened = inputs.open(cell, problem, Account(), quiet, device)
+    opened = inputs.open(cell, problem, PhaseTimer(), quiet, device)
     graph = opened.graph
     ours, theirs = (
-        inputs.place(opened, cell, problem, device, Account(), quiet, resident=True, shared=s) for s in (True, False)
+        inputs.place(opened, cell, problem, device, PhaseTimer(), quiet, resident=True, shared=s) for s in (True, False)
     )
     assert ours.algorithm_input.targets is graph.on_device.targets
     for name in ("offsets", "targets", "weights"):
@@ -55,20 +55,20 @@ def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph()
 def test_a_graph_made_on_a_device_is_on_the_host_before_a_cpu_is_timed() -> None:
     inputs, problem = Inputs(), load_problem("mst")
     cell = Cell("mst", "rmat:6", device="emulated")
-    graph = inputs.open(cell, problem, Account(), quiet, EmulatedDevice()).graph
-    opened = inputs.open(Cell("mst", "rmat:6", device="cpu"), problem, Account(), quiet, CpuDevice())
+    graph = inputs.open(cell, problem, PhaseTimer(), quiet, EmulatedDevice()).graph
+    opened = inputs.open(Cell("mst", "rmat:6", device="cpu"), problem, PhaseTimer(), quiet, CpuDevice())
     assert opened.graph is graph
-    inputs.place(opened, cell, problem, CpuDevice(), Account(), quiet, resident=True)
+    inputs.place(opened, cell, problem, CpuDevice(), PhaseTimer(), quiet, resident=True)
     assert {"offsets", "targets", "weights"} <= set(graph.__dict__)
 
 
 def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
     device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
     cell = Cell("mst", "rmat:8", device="emulated")
-    opened = inputs.open(cell, problem, Account(), quiet, device)
+    opened = inputs.open(cell, problem, PhaseTimer(), quiet, device)
     graph = opened.graph
     digest = graph.digest
-    placed = inputs.place(opened, cell, problem, device, Account(), quiet, resident=False)
+    placed = inputs.place(opened, cell, problem, device, PhaseTimer(), quiet, resident=False)
     assert placed.algorithm_input.graph is graph
     assert graph.on_device is None
     assert device.peak_bytes() > 0

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpugraph import clock as clocks
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.measure import assemble, cell_run
 from gpugraph.measure.cell import Sampling
 from gpugraph.measure.record import PHASES, Record, ordered
@@ -54,23 +54,23 @@ def test_the_phases_of_a_cell_divide_the_clock_from_the_command_to_the_end(
     monkeypatch.setattr(assemble, "_blank", slow)
     monkeypatch.setattr(cell_run, "check", check)
     puppet.on_prepare, puppet.on_run = fake.lasting(4.0), fake.lasting(1.0)
-    account = Account("start", since=-2.0)
-    record = run_cell(cell("puppet"), sampling=replace(Sampling.fixed(5, 1), bandwidth=False), account=account)
+    phase_timer = PhaseTimer("start", since=-2.0)
+    record = run_cell(cell("puppet"), sampling=replace(Sampling.fixed(5, 1), bandwidth=False), phase_timer=phase_timer)
     phases = record.data["phases_s"]
     assert phases == pytest.approx(
         dict.fromkeys({*PHASES, "total"} - {"fetch", "stage", "h2d"}, 0.0)
         | {"start": 2, "prepare": 4, "kernel": 1, "verify": 16, "sampling": 5, "close": 64, "total": 92}
     )
-    assert fake.now - -2.0 == sum(account.until_now().values()) == phases["total"]
+    assert fake.now - -2.0 == sum(phase_timer.until_now().values()) == phases["total"]
     assert record.answer_s == phases["total"] - phases["sampling"]
 
 
 def test_what_is_written_after_the_run_is_part_of_the_total(puppet: Puppet, fake: FakeTime) -> None:
-    account = Account("start")
-    record = run_cell(cell("puppet"), sampling=SIX, account=account)
+    phase_timer = PhaseTimer("start")
+    record = run_cell(cell("puppet"), sampling=SIX, phase_timer=phase_timer)
     before = record.data["phases_s"]
     fake.now += 8
-    after = record.accounted(account).data["phases_s"]
+    after = record.with_phases(phase_timer).data["phases_s"]
     assert after == {**before, "close": before["close"] + 8, "total": before["total"] + 8}
 
 

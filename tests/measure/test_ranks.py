@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.clock import Account
+from gpugraph.clock import PhaseTimer
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
 from gpugraph.measure import cell_run
@@ -70,7 +70,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CellRun]:
         enlist(monkeypatch, algorithm)
         cell = Cell("mst", "a graph", device="cpu", phases=False)
         silent = lambda what: None  # noqa: E731
-        return CellRun(cell, sampling, Inputs(), OpenDevice(DEVICE, None), Account("start"), silent, comm=comm)
+        return CellRun(cell, sampling, Inputs(), OpenDevice(DEVICE, None), PhaseTimer("start"), silent, comm=comm)
 
     return start
 
