@@ -16,7 +16,7 @@ from gpugraph.measure.cell import Cell, Sampling, check_counts
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
 from gpugraph.peers import describe_peers
-from gpugraph.problems.guest import installed
+from gpugraph.problems.plugin import installed
 from gpugraph.problems.registry import algorithms
 from gpugraph.quantities import parse_share
 

@@ -17,14 +17,14 @@ from gpugraph.errors import GpuGraphError, InputError, placed, unknown_name
 from gpugraph.measure.cell import parse_options
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.guest import described_guest, installed, is_file
+from gpugraph.problems.plugin import described_plugin, installed, is_file
 from gpugraph.problems.registry import algorithms
 from gpugraph.quantities import in_seconds
 
 PEER = "peer:"
 
 LEAST_LIMIT_S = 30.0
-"""Seconds that importing a guest may take in any case: compilers and CUDA libraries are slow to load."""
+"""Seconds that importing a plugin may take in any case: compilers and CUDA libraries are slow to load."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Way:
         kind: of the device.
         refused: why a peer, which is asked for by name and gets a row in any case, cannot run here; or nothing.
         obstacle: why no such cell can be, or None.
-        guest: what a user's own algorithm says of itself, as one that cannot run; None for any other.
+        plugin: what a user's own algorithm says of itself, as one that cannot run; None for any other.
     """
 
     chosen: Mapping[str, Any]
@@ -45,7 +45,7 @@ class Way:
     kind: str
     refused: str
     obstacle: str | None
-    guest: Algorithm | None
+    plugin: Algorithm | None
 
 
 class Available:
@@ -54,11 +54,11 @@ class Available:
     Args:
         kinds: the kind of device behind each name of one; a name that is missing cannot be used here.
         unusable: why a device cannot be used here, by name.
-        guests: asks users' own algorithms.
+        plugins: asks users' own algorithms.
     """
 
-    def __init__(self, kinds: Mapping[str, str], unusable: Mapping[str, str], guests: Guests):
-        self._kinds, self._unusable, self._guests = kinds, unusable, guests
+    def __init__(self, kinds: Mapping[str, str], unusable: Mapping[str, str], plugins: Plugins):
+        self._kinds, self._unusable, self._plugins = kinds, unusable, plugins
 
     def check(self, sweep: Sweep, block: Block) -> None:
         """Refuse algorithms and options of a block that stand for nothing.
@@ -124,7 +124,7 @@ class Available:
         name = variant.name
         if not self._solves(name, problem):
             return
-        guest = self._guests.find(name, problem) if self._is_guest(name) else None
+        plugin = self._plugins.find(name, problem) if self._is_plugin(name) else None
         axes = {
             "device": self._devices_of(name, problem, [variant.device] if variant.device else block.axes["device"]),
             "prepare": [variant.prepare] if variant.prepare is not None else block.axes["prepare"],
@@ -139,7 +139,7 @@ class Available:
                 refused, obstacle = self._refusal(name, device), None
             else:
                 refused, obstacle = "", self._obstacle(name, problem, device, str(prepare), options)
-            yield Way(chosen, options, kind, refused, obstacle, guest)
+            yield Way(chosen, options, kind, refused, obstacle, plugin)
 
     @cache  # noqa: B019  lives as long as one expansion
     def _found(self, name: str, problem: str) -> list[Algorithm]:
@@ -148,12 +148,12 @@ class Available:
         Raises:
             InputError: it is a user's own, and cannot be used.
         """
-        if self._is_guest(name):
-            return [self._guests.find(name, problem)]
+        if self._is_plugin(name):
+            return [self._plugins.find(name, problem)]
         return [a for a in algorithms(problem) if a.name == name]
 
     @cache  # noqa: B019
-    def _is_guest(self, name: str) -> bool:
+    def _is_plugin(self, name: str) -> bool:
         """Tell whether a name is that of a user's own algorithm, in a file or of an installed package."""
         if name == "auto" or name.startswith(PEER):
             return False
@@ -213,7 +213,7 @@ class Available:
         return None
 
 
-class Guests:
+class Plugins:
     """What users' own algorithms say of themselves; each is asked once.
 
     Args:
@@ -235,7 +235,7 @@ class Guests:
         Raises:
             InputError: it cannot be used, or importing it hangs or ends its process.
         """
-        return described_guest(self._about(name)[problem])
+        return described_plugin(self._about(name)[problem])
 
     def any_problem(self, name: str) -> Algorithm:
         """Return it for the problem that it solves, which an installed one says itself.
@@ -244,7 +244,7 @@ class Guests:
             InputError: as for ``find``.
         """
         described = self._about(name)
-        return described_guest(next((one for one in described.values() if "error" not in one), described[PROBLEMS[0]]))
+        return described_plugin(next((one for one in described.values() if "error" not in one), described[PROBLEMS[0]]))
 
     def _about(self, name: str) -> Mapping[str, Any]:
         if name not in self._described:

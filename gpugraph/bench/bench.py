@@ -221,7 +221,7 @@ def judge(totals: Totals) -> None:
     ours = [(planned, r) for planned, r in totals.records if not str(r["algorithm"]).startswith(PEER)]
     outcomes = Counter(str(record.get("outcome", "ok")) for _, record in ours)
     worst: dict[str, type[GpuGraphError]] = {"wrong": VerificationFailed}
-    if any(record.get("outcome") == "threw" and planned.guest is None for planned, record in ours):
+    if any(record.get("outcome") == "threw" and planned.plugin is None for planned, record in ours):
         worst["threw"] = GpuGraphError  # an exception of a user's own algorithm is no defect
     if ours and not outcomes["ok"]:
         worst.setdefault("threw", InputError)

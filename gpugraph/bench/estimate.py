@@ -144,8 +144,8 @@ class Prices:
     def _algorithm(self, planned: Planned) -> Algorithm | None:
         """Return the algorithm of a cell; None where it is not known before the graph is there."""
         cell = planned.cell
-        if planned.guest is not None:
-            return planned.guest
+        if planned.plugin is not None:
+            return planned.plugin
         key = planned.algorithm_key
         if key not in self._algorithms:
             try:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gpugraph.bench.available import PEER, Available, Guests, Way
+from gpugraph.bench.available import PEER, Available, Plugins, Way
 from gpugraph.bench.axes import AXES, described, filled, meets, variables_in
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Sweep, Variant
@@ -38,7 +38,7 @@ class Planned:
         size: of its input.
         limits: what it may take.
         refused: why it cannot run here though it was asked for by name, or nothing.
-        guest: what a user's own algorithm says of itself; None for any other.  It cannot be run from here.
+        plugin: what a user's own algorithm says of itself; None for any other.  It cannot be run from here.
     """
 
     cell: Cell
@@ -46,7 +46,7 @@ class Planned:
     size: InputSize
     limits: Limits
     refused: str = ""
-    guest: Algorithm | None = None
+    plugin: Algorithm | None = None
 
     @property
     def label(self) -> str:
@@ -106,7 +106,7 @@ def expand_sweep(
         InputError: an unknown algorithm, option or preparation, a bad graph, or no cell at all.
     """
     limit_s = min((block.limits.time_s for block in sweep.blocks), default=0.0)
-    available = Available(kinds, unusable or {}, Guests(limit_s))
+    available = Available(kinds, unusable or {}, Plugins(limit_s))
     for name in peers:
         available.check_peer(f"{PEER}{name}")
     plan, seen = Plan(), set[str]()
@@ -161,7 +161,7 @@ def _cells(
                     left_out[str(reason)] += 1
                     continue
                 cell = _cell(sweep, block, problem, template, bound, way)
-                yield Planned(cell, way.kind, size, block.limits, way.refused, way.guest)
+                yield Planned(cell, way.kind, size, block.limits, way.refused, way.plugin)
 
 
 def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapping[str, Any], way: Way) -> Cell:

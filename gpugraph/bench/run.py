@@ -31,7 +31,7 @@ from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.instruments import command_line
 from gpugraph.problems.contract import Input
-from gpugraph.problems.guest import description_of
+from gpugraph.problems.plugin import description_of
 from gpugraph.quantities import in_units
 
 LAST_UNITS = 50
@@ -200,7 +200,7 @@ class Runner:
             places = [self._devices[planned.cell.device]["description"]]
             if self._engine is not None or len(self._workers) > 1:  # of which not all need be alike
                 places += self._finished.devices.get(planned.kind, [])
-            found = (self._finished.find(planned.cell, place, planned.guest) for place in places)
+            found = (self._finished.find(planned.cell, place, planned.plugin) for place in places)
             if (record := next(filter(None, found), None)) is None:
                 left.append(planned)
             else:
@@ -259,8 +259,8 @@ class Runner:
             "peers": self._sweep.peers,
             "finished": self._finished_ids,
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
-            "guests": {
-                i: description_of(planned.guest) for i, planned in enumerate(cells) if planned.guest is not None
+            "plugins": {
+                i: description_of(planned.plugin) for i, planned in enumerate(cells) if planned.plugin is not None
             },
         }
 

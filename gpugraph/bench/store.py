@@ -272,13 +272,13 @@ class Finished:
                 if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
                     seen.append(device)
 
-    def find(self, cell: Cell, device: Mapping[str, Any], guest: Algorithm | None = None) -> Mapping[str, Any] | None:
+    def find(self, cell: Cell, device: Mapping[str, Any], plugin: Algorithm | None = None) -> Mapping[str, Any] | None:
         """Return the record of a finished cell, or None if it is not known to be finished.
 
         Args:
             cell: the cell.
             device: the ``device`` object that its record would have.
-            guest: what a user's own algorithm says of itself, if the cell's is one.
+            plugin: what a user's own algorithm says of itself, if the cell's is one.
         """
         if not self.by_id:
             return None
@@ -288,7 +288,7 @@ class Finished:
         if found is not None or digest is None:
             return found
         try:
-            algorithm = guest or self._algorithm(cell, key, device["kind"])
+            algorithm = plugin or self._algorithm(cell, key, device["kind"])
             if algorithm is None:
                 return None
             options = parse_options(algorithm, cell.options)

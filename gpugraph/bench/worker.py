@@ -8,7 +8,7 @@ the GPU's context are kept between requests.
 request         answers
 ==============  ==================================================================================
 ``devices``     one ``devices``: for each name its kind, description and memory, or why it cannot be used
-``describe``    one ``described``: what a user's own algorithm says of itself (``describe_guest``)
+``describe``    one ``described``: what a user's own algorithm says of itself (``describe_plugin``)
 ``measure``     ``current``, ``progress`` and ``decided`` as they come; ``identified`` or ``already`` for each cell,
                 then ``opened``; ``finished`` with its record for each cell; ``done`` at the end, or ``lost``
                 where a kernel took the GPU's context with it or foreign code wrote into the graph
@@ -36,7 +36,7 @@ from gpugraph.errors import GpuGraphError
 from gpugraph.host import end_with
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record_shape import json_text, jsonable
-from gpugraph.problems.guest import describe_guest, described_guest
+from gpugraph.problems.plugin import describe_plugin, described_plugin
 
 Send = Callable[..., None]
 
@@ -129,7 +129,7 @@ class Worker:
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
             self._open()  # while the parent plans
         elif request["do"] == "describe":
-            self._send("described", problems=describe_guest(request["algorithm"]))
+            self._send("described", problems=describe_plugin(request["algorithm"]))
         elif request["do"] == "measure":
             try:
                 self._measure(request)
@@ -154,8 +154,8 @@ class Worker:
 
             register_commands(parse_commands(request["peers"]))
         cells = [cell_from(words) for words in request["cells"]]
-        for index, guest in request.get("guests", {}).items():
-            self._session.describe(cells[int(index)], described_guest(guest))
+        for index, plugin in request.get("plugins", {}).items():
+            self._session.describe(cells[int(index)], described_plugin(plugin))
         sampling = Sampling(**request["sampling"])
         places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
         before = request.get("earlier", {})

@@ -18,16 +18,16 @@ def main() -> None:
     code: object = 130
     try:
         take_signals()
-        from gpugraph.cli.supervised import guest_in, limit_in, supervise
+        from gpugraph.cli.supervised import limit_in, plugin_in, supervise
         from gpugraph.clock import process_began
         from gpugraph.ranks import world
 
         Command.began = process_began()
         world.enter()
         words = sys.argv[1:] if hasattr(os, "fork") else []
-        guest, limit_s = guest_in(words), limit_in(words)
-        if guest is not None or limit_s is not None:
-            supervise(_main, guest, limit_s)
+        plugin, limit_s = plugin_in(words), limit_in(words)
+        if plugin is not None or limit_s is not None:
+            supervise(_main, plugin, limit_s)
         gc.set_threshold(_YOUNG)
         _main()
     except SystemExit as exit_:

@@ -57,23 +57,23 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
     """Return what installed packages offer; one that cannot be used is reported and left out."""
-    from gpugraph.bench.available import Guests
+    from gpugraph.bench.available import Plugins
     from gpugraph.cli.output import tell
-    from gpugraph.problems.guest import installed
+    from gpugraph.problems.plugin import installed
     from gpugraph.problems.registry import algorithms
 
-    found, guests, taken = [], Guests(), {algorithm.name for algorithm in algorithms()}
+    found, plugins, taken = [], Plugins(), {algorithm.name for algorithm in algorithms()}
     for name, entry in installed().items():
         if name in taken:
             tell([f"entry point {entry.value}: an algorithm named {name} exists"], quiet=quiet)
             continue
         try:
-            guest = guests.any_problem(name)
+            plugin = plugins.any_problem(name)
         except InputError as error:
             tell([str(error)], quiet=quiet)
             continue
-        if problem in (None, guest.problem):
-            found.append(guest)
+        if problem in (None, plugin.problem):
+            found.append(plugin)
     return found
 
 

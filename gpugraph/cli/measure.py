@@ -338,7 +338,7 @@ def _device_of(algo: str) -> str:
 
 def _check_algorithm(problem: str, name: str) -> None:
     """Refuse an algorithm that does not exist before a large graph is loaded for it."""
-    from gpugraph.problems.guest import installed
+    from gpugraph.problems.plugin import installed
 
     if name != "auto" and ":" not in name and not name.endswith(".py"):
         known = {algorithm.name for algorithm in algorithms(problem)}

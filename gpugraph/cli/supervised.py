@@ -1,8 +1,8 @@
 """Run a command with a user's algorithm or a time limit in a forked child, and report how the child ended.
 
-The child is a fork made before anything is imported, in a session of its own.  It ends without running what the guest
-left to be run at exit, and takes with it what the guest started.  At the time limit it is killed: neither a kernel that
-hangs on a GPU nor compiled code that holds the interpreter can be stopped from within their process.
+The child is a fork made before anything is imported, in a session of its own.  It ends without running what the plugin
+left to be run at exit, and takes with it what the plugin started.  At the time limit it is killed: no kernel that
+hangs on a GPU and no compiled code that holds the interpreter can be stopped from within their process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GRACE_S = 5.0
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def guest_in(words: Sequence[str]) -> str | None:
+def plugin_in(words: Sequence[str]) -> str | None:
     """Return the user's own algorithm that a command line names, in a file or of an installed package, or None.
 
     Several that compete run in workers of a bench in any case, and so does what runs beside a peer.
@@ -66,12 +66,12 @@ def _given(words: Sequence[str], option: str) -> list[str]:
     return values
 
 
-def supervise(command: Callable[[], None], guest: str | None, limit_s: float | None = None) -> NoReturn:
+def supervise(command: Callable[[], None], plugin: str | None, limit_s: float | None = None) -> NoReturn:
     """Run a command that ends by SystemExit, and exit as it does; a child that died is reported in one line.
 
     Args:
         command: the command.
-        guest: the user's own algorithm, which is to blame where the child dies.
+        plugin: the user's own algorithm, which is to blame where the child dies.
         limit_s: seconds until the child is killed.
     """
     reader, writer = os.pipe()
@@ -91,7 +91,7 @@ def supervise(command: Callable[[], None], guest: str | None, limit_s: float | N
     for name in (*_SIGNALS, "SIGALRM"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)  # what the guest started and left behind
+        os.killpg(child, signal.SIGKILL)  # what the plugin started and left behind
     os.set_blocking(reader, False)
     try:
         byte = os.read(reader, 1)
@@ -101,7 +101,7 @@ def supervise(command: Callable[[], None], guest: str | None, limit_s: float | N
         os._exit(byte[0])
     if sys.stderr is not None and sys.stderr.isatty():
         _write("\x1b[?25h\r\x1b[K")  # the cursor that the child's progress hid, and its line
-    place = f"{guest}: " if guest else ""
+    place = f"{plugin}: " if plugin else ""
     if sent[-1:] == [signal.SIGALRM]:
         what = f"did not end within {limit_s:g} s and was killed"
         _tell(f"error: {place}{what} — raise --timeout, or take a smaller graph")
@@ -109,9 +109,9 @@ def supervise(command: Callable[[], None], guest: str | None, limit_s: float | N
     if sent:
         _tell("interrupted" if sent[-1] == signal.SIGINT else f"interrupted by {signal.Signals(sent[-1]).name}")
         os._exit(130)
-    blame = "this is an error of the user's own algorithm" if guest else "take a smaller graph if memory ran out"
+    blame = "this is an error of the user's own algorithm" if plugin else "take a smaller graph if memory ran out"
     _tell(f"error: {place}{_manner(status)} — {blame}")
-    os._exit((InputError if guest else DeviceUnavailable).exit_code)
+    os._exit((InputError if plugin else DeviceUnavailable).exit_code)
 
 
 def _be_child(command: Callable[[], None], writer: int, parent: int) -> NoReturn:

@@ -68,7 +68,7 @@ class CudaDevice:
             self.shared_bytes_per_block = self._attribute("MaxSharedMemoryPerBlockOptin")
             self.capability = int(self.cupy.cuda.Device(index).compute_capability)
             self.stream = self.cupy.cuda.Stream(non_blocking=True)
-            self.stream.use()  # what a guest algorithm does with CuPy itself then runs in the same order
+            self.stream.use()  # what a plugin algorithm does with CuPy itself then runs in the same order
             self._driver_major = int(runtime.driverGetVersion()) // 1000
         self.arch = architecture_for(self.capability)
         self._stream_pointer = int(self.stream.ptr)

@@ -19,7 +19,7 @@ from gpugraph.measure.record_shape import jsonable
 from gpugraph.measure.statistics import INTERVAL_SAMPLES
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, Input, Problem
-from gpugraph.problems.guest import is_file, load_guest
+from gpugraph.problems.plugin import is_file, load_plugin
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str
 
     with kept():  # where it is a user's own, its code is imported here
         if is_file(name):
-            return load_guest(name, problem.name, device_kind)
+            return load_plugin(name, problem.name, device_kind)
         chosen = problem.auto(graph, device_kind) if name == "auto" else name
         return find_algorithm(problem.name, chosen, device_kind)
 

@@ -180,9 +180,9 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
         raise InputError(
             f"algorithm '{name}' does not run on device '{device_kind}'", remedy=f"use --device {' or '.join(kinds)}"
         )
-    from gpugraph.problems.guest import check_fits, installed, installed_guest
+    from gpugraph.problems.plugin import check_fits, installed, installed_plugin
 
     if name in installed():
-        return check_fits(installed_guest(name), name, problem, device_kind)
+        return check_fits(installed_plugin(name), name, problem, device_kind)
     known = {n for p, n, kind in REGISTERED if p == problem and kind == device_kind}
     raise unknown_name("algorithm", name, known | installed().keys())

@@ -24,7 +24,7 @@ from tests.cli.runner import refuse, run, succeed
 
 ROOT = Path(__file__).resolve().parents[2]
 
-GUESTS = """
+PLUGINS = """
 import os, time
 import numpy as np
 from gpugraph.problems.mst.cpu_kruskal import kruskal
@@ -66,7 +66,7 @@ max_samples = 3
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(GUESTS)
+    (tmp_path / "mine.py").write_text(PLUGINS)
     yield tmp_path
     register_commands({})  # what a sweep made known would be listed in other tests
 
@@ -116,7 +116,7 @@ def test_a_file_that_changed_or_an_algorithm_that_did_is_measured_again(folder):
     os.utime("g.csr", ns=(1, 1))  # the same content under another date: the worker compares digests
     assert "[1/1]" not in succeed(*words, "--resume").err
     assert read_records("r.jsonl") == first
-    (folder / "mine.py").write_text(GUESTS + "\n# changed\n")
+    (folder / "mine.py").write_text(PLUGINS + "\n# changed\n")
     assert "[1/1]" in succeed(*words, "--resume").err
 
 
@@ -384,7 +384,7 @@ def test_a_graph_whose_name_is_no_utf_8_is_measured_saved_and_gone_on_with(folde
     assert [record["graph"]["name"] for record in read_records("r.jsonl")] == ["caf\\udce9"] * 2
 
 
-def test_what_a_guest_marks_on_its_clock_cannot_spoil_the_file(folder):
+def test_what_a_plugin_marks_on_its_clock_cannot_spoil_the_file(folder):
     (folder / "mine.py").write_text(
         "from gpugraph.problems.mst.cpu_kruskal import kruskal\n"
         "def back(view, clock):\n    clock.add_seconds('x', -5.0)\n    return kruskal(view, clock)\n"

@@ -69,7 +69,7 @@ def test_without_a_compiler_the_emulated_device_exits_3_with_the_remedy(tmp_path
         assert done.stderr.count("gpugraph: error: ") == 1
 
 
-GUEST = """
+PLUGIN = """
 import numpy as np
 
 class Driver:
@@ -91,7 +91,7 @@ driver = Driver()
 def test_profile_runs_once_and_wraps_every_phase_in_a_range(cupy: FakeCupy, tmp_path: Path, profile: bool) -> None:
     from gpugraph import generate, mst
 
-    (tmp_path / "mine.py").write_text(GUEST.format(edges=np.asarray(mst(generate(GRID), device="cpu").edges).tolist()))
+    (tmp_path / "mine.py").write_text(PLUGIN.format(edges=np.asarray(mst(generate(GRID), device="cpu").edges).tolist()))
     own = ["mst", GRID, "--device", "cuda", "--algo", tmp_path / "mine.py", "--repeat", 3, "--warmup", 2]
     record = json.loads(succeed(*own, *(["--profile"] if profile else []), "--format", "json").out)
     assert record["verification"]["status"] == "passed"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hostile import caches, disks, exits, graphs, guests, records, results, settings, signals, streams, together
+from tests.hostile import caches, disks, exits, graphs, plugins, records, results, settings, signals, streams, together
 from tests.hostile.trials import Part
 
 PARTS: dict[str, Part] = {
@@ -12,7 +12,7 @@ PARTS: dict[str, Part] = {
         results.PART,
         records.PART,
         signals.PART,
-        guests.PART,
+        plugins.PART,
         caches.PART,
         disks.PART,
         *streams.PARTS,

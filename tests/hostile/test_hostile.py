@@ -1,7 +1,7 @@
 """A small part of the hostile test, and the means by which it notices what goes wrong.
 
-What takes long by nature is tried inside the process elsewhere: damaged caches in tests/test_code_cache.py, guests in
-tests/problems/test_hostile_guests.py.
+What takes long by nature is tried inside the process elsewhere: damaged caches in tests/test_code_cache.py, plugins in
+tests/problems/test_hostile_plugins.py.
 """
 
 from __future__ import annotations

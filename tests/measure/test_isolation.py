@@ -80,6 +80,7 @@ def state() -> list[Any]:
     ]
 
 
+@pytest.mark.timeout(600, method="thread")  # the usual method sets the timer that is looked at here
 @pytest.mark.parametrize("raises", [False, True])
 def test_what_foreign_code_changes_for_the_whole_process_is_put_back(tmp_path: Path, raises: bool) -> None:
     before = state()
@@ -151,7 +152,7 @@ def measure_all(session: Session, cells: list[Cell], notes: Notes) -> None:
 
 @pytest.fixture
 def measured(tmp_path: Path) -> Callable[..., Notes]:
-    """Return a function that measures kruskal or boruvka beside guests of ``WRITES`` in one session."""
+    """Return a function that measures kruskal or boruvka beside plugins of ``WRITES`` in one session."""
     path = tmp_path / "mine.py"
     path.write_text(WRITES)
 
@@ -172,7 +173,7 @@ def measured(tmp_path: Path) -> Callable[..., Notes]:
 
 @needs_compiler
 @pytest.mark.parametrize("name", ["Driver", "InRun"])
-def test_a_guest_writes_into_a_device_view_of_its_own_and_is_told_so(measured: Callable[..., Notes], name: str) -> None:
+def test_a_plugin_writes_into_a_device_view_of_its_own_and_is_found(measured: Callable[..., Notes], name: str) -> None:
     notes = measured("emulated", "boruvka", name, "prim")
     assert "it wrote into its input" in str(notes.errors[1])
     assert [record.status for record in notes.records.values()] == ["passed", "passed"]

@@ -143,7 +143,7 @@ def sweep(scales: range = range(16, 23), samples: int = 20) -> list[dict[str, An
             "outcome": "wrong",
             "message": "edge 3-9 is missing </script><b>&amp;",
             "mteps": None,
-            "cell": {"id": "guest", "axes": {"scale": top - 3}},
+            "cell": {"id": "plugin", "axes": {"scale": top - 3}},
         },
     ]
     for family in ("grid:1024x1024", "roads.gr"):

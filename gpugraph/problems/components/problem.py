@@ -21,8 +21,8 @@ from gpugraph.problems.components.verify import (
     counter_example,
 )
 from gpugraph.problems.contract import Problem, Verdict
-from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs, with_published
+from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
-from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.mst.on_ranks import GatheredForest, certify_part
 from gpugraph.problems.mst.peers import ByPeers
 from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate, counter_example
 from gpugraph.problems.on_graphs import OnGraphs
+from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.ranks.part import GraphPart
 

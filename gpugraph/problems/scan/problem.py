@@ -12,7 +12,7 @@ from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
 from gpugraph.problems import TABLE, Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
-from gpugraph.problems.guest import plain_array
+from gpugraph.problems.plugin import plain_array
 from gpugraph.problems.scan import COMMAND
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.problems.scan.scanned import Scanned, ScannedFiles

@@ -19,8 +19,8 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import CSV, TABLE, Cell, Column, at, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
-from gpugraph.problems.guest import numbers, plain_array
 from gpugraph.problems.on_graphs import OnGraphs, with_published
+from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sources import resolve_sources
 from gpugraph.problems.sssp import COMMAND

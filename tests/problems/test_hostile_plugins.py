@@ -1,4 +1,4 @@
-"""Guests that misbehave end in one line and the right exit code, whatever they do (see ``hostile_guests.py``)."""
+"""Plugins that misbehave end in one line and the right exit code, whatever they do (see ``hostile_plugins.py``)."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runner import run
-from tests.problems.hostile_guests import GRAPHS, GUESTS, HostileGuest
+from tests.problems.hostile_plugins import GRAPHS, PLUGINS, HostilePlugin
 
 pytestmark = pytest.mark.timeout(method="thread")
-"""One of the guests sets the timer that the test's own limit would use by default."""
+"""One of the plugins sets the timer that the test's own limit would use by default."""
 
 TRIED = 6
 """Of those that need a process of their own so many are run."""
 
-INSIDE = [guest for guest in GUESTS if not guest.alone]
-ALONE = random.Random(1).sample([guest for guest in GUESTS if guest.alone], TRIED)
+INSIDE = [plugin for plugin in PLUGINS if not plugin.alone]
+ALONE = random.Random(1).sample([plugin for plugin in PLUGINS if plugin.alone], TRIED)
 
 
-def words(guest: HostileGuest, folder: Path) -> list[str]:
+def words(plugin: HostilePlugin, folder: Path) -> list[str]:
     path = folder / "mine.py"
-    path.write_text(guest.text)
+    path.write_text(plugin.text)
     how = ["--device", "cpu", "--repeat", "2", "--format", "json", "--quiet"]
-    return [guest.problem, GRAPHS[guest.problem], *how, "--algo", str(path)]
+    return [plugin.problem, GRAPHS[plugin.problem], *how, "--algo", str(path)]
 
 
-def check(guest: HostileGuest, code: int, out: str, err: str) -> None:
-    assert code == guest.code, (out, err)
-    assert guest.said in err
+def check(plugin: HostilePlugin, code: int, out: str, err: str) -> None:
+    assert code == plugin.code, (out, err)
+    assert plugin.said in err
     assert "Traceback" not in err
     assert sum(line.startswith("gpugraph: ") for line in err.splitlines()) == bool(code)
     if code == 0:
@@ -43,29 +43,29 @@ def check(guest: HostileGuest, code: int, out: str, err: str) -> None:
         assert out == ""
 
 
-@pytest.mark.parametrize("guest", INSIDE, ids=lambda guest: guest.name)
-def test_a_hostile_guest_ends_in_one_line_and_leaves_the_process_as_it_was(
-    guest: HostileGuest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("plugin", INSIDE, ids=lambda plugin: plugin.name)
+def test_a_hostile_plugin_ends_in_one_line_and_leaves_the_process_as_it_was(
+    plugin: HostilePlugin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    outcome = run(*words(guest, tmp_path))
-    check(guest, outcome.code, outcome.out, outcome.err)
+    outcome = run(*words(plugin, tmp_path))
+    check(plugin, outcome.code, outcome.out, outcome.err)
     assert Path.cwd() == tmp_path
 
 
-@pytest.mark.parametrize("guest", ALONE, ids=lambda guest: guest.name)
-def test_a_hostile_guest_cannot_take_the_command_along(guest: HostileGuest, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gpugraph", *words(guest, tmp_path)]
+@pytest.mark.parametrize("plugin", ALONE, ids=lambda plugin: plugin.name)
+def test_a_hostile_plugin_cannot_take_the_command_along(plugin: HostilePlugin, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gpugraph", *words(plugin, tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
-    check(guest, ended.returncode, ended.stdout, ended.stderr)
+    check(plugin, ended.returncode, ended.stdout, ended.stderr)
 
 
 def test_there_are_at_least_64_of_them_each_with_a_name_of_its_own() -> None:
-    assert len({guest.name for guest in GUESTS}) == len(GUESTS) >= 64
-    assert {guest.outcome for guest in GUESTS} == {"ok", "wrong", "threw", "refused", "out of memory", "died"}
+    assert len({plugin.name for plugin in PLUGINS}) == len(PLUGINS) >= 64
+    assert {plugin.outcome for plugin in PLUGINS} == {"ok", "wrong", "threw", "refused", "out of memory", "died"}
 
 
-def test_ctrl_c_ends_a_guest_that_ignores_it() -> None:
+def test_ctrl_c_ends_a_plugin_that_ignores_it() -> None:
     script = (
         "import signal, sys, time\n"
         "import gpugraph.cli.supervised as supervised\n"
@@ -86,7 +86,7 @@ def test_ctrl_c_ends_a_guest_that_ignores_it() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_to_the_command_reaches_the_guest_and_ends_both(number: signal.Signals) -> None:
+def test_a_signal_to_the_command_reaches_the_plugin_and_ends_both(number: signal.Signals) -> None:
     script = (
         "import os, time\n"
         "from gpugraph.cli.supervised import supervise\n"

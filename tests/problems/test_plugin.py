@@ -1,4 +1,4 @@
-"""A user's own algorithm is a first-class guest, and whatever is wrong with one is told in one line."""
+"""A user's own algorithm is a first-class plugin, and whatever is wrong with one is told in one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.guest import as_algorithm, load_guest
+from gpugraph.problems.plugin import as_algorithm, load_plugin
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
@@ -24,7 +24,7 @@ Write = Callable[..., str]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Return a function that writes a guest's file and returns its path."""
+    """Return a function that writes a plugin's file and returns its path."""
 
     def put(text: str, name: str = "mine.py") -> str:
         (tmp_path / name).write_text(text)
@@ -54,7 +54,7 @@ def test_the_example_takes_at_most_forty_lines_and_the_readme_leads_to_it() -> N
     assert "docs/examples/sssp_cuda.py" in (ROOT / "README.md").read_text()
 
 
-# ------------------------------------------------------------------ what a guest may be
+# ------------------------------------------------------------------ what a plugin may be
 
 KRUSKAL = '''
 """Kruskal's algorithm in plain Python."""
@@ -111,13 +111,13 @@ def test_a_plain_function_may_return_a_result_of_its_own(write: Write) -> None:
     succeed("sssp", "grid:3x3,w=unit", "--source", "1", "--device", "cpu", "--algo", write(text))
 
 
-def test_a_wrong_guest_is_caught_by_the_verification(write: Write) -> None:
+def test_a_wrong_plugin_is_caught_by_the_verification(write: Write) -> None:
     for text in ("range(4)", "[10**6]", "[-1]", "[]"):
         path = write(f"import numpy as np\ndef driver(view, clock): return np.array({text}, np.int64)\n")
         assert "mst by mine:driver" in refuse(1, "mst", GRID, "--device", "cpu", "--algo", path)
 
 
-def test_a_guest_made_of_an_algorithm_of_ours_does_not_go_by_its_name(write: Write) -> None:
+def test_a_plugin_made_of_an_algorithm_of_ours_does_not_go_by_its_name(write: Write) -> None:
     text = (
         "from dataclasses import replace\n"
         "from gpugraph.problems.registry import find_algorithm\n"
@@ -127,7 +127,7 @@ def test_a_guest_made_of_an_algorithm_of_ours_does_not_go_by_its_name(write: Wri
     assert json.loads(told)["algorithm"] == "mine:driver"
 
 
-def test_a_guest_that_is_an_algorithm_keeps_what_it_says_of_itself(write: Write) -> None:
+def test_a_plugin_that_is_an_algorithm_keeps_what_it_says_of_itself(write: Write) -> None:
     text = (
         "from dataclasses import replace\n"
         "from gpugraph.problems.registry import find_algorithm\n"
@@ -135,7 +135,7 @@ def test_a_guest_that_is_an_algorithm_keeps_what_it_says_of_itself(write: Write)
         "driver = replace(find_algorithm('mst', 'kruskal', 'cpu'), name='mine', run=fails)\n"
     )
     path = write(text)
-    found = load_guest(path, "mst", "cpu")
+    found = load_plugin(path, "mst", "cpu")
     assert (found.name, found.authors) == ("mine", find_algorithm("mst", "kruskal", "cpu").authors)
     assert f"{path} line 3: ValueError: no luck" in refuse(2, "mst", GRID, "--device", "cpu", "--algo", path)
 
@@ -185,7 +185,7 @@ class Paths(Driver):
         ("Paths", "'Paths' solves sssp, not mst"),
     ],
 )
-def test_an_object_that_is_no_guest_is_refused(write: Write, name: str, said: str) -> None:
+def test_an_object_that_is_no_plugin_is_refused(write: Write, name: str, said: str) -> None:
     assert said in refuse(2, "mst", GRID, "--device", "cpu", "--algo", f"{write(OBJECTS)}:{name}")
 
 
@@ -208,7 +208,7 @@ def test_options_and_preparations_it_does_not_have_are_refused(write: Write) -> 
     assert "it takes: none" in refuse(2, *own, "--prepare", "renumber")
 
 
-# ------------------------------------------------------------------ errors inside a guest
+# ------------------------------------------------------------------ errors inside a plugin
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_options_and_preparations_it_does_not_have_are_refused(write: Write) -> 
         ),
     ],
 )
-def test_an_error_in_a_guest_is_one_line_with_file_and_line(write: Write, text: str, said: str) -> None:
+def test_an_error_in_a_plugin_is_one_line_with_file_and_line(write: Write, text: str, said: str) -> None:
     path = write(text)
     told = refuse(2, "mst", GRID, "--device", "cpu", "--algo", path)
     assert said in told
@@ -246,7 +246,7 @@ def test_memory_that_does_not_suffice_stays_that(write: Write) -> None:
     assert "memory does not suffice" in refuse(3, "mst", GRID, "--device", "cpu", "--algo", path)
 
 
-def test_debug_shows_the_trace_of_a_guest(write: Write) -> None:
+def test_debug_shows_the_trace_of_a_plugin(write: Write) -> None:
     path = write("def driver(view, clock):\n    fails_here()\n")
     outcome = run("--debug", "mst", GRID, "--device", "cpu", "--algo", path)
     assert outcome.code == 2
@@ -314,7 +314,7 @@ class Sums:
 
 @needs_compiler
 @pytest.mark.parametrize("array", ["array:n=50", "array:n=50,dtype=float64", "array:n=50,segments=4"])
-def test_a_guest_may_scan_on_a_device(write: Write, array: str) -> None:
+def test_a_plugin_may_scan_on_a_device(write: Write, array: str) -> None:
     told = succeed("scan", array, "--device", "emulated", "--algo", write(SCAN) + ":Sums", "--format", "json").out
     assert json.loads(told)["verification"]["status"] == "passed"
 

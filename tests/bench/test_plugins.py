@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 
 from gpugraph.bench import available
-from gpugraph.bench.available import Guests
+from gpugraph.bench.available import Plugins
 from gpugraph.bench.local_workers import WorkerProcess
 from gpugraph.bench.store import read_records
 from gpugraph.errors import InputError
 from tests.cli.runner import refuse, run, succeed
-from tests.problems.hostile_guests import GUESTS, IMPORTS_FOREVER, PRELUDE
+from tests.problems.hostile_plugins import PLUGINS, IMPORTS_FOREVER, PRELUDE
 
-BY_NAME = {guest.name: guest for guest in GUESTS}
+BY_NAME = {plugin.name: plugin for plugin in PLUGINS}
 
 Write = Callable[..., str]
 
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Return a function that writes a guest's file into the working directory and returns its name."""
+    """Return a function that writes a plugin's file into the working directory and returns its name."""
     monkeypatch.chdir(tmp_path)
 
     def put(text: str, name: str = "mine.py") -> str:
@@ -45,7 +45,7 @@ def outcomes(path: str = "r.jsonl") -> dict[str, str]:
     return {r["cell"]["axes"]["algorithm"]: r["outcome"] for r in read_records(path)}
 
 
-def test_the_parent_never_imports_a_guest_not_to_list_nor_to_run_nor_to_resume(write: Write) -> None:
+def test_the_parent_never_imports_a_plugin_not_to_list_nor_to_run_nor_to_resume(write: Write) -> None:
     name = write(PRELUDE + f"assert os.getpid() != {os.getpid()}\n")
     path = sweep("kruskal", name)
     told = succeed("bench", "--sweep", path, "--list", "-q").out
@@ -56,14 +56,14 @@ def test_the_parent_never_imports_a_guest_not_to_list_nor_to_run_nor_to_resume(w
     assert "finished before: 2 cells" in run("bench", "--sweep", path, "--save", "r.jsonl", "--resume").err
 
 
-def test_a_resumed_sweep_measures_a_guest_whose_file_has_changed_again(write: Write) -> None:
+def test_a_resumed_sweep_measures_a_plugin_whose_file_has_changed_again(write: Write) -> None:
     path = sweep("kruskal", write(PRELUDE))
     succeed("bench", "--sweep", path, "--save", "r.jsonl", "-q")
     write(PRELUDE + "# better\n")
     assert "finished before: 1 cell\n" in run("bench", "--sweep", path, "--save", "r.jsonl", "--resume").err
 
 
-def test_a_guest_that_hangs_while_it_is_imported_is_refused_when_time_is_up(
+def test_a_plugin_that_hangs_while_it_is_imported_is_refused_when_time_is_up(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(available, "LEAST_LIMIT_S", 0.3)
@@ -73,27 +73,27 @@ def test_a_guest_that_hangs_while_it_is_imported_is_refused_when_time_is_up(
     assert time.monotonic() - start < 60
 
 
-def test_a_guest_that_ends_its_process_while_it_is_imported_is_refused_in_words(write: Write) -> None:
+def test_a_plugin_that_ends_its_process_while_it_is_imported_is_refused_in_words(write: Write) -> None:
     path = sweep(write(BY_NAME["leaves while it is imported"].text))
     assert "its process ended by itself with code 7" in refuse(2, "bench", "--sweep", path, "--list")
 
 
-def test_a_guest_is_asked_once_and_its_errors_are_told_as_its_own(write: Write) -> None:
+def test_a_plugin_is_asked_once_and_its_errors_are_told_as_its_own(write: Write) -> None:
     started: list[WorkerProcess] = []
 
     def start() -> WorkerProcess:
         started.append(WorkerProcess())
         return started[-1]
 
-    guests = Guests(start=start)
+    plugins = Plugins(start=start)
     name = write("def driver(view, clock): pass\ndriver.problem = 'mst'\n1 / 0\n")
     for problem in ("mst", "sssp"):
         with pytest.raises(InputError, match=r"mine.py line 3: ZeroDivisionError"):
-            guests.find(name, problem)
+            plugins.find(name, problem)
     assert len(started) == 1
 
 
-def test_guests_that_misbehave_leave_the_other_cells_of_their_graph_alone(write: Write) -> None:
+def test_plugins_that_misbehave_leave_the_other_cells_of_their_graph_alone(write: Write) -> None:
     named = ["writes by address", "a false Ctrl-C", "GeneratorExit", "reads address 0", "goes elsewhere", "prints"]
     files = {write(BY_NAME[name].text, f"g{i}.py"): BY_NAME[name].outcome for i, name in enumerate(named)}
     run("bench", "--sweep", sweep("kruskal", *files, "prim"), "--save", "r.jsonl", "-q")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import gpugraph.problems.guest as sources
+import gpugraph.problems.plugin as sources
 from gpugraph.errors import InputError
-from gpugraph.problems.guest import describe_guest, described_guest
+from gpugraph.problems.plugin import describe_plugin, described_plugin
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.cli.runner import refuse, succeed
 
@@ -89,14 +89,14 @@ def test_an_installed_package_cannot_take_the_name_of_another_algorithm(install:
     assert find_algorithm("mst", "kruskal", "cpu").authors != "user"
 
 
-def test_what_a_guest_says_of_itself_survives_the_way_to_another_process(install: Callable[..., None]) -> None:
+def test_what_a_plugin_says_of_itself_survives_the_way_to_another_process(install: Callable[..., None]) -> None:
     install(forest=Installed)
-    told = describe_guest("forest")
-    found = described_guest(told["mst"])
+    told = describe_plugin("forest")
+    found = described_plugin(told["mst"])
     assert (found.name, found.devices, found.summary) == ("forest", ("cpu",), "A forest of no edges.")
     assert found.foreign
     with pytest.raises(InputError, match="solves mst, not sssp"):
-        described_guest(told["sssp"])
+        described_plugin(told["sssp"])
 
 
 def test_a_file_is_taken_as_it_stands_however_soon_it_was_changed(

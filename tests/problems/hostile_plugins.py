@@ -34,8 +34,8 @@ READ_ONLY = "the input is read-only: let the algorithm work on a copy"
 
 
 @dataclass(frozen=True)
-class HostileGuest:
-    """A guest that misbehaves.
+class HostilePlugin:
+    """A plugin that misbehaves.
 
     Attributes:
         name: what it does, in a word or two.
@@ -61,44 +61,44 @@ class HostileGuest:
         return PRELUDE + textwrap.dedent(self.source).strip("\n") + "\n"
 
 
-def _fine(name: str, source: str, *, problem: str = "mst", alone: bool = False) -> HostileGuest:
-    return HostileGuest(name, source, 0, "ok", "", problem, alone)
+def _fine(name: str, source: str, *, problem: str = "mst", alone: bool = False) -> HostilePlugin:
+    return HostilePlugin(name, source, 0, "ok", "", problem, alone)
 
 
-def _threw(name: str, source: str, said: str, *, problem: str = "mst", alone: bool = False) -> HostileGuest:
-    return HostileGuest(name, source, 2, "threw", said, problem, alone)
+def _threw(name: str, source: str, said: str, *, problem: str = "mst", alone: bool = False) -> HostilePlugin:
+    return HostilePlugin(name, source, 2, "threw", said, problem, alone)
 
 
-def _refused(name: str, source: str, said: str, *, problem: str = "mst") -> HostileGuest:
-    return HostileGuest(name, source, 2, "refused", said, problem)
+def _refused(name: str, source: str, said: str, *, problem: str = "mst") -> HostilePlugin:
+    return HostilePlugin(name, source, 2, "refused", said, problem)
 
 
-def _wrong(name: str, source: str, said: str, *, problem: str = "mst") -> HostileGuest:
-    return HostileGuest(name, source, 1, "wrong", said, problem)
+def _wrong(name: str, source: str, said: str, *, problem: str = "mst") -> HostilePlugin:
+    return HostilePlugin(name, source, 1, "wrong", said, problem)
 
 
-def _died(name: str, source: str, said: str) -> HostileGuest:
-    return HostileGuest(name, source, 2, "died", said, alone=True)
+def _died(name: str, source: str, said: str) -> HostilePlugin:
+    return HostilePlugin(name, source, 2, "died", said, alone=True)
 
 
-def _returns(name: str, value: str, said: str, *, problem: str = "mst") -> HostileGuest:
+def _returns(name: str, value: str, said: str, *, problem: str = "mst") -> HostilePlugin:
     query = ", source" if problem == "sssp" else ""
     return _refused(name, f"def driver(view, clock{query}): return {value}", said, problem=problem)
 
 
-def _does(name: str, statement: str, *, alone: bool = False) -> HostileGuest:
-    """Return a guest that gives the right forest and does something besides."""
+def _does(name: str, statement: str, *, alone: bool = False) -> HostilePlugin:
+    """Return a plugin that gives the right forest and does something besides."""
     body = textwrap.indent(textwrap.dedent(statement).strip(), "    ")
     return _fine(name, f"def driver(view, clock):\n{body}\n    return right(view, clock)", alone=alone)
 
 
-def _raises(name: str, error: str, said: str) -> HostileGuest:
+def _raises(name: str, error: str, said: str) -> HostilePlugin:
     return _threw(name, f"def driver(view, clock): raise {error}", said)
 
 
 WRITE_ANYWAY = "for array in (view.weights, view.targets, view.graph.offsets):\n        array.base[:] = 0"
 
-GUESTS = [
+PLUGINS = [
     # ------------------------------------------------------------------ it writes into its input
     _threw("writes weights", "def driver(view, clock): view.weights[:] = 0", READ_ONLY),
     _threw("writes the graph", "def driver(view, clock): view.graph.targets[0] = 1", READ_ONLY),
@@ -280,13 +280,13 @@ GUESTS = [
     _raises(
         "a message that raises",
         "type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()",
-        "Mute, whose message cannot be told: it raises ZeroDivisionError",
+        "Mute, whose message cannot be shown: it raises ZeroDivisionError",
     ),
     _raises("a message that is none", "type('Odd', (Exception,), {'__str__': lambda self: 7})()", "Odd, whose message"),
     _raises(
         "a message that exits",
         "type('Exit', (BaseException,), {'__str__': lambda self: sys.exit(0)})()",
-        "Exit, whose message cannot be told: it raises SystemExit",
+        "Exit, whose message cannot be shown: it raises SystemExit",
     ),
     _raises("a message of megabytes", "ValueError('word ' * 10**6)", "ValueError: word word"),
     _raises("a message of lines", "ValueError('two\\nlines\\r\\n\\tand a tab')", "ValueError: two lines and a tab"),
@@ -300,10 +300,10 @@ GUESTS = [
         "Sly: all is well",
     ),
     _threw("endless recursion", "def driver(view, clock): return driver(view, clock)", "RecursionError"),
-    HostileGuest(
+    HostilePlugin(
         "no memory", "def driver(view, clock): raise MemoryError", 3, "out of memory", "memory does not suffice"
     ),
-    HostileGuest("a false Ctrl-C", "def driver(view, clock): raise KeyboardInterrupt", 130, "threw", "interrupted"),
+    HostilePlugin("a false Ctrl-C", "def driver(view, clock): raise KeyboardInterrupt", 130, "threw", "interrupted"),
     # ------------------------------------------------------------------ what it says of itself
     _refused("devices are a number", "def driver(view, clock): pass\ndriver.devices = 5", "TypeError"),
     _refused("a problem is a list", "def driver(view, clock): pass\ndriver.problem = ['mst']", "unknown problem"),
@@ -356,5 +356,5 @@ GUESTS = [
 ]
 """What misbehaves; ``alone`` ones in a process of their own."""
 
-IMPORTS_FOREVER = HostileGuest("sleeps while it is imported", "time.sleep(1000)", 2, "timeout", alone=True)
+IMPORTS_FOREVER = HostilePlugin("sleeps while it is imported", "time.sleep(1000)", 2, "timeout", alone=True)
 """The one that never ends by itself: to be tried with a limit of time, in a bench."""

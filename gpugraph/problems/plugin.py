@@ -1,4 +1,4 @@
-"""A user's own algorithm as a first-class guest.
+"""A user's own algorithm as a first-class plugin.
 
 ``--algo ./mine.py:driver`` or an entry point in the group ``gpugraph.algorithms`` names an object that is
 
@@ -13,9 +13,9 @@ distances, infinity where there is no path, or distance words (see ``sssp/distan
 each vertex; for a scan, the array: as a list, or an array on the host or the device.  ``fetch`` and ``finish`` are
 needed only for something else.  Phases, verification, both devices and records come for free.
 
-Nothing of a guest is trusted: whatever it raises is reported in one line, and what it returns becomes a result of
+Nothing of a plugin is trusted: whatever it raises is reported in one line, and what it returns becomes a result of
 gpugraph's own (``Problem.accept``).  It is imported only where it is run.  A process that plans asks another
-(``describe_guest``) and gets an algorithm that cannot run (``described_guest``): importing may hang, or end it.
+(``describe_plugin``) and gets an algorithm that cannot run (``described_plugin``): importing may hang, or end it.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ from gpugraph.problems.contract import PROBLEMS, problem_called
 DEVICES = ("cpu", "cuda", "emulated")
 
 
-def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
-    """Return a guest object as an Algorithm.
+def as_algorithm(plugin: Any, problem: str | None, name: str) -> Algorithm:
+    """Return a plugin object as an Algorithm.
 
     Args:
-        guest: an Algorithm, an object or class with prepare and run, or a function.
-        problem: the problem asked for, or None where the guest itself must tell.
+        plugin: an Algorithm, an object or class with prepare and run, or a function.
+        problem: the problem asked for, or None where the plugin itself must tell.
         name: what to call it.
 
     Raises:
         InputError: it is none of these, or names a problem or device that does not exist.
     """
-    home = _home(guest)
+    home = _home(plugin)
 
     def guard(function: Callable[..., Any]) -> Callable[..., Any]:
         return guarded(function, name, home)
 
-    read: Algorithm = guard(_read)(guest, problem, name)
+    read: Algorithm = guard(_read)(plugin, problem, name)
     guard(_check)(read, name)
     prepare, run, finish, time = read.prepare, read.run, read.finish, read.own_seconds
     fetch: Callable[..., Any] | None = read.fetch
@@ -85,7 +85,7 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
 
     return replace(
         read,
-        # View and device stay beside the guest's own state, for the default fetch and for the result.
+        # View and device stay beside the plugin's own state, for the default fetch and for the result.
         prepare=guard(lambda view, device, **options: (prepare(view, device, **options), view, device)),
         run=guard(lambda state, clock, *query: run(state[0], clock, *query)),
         fetch=guard(lambda state, handle: fetch(state[0], handle) if fetch else _download(state[2], handle)),
@@ -99,50 +99,50 @@ def as_algorithm(guest: Any, problem: str | None, name: str) -> Algorithm:
     )
 
 
-def _read(guest: Any, problem: str | None, name: str) -> Algorithm:
-    """Return what a guest says of itself; ``fetch`` is None where it has none.  Its own code may run here."""
-    if isinstance(guest, Algorithm):
+def _read(plugin: Any, problem: str | None, name: str) -> Algorithm:
+    """Return what a plugin says of itself; ``fetch`` is None where it has none.  Its own code may run here."""
+    if isinstance(plugin, Algorithm):
         ours = {key[:2] for key in REGISTERED}
-        return replace(guest, name=name if (guest.problem, guest.name) in ours else guest.name)
-    if isinstance(guest, type):
-        guest = guest()
-    problem = getattr(guest, "problem", problem)
+        return replace(plugin, name=name if (plugin.problem, plugin.name) in ours else plugin.name)
+    if isinstance(plugin, type):
+        plugin = plugin()
+    problem = getattr(plugin, "problem", problem)
     if problem is None:
         remedy = f"set problem = {' or '.join(map(repr, PROBLEMS))}"
         raise InputError("it does not say which problem it solves", where=name, remedy=remedy)
-    plain = not hasattr(guest, "prepare")
-    if plain and not callable(guest):
+    plain = not hasattr(plugin, "prepare")
+    if plain and not callable(plugin):
         raise InputError(
             "it is neither a function nor has prepare and run", where=name, remedy="see: gpugraph new algorithm --help"
         )
-    if not plain and not hasattr(guest, "run"):
+    if not plain and not hasattr(plugin, "run"):
         raise InputError(
             "it has prepare but no run", where=name, remedy="write run(self, state, clock, *query) beside it"
         )
-    devices = getattr(guest, "devices", ("cpu",) if plain else ("cuda", "emulated"))
+    devices = getattr(plugin, "devices", ("cpu",) if plain else ("cuda", "emulated"))
     devices = (devices,) if isinstance(devices, str) else tuple(devices)
     if plain and devices != ("cpu",):
         raise InputError("a plain function runs on the CPU alone", where=name, remedy="write prepare and run")
-    doc = (inspect.getdoc(guest) or "").strip() or "a user's own algorithm"
+    doc = (inspect.getdoc(plugin) or "").strip() or "a user's own algorithm"
     return Algorithm(
         problem=problem,
         name=name,
         devices=devices,
-        summary=getattr(guest, "summary", doc.splitlines()[0]),
-        authors=getattr(guest, "authors", "user"),
-        year=getattr(guest, "year", 0),
-        section=getattr(guest, "section", ""),
-        prepare=(lambda view, device, **options: (view, options)) if plain else guest.prepare,
-        run=(lambda state, clock, *query: guest(state[0], clock, *query, **state[1])) if plain else guest.run,
-        fetch=getattr(guest, "fetch", None),  # type: ignore[arg-type]
-        finish=getattr(guest, "finish", lambda state, raw, *query: raw),
-        preparations=tuple(getattr(guest, "preparations", ())),
-        options=tuple(getattr(guest, "options", ())),
+        summary=getattr(plugin, "summary", doc.splitlines()[0]),
+        authors=getattr(plugin, "authors", "user"),
+        year=getattr(plugin, "year", 0),
+        section=getattr(plugin, "section", ""),
+        prepare=(lambda view, device, **options: (view, options)) if plain else plugin.prepare,
+        run=(lambda state, clock, *query: plugin(state[0], clock, *query, **state[1])) if plain else plugin.run,
+        fetch=getattr(plugin, "fetch", None),  # type: ignore[arg-type]
+        finish=getattr(plugin, "finish", lambda state, raw, *query: raw),
+        preparations=tuple(getattr(plugin, "preparations", ())),
+        options=tuple(getattr(plugin, "options", ())),
     )
 
 
 def _check(algorithm: Algorithm, name: str) -> None:
-    """Refuse what a guest cannot mean by what it says of itself."""
+    """Refuse what a plugin cannot mean by what it says of itself."""
     if algorithm.problem not in PROBLEMS:
         raise unknown_name(f"problem of '{name}'", str(algorithm.problem), PROBLEMS)
     for device in algorithm.devices or ("",):
@@ -171,20 +171,20 @@ def _download(device: Any, handle: Any) -> Any:
     return tuple(map(device.download, handle)) if isinstance(handle, tuple) else device.download(handle)
 
 
-def _home(guest: Any) -> str | None:
-    """Return the file that defines a guest."""
+def _home(plugin: Any) -> str | None:
+    """Return the file that defines a plugin."""
     try:
-        run = guest.run if isinstance(guest, Algorithm) else guest
+        run = plugin.run if isinstance(plugin, Algorithm) else plugin
         module = sys.modules.get(getattr(run, "__module__", None) or "")
         return getattr(module, "__file__", None)
     except BaseException:  # it will raise again where its errors are reported
         return None
 
 
-# ------------------------------------------------------------------ what a guest raises
+# ------------------------------------------------------------------ what a plugin raises
 
 
-class GuestThrew(InputError):
+class PluginThrew(InputError):
     """A user's own algorithm raised an exception; ``outcome`` is the word for its row."""
 
     outcome = "threw"
@@ -193,7 +193,7 @@ class GuestThrew(InputError):
 
 def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callable[..., Any]:
     """Return ``function`` whose errors are reported in one line: what happened, and where in the file ``home``."""
-    path = home and os.path.abspath(home)  # a guest may change the directory
+    path = home and os.path.abspath(home)  # a plugin may change the directory
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -214,23 +214,23 @@ def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callab
 
 
 def _is_ctrl_c(error: BaseException) -> bool:
-    """True for Ctrl-C; where that is ignored the guest itself raised it."""
+    """True for Ctrl-C; where that is ignored the plugin itself raised it."""
     return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
-def _threw(error: BaseException, name: str, home: str | None, path: str | None) -> GuestThrew:
+def _threw(error: BaseException, name: str, home: str | None, path: str | None) -> PluginThrew:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == path]
     where = f"{home} line {lines[-1]}" if lines else name
     what = in_one_line(error)
     remedy = "this is an error of the user's own algorithm; --debug shows the trace"
     if isinstance(error, ValueError) and "read-only" in what:
         remedy = "the input is read-only: let the algorithm work on a copy"
-    threw = GuestThrew(what, where=where, remedy=remedy)
+    threw = PluginThrew(what, where=where, remedy=remedy)
     threw.excerpt = getattr(error, "excerpt", ())  # of a kernel's source
     return threw
 
 
-# ------------------------------------------------------------------ what a guest returns
+# ------------------------------------------------------------------ what a plugin returns
 
 
 def numbers(returned: Any) -> Any:
@@ -269,7 +269,7 @@ def is_file(name: str) -> bool:
     return (":" in name or name.endswith(".py")) and not name.startswith("peer:")
 
 
-def load_guest(text: str, problem: str, device_kind: str) -> Algorithm:
+def load_plugin(text: str, problem: str, device_kind: str) -> Algorithm:
     """Return the algorithm that ``FILE.py[:OBJECT]`` names (OBJECT is ``driver`` if not given).
 
     Raises:
@@ -330,7 +330,7 @@ class _AsItIs(SourceFileLoader):
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError("there is no such file", where=path, remedy="--algo takes a name or FILE.py:OBJECT")
-    name = f"gpugraph_guest_{path.stem}_{zlib.crc32(str(path.resolve()).encode('utf-8', 'surrogateescape')):08x}"
+    name = f"gpugraph_plugin_{path.stem}_{zlib.crc32(str(path.resolve()).encode('utf-8', 'surrogateescape')):08x}"
     spec = importlib.util.spec_from_file_location(name, path, loader=_AsItIs(name, os.path.abspath(path)))
     assert spec is not None
     assert spec.loader is not None
@@ -352,7 +352,7 @@ def installed() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 
 
-def installed_guest(name: str) -> Algorithm:
+def installed_plugin(name: str) -> Algorithm:
     """Return the algorithm that an installed package offers.
 
     Raises:
@@ -366,17 +366,17 @@ def installed_guest(name: str) -> Algorithm:
         raise InputError(f"cannot load it: {error.what}", where=f"entry point {entry.value}", remedy=remedy) from error
 
 
-# ------------------------------------------------------------------ a guest from outside
+# ------------------------------------------------------------------ a plugin from outside
 
 
-def describe_guest(text: str) -> dict[str, dict[str, Any]]:
-    """Import a guest and return what it says of itself for each problem, or what is wrong with it, in JSON's types."""
+def describe_plugin(text: str) -> dict[str, dict[str, Any]]:
+    """Import a plugin and return what it says of itself for each problem, or what is wrong with it, in JSON's types."""
     described: dict[str, dict[str, Any]] = {}
     try:
         if is_file(text):
             make = _from_file(text)
         else:
-            algorithm = installed_guest(text)
+            algorithm = installed_plugin(text)
             make = lambda problem: algorithm  # noqa: E731
     except InputError as error:
         return {problem: _complaint(error) for problem in PROBLEMS}
@@ -396,7 +396,7 @@ def describe_guest(text: str) -> dict[str, dict[str, Any]]:
 
 
 def description_of(algorithm: Algorithm) -> dict[str, Any]:
-    """Return what ``described_guest`` needs of an algorithm, in JSON's types."""
+    """Return what ``described_plugin`` needs of an algorithm, in JSON's types."""
     return {**algorithm.describe(), "version": algorithm.version}
 
 
@@ -404,8 +404,8 @@ def _complaint(error: InputError) -> dict[str, Any]:
     return {"error": {"what": error.what, "where": error.where, "remedy": error.remedy}}
 
 
-def described_guest(described: Mapping[str, Any]) -> Algorithm:
-    """Return what ``describe_guest`` said of one problem as an algorithm that cannot run: to plan with.
+def described_plugin(described: Mapping[str, Any]) -> Algorithm:
+    """Return what ``describe_plugin`` said of one problem as an algorithm that cannot run: to plan with.
 
     Raises:
         InputError: what was wrong with it.
