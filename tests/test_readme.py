@@ -11,6 +11,8 @@ import gpugraph
 from gpugraph import errors
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.formats.known import FORMATS
+from gpugraph.measure.record_file import read_records
+from gpugraph.report.template import _Page
 from tests.cli.runner import run, succeed
 from tests.test_docs import sampled_briefly
 
@@ -132,3 +134,16 @@ def test_the_list_of_algorithms_is_up_to_date():
 def test_the_interface_for_python_has_a_docstring_everywhere():
     for name in gpugraph.__all__:
         assert name == "__version__" or getattr(gpugraph, name).__doc__
+
+
+def test_the_speeds_in_the_readme_are_those_of_the_records():
+    names = sorted(str(path) for path in (ROOT / "docs" / "records").glob("figures-beside-h200.jsonl"))
+    page = _Page(ROOT / "docs" / "results.md.j2", read_records(names)[0])
+    text = " ".join(README.split())
+    for problem, algorithm, what in (
+        ("mst", "filter-boruvka", "forests"),
+        ("sssp", "delta-stepping", "Shortest paths"),
+    ):
+        one = page.lead("figures-beside-h200", problem, algorithm)
+        assert f"{what} are **{one['mean']:.1f}** times ({one['least']:.1f} to {one['most']:.1f}) as fast" in text
+        assert str(one["count"]) in text.partition("geometric mean")[2][:60]

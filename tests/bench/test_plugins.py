@@ -15,7 +15,7 @@ from gpugraph.bench.local_workers import WorkerProcess
 from gpugraph.bench.store import read_records
 from gpugraph.errors import InputError
 from tests.cli.runner import refuse, run, succeed
-from tests.problems.hostile_plugins import PLUGINS, IMPORTS_FOREVER, PRELUDE
+from tests.problems.hostile_plugins import IMPORTS_FOREVER, PLUGINS, PRELUDE
 
 BY_NAME = {plugin.name: plugin for plugin in PLUGINS}
 

@@ -6,7 +6,7 @@ import json
 
 from tests.hostile.commands import check, run
 from tests.hostile.trials import Part, Trial
-from tests.problems.hostile_plugins import GRAPHS, PLUGINS, IMPORTS_FOREVER, HostilePlugin
+from tests.problems.hostile_plugins import GRAPHS, IMPORTS_FOREVER, PLUGINS, HostilePlugin
 from tests.problems.test_hostile_plugins import check as check_plugin
 from tests.problems.test_hostile_plugins import words
 
