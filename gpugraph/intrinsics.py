@@ -1,4 +1,4 @@
-"""Atomics and other instructions as Numba's intrinsics, which ``team.py`` names; importing this imports Numba.
+"""Atomics and other instructions as Numba's intrinsics, which ``thread_pool.py`` names; importing this imports Numba.
 
 Numba has none of its own for the CPU; these are intrinsics as its documentation of extending describes
 ("Low-level extension API", section ``@intrinsic``).  Reals are handled by their bits, which order those that are not

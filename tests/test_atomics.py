@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpugraph.compiled import njit
-from gpugraph.team import (
+from gpugraph.thread_pool import (
     bits_of,
     compare_and_swap,
     cycles,

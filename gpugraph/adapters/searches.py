@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit, plain_njit
-from gpugraph.team import prefetch
+from gpugraph.thread_pool import prefetch
 
 _NO_GOAL = -1
 

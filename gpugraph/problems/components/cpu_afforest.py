@@ -7,7 +7,7 @@
    Without a giant, as where cliques hang together by few arcs, the arcs to smaller vertices are enough.
 5. flatten once more: the root of a tree is its smallest vertex.
 
-All steps run on a team of threads, each with a share of the vertices of its own, whose parents stay in its caches; who
+All steps run on a thread pool, each with a share of the vertices of its own, whose parents stay in its caches; who
 is through with it helps the others.  Trees are joined by compare-and-swap on the larger root; a vertex's ancestors only
 ever change to other ancestors, so that a stale read is one too.
 
@@ -29,7 +29,7 @@ from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.components.labels import Components, label_bytes
 from gpugraph.problems.registry import add_algorithm
-from gpugraph.team import (
+from gpugraph.thread_pool import (
     COUNTERS,
     STRIDE,
     add_phases,
@@ -43,9 +43,9 @@ from gpugraph.team import (
     meet,
     prefetch,
     release,
-    run_team,
+    run_on_threads,
     share_of,
-    team_size,
+    thread_count,
 )
 
 _SAMPLES = 1024
@@ -70,7 +70,7 @@ class State:
 def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
     """Return the state of runs on a graph."""
     parent = np.empty(view.vertices, view.targets.dtype)
-    return State(view, parent, np.zeros(len(_PHASES), np.int64), size or team_size(view.vertices + view.arcs))
+    return State(view, parent, np.zeros(len(_PHASES), np.int64), size or thread_count(view.vertices + view.arcs))
 
 
 def run(state: State, clock: NullClock) -> NDArray[Any]:
@@ -78,7 +78,7 @@ def run(state: State, clock: NullClock) -> NDArray[Any]:
     graph = state.view.graph
     start = time.perf_counter()
     taken = np.zeros(2 * state.size * STRIDE, np.int64)
-    run_team(_afforest, graph.offsets, graph.targets, state.parent, taken, state.spent, size=state.size)
+    run_on_threads(_afforest, graph.offsets, graph.targets, state.parent, taken, state.spent, size=state.size)
     add_phases(clock, _PHASES, state.spent, time.perf_counter() - start)
     return state.parent
 

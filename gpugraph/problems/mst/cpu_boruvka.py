@@ -1,4 +1,4 @@
-"""Borůvka's algorithm on the CPU: a team of threads that offer edges to trees by compare-and-swap.
+"""Borůvka's algorithm on the CPU: a thread pool that offer edges to trees by compare-and-swap.
 
 Every tree picks its least outgoing edge and the picks are contracted, until no tree has an outgoing edge:
 
@@ -34,7 +34,7 @@ from gpugraph.problems.mst import cpu_boruvka_steps as steps
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import forest_bytes
 from gpugraph.problems.registry import add_algorithm
-from gpugraph.team import add_phases, run_team, team_size
+from gpugraph.thread_pool import add_phases, run_on_threads, thread_count
 
 LIGHT_PER_VERTEX = 1.0
 """Edges per vertex that the rounds run on before the heavy ones are looked at."""
@@ -58,7 +58,7 @@ def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
     Raises:
         InputError: it has 2^32 edges or more.
     """
-    graph, size = view.graph, size or team_size(view.vertices + view.arcs)
+    graph, size = view.graph, size or thread_count(view.vertices + view.arcs)
     n, index = graph.vertices, graph.targets.dtype
     slots = (graph.edges // steps.BLOCK + 2 * size + 2) * steps.BLOCK
     if slots >= 2**32 - 1:
@@ -97,7 +97,7 @@ def run(state: State, clock: NullClock) -> NDArray[np.int64]:
     """Return the forest as (tree_edges,) positions of arcs, one of either direction for each edge, in no order."""
     limit, filtered = _light_limit(state)
     start = time.perf_counter()
-    run_team(steps.boruvka, state.shared._replace(limit=limit, filtered=filtered), size=state.size)
+    run_on_threads(steps.boruvka, state.shared._replace(limit=limit, filtered=filtered), size=state.size)
     own = state.shared.thread_state[0]
     clock.count("rounds", int(own[steps.ROUNDS]))
     add_phases(clock, _PHASES, own[steps.PHASES : steps.PHASES + 4], time.perf_counter() - start)

@@ -1,4 +1,4 @@
-"""Compiled Borůvka for a team of threads: rows, live edges and trees, contracted round by round.
+"""Compiled Borůvka for a thread pool: rows, live edges and trees, contracted round by round.
 
 After the first round, on the rows, trees have numbers of their own, 0 to trees−1.  A tree that is merged into another
 hangs on it in ``up``; numbers stay what they are, and a round looks at the roots alone, of which ``alive`` is the list.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import plain_njit
 from gpugraph.graph.canonical import find_arc
-from gpugraph.team import (
+from gpugraph.thread_pool import (
     COUNTERS,
     STRIDE,
     compare_and_swap,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import plain_njit
-from gpugraph.team import (
+from gpugraph.thread_pool import (
     COUNTERS,
     STRIDE,
     compare_and_swap,
@@ -47,7 +47,7 @@ COLUMNS = BINS + 16
 BLOCK = 64
 QUEUE = 1 << 10
 FEW = 8
-"""Where a thread finds fewer pairs in its buckets on average, for each thread of the team, it makes them wider."""
+"""Where a thread finds fewer pairs in its buckets on average, for each thread of the pool, it makes them wider."""
 HUB, PIECE = 1 << 12, 1 << 11
 """Rows of more arcs than the first are shared out by parts of the second."""
 
@@ -287,7 +287,7 @@ def _wake(control: Any, size: int) -> bool:
 
 @plain_njit
 def _start_again(s: Any, me: Any) -> Any:
-    """Empty all buckets of the team, and return the least distance that waited in one, or was dropped."""
+    """Empty all buckets of the thread pool, and return the least distance that waited in one, or was dropped."""
     control, rank, size = me
     least = s.none
     for bucket in range(BINS + 1):

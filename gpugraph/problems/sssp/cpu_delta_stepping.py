@@ -39,7 +39,7 @@ from gpugraph.problems.sssp.distances import (
     distances_from_words,
     require_room,
 )
-from gpugraph.team import STRIDE, add_phases, run_team, team_size
+from gpugraph.thread_pool import STRIDE, add_phases, run_on_threads, thread_count
 
 _SAMPLE = 1 << 14
 _STATE_COLUMNS = 32
@@ -86,7 +86,7 @@ def prepare(view: GraphView, device: Any, *, delta: float = 0.0, size: int | Non
     if arcs.weights.dtype.kind == "u":
         heaviest = max(in_threads(lambda low, high: _heaviest(arcs.weights, low, high), even_ranges(len(arcs.targets))))
     state = State(
-        view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, size or team_size(view.vertices + view.arcs)
+        view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, size or thread_count(view.vertices + view.arcs)
     )
     state.arrays_for(_narrow(state))
     return state
@@ -150,7 +150,7 @@ def run(state: State, clock: NullClock, source: int) -> NDArray[Any]:
 def _search(state: State, clock: NullClock, source: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     shared = state.arrays_for(dtype)
     start = time.perf_counter()
-    run_team(buckets.search, shared, source, size=state.size)
+    run_on_threads(buckets.search, shared, source, size=state.size)
     own = shared.thread_state
     clock.count("rounds", int(own[:, buckets.ROUNDS].max()))
     clock.count("relaxations", int(own[:, buckets.RELAXED].sum()))
@@ -200,7 +200,7 @@ ALGORITHM = add_algorithm(
 
 
 # ------------------------------------------------------------------ from many sources
-# A search for each core is quicker than a team for each search, for its threads never wait for each other.  Eight
+# A search for each core is quicker than all threads on one search, for its threads never wait for each other.  Eight
 # searches side by side, as on a GPU, were tried: no quicker, for a core finds most distances in its own caches.
 
 

@@ -27,7 +27,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs, unreached
-from gpugraph.team import fetch_min
+from gpugraph.thread_pool import fetch_min
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let even small graphs be worked on in many ranges, and their edges be filtered."""
     monkeypatch.setattr(chunks, "_LEAST", 2)
     monkeypatch.setattr(chunks, "threads", lambda: 3)
-    monkeypatch.setattr(cpu_boruvka, "team_size", lambda _: 3)
+    monkeypatch.setattr(cpu_boruvka, "thread_count", lambda _: 3)
     monkeypatch.setattr(cpu_boruvka, "LIGHT_PER_VERTEX", 0.3)
     monkeypatch.setattr(cpu_kruskal, "_SORTED_OUTRIGHT", 4)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gpugraph import team
+from gpugraph import thread_pool
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList, build
@@ -160,12 +160,12 @@ def test_a_search_that_was_interrupted_leaves_its_state_good(size: int, monkeypa
     real = os.read
 
     def interrupted_once(descriptor: int, count: int) -> bytes:
-        monkeypatch.setattr(team.os, "read", real)
+        monkeypatch.setattr(thread_pool.os, "read", real)
         raise KeyboardInterrupt
 
     run(state, NullClock(), 0)  # the threads are there
     for _ in range(10):
-        monkeypatch.setattr(team.os, "read", interrupted_once)
+        monkeypatch.setattr(thread_pool.os, "read", interrupted_once)
         with pytest.raises(KeyboardInterrupt):
             run(state, NullClock(), 0)
         raw = run(state, NullClock(), 0)

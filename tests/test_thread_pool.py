@@ -1,4 +1,4 @@
-"""A team of threads: nobody passes where all meet, one decides for all, and an interrupt ends it."""
+"""A thread pool: nobody passes where all meet, one decides for all, and an interrupt ends it."""
 
 from __future__ import annotations
 
@@ -11,56 +11,56 @@ import time
 import numpy as np
 import pytest
 
-from gpugraph import team
+from gpugraph import thread_pool
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.compiled import plain_njit
-from gpugraph.team import fetch_add
+from gpugraph.thread_pool import fetch_add
 
 
 @plain_njit
 def _rotate(control, rank, size, cells, rounds, decided):
-    team.enter(control)
+    thread_pool.enter(control)
     for i in range(rounds):
         cells[rank, i + 1] = cells[(rank + 1) % size, i] + 1
-        team.meet(control, size)
-    if size == 1 or team.join(control, size):
+        thread_pool.meet(control, size)
+    if size == 1 or thread_pool.join(control, size):
         decided[0] += 1
         decided[1] = cells[0, rounds]
         if size > 1:
-            team.release(control)
+            thread_pool.release(control)
     cells[rank, 0] = decided[1]
-    team.leave(control, size)
+    thread_pool.leave(control, size)
 
 
 @plain_njit
 def _deal(control, rank, size, taken):
-    team.enter(control)
+    thread_pool.enter(control)
     while True:
-        item = fetch_add(control, team.COUNTERS, 1)
+        item = fetch_add(control, thread_pool.COUNTERS, 1)
         if item >= len(taken):
             break
         taken[item] += 1
-    team.leave(control, size)
+    thread_pool.leave(control, size)
 
 
 @plain_njit
 def _until_stopped(control, rank, size, begun):
-    team.enter(control)
+    thread_pool.enter(control)
     begun[rank] = 1
-    halt = team.COUNTERS
+    halt = thread_pool.COUNTERS
     while control[halt] == 0:
-        if size == 1 or team.join(control, size):
-            control[halt] = team.stopped(control)
+        if size == 1 or thread_pool.join(control, size):
+            control[halt] = thread_pool.stopped(control)
             if size > 1:
-                team.release(control)
-    team.leave(control, size)
+                thread_pool.release(control)
+    thread_pool.leave(control, size)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_what_stood_before_a_meeting_is_seen_after_it_and_one_decides_for_all(size):
     rounds = 300
     cells, decided = np.zeros((size, rounds + 1), np.int64), np.zeros(2, np.int64)
-    team.run_team(_rotate, cells, rounds, decided, size=size)
+    thread_pool.run_on_threads(_rotate, cells, rounds, decided, size=size)
     assert (cells[:, 1:] == np.arange(1, rounds + 1)).all()
     assert decided.tolist() == [1, rounds]
     assert (cells[:, 0] == rounds).all()
@@ -69,13 +69,15 @@ def test_what_stood_before_a_meeting_is_seen_after_it_and_one_decides_for_all(si
 @pytest.mark.parametrize("size", [1, 3])
 def test_every_item_is_dealt_to_one(size):
     taken = np.zeros(10_000, np.int64)
-    team.run_team(_deal, taken, size=size)
+    thread_pool.run_on_threads(_deal, taken, size=size)
     assert (taken == 1).all()
 
 
-def test_teams_of_several_callers_take_turns():
+def test_calls_of_several_threads_take_turns():
     taken = [np.zeros(5_000, np.int64) for _ in range(4)]
-    callers = [threading.Thread(target=team.run_team, args=(_deal, each), kwargs={"size": 3}) for each in taken]
+    callers = [
+        threading.Thread(target=thread_pool.run_on_threads, args=(_deal, each), kwargs={"size": 3}) for each in taken
+    ]
     for caller in callers:
         caller.start()
     for caller in callers:
@@ -83,9 +85,9 @@ def test_teams_of_several_callers_take_turns():
     assert all((each == 1).all() for each in taken)
 
 
-def assert_a_team_works():
+def assert_a_thread_pool_works():
     taken = np.zeros(100, np.int64)
-    team.run_team(_deal, taken, size=2)
+    thread_pool.run_on_threads(_deal, taken, size=2)
     assert (taken == 1).all()
 
 
@@ -100,16 +102,16 @@ def test_an_interrupt_ends_a_team_that_would_go_on_for_ever(monkeypatch):
             raise KeyboardInterrupt
         return read(descriptor, count)
 
-    monkeypatch.setattr(team.os, "read", interrupted_once)
+    monkeypatch.setattr(thread_pool.os, "read", interrupted_once)
     with pytest.raises(KeyboardInterrupt):
-        team.run_team(_until_stopped, begun, size=2)
-    assert_a_team_works()
+        thread_pool.run_on_threads(_until_stopped, begun, size=2)
+    assert_a_thread_pool_works()
 
 
 def test_a_second_interrupt_leaves_the_team_behind_and_the_next_call_gets_another(monkeypatch):
     begun, read, interrupted = np.zeros(2, np.int64), os.read, []
-    team.run_team(_deal, np.zeros(1, np.int64), size=2)
-    before = team._team(2)
+    thread_pool.run_on_threads(_deal, np.zeros(1, np.int64), size=2)
+    before = thread_pool._thread_pool(2)
 
     def interrupted_twice(descriptor, count):
         if len(interrupted) < 2:
@@ -117,11 +119,11 @@ def test_a_second_interrupt_leaves_the_team_behind_and_the_next_call_gets_anothe
             raise KeyboardInterrupt
         return read(descriptor, count)
 
-    monkeypatch.setattr(team.os, "read", interrupted_twice)
+    monkeypatch.setattr(thread_pool.os, "read", interrupted_twice)
     with pytest.raises(KeyboardInterrupt):
-        team.run_team(_until_stopped, begun, size=2)
-    assert_a_team_works()
-    assert team._team(2) is not before
+        thread_pool.run_on_threads(_until_stopped, begun, size=2)
+    assert_a_thread_pool_works()
+    assert thread_pool._thread_pool(2) is not before
 
 
 def test_what_a_function_raises_is_raised_and_the_team_goes_on():
@@ -129,28 +131,28 @@ def test_what_a_function_raises_is_raised_and_the_team_goes_on():
         raise ValueError("not today")
 
     with pytest.raises(ValueError, match="not today"):
-        team.run_team(refuse, size=2)
-    assert_a_team_works()
+        thread_pool.run_on_threads(refuse, size=2)
+    assert_a_thread_pool_works()
 
 
 def test_runs_one_upon_the_other_never_mix_up_their_counters():
     for _ in range(500):
         cells, decided = np.zeros((3, 3), np.int64), np.zeros(2, np.int64)
-        team.run_team(_rotate, cells, 2, decided, size=3)
+        thread_pool.run_on_threads(_rotate, cells, 2, decided, size=3)
         assert decided.tolist() == [1, 2]
 
 
 def test_numba_counts_the_processors_of_the_machine_when_a_team_is_the_first_to_need_it():
     code = (
         "import numpy as np\n"
-        "from gpugraph import team\n"
+        "from gpugraph import thread_pool\n"
         "from gpugraph.compiled import threads\n"
         "from gpugraph.problems.components import cpu_afforest\n"
         "before = threads()\n"
         "size = max(2, before)\n"
         "graph = np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int32)\n"
-        "taken, spent = np.zeros(2 * size * team.STRIDE, np.int64), np.zeros(4, np.int64)\n"
-        "team.run_team(cpu_afforest._afforest, *graph, taken, spent, size=size)\n"
+        "taken, spent = np.zeros(2 * size * thread_pool.STRIDE, np.int64), np.zeros(4, np.int64)\n"
+        "thread_pool.run_on_threads(cpu_afforest._afforest, *graph, taken, spent, size=size)\n"
         "assert threads() == before, threads()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
@@ -158,16 +160,16 @@ def test_numba_counts_the_processors_of_the_machine_when_a_team_is_the_first_to_
 
 @pytest.mark.parametrize(("items", "size"), [(0, 3), (1, 4), (64, 2), (1000, 3), (100_000, 16)])
 def test_shares_cover_everything_once_in_whole_cache_lines(items, size):
-    shares = [team.share_of(items, rank, size) for rank in range(size)]
+    shares = [thread_pool.share_of(items, rank, size) for rank in range(size)]
     assert [v for start, stop in shares for v in range(start, stop)] == list(range(items))
     assert all(start % 64 == 0 or start == items for start, _ in shares)
 
 
 def test_phases_share_the_time_by_their_cycles():
     clock = HostClock()
-    team.add_phases(clock, ("a", "b", "c"), np.array([30, 0, 10]), 2.0)
+    thread_pool.add_phases(clock, ("a", "b", "c"), np.array([30, 0, 10]), 2.0)
     assert clock.seconds == {"a": 1.5, "c": 0.5}
-    team.add_phases(NullClock(), ("a",), np.array([1]), 2.0)
+    thread_pool.add_phases(NullClock(), ("a",), np.array([1]), 2.0)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system pins no threads")
@@ -176,7 +178,7 @@ def test_a_team_as_large_as_the_machine_has_a_processor_for_each():
     if len(allowed) == 1:
         pytest.skip("one processor")
     earlier = set(os.listdir("/proc/self/task"))
-    team._Team(len(allowed))
+    thread_pool._ThreadPool(len(allowed))
     deadline, places = time.monotonic() + 60, []
     while time.monotonic() < deadline and len(places) < len(allowed):
         new = set(os.listdir("/proc/self/task")) - earlier

@@ -103,7 +103,7 @@ def look_again(looks: int) -> int:
 
 @plain_njit
 def join(control: Any, size: int) -> bool:
-    """Wait until the whole team is here; return True to the last that comes, while the others still wait.
+    """Wait until the whole thread pool is here; return True to the last that comes, while the others still wait.
 
     That one may decide for all, and must ``release`` them.
     """
@@ -125,7 +125,7 @@ def release(control: Any) -> None:
 
 @plain_njit
 def meet(control: Any, size: int) -> None:
-    """Wait until the whole team is here."""
+    """Wait until the whole thread pool is here."""
     if size > 1 and join(control, size):
         release(control)
 
@@ -144,7 +144,7 @@ def share_of(items: int, rank: int, size: int) -> tuple[int, int]:
     return min(items, rank * step), min(items, (rank + 1) * step)
 
 
-def team_size(items: int) -> int:
+def thread_count(items: int) -> int:
     """Return how many threads are worth it for work on so many items."""
     return max(1, min(threads(), items // _LEAST))
 
@@ -191,7 +191,7 @@ def _wake(pipes: Any, scratch: Any) -> None:
         _write(pipes[rank], scratch.ctypes, 1)
 
 
-class _Team:
+class _ThreadPool:
     """Threads that stay, each on a processor of its own where there are as many.
 
     Args:
@@ -213,7 +213,7 @@ class _Team:
         places = [{place} for place in allowed] if len(allowed) == size else [None] * size
         load_compiler()  # Numba counts the processors of the thread that imports it
         for rank, place in enumerate(places):
-            threading.Thread(target=self._work, args=(rank, place), name=f"team-{rank}", daemon=True).start()
+            threading.Thread(target=self._work, args=(rank, place), name=f"thread pool-{rank}", daemon=True).start()
 
     def run(self, function: Callable[..., None], args: tuple[Any, ...]) -> None:
         """Call ``function(control, rank, size, *args)`` on every thread; return when all are through."""
@@ -230,7 +230,7 @@ class _Team:
             try:
                 os.read(int(self._reads[-1]), 1)
             except BaseException:
-                _team.cache_clear()  # it is still at work: the next run gets another
+                _thread_pool.cache_clear()  # it is still at work: the next run gets another
                 raise
             self._finish(control)
             raise
@@ -261,8 +261,8 @@ class _Team:
             del function, args
 
 
-def run_team(function: Callable[..., None], *args: Any, size: int | None = None) -> None:
-    """Call ``function(control, rank, size, *args)`` on every thread of a team at once.
+def run_on_threads(function: Callable[..., None], *args: Any, size: int | None = None) -> None:
+    """Call ``function(control, rank, size, *args)`` on every thread of a thread pool at once.
 
     An interrupt asks the function to stop (``stopped``) and is raised when it has.
 
@@ -275,8 +275,8 @@ def run_team(function: Callable[..., None], *args: Any, size: int | None = None)
     if size == 1:
         function(np.zeros(_LENGTH, np.int64), 0, 1, *args)
         return
-    with _ONE_AT_A_TIME:  # half a team each would wait for ever
-        _team(size).run(function, args)
+    with _ONE_AT_A_TIME:  # half a thread pool each would wait for ever
+        _thread_pool(size).run(function, args)
 
 
 def add_phases(clock: NullClock, names: tuple[str, ...], spent: Any, seconds: float) -> None:
@@ -298,7 +298,7 @@ def add_phases(clock: NullClock, names: tuple[str, ...], spent: Any, seconds: fl
 _ONE_AT_A_TIME = ForkLock()
 
 
-_team = functools.cache(_Team)
+_thread_pool = functools.cache(_ThreadPool)
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_team.cache_clear)
+    os.register_at_fork(after_in_child=_thread_pool.cache_clear)
