@@ -22,7 +22,7 @@ from gpugraph.problems.components import boruvka_distributed, cpu_afforest, gpu_
 from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.peers import canonical
 from gpugraph.problems.components.verify import check_against_reference, check_certificate, reference_labels
-from gpugraph.problems.registry import load_problem
+from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.result_files import write_result
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
@@ -40,8 +40,9 @@ CHAINS = {
 
 def solved(graph: CSRGraph, device: Any, index_bits: int | None = None) -> Components:
     view = make_resident(GraphView.of(graph, index_bits=index_bits), device)[0]
-    state = gpu_hook.State(view, device)
-    return gpu_hook.finish(state, gpu_hook.fetch(state, gpu_hook.run(state, NullClock())))
+    hook = find_algorithm("components", "hook", device.kind)
+    state = hook.prepare(view, device)
+    return hook.finish(state, hook.fetch(state, hook.run(state, NullClock())))
 
 
 def afforest(graph: CSRGraph, size: int | None = None) -> Components:
