@@ -5,7 +5,7 @@ the validation.  The search itself is delta_stepping.cu.
     words              seed (5), scrambling (2), and from word 7 on the matrices (5, 5) that jump 2^k edges ahead
     edges (3 m)        tuples in three words: the lower 32 bits of either end, and the upper 16 bits of both
     input (m)          weights of the tuples
-    starts (n+2)       kernel 1 counts arcs of vertex v in starts[v + 2]; running sums make starts[v + 1] the beginning of
+    starts (n+2)       kernel 1 counts arcs of vertex v in starts[v + 2]; running sums make starts[v + 1] the start of
                        its row; while arcs are placed it moves to the row's end, which is where row v + 1 begins.  So
                        the first n + 1 words are the offsets in the end
     offsets, targets, weights    the rows: arcs in any order, duplicates kept, loops dropped
@@ -14,11 +14,11 @@ the validation.  The search itself is delta_stepping.cu.
     pairs (n)          parent << 32 | bits of the distance, so that one gather brings both
     found              words of 64 bits, see the two enums
 
-In launch order: generate; survey, count, tile_sums, running_sums, place; first_hub, push, tight, settle, hang; check_vertices, climb,
-check_tuples, check_confirmed.
+In launch order: generate; survey, count, tile_sums, running_sums, place; first_hub, push, tight, settle, hang;
+check_vertices, climb, check_tuples, check_confirmed.
 
-Parents are found by pulling.  An arc v -> u of weight w is tight for v if d(u) + w = d(v).  Let D be the distance of the
-nearest vertex with many arcs.  Few vertices are nearer than D; these push along all of their arcs.  From the others w
+Parents are found by pulling.  An arc v -> u of weight w is tight for v if d(u) + w = d(v).  Let D be the distance of
+the nearest vertex with many arcs.  Few vertices are nearer than D; these push along all of their arcs.  From the others w
 must not exceed d(v) - D: weights are read in order, and a distance is gathered only for the few arcs that are so short,
 also where the root itself lies far from everything.  A tight arc
 from a nearer vertex, d(u) < d(v), cannot be part of a cycle.  Where only arcs from equally far vertices are tight (a
@@ -245,8 +245,8 @@ extern "C" __global__ void graph500_push(int32 vertices, const index_t* __restri
     }
 }
 
-// Give every vertex a parent that is nearer to the root, but no nearer than the nearest hub, and joined to it by a tight
-// arc, if there is one.
+// Give every vertex a parent that is nearer to the root, but no nearer than the nearest hub, and joined to it by a
+// tight arc, if there is one.
 // Launch: any grid of whole warps.  Writes parent: every writer is right.
 extern "C" __global__ void graph500_tight(int32 vertices, index_t arcs, const index_t* __restrict__ offsets,
                                           const int32* __restrict__ targets, const weight_t* __restrict__ weights,
@@ -274,7 +274,7 @@ extern "C" __global__ void graph500_tight(int32 vertices, index_t arcs, const in
                 row = row_of_arc(offsets, static_cast<index_t>(at), row, last);
                 v[i] = row;
                 far[i] = distance[row];
-                // The last term is above what the sum may have been rounded by.  No vertex that is not reached passes: NaN.
+                // The last term exceeds the rounding of the sum.  No vertex that is not reached passes: NaN.
                 if (weight[i] <= far[i] - hub + far[i] * 2.4e-7f) u[i] = targets[at];
             }
 #pragma unroll

@@ -222,7 +222,7 @@ def expect(kind: type, **given: Any) -> None:
 
 
 def installable_here(message: str) -> str:
-    """Return a message in which ``pip install 'gpugraph[EXTRA]'`` names the folder that gpugraph was installed from.
+    """Return a message in which ``pip install 'gpugraph[…]'`` names the folder that gpugraph was installed from.
 
     It stays as it is where gpugraph came from a package index, or the folder is gone.
     """

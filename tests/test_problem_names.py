@@ -10,8 +10,8 @@ from gpugraph.problems.contract import PROBLEMS
 PACKAGE = Path(__file__).resolve().parent.parent / "gpugraph"
 ROOMS = ("bench", "cli", "devices", "emulator", "graph", "measure", "peers", "ranks", "report")
 
-WORDS = {("report/listings.py", "components")}
-"""(file, text): a property of a graph that is called as a problem is."""
+WORDS = {("report/listings.py", "components"), ("measure/plausibility.py", "components")}
+"""(file, text): a property of a graph, or a field of a result, that is called as a problem is."""
 
 
 def naming(file: Path) -> list[tuple[int, str]]:

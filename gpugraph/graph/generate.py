@@ -216,7 +216,7 @@ def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph
     most = launches.items * (1 if directed else 2) if launches.exact else None
     word = np.dtype(spec.weights.dtype).itemsize
     rows = rows_on_device(device, spec.vertices, most, not directed, launches.emit, word)
-    weights = launches.weigh(rows)
+    weights = (launches.weigh or launches.hashes)(rows)
     return CSRGraph.lying_on(
         DeviceRows(device, rows.offsets, rows.targets, weights, remake),
         directed=directed,
@@ -272,7 +272,7 @@ def generate_piece(spec: Spec, device: Device, piece: int, pieces: int) -> Piece
     own = int(cuts[piece]), int(cuts[piece + 1])
     word = np.dtype(spec.weights.dtype).itemsize
     rows = rows_on_device(device, n, None, not directed, launches.emit, word, own=own, index_bits=64)
-    return Piece(cuts, rows, launches.weigh(rows), directed)
+    return Piece(cuts, rows, (launches.weigh or launches.hashes)(rows), directed)
 
 
 def balanced_cuts(counts: NDArray[Any], width: int, vertices: int, pieces: int) -> NDArray[np.int64]:

@@ -171,7 +171,7 @@ def _counts(record: Record) -> Iterator[Finding]:
     for count in counts:
         if count is not None and count > graph.arcs * (_many(record.shape.result) or 1):
             yield Finding("count", f"it counts {count} edges of a graph that has {graph.edges}")
-    if record.problem in ("mst", "components") and rates.count not in (None, graph.edges):
+    if rates.counted == "undirected edges" and rates.count not in (None, graph.edges):
         yield Finding("count", f"it counts {rates.count} edges of a graph that has {graph.edges}")
     if rates.kernel and kernel and len(counts) == 1 and counts[0] is not None:
         expected = counts[0] / kernel / 1e6
@@ -192,7 +192,7 @@ def least_bytes(record: Record) -> int:
     counts = rates.count if isinstance(rates.count, list) else [rates.count or 0]
     edges = (
         0
-        if record.problem == "components"
+        if "components" in record.shape.result and "total_weight" not in record.shape.result
         else min(count or 0 for count in counts) // (_many(record.shape.result) or 1)
     )
     return edges * word + 4 * (graph.vertices or 0)

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from gpugraph.bench import engines, unit_process
+from gpugraph.errors import installable_here
 from tests.cli.runner import refuse, succeed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -343,7 +344,8 @@ def test_an_engine_that_is_not_installed_is_told_with_the_remedy(folder, monkeyp
     monkeypatch.setitem(sys.modules, "distributed", None)
     words = ("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--on")
     for on, remedy in (("slurm:", "slurm"), ("dask:tcp://127.0.0.1:1", "dask")):
-        assert refuse(3, *words, on).endswith(f" is not installed — pip install 'gpugraph[{remedy}]'")
+        said = refuse(3, *words, on)
+        assert said.endswith(installable_here(f" is not installed — pip install 'gpugraph[{remedy}]'"))
     assert not Path("r.jsonl").exists()
 
 

@@ -313,7 +313,7 @@ def test_every_shipped_sweep_is_sound_on_the_cpu_and_on_a_gpu(name):
 
 WRONG = [
     ("[axes]\ngraph = 'path:4'\nalgorithm = 'krusskal'", "line 3, axes.algorithm: unknown algorithm", "kruskal"),
-    ("[axes]\ngraph = 'path:4'\ndevice = 'gpu'", "line 3, axes.device: unknown device 'gpu'", "cpu"),
+    ("[axes]\ngraph = 'path:4'\ndevice = 'gpu'", "line 3, axes.device: unknown device 'gpu'", "cuda"),
     ("[axis]\ngraph = 'path:4'", "line 1, axis: unknown key 'axis'", "did you mean 'axes'?"),
     ("[axes]\ngraph = 'path:4'\nscle = 3", "line 3, axes.scle: unknown axis 'scle'", ""),
     ("[axes]\ngraph = 'path:{scal}'\nscale = 3", "unknown", "scal"),

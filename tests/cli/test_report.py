@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.errors import installable_here
 from tests.cli.runner import refuse, run, succeed
 from tests.report.sweep import cell, sweep, write
 
@@ -130,7 +131,7 @@ def test_what_cannot_be_shown_is_refused_in_one_line_and_nothing_is_written(word
 def test_without_the_extra_the_remedy_is_told_and_the_rest_still_works(words, results, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     command, option, name = words
-    assert "pip install 'gpugraph[report]'" in refuse(2, command, results, option, tmp_path / name)
+    assert installable_here("pip install 'gpugraph[report]'") in refuse(2, command, results, option, tmp_path / name)
     assert not (tmp_path / name).exists()
     for style in ("text", "markdown", "csv"):
         succeed("report", results, "--format", style)

@@ -114,7 +114,7 @@ def told(code):
 
 kept, died, watched = [], [], []
 context.end_contexts = watch
-cli._end = told
+cli.end = told
 cli.main()
 """
 

@@ -198,7 +198,7 @@ def test_a_short_transfer_is_timed_several_times_and_lies_there_once(cupy, monke
     cupy.cuda.runtime.memcpyAsync = noted
     data = measured(Sampling(target=1.0, warmup=0))
     assert data["samples_s"]["h2d"] == [0.002] * 3  # the fake's events are always 2 ms apart
-    assert data["confidence_s"]["h2d"] == [0.002, 0.002]
+    assert "h2d" not in data["confidence_s"]  # three samples have no interval
     assert at_once == [1, 2, 3] * 3
     monkeypatch.setattr(inputs, "SHORT_TRANSFER_S", 0.0)
     assert measured(Sampling(target=1.0))["samples_s"]["h2d"] == [0.002]

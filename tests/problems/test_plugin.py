@@ -179,7 +179,7 @@ class Paths(Driver):
         ("Needy", "missing 1 required positional argument: 'what'"),
         ("CudaOnly", "does not run on device 'cpu' — use --device cuda"),
         ("driver", "does not run on device 'cpu' — use --device cuda or emulated"),
-        ("NoDevice", "unknown device of 'mine:NoDevice' 'gpu' — did you mean 'cpu'?"),
+        ("NoDevice", "unknown device of 'mine:NoDevice' 'gpu' — did you mean 'cuda'?"),
         ("NoProblem", "unknown problem of 'mine:NoProblem' 'tsp'"),
         ("on_gpu", "a plain function runs on the CPU alone"),
         ("Paths", "'Paths' solves sssp, not mst"),

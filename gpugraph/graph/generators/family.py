@@ -120,14 +120,14 @@ class Launches:
 
     Attributes:
         exact: nearly every item gives an edge.
-        weigh: from the rows to their (arcs,) weights; hashes of the edges unless the family has its own.
+        weigh: from the rows to their (arcs,) weights, where the family has its own; else None, and ``hashes`` does it.
     """
 
     def __init__(self, device: Device, values: Values, seed: int, rule: NDArray[np.uint64], dtype: str):
         self.device, self.values, self.seed = device, values, np.uint64(seed)
         self.rule, self.dtype = device.upload(rule), dtype
         self.exact = True
-        self.weigh: Callable[[Rows], Array] = self._hashes
+        self.weigh: Callable[[Rows], Array] | None = None  # None: by hashes; a bound method would hold this object
         self._launches: list[tuple[KernelFile, str, int, tuple[Any, ...]]] = []
 
     @property
@@ -151,7 +151,8 @@ class Launches:
                 kernel(grid, BLOCK, (np.int64(high), np.int64(low), *sink, *args))
             before += items
 
-    def _hashes(self, rows: Rows) -> Array:
+    def hashes(self, rows: Rows) -> Array:
+        """Return the weights that the edges hash to, (arcs,) of the dtype, by rows."""
         arcs, device = int(rows.targets.size), self.device
         weights = device.empty(arcs, self.dtype)
         if arcs:

@@ -142,8 +142,10 @@ def _launch(on: Launches) -> None:
     launch("nearest", n, np.int32(k), lines, starts, x, y, heads, best)
     on.add("edges", n * k, np.int32(k), heads, file=_FILE)
 
+    dtype = on.dtype  # not `on` itself, which holds this function: memory of the device would wait for a collector
+
     def weigh(rows: Rows) -> Array:
-        weights = device.empty(rows.targets.size, on.dtype)
+        weights = device.empty(rows.targets.size, dtype)
         kind = np.int32(weights.dtype.itemsize), np.int32(weights.dtype.kind == "f")
         bits = 8 * rows.offsets.dtype.itemsize
         launch("weights", 32 * n, rows.offsets, rows.targets, x, y, *kind, weights, index_bits=bits)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, installable_here
 from gpugraph.graph.datasets import fetch
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
@@ -253,7 +253,7 @@ def test_a_folder_that_may_not_be_written_to_is_told(lists: Lists, folder: Path)
 def test_without_pooch_the_way_by_hand_is_told(lists: Lists, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pooch", None)
     said = refuse(2, "mst", "own:roads")
-    assert "pip install 'gpugraph[data]', or put http" in said
+    assert installable_here("pip install 'gpugraph[data]'") + ", or put http" in said
     (folder / "own/roads/roads.gr").write_bytes(ROADS)
     assert open_graph("own:roads").vertices == 4
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpugraph
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, installable_here
 from gpugraph.graph.load import load_file, save_file
 from gpugraph.problems.result_files import write_csv
 from tests.cli.runner import run, succeed
@@ -74,7 +74,7 @@ def test_what_needs_it_names_the_extra_that_installs_it(tmp_path: Path) -> None:
         gpugraph.load(tmp_path / "t.csv", columns="from,to,km")
     outcome = run("mst", tmp_path / "t.csv", "--columns", "from,to,km", "--device", "cpu")
     assert outcome.code == 2
-    assert "gpugraph[tables]" in outcome.err
+    assert installable_here("pip install 'gpugraph[tables]'") in outcome.err
     assert "Traceback" not in outcome.err
 
 
