@@ -201,5 +201,5 @@ def test_a_place_that_does_not_exist_is_refused_with_the_nearest(tmp_path, monke
     assert "unknown setting of jobs 'partion' — did you mean 'partition'?" in refuse(2, *words, "slurm:partion=x")
     assert "--on slurm:time=soon: 'soon' is no length of time" in refuse(2, *words, "slurm:time=soon")
     assert "--on slurm:gpus=0: '0' is no number of gpus" in refuse(2, *words, "slurm:gpus=0")
-    assert "--on slurm:phase_timer: 'account' has no value" in refuse(2, *words, "slurm:account")
+    assert "--on slurm:account: 'account' has no value" in refuse(2, *words, "slurm:account")
     assert not Path("r.jsonl").exists()
