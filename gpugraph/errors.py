@@ -186,7 +186,9 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
         return meant
     letters = sorted(name.lower())
     same = [other for other in known if sorted(other.lower()) == letters]
-    return next(iter(same or difflib.get_close_matches(name, known, n=1, cutoff=_LEAST_SIMILAR)), None)
+    begun = [one for one in known if len(name) > 3 and one.startswith(name)]
+    begun = begun if len(begun) == 1 else []
+    return next(iter(same or begun or difflib.get_close_matches(name, known, n=1, cutoff=_LEAST_SIMILAR)), None)
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:

@@ -66,7 +66,7 @@ def test_a_file_is_scanned_into_a_file(tmp_path: Path) -> None:
         (("--segments", "x"), 2, "segments takes a whole number"),
         (("--segments", "5", "--exclusive"), 2, "inclusive"),
         (("no.npy",), 2, "no such file"),
-        (("--size", "4KiB", "--algo", "brent"), 2, "known: brent-kung"),
+        (("--size", "4KiB", "--algo", "brent"), 2, "did you mean 'brent-kung'"),
         (("--size", "4KiB", "--algo", "cub", "--device", "cpu"), 2, "use --device cuda"),
         (("--size", "4KiB", "--algo", "cpu", "--segments", "4", "--device", "cpu"), 2, "--algo segmented-min"),
         (("--size", "4KiB", "--prepare", "renumber", "--device", "cpu"), 2, "renumber"),
