@@ -73,15 +73,12 @@ class Clock(Protocol):
 
     def phase(self, name: str) -> Any:
         """Return a context manager around one phase, e.g. ``with clock.phase("find_min"):``."""
-        ...
 
     def add_seconds(self, name: str, seconds: float) -> None:
         """Add seconds that a kernel measured itself to a phase."""
-        ...
 
     def count(self, name: str, value: int = 1) -> None:
         """Add to a counter of the run, e.g. ``clock.count("rounds")``."""
-        ...
 
 
 def add_stamps(clock: Clock, phases: Sequence[str], stamps: Iterable[int]) -> None:

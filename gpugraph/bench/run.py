@@ -46,11 +46,9 @@ class Watcher(Protocol):
 
     def doing(self, planned: Planned, what: str) -> None:
         """A cell is at something."""
-        ...
 
     def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
         """A cell has its record; ``done`` have, and the rest will take about ``left_s`` seconds."""
-        ...
 
 
 @dataclass

@@ -135,8 +135,6 @@ class Engine(Protocol):
             units: cells, by their graphs.
             finished: ids of cells that need not be measured again.
         """
-        ...
 
     def withdraw(self, at: int) -> None:
         """Take back a unit, if it has not begun; it then ends as lost."""
-        ...

@@ -53,7 +53,6 @@ class Kernel(Protocol):
             stop: a word (1,) uint32 on the device, 0 now, that the kernel looks at while it runs; Ctrl-C sets it, and
                 ends a launch that would take long.
         """
-        ...
 
     def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> Launch:
         """Return launches that differ in their first arguments only, so that little is left to do for each.
@@ -64,11 +63,9 @@ class Kernel(Protocol):
             last: the arguments behind those that each launch brings, as a launch takes them.
             stop: see above.
         """
-        ...
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
         """Return how many blocks of ``block`` threads fit on the whole device at once."""
-        ...
 
 
 class Launch(Protocol):
@@ -76,7 +73,6 @@ class Launch(Protocol):
 
     def __call__(self, *first: Any) -> None:
         """Launch with these, typed scalars; returns before the kernel has ended."""
-        ...
 
 
 class Reply(Protocol):
@@ -90,14 +86,12 @@ class Reply(Protocol):
 
     def expect(self) -> np.uint32:
         """Return the number of the launch that follows."""
-        ...
 
     def wait(self) -> int:
         """Return the 32 bits that the kernel has written; waits for them, and not for the end of the kernel.
 
         It is 0 where the launch was stopped before it wrote anything.
         """
-        ...
 
 
 class Stopwatch(Protocol):
@@ -105,16 +99,13 @@ class Stopwatch(Protocol):
 
     def start(self) -> None:
         """Mark the beginning."""
-        ...
 
     def stop(self) -> None:
         """Mark the end."""
-        ...
 
     @property
     def seconds(self) -> float:
         """Seconds between the two marks; waits for the work between them."""
-        ...
 
 
 class Mark(Protocol):
@@ -122,11 +113,9 @@ class Mark(Protocol):
 
     def wait(self) -> None:
         """Let the host wait until the event has happened."""
-        ...
 
     def seconds_since(self, earlier: Mark) -> float:
         """Return the seconds between two marks of one device; waits for both."""
-        ...
 
 
 class CopyStream(Protocol):
@@ -134,19 +123,15 @@ class CopyStream(Protocol):
 
     def upload(self, target: Any, source: NDArray[Any]) -> None:
         """Copy a host array over a device array; the host array must stay as it is until a later mark is passed."""
-        ...
 
     def download(self, target: NDArray[Any], source: Any) -> None:
         """Copy a device array over a host array, which holds it once a later mark is passed."""
-        ...
 
     def wait_for(self, mark: Mark) -> None:
         """Let what follows wait for the mark of another stream."""
-        ...
 
     def mark(self) -> Mark:
         """Return a mark behind everything given to this stream so far."""
-        ...
 
 
 class Device(Protocol):
@@ -165,31 +150,24 @@ class Device(Protocol):
     @property
     def reply(self) -> Reply:
         """By which launches tell the host something, one after the other."""
-        ...
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an uninitialised array on the device."""
-        ...
 
     def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
         """Return an array filled with ``value``."""
-        ...
 
     def fill(self, array: Array, value: Any) -> None:
         """Set every element of ``array`` to ``value``, in stream order."""
-        ...
 
     def copy(self, target: Array, source: Array) -> None:
         """Copy one device array over another of the same size, in stream order."""
-        ...
 
     def upload(self, array: NDArray[Any]) -> Array:
         """Return a copy of a host array on the device."""
-        ...
 
     def adopt(self, array: Any) -> Array | None:
         """Return another library's array that lies on this device as one of its own, sharing the memory; else None."""
-        ...
 
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
         """Return (count,) elements of an open file from byte ``offset`` on, read and copied by turns.
@@ -204,7 +182,6 @@ class Device(Protocol):
             EOFError: the file ends before the last of them.
             OSError: it cannot be read.
         """
-        ...
 
     def sort(self, words: Array) -> None:
         """Put (k,) uint64 into ascending order, in place; takes as much memory again while it does.
@@ -212,26 +189,21 @@ class Device(Protocol):
         Raises:
             OutOfMemory: that is not there.
         """
-        ...
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return the array in memory from which ``upload`` is fast (pinned on cuda; itself on emulated)."""
-        ...
 
     def download(self, array: Array) -> NDArray[Any]:
         """Return a copy of a device array on the host; waits for the work before it."""
-        ...
 
     def download_counted(self, array: Array, count: Array) -> NDArray[Any]:
         """Return a copy of the first elements of a flat device array; ``count``, (1,) uint32 there, tells how many.
 
         A small array comes whole and together with its count, so that the host waits once.
         """
-        ...
 
     def read(self, array: Array, index: int = 0) -> Any:
         """Return one element as a NumPy scalar: the read-back that a host loop cannot do without."""
-        ...
 
     def kernel(self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False) -> Kernel:
         """Return the kernel ``name`` of ``cuda_kernels/<file>`` compiled with ``defines``.
@@ -246,31 +218,24 @@ class Device(Protocol):
             DeviceUnavailable: the compiler is missing.
             GpuGraphError: the source does not compile; the message holds the first diagnostic.
         """
-        ...
 
     def synchronize(self) -> None:
         """Wait until everything launched has ended; raise what went wrong in it."""
-        ...
 
     def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """Return an uninitialised host array that a ``CopyStream`` copies beside the kernels."""
-        ...
 
     def copy_stream(self) -> CopyStream:
         """Return a new stream for copies beside the kernels."""
-        ...
 
     def mark(self) -> Mark:
         """Return a mark behind everything launched so far."""
-        ...
 
     def wait_for(self, mark: Mark) -> None:
         """Let the launches that follow wait for the mark of a ``CopyStream``; the host goes on."""
-        ...
 
     def stopwatch(self) -> Stopwatch:
         """Return a stopwatch (events on cuda, the host's clock on emulated)."""
-        ...
 
     def require(self, needed: int) -> None:
         """Check that ``needed`` more bytes fit.
@@ -278,31 +243,24 @@ class Device(Protocol):
         Raises:
             OutOfMemory: they do not; the message gives both figures.
         """
-        ...
 
     def close(self) -> None:
         """Free every array and whatever else the device holds."""
-        ...
 
     def phase_clock(self) -> Clock:
         """Return a clock that times inner phases (events on cuda, the host's clock on emulated)."""
-        ...
 
     def describe(self) -> dict[str, Any]:
         """Return the ``device`` object of a record: kind, name and what matters for speed."""
-        ...
 
     def memory(self) -> tuple[int, int]:
         """Return (free, total) bytes of device memory."""
-        ...
 
     def reset_peak(self) -> None:
         """Forget the peak of allocated bytes."""
-        ...
 
     def peak_bytes(self) -> int:
         """Return the peak of bytes allocated through this device since ``reset_peak``."""
-        ...
 
 
 BLOCKS_PER_MULTIPROCESSOR = 16

@@ -37,7 +37,6 @@ class Compiler(Protocol):
 
     def compile(self, text: str, name: str, options: tuple[str, ...]) -> Compilation:
         """Compile one translation unit to a cubin."""
-        ...
 
 
 _STATUS = {0: "ok", 5: "invalid option"}

@@ -19,27 +19,22 @@ class InputSizes(Protocol):
     @property
     def vertices(self) -> int:
         """Number of vertices, n."""
-        ...
 
     @property
     def arcs(self) -> int:
         """Number of arcs."""
-        ...
 
     @property
     def index_bits(self) -> int:
         """Width of an arc index in device code: 32 or 64."""
-        ...
 
     @property
     def weight_bytes(self) -> int:
         """Bytes of one weight, or of one element."""
-        ...
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays that a device needs; of an array without the heads of its segments."""
-        ...
 
 
 @dataclass(frozen=True)

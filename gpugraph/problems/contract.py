@@ -172,15 +172,12 @@ class Result(Protocol):
     @property
     def graph(self) -> Any:
         """The input that it is a result of."""
-        ...
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record."""
-        ...
 
     def fingerprint(self) -> str:
         """Return a digest that equals another result's exactly if the results are equal."""
-        ...
 
 
 class Problem(Protocol):
@@ -212,16 +209,13 @@ class Problem(Protocol):
     @property
     def result(self) -> type[Any] | tuple[type[Any], ...]:
         """The class of its results, or the classes."""
-        ...
 
     @property
     def csv_columns(self) -> tuple[str, ...]:
         """The columns that a .csv file of a result always has; they distinguish the problems' files."""
-        ...
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text may name an input of this problem; whether it does, only opening it tells."""
-        ...
 
     def size(self, source: str, weights: str) -> InputSize:
         """Return the size of what a file or a spec will give, with these weights.
@@ -229,15 +223,12 @@ class Problem(Protocol):
         Raises:
             InputError: a bad spec, no such file, or a damaged one.
         """
-        ...
 
     def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
         """Return the sizes that the view of an input of that size will have after the preparations."""
-        ...
 
     def series(self, source: str) -> str:
         """Return a file or spec with what makes it large left open: ``rmat:{scale},ef=8``."""
-        ...
 
     def open(
         self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
@@ -246,15 +237,12 @@ class Problem(Protocol):
 
         A GPU that will work on it may be asked to make it, and then does, and keeps it, if it can.
         """
-        ...
 
     def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:
         """Return the input as an algorithm on the CPU gets it, after the preparations."""
-        ...
 
     def to_device(self, view: Any, device: Device) -> tuple[Any, float, float]:
         """Return the view on a device, and the seconds of ``stage`` and ``h2d``."""
-        ...
 
     def admit(self, graph: Graph) -> Graph:
         """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take.
@@ -262,23 +250,18 @@ class Problem(Protocol):
         Where several ranks share the graph, this and ``queries``, ``work``, ``auto`` and ``certificate`` are called by
         all of them at once, each with its part.
         """
-        ...
 
     def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the runs to make: each tuple is passed to ``run`` after the clock."""
-        ...
 
     def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return the one query that combines several, for an algorithm that answers them in one run."""
-        ...
 
     def work(self, graph: CSRGraph | GraphPart, result: Any) -> int:
         """Return the number that MTEPS counts for this result."""
-        ...
 
     def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
         """Return the name of the algorithm that measurements say is fastest for such a graph."""
-        ...
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Result:
         """Return the result that a user's own algorithm means by what it returned; whether it holds is checked later.
@@ -286,11 +269,9 @@ class Problem(Protocol):
         Raises:
             InputError: it can be none; the message says what came back and what to return.
         """
-        ...
 
     def query_of(self, result: Any) -> tuple[Any, ...]:
         """Return the query that a result answers."""
-        ...
 
     def add_optional_outputs(
         self, result: Any, cell: Any, resident: Any, device: Device, progress: Callable[[str], None]
@@ -303,11 +284,9 @@ class Problem(Protocol):
         Raises:
             InputError: the algorithm's result has no such thing.
         """
-        ...
 
     def write(self, result: Any, ending: str, stream: IO[bytes]) -> None:
         """Write a result in the format of one of ``result_endings``."""
-        ...
 
     def read(self, content: bytes, path: str | os.PathLike[str]) -> Any:
         """Return the claim of a file's content, nothing of it believed yet; None if it is of another problem.
@@ -315,11 +294,9 @@ class Problem(Protocol):
         Raises:
             GraphFormatError: it lacks a part, or has one too many; whatever else is thrown says that it is damaged.
         """
-        ...
 
     def claim(self, result: Any) -> Any:
         """Return a result at hand as if a file had held it."""
-        ...
 
     def claimed(self, data: Any, claim: Any, path: str | os.PathLike[str]) -> Result:
         """Return the result of an input that a claim describes; ``certificate`` and ``reference`` check it.
@@ -328,15 +305,12 @@ class Problem(Protocol):
             MismatchError: it can be none of this input (``problems/result_files.py``).
             InputError: the file at ``path`` cannot be understood.
         """
-        ...
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Any, by: str = "") -> Verdict:
         """Check a result against an oracle that is not the code of the algorithm ``by``."""
-        ...
 
     def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check a result without an oracle, in near-linear time."""
-        ...
 
 
 @runtime_checkable
@@ -347,7 +321,6 @@ class CertifiesOnDevice(Protocol):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
     ) -> Verdict | None:
         """Check a result of ``view.host.graph`` on the device; None where the view does not suit or has no room."""
-        ...
 
 
 @runtime_checkable
@@ -356,7 +329,6 @@ class DrawsCounterExamples(Protocol):
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> CounterExample | None:
         """Return what shows that a result is wrong; None of one that is no answer at all, or where nothing is seen."""
-        ...
 
 
 @runtime_checkable
@@ -365,7 +337,6 @@ class ReportsFigures(Protocol):
 
     def figures(self, graph: Any, phases: Mapping[str, float]) -> dict[str, Any]:
         """Return what the record holds besides, by name, given the median seconds of each phase."""
-        ...
 
 
 @runtime_checkable
@@ -389,7 +360,6 @@ class SolvedByPeers(Protocol):
         Raises:
             PeerRefused: the right answer is beyond what the peer can hold.
         """
-        ...
 
     def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
         """Return the whole answer that a program wrote to a ``gpugraph.peers.graph_files.ResultFile``.
@@ -397,7 +367,6 @@ class SolvedByPeers(Protocol):
         Raises:
             PeerThrew: there is no such file, or it holds no answer.
         """
-        ...
 
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the figure of the right answer: by the oracle (reference), or by a certificate of our own.
@@ -405,7 +374,6 @@ class SolvedByPeers(Protocol):
         Raises:
             VerificationFailed: the certificate of our own answer does not hold.
         """
-        ...
 
 
 @runtime_checkable
@@ -417,7 +385,6 @@ class BecomesNetworkx(Protocol):
 
     def to_networkx(self, result: Any) -> Any:
         """Return a result as a NetworkX graph, its nodes named by ``nodes_of``; NetworkX is known to be there."""
-        ...
 
 
 @runtime_checkable
@@ -426,7 +393,6 @@ class JudgesItself(Protocol):
 
     def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
         """Return the verdict by ``method``, one of reference, certificate and both."""
-        ...
 
 
 def problem_called(name: str) -> Problem:

@@ -48,27 +48,21 @@ class Edges(Protocol):
 
     def start(self) -> None:
         """Make every vertex a tree, and list this rank's share of the edges."""
-        ...
 
     def find_min(self) -> None:
         """Find the least key at every tree among the edges that are here."""
-        ...
 
     def claim(self) -> None:
         """Claim for this rank the trees at which it has an edge of the least key of all."""
-        ...
 
     def merge(self) -> None:
         """Hang every tree on the other end of the edge that won it, and note the edges that were won here."""
-        ...
 
     def renumber(self) -> None:
         """Number the trees that are left; those that nobody claimed have ended."""
-        ...
 
     def filter(self) -> None:
         """Drop the edges inside a tree."""
-        ...
 
 
 def contract(edges: Edges, clock: Clock) -> None:

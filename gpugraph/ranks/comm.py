@@ -37,7 +37,6 @@ class Meter(Protocol):
 
     def record_collective(self, waited_s: float, moved_s: float, sent: int) -> None:
         """Take note of one collective: seconds until all were there, seconds of it, bytes that this rank sent."""
-        ...
 
 
 class Comm:

@@ -25,19 +25,15 @@ class _Sharing(Protocol):
 
     def export(self, words: int) -> tuple[Any, bytes]:
         """Return an array of so many words or more, all 0, and what names it to other processes; b"" if nothing can."""
-        ...
 
     def map(self, name: bytes) -> int | None:
         """Return the address at which that of another process can be reached from here on, or None."""
-        ...
 
     def settle(self) -> None:
         """Take note that all have mapped what they can: the name is of no use any more."""
-        ...
 
     def unmap(self) -> None:
         """Let go of all that was mapped."""
-        ...
 
 
 class MappedBlock:

@@ -80,27 +80,21 @@ class Search(Protocol):
 
     def start(self, source: int, bits: int) -> None:
         """Forget all distances but the source's, held in so many bits from now on."""
-        ...
 
     def survey(self) -> NDArray[np.uint64]:
         """Return (P, TOLD) what every rank tells, see delta_stepping_distributed.cu; a collective."""
-        ...
 
     def bins_to(self, distance: float) -> int:
         """Return how many bins begin before a distance."""
-        ...
 
     def gather(self, bins: int, counts: list[int]) -> None:
         """Put the pending vertices of the first bins into one list of all ranks, so many from each; a collective."""
-        ...
 
     def relax(self) -> None:
         """Relax the arcs from all vertices of the list to own ones."""
-        ...
 
     def cross(self) -> None:
         """Let no sum be left alone any more; a collective."""
-        ...
 
 
 def search(state: Search, clock: Clock, source: int) -> bool:
