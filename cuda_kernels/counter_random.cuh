@@ -4,6 +4,7 @@ the same bit for bit whoever makes it.  All arithmetic is on unsigned 64-bit int
 
     mix            the finaliser of SplitMix64, a bijection that spreads every bit over all others
     hash64         one step of SplitMix64
+    unhash64       its inverse: of what number it is the hash
     high_product   the upper 64 bits of a product: uniform in 0..k-1 for a uniform first factor
     Shuffle        a bijection of 0..2^bits - 1, made of odd multipliers and shifts
     nth_distinct   the j-th of a pseudo-random order of 0..size-1: a shuffle, walked until it lands inside
@@ -30,6 +31,15 @@ __device__ __forceinline__ uint64 mix(uint64 z) {
 }
 
 __device__ __forceinline__ uint64 hash64(uint64 z) { return mix(z + GOLDEN); }
+
+__device__ __forceinline__ uint64 unhash64(uint64 z) {
+    z ^= (z >> 31) ^ (z >> 62);
+    z *= 0x319642B2D24D8EC3ull;  // the inverses of mix's factors modulo 2^64
+    z ^= (z >> 27) ^ (z >> 54);
+    z *= 0x96DE1B173F119089ull;
+    z ^= (z >> 30) ^ (z >> 60);
+    return z - GOLDEN;
+}
 
 __device__ __forceinline__ uint64 high_product(uint64 x, uint64 k) { return __umul64hi(x, k); }
 

@@ -20,7 +20,8 @@ makes the same graphs there.
     inside (cliques+1)                the first edge of each clique, and how many there are
 
 Kernels: one of generate_rmat, _random, _regular, _lattice, _complete, _dense, _tree, or both _cliques and _bridges; in
-the end generate_weights.
+the end generate_weights.  Where vertices take other numbers, generate_order_keys and, once the keys are sorted,
+generate_numbers.
 */
 #include "arc_keys.cuh"
 #include "counter_random.cuh"
@@ -286,4 +287,24 @@ extern "C" __global__ void generate_bridges(SINK_PARAMETERS, int32 scale, uint64
         return true;
     };
     put_all(SINK, items, draw, NeverNegative());
+}
+
+// ------------------------------------------------------------------ the order of the vertices
+
+// By which vertices are sorted: the hash of base + v where they are shuffled; else by degree, the greatest first, and
+// vertices of one degree by number, which takes head_bits.  Launch: any grid.  Writes keys, where degrees may lie.
+extern "C" __global__ void generate_order_keys(int64 n, int32 by_degree, uint64 base, int32 head_bits, uint64* keys) {
+    for (int64 v = grid_thread(); v < n; v += grid_threads()) {
+        const auto number = static_cast<uint64>(v);
+        keys[v] = by_degree ? ~keys[v] << head_bits | number : hash64(base + number);
+    }
+}
+
+// Launch: any grid; keys are sorted.  Writes the place of every vertex among them.
+extern "C" __global__ void generate_numbers(int64 n, int32 by_degree, uint64 base, int32 head_bits,
+                                            const uint64* __restrict__ keys, int32* numbers) {
+    for (int64 i = grid_thread(); i < n; i += grid_threads()) {
+        const uint64 v = by_degree ? keys[i] & ((1ull << head_bits) - 1) : unhash64(keys[i]) - base;
+        numbers[v] = static_cast<int32>(i);
+    }
 }

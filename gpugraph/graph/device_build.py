@@ -9,7 +9,7 @@ range, and no arc travels.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -307,6 +307,32 @@ def transposed_on_device(device: Device, offsets: Array, targets: Array, weights
     turned = targets, _tails(device, offsets, arcs), weights
     rows, lightest = _listed(device, int(offsets.size) - 1, False, [turned], index_bits=bits)
     return rows.offsets, rows.targets, lightest
+
+
+def renumbered_on_device(device: Device, rows: Rows, weights: Array, numbers: Array) -> tuple[Rows, Array]:
+    """Return the rows of a graph whose vertices take other numbers, and their (arcs,) weights.
+
+    Args:
+        device: where all of them lie.
+        rows: the rows; their targets are changed.
+        weights: (arcs,) of those rows.
+        numbers: (n,) int32, the new number of every vertex.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+    arcs, first = int(rows.targets.size), rows.first_negative
+    if first is not None:
+        first = first - first % 2**31 + int(device.read(numbers, first % 2**31))
+    made = rows
+    if arcs:
+        device.require(4 * arcs)
+        ids = _tails(device, rows.offsets, arcs), rows.targets
+        kernel = FILE.kernel(device, {}, "renumber")
+        for column in ids:
+            kernel(covering_grid(device, arcs, BLOCK), BLOCK, (np.int64(arcs), column, numbers))
+        made, weights = _listed(device, int(rows.offsets.size) - 1, False, [(*ids, weights)])
+    return replace(rows, offsets=made.offsets, targets=made.targets, first_negative=first), weights
 
 
 def _tails(device: Device, offsets: Array, arcs: int) -> Array:

@@ -20,16 +20,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.devices.base import Array, Device
+from gpugraph.devices.base import Array, Device, covering_grid
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, build, notes_of
 from gpugraph.graph.chunks import Progress, Runner
 from gpugraph.graph.counter_random import hash64, hash64_of, high_product
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, target_dtype
-from gpugraph.graph.device_build import MOST_ITEMS, Rows, bin_shift, negative_loop, rows_on_device
-from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.device_build import (
+    MOST_ITEMS,
+    Rows,
+    bin_shift,
+    negative_loop,
+    renumbered_on_device,
+    rows_on_device,
+)
+from gpugraph.graph.device_rows import BLOCK, DeviceRows
 from gpugraph.graph.families import FAMILIES, ORDERS
-from gpugraph.graph.generators.family import Launches
+from gpugraph.graph.generators.family import FILE, Launches
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
 from gpugraph.host import require_memory
 
@@ -87,18 +94,24 @@ def draw_arcs(spec: Spec, progress: Progress | None = None, part: tuple[int, int
 
 
 def _numbers(spec: Spec, tails: NDArray[Any], heads: NDArray[Any], part: tuple[int, int]) -> NDArray[np.int64]:
-    """Return the (n,) number that every vertex takes in the order of a spec; repeats count as degrees."""
+    """Return the (n,) number that every vertex takes in the order of a spec; repeats count as degrees, loops do not."""
     n = spec.vertices
     if spec.order == "shuffled":
-        keys = hash64_of(np.arange(n, dtype=np.uint64) + np.uint64(hash64_of(spec.seed + 77)))
+        keys = hash64_of(np.arange(n, dtype=np.uint64) + np.uint64(_shuffle_base(spec)))
     else:
         if part != (0, 1):
             whole = draw_arcs(replace(spec, order=ORDERS[0]))
             tails, heads = whole.tails, whole.heads
-        keys = -(np.bincount(tails, minlength=n) + np.bincount(heads, minlength=n))
+        joins = tails != heads
+        keys = -(np.bincount(tails[joins], minlength=n) + np.bincount(heads[joins], minlength=n))
     number = np.empty(n, np.int64)
     number[np.argsort(keys, kind="stable")] = np.arange(n)
     return number
+
+
+def _shuffle_base(spec: Spec) -> int:
+    """Return the number of which the hash puts vertex 0 in its place where vertices are shuffled."""
+    return int(hash64_of(spec.seed + 77))
 
 
 _BLOCK = 1 << 16
@@ -194,7 +207,7 @@ def weight_rule(spec: Spec) -> NDArray[np.uint64]:
 
 def can_generate(spec: Spec) -> bool:
     """Tell whether a device can make the graph of a spec, if it has the memory."""
-    if FAMILIES[spec.family].launch is None or spec.order != ORDERS[0]:  # the host numbers vertices
+    if FAMILIES[spec.family].launch is None:
         return False
     numbered = spec.size.samples <= MOST_ITEMS or spec.weights.low >= 0  # only loops of negative weight ask for it
     return 0 < spec.vertices < 2**31 and numbered
@@ -217,6 +230,8 @@ def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph
     word = np.dtype(spec.weights.dtype).itemsize
     rows = rows_on_device(device, spec.vertices, most, not directed, launches.emit, word)
     weights = (launches.weigh or launches.hashes)(rows)
+    if spec.order != ORDERS[0]:
+        rows, weights = renumbered_on_device(device, rows, weights, _numbers_on_device(spec, device, launches))
     return CSRGraph.lying_on(
         DeviceRows(device, rows.offsets, rows.targets, weights, remake),
         directed=directed,
@@ -225,6 +240,28 @@ def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph
         notes=tuple(notes_of(rows.loops, rows.negative, rows.merged, not directed)),
         negative_loop=negative_loop(rows.first_negative),
     )
+
+
+def _numbers_on_device(spec: Spec, device: Device, launches: Launches) -> Array:
+    """Return what ``_numbers`` does, (n,) int32 on a device.
+
+    Raises:
+        OutOfMemory: the device has no room for it.
+    """
+    n, by_degree = spec.vertices, spec.order == "degree"
+    bits, base = max(1, (n - 1).bit_length()), np.uint64(_shuffle_base(spec))
+    device.require(12 * n)
+    keys, numbers = device.empty(n, np.uint64), device.empty(n, np.int32)
+    if by_degree:
+        device.fill(keys, 0)
+        ends = np.int32(0), np.int32(True), np.int32(bits), np.int64(0), np.int64(n)  # both ends of every arc count
+        launches.emit((keys, *ends, device.full(4, 0, np.uint64)))
+    order = np.int64(n), np.int32(by_degree), base, np.int32(bits), keys
+    grid = covering_grid(device, n, BLOCK)
+    FILE.kernel(device, None, "order_keys")(grid, BLOCK, order)
+    device.sort(keys)
+    FILE.kernel(device, None, "numbers")(grid, BLOCK, (*order, numbers))
+    return numbers
 
 
 _WINDOWS, _WINDOW = 256, 1 << 16
@@ -249,7 +286,7 @@ class Piece:
 
 
 def generate_piece(spec: Spec, device: Device, piece: int, pieces: int) -> Piece:
-    """Make one of so many pieces of a spec's graph, each of about as many arcs and rows.
+    """Make one of so many pieces of a spec's graph, each of about as many arcs and rows; vertices as they are made.
 
     Every device draws all edges and keeps those whose tails are its own: drawing costs far less than sorting, or than
     sending what others have drawn.  The pieces are cut alike on all devices, for all look at the same sample.

@@ -22,6 +22,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.device_build import negative_loop
 from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.families import ORDERS
 from gpugraph.graph.generate import can_generate, draw_arcs, generate_piece
 from gpugraph.graph.spec import Spec, is_spec, parse_spec
 from gpugraph.ranks.comm import HostComm
@@ -69,7 +70,7 @@ def open_part(
     if text and input_format is None and not os.path.exists(text) and is_spec(text):
         with clock.phase("build"):
             spec = parse_spec(text)
-            if device is not None and can_generate(spec):
+            if device is not None and can_generate(spec) and spec.order == ORDERS[0]:
                 progress(f"making {text}")
                 part = _made(spec, comm, device)
             else:

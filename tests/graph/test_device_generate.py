@@ -36,6 +36,8 @@ SPECS = """
     rmat:6,w=0/18446744073709551615 rmat:6,w=-9223372036854775808/9223372036854775807
     ssca2:0 ssca2:1 ssca2:7,clique=1 ssca2:8,inter=1 ssca2:6,inter=0,clique=90 knn:n=300,k=8 knn:n=2,k=9
     knn:n=500,k=3,dtype=float64 knn:n=90,k=89,dtype=float32
+    rmat:7,order=shuffled rmat:7,order=degree,w=-9..9 regular:n=50,in=7,order=degree knn:n=300,k=8,order=degree
+    random:n=1,m=3,w=-3..-1,order=shuffled road:20x15,order=shuffled,w=0.5..2.5 ssca2:8,order=degree rmat:0,order=degree
 """
 
 
@@ -90,7 +92,8 @@ def specs(draw: Any) -> str:
             ]
         )
     )
-    text = f"{family},seed={draw(whole(0, 2**64 - 1))}"
+    order = draw(st.sampled_from(["made", "shuffled", "degree"]))
+    text = f"{family},seed={draw(whole(0, 2**64 - 1))},order={order}"
     kind = draw(st.sampled_from(["usual", "whole", "real"]))
     if kind != "usual" and not family.startswith("knn"):
         low, high = sorted((draw(whole(-(2**40), 2**40)), draw(whole(-(2**40), 2**40))))
@@ -120,7 +123,16 @@ class Small(EmulatedDevice):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "text", ["rmat:9", "rmat:9,w=-5..5", "star:3500", "ssca2:8", "grid:60x40", "knn:n=1000,k=4", "regular:n=900,in=9"]
+    "text",
+    [
+        "rmat:9",
+        "rmat:9,w=-5..5",
+        "star:3500",
+        "ssca2:8",
+        "grid:60x40,order=shuffled",
+        "knn:n=1000,k=4",
+        "regular:n=900,in=9,order=degree",
+    ],
 )
 def test_what_does_not_fit_at_once_is_made_range_by_range(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cuts: list[int] = []
@@ -236,7 +248,15 @@ def test_every_family_but_those_made_to_be_hard_can_be_made_on_a_device() -> Non
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(
-    "text", ["rmat:18", "ssca2:16,w=0.0..1.0", "random:n=100000,deg=9", "knn:n=100000,k=8", "road:900x800"]
+    "text",
+    [
+        "rmat:18",
+        "rmat:18,order=degree",
+        "ssca2:16,w=0.0..1.0",
+        "random:n=100000,deg=9",
+        "knn:n=100000,k=8",
+        "road:90x80,order=shuffled",
+    ],
 )
 def test_a_gpu_makes_the_graph_of_the_host(text: str) -> None:
     device, _ = select_device("cuda")
