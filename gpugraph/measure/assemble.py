@@ -252,6 +252,7 @@ def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, Any]:
         "processes": run.processes,
         "stopped_by": stopped_by,
         "load": [run.load_before, machine_load()],
+        "other_cores": run.other_programs.cores(),
         "spent_s": run.spent_s,
         "cold": sampling.cold,
         "outliers": [first + i for first, group in zip(firsts, groups, strict=True) for i in outliers(group)],

@@ -18,7 +18,7 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
-from gpugraph.measure.instruments import OpenDevice, Throttle, machine_load, measure_energy
+from gpugraph.measure.instruments import OpenDevice, OtherPrograms, Throttle, machine_load, measure_energy
 from gpugraph.measure.on_ranks import NOT_MEASURED, check_runs_on_ranks, place_part
 from gpugraph.measure.ranks import Ranks
 from gpugraph.measure.record import SCATTERED
@@ -133,6 +133,7 @@ class CellRun:
         device_bytes: what input and state take on the device.
         setup_peak: the most that they took while they were made.
         load_before: the machine's load before the first sample.
+        other_programs: what has kept the cores busy since then.
         spent_s: seconds that sampling took, without the check of the first result.
         processes: samples that each process took, this one last.
         sent: bytes that this rank sent in the last run.
@@ -217,7 +218,7 @@ class CellRun:
         self.throttle = Throttle(NOT_MEASURED if ranks.several else opened.nvml)
         self.sent, self.split = 0, dict[str, Any]()
         self.spent_s = 0.0
-        self.load_before = machine_load()
+        self.load_before, self.other_programs = machine_load(), OtherPrograms()
         self._looked_at = 0
         self._watched = 0.0, ""
 

@@ -18,7 +18,7 @@ from typing import Any
 from gpugraph.clock import PhaseTimer
 from gpugraph.measure.record_shape import Shape, json_text, shape_of
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, relative_half_width
-from gpugraph.quantities import duration, percent
+from gpugraph.quantities import counted, duration, percent
 
 PHASES = (
     *("start", "fetch", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
@@ -59,7 +59,7 @@ SCATTERED = 0.5
 """A median that is known to this share at best is shown by the range of its samples, and has no rate on the screen."""
 
 BUSY = 1.25
-"""More than this many runnable threads a core, our own counted, slow each other down."""
+"""More than this many busy threads a core, our own counted, slow each other down."""
 
 MOST_SCALE = 64
 """Scales beyond it are none: no graph has so many vertices."""
@@ -301,13 +301,12 @@ class Record:
 
     @property
     def busy(self) -> str:
-        """What the machine's load says, where more ran on it than its cores, this process apart; else nothing."""
-        known = [load for load in self.shape.sampling.load or () if load is not None]
-        cores = self.shape.environment.get("cores")
+        """What other programs did, where they and this one together wanted more cores than there are; else nothing."""
+        others, cores = self.shape.sampling.other_cores, self.shape.environment.get("cores")
         own = self.data.get("device", {}).get("threads") or 1
-        if not known or not isinstance(cores, int) or known[0] + own <= cores * BUSY:
+        if others is None or not isinstance(cores, int) or others + own <= cores * BUSY:
             return ""
-        return f"the machine was busy: load {known[0]:.1f} on {cores} core{'' if cores == 1 else 's'}"
+        return f"other programs kept {others:.1f} of {counted(cores, 'core')} busy"
 
     @property
     def way_there_s(self) -> float:

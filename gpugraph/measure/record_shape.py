@@ -131,6 +131,7 @@ class SamplingShape(_Part, frozen=True, kw_only=True):
     outliers: list[Whole] | None = None
     spent_s: Amount | None = None
     load: list[Amount | None] | None = None
+    other_cores: Amount | None = None
 
 
 class RatesShape(_Part, frozen=True, kw_only=True):

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import os
+import shlex
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 from gpugraph.measure import provenance
-from gpugraph.measure.instruments import command_line, environment
+from gpugraph.measure.instruments import OtherPrograms, command_line, environment
+
+SPIN = "while True: pass"
 
 
 def test_the_environment_names_versions_processor_memory_and_command():
@@ -57,3 +63,38 @@ def test_a_checkout_gives_its_commit_and_says_where_files_were_changed(elsewhere
     assert provenance._git_commit() == commit
     (elsewhere / "file").write_text("2")
     assert provenance._git_commit() == f"{commit}+"
+
+
+def test_what_this_program_and_its_children_do_is_not_the_work_of_other_programs() -> None:
+    begun = OtherPrograms._seconds()
+    here = time.process_time()
+    child = subprocess.Popen([sys.executable, "-c", SPIN])
+    try:
+        spun = time.monotonic() + 1
+        while time.monotonic() < spun:
+            pass
+        ended = OtherPrograms._seconds()
+        here = time.process_time() - here
+    finally:
+        child.kill()
+        child.wait()
+    assert begun is not None
+    assert ended is not None
+    assert ended[2] - begun[2] > here + 0.05  # the child's loop had a twentieth of its second at least
+
+
+def test_a_program_that_is_none_of_ours_counts() -> None:
+    stranger = subprocess.run(  # the shell ends, so that the loop behind it is nobody's child here
+        ["sh", "-c", f"{shlex.quote(sys.executable)} -c {shlex.quote(SPIN)} >/dev/null 2>&1 & echo $!"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    try:
+        others = OtherPrograms()
+        time.sleep(1)
+        assert (others.cores() or 0.0) > 0.1  # even where every core is wanted by several
+    finally:
+        os.kill(int(stranger.stdout), signal.SIGKILL)
+
+
+def test_too_short_a_time_says_nothing_of_other_programs() -> None:
+    assert OtherPrograms().cores() is None

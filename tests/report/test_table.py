@@ -119,12 +119,16 @@ def test_a_median_is_shown_with_its_precision_and_noise_is_warned_of_with_a_reme
 
 
 def test_a_median_that_is_hardly_known_is_shown_as_a_range_with_its_cause_and_no_rate():
-    text = sampled(4.75, target=None, load=[7.5, 8.0])
+    text = sampled(4.75, target=None, other_cores=1.5)
     assert "± 475 %" not in text
     assert "MTEPS no rate: the kernel took 640 µs to 700 µs in 7 samples; the times scatter" in text
-    crowded = mst_record(confidence_s={"kernel": [1e-6, 9e-3]}, sampling={"load": [7.5, 8.0]}, environment={"cores": 2})
+    crowded = mst_record(
+        confidence_s={"kernel": [1e-6, 9e-3]}, sampling={"other_cores": 1.53}, environment={"cores": 2}
+    )
     text = " ".join(plain(table(Record.of(crowded))).split())
-    assert "MTEPS no rate: the kernel took 640 µs to 700 µs in 7 samples; the machine was busy: load 7.5 on 2" in text
+    assert (
+        "MTEPS no rate: the kernel took 640 µs to 700 µs in 7 samples; other programs kept 1.5 of 2 cores busy" in text
+    )
     assert "641 µs, 640 µs to 700 µs" in markdown([Record.of(crowded)])
 
 
