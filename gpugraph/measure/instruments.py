@@ -288,7 +288,7 @@ class OtherPrograms:
         self._begun = self._seconds()
 
     def cores(self) -> float | None:
-        """Return how many, on average since this was made; None after too short a time, or where the system hides it."""
+        """Return how many, on average since this was made; None after too short a time or where that is hidden."""
         if self._begun is None or (now := self._seconds()) is None:
             return None
         elapsed, busy, own = (later - earlier for later, earlier in zip(now, self._begun, strict=True))
