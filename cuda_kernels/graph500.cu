@@ -11,18 +11,19 @@ the validation.  The search itself is delta_stepping.cu.
     offsets, targets, weights    the rows: arcs in any order, duplicates kept, loops dropped
     distance (n)       float32; of the search NaN (all bits set) where not reached, and -1 after graph500_settle
     parent (n)         -1 where not reached
+    piece_vertex, piece_begin    the rows of hubs in pieces of PIECE arcs: whose, and where each begins
     pairs (n)          parent << 32 | bits of the distance, so that one gather brings both
     found              words of 64 bits, see the two enums
 
-In launch order: generate; survey, count, tile_sums, running_sums, place; first_hub, push, tight, settle, hang;
-check_vertices, climb, check_tuples, check_confirmed.
+In launch order: generate; survey, count, tile_sums, running_sums, place, list_pieces; first_hub, push, tight, settle,
+hang; check_vertices, climb, check_tuples, check_confirmed.
 
 Parents are found by pulling.  An arc v -> u of weight w is tight for v if d(u) + w = d(v).  Let D be the distance of
 the nearest vertex with many arcs.  Few vertices are nearer than D; these push along all of their arcs.  From the others
 w must not exceed d(v) - D: weights are read in order, and a distance is gathered only for the few arcs that are so
-short, also where the root itself lies far from everything.  A tight arc
-from a nearer vertex, d(u) < d(v), cannot be part of a cycle.  Where only arcs from equally far vertices are tight (a
-weight of zero, or one that rounding absorbs) the vertex hangs itself on one that has a parent already.
+short (1.3 a vertex at scale 20), also where the root itself lies far from everything.  A tight arc from a nearer vertex, d(u) < d(v),
+cannot be part of a cycle.  Where only arcs from equally far vertices are tight (a weight of zero, or one that rounding
+absorbs) the vertex hangs itself on one that has a parent already.
 
 Source: Graph500 specification 2.0, sections 3 to 6; the generator's formulas are in gpugraph/graph500/generator.py.
 */
@@ -31,13 +32,15 @@ Source: Graph500 specification 2.0, sections 3 to 6; the generator's formulas ar
 constexpr uint64 PRIME = 2147483647;
 constexpr int BLOCK = 256;       // threads of tile_sums and running_sums
 constexpr int TILE = 8 * BLOCK;  // words that one block of these takes
-constexpr int ARC_TILE = 1024;   // consecutive arcs that a warp takes,
-constexpr int SIDE = 4;          // so many of them side by side in a lane
-constexpr int HUB = 1024;        // a vertex with so many arcs is a hub
+constexpr int QUAD = 4;          // consecutive arcs that a lane takes, whose weights one load brings
+constexpr int HUB = 1024;        // a vertex with so many arcs is a hub; its row is cut
+constexpr int PIECE = 4096;      // into pieces of so many arcs, one for a warp
+constexpr int HELD = 2 * WARP;   // arcs that may be tight, of which a warp holds back so many at most
+constexpr int RESIDENT = INDEX_BITS == 32 ? 6 : 5;  // blocks of a multiprocessor that look for tight arcs; more spill
 constexpr int32 NONE = -1;       // no parent
 
-// What survey finds: the largest label, and the first tuple with a label or a weight that is none.
-enum { LARGEST, FIRST_BAD };
+// What survey finds: the largest label, the first tuple with a label or a weight that is none, and how many are loops.
+enum { LARGEST, FIRST_BAD, LOOPS };
 
 // What validation finds: the first vertex or tuple that breaks a rule, ~0 if there is none; last, how many tuples have
 // their ends in the root's component.
@@ -112,13 +115,16 @@ extern "C" __global__ void graph500_generate(int64 count, int32 scale, int32 lan
 
 // ------------------------------------------------------------------ kernel 1
 
-// Launch: any grid of whole warps.  Writes found[LARGEST] by atomicMax, found[FIRST_BAD] by atomicMin.
+// Launch: any grid of whole warps.  Writes found[LARGEST] by atomicMax, found[FIRST_BAD] by atomicMin, and adds to
+// found[LOOPS].
 extern "C" __global__ void graph500_survey(int64 count, const uint32* __restrict__ edges,
                                            const float32* __restrict__ input, uint64* found) {
     uint32 largest = 0;
+    uint64 loops = 0;
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
         const uint32 u = edges[3 * i], v = edges[3 * i + 1];
         const float32 w = input[i];
+        loops += u == v;
         // The largest label gives n, which has to fit a signed word; a weight that is no number fails, too.
         if (edges[3 * i + 2] != 0 || u >= 0x7ffffffeu || v >= 0x7ffffffeu || !(w >= 0.0f && w <= 1.0f)) {
             lower_to(&found[FIRST_BAD], static_cast<uint64>(i));
@@ -129,6 +135,8 @@ extern "C" __global__ void graph500_survey(int64 count, const uint32* __restrict
     }
     largest = ~warp_min(~largest);
     if (lane_id() == 0) atomicMax(&found[LARGEST], static_cast<uint64>(largest));
+    loops = warp_scan(loops);
+    if (lane_id() == WARP - 1 && loops != 0) atomicAdd(&found[LOOPS], loops);
 }
 
 // Launch: any grid, once for each range [first, last) of vertices, whose counters stay in the cache.  Writes starts, by
@@ -206,16 +214,36 @@ extern "C" __global__ void graph500_place(int64 count, const uint32* __restrict_
     }
 }
 
+// List the pieces of the rows of hubs; one that has fewer arcs than a piece is one.
+// Launch: any grid of whole warps.  Writes piece_vertex and piece_begin, each by one thread, and adds to *pieces.
+extern "C" __global__ void graph500_list_pieces(int32 vertices, const index_t* __restrict__ offsets,
+                                                int32* piece_vertex, index_t* piece_begin, uint32* pieces) {
+    for (int64 first = grid_thread() - lane_id(); first < vertices; first += grid_threads()) {
+        const int64 v = first + lane_id();
+        index_t begin = 0, length = 0;
+        if (v < vertices) {
+            begin = offsets[v];
+            length = offsets[v + 1] - begin;
+        }
+        const uint32 mine = length < HUB ? 0 : static_cast<uint32>((length - 1) / PIECE + 1);
+        if (!__any_sync(FULL_MASK, mine != 0)) continue;
+        const uint32 slot = warp_reserve(pieces, mine);
+        for (uint32 i = 0; i < mine; ++i) {
+            piece_vertex[slot + i] = static_cast<int32>(v);
+            piece_begin[slot + i] = begin + static_cast<index_t>(i) * PIECE;
+        }
+    }
+}
+
 // ------------------------------------------------------------------ parents
 
 // Find the least distance of a hub; *nearest holds the bits of infinity before.
 // Launch: any grid of whole warps.  Lowers *nearest.
-extern "C" __global__ void graph500_first_hub(int32 vertices, const index_t* __restrict__ offsets,
+extern "C" __global__ void graph500_first_hub(int64 pieces, const int32* __restrict__ piece_vertex,
                                               const float32* __restrict__ distance, uint32* nearest) {
     uint32 least = 0xffffffffu;
-    for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {
-        if (offsets[v + 1] - offsets[v] < HUB) continue;
-        const uint32 bits = __float_as_uint(distance[v]);
+    for (int64 i = grid_thread(); i < pieces; i += grid_threads()) {
+        const uint32 bits = __float_as_uint(distance[piece_vertex[i]]);
         if (bits < least) least = bits;
     }
     least = warp_min(least);
@@ -245,49 +273,131 @@ extern "C" __global__ void graph500_push(int32 vertices, const index_t* __restri
     }
 }
 
-// Give every vertex a parent that is nearer to the root, but no nearer than the nearest hub, and joined to it by a
-// tight arc, if there is one.
-// Launch: any grid of whole warps.  Writes parent: every writer is right.
-extern "C" __global__ void graph500_tight(int32 vertices, index_t arcs, const index_t* __restrict__ offsets,
-                                          const int32* __restrict__ targets, const weight_t* __restrict__ weights,
-                                          const float32* __restrict__ distance, const uint32* __restrict__ nearest,
-                                          int32* parent) {
-    const float32 hub = __uint_as_float(*nearest);
-    const int64 step = grid_threads() / WARP * ARC_TILE;
-    for (int64 begin = grid_thread() / WARP * ARC_TILE; begin < arcs; begin += step) {
-        const int64 end = begin + ARC_TILE < arcs ? begin + ARC_TILE : static_cast<int64>(arcs);
-        int32 row = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
-        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), row, vertices - 1);
-        for (int64 portion = begin + lane_id(); portion < end; portion += SIDE * WARP) {
-            float32 weight[SIDE], far[SIDE], near[SIDE];
-            int32 v[SIDE], u[SIDE];
-#pragma unroll
-            for (int i = 0; i < SIDE; ++i) {
-                const int64 at = portion + i * WARP;
-                weight[i] = at < end ? __ldcs(&weights[at]) : 0.0f;
-            }
-#pragma unroll
-            for (int i = 0; i < SIDE; ++i) {
-                const int64 at = portion + i * WARP;
-                u[i] = NONE;
-                if (at >= end) continue;
-                row = row_of_arc(offsets, static_cast<index_t>(at), row, last);
-                v[i] = row;
-                far[i] = distance[row];
-                // The last term exceeds the rounding of the sum.  No vertex that is not reached passes: NaN.
-                if (weight[i] <= far[i] - hub + far[i] * 2.4e-7f) u[i] = targets[at];
-            }
-#pragma unroll
-            for (int i = 0; i < SIDE; ++i) {
-                if (u[i] != NONE) near[i] = distance[u[i]];
-            }
-#pragma unroll
-            for (int i = 0; i < SIDE; ++i) {
-                if (u[i] == NONE || !(near[i] < far[i]) || near[i] + weight[i] != far[i]) continue;
-                parent[v[i]] = u[i];  // race-allowed: every writer brings a parent that is right
+// Arcs that may be tight.  A warp holds them back until it has one for each lane: the two gathers that tell wait for each
+// other, and few of the arcs that a warp reads at a time are so short.
+struct Candidates {
+    struct Held {
+        int32 vertex[HELD];
+        index_t arc[HELD];
+        float32 weight[HELD];
+    };
+    const int32* __restrict__ targets;
+    const float32* __restrict__ distance;
+    int32* parent;
+    Held& held;  // in shared memory
+    int count;
+
+    // Take in the arcs of those lanes that bring one, out of v.  All lanes must call.
+    __device__ __forceinline__ void add(bool brings, int32 v, index_t arc, float32 weight) {
+        const unsigned bringing = __ballot_sync(FULL_MASK, brings);
+        if (bringing == 0) return;
+        if (brings) {
+            const int slot = count + __popc(bringing & lanes_before());
+            held.vertex[slot] = v;
+            held.arc[slot] = arc;
+            held.weight[slot] = weight;
+        }
+        count += __popc(bringing);
+        if (count >= WARP) look(WARP);
+    }
+
+    // Look at the last `some` that are held.  All lanes must call.
+    __device__ __forceinline__ void look(int some) {
+        __syncwarp();
+        count -= some;
+        if (lane_id() < some) {
+            const int slot = count + lane_id();
+            const int32 v = held.vertex[slot], u = targets[held.arc[slot]];
+            const float32 near = distance[u], far = distance[v];
+            if (near < far && near + held.weight[slot] == far) {
+                parent[v] = u;  // race-allowed: every writer brings a parent that is right
             }
         }
+        __syncwarp();
     }
+};
+
+// What arcs are looked through for: those out of v that are no longer than `most`; none where that is negative, or NaN.
+struct Row {
+    int32 vertex;
+    float32 most;
+    index_t begin, end;
+};
+
+__device__ __forceinline__ Row row_of(int32 v, const float32* __restrict__ distance, float32 hub, index_t begin,
+                                      index_t end) {
+    const float32 far = distance[v];
+    // The last term exceeds the rounding of the sum.  What is not reached is NaN.
+    return {v, far - hub + far * 2.4e-7f, begin, end};
+}
+
+// Look through those of four consecutive arcs that are the row's.  All lanes must call, each with its own.
+__device__ __forceinline__ void look_through(const Row& row, index_t first, index_t arcs,
+                                             const weight_t* __restrict__ weights, Candidates& candidates) {
+    float32 weight[QUAD] = {};
+    if (first < row.end) {
+        if (reinterpret_cast<uint64>(weights) % sizeof(uint4) == 0 && first <= arcs - QUAD) {
+            const uint4 words = __ldcs(reinterpret_cast<const uint4*>(weights + first));
+            weight[0] = __uint_as_float(words.x);
+            weight[1] = __uint_as_float(words.y);
+            weight[2] = __uint_as_float(words.z);
+            weight[3] = __uint_as_float(words.w);
+        } else {
+#pragma unroll
+            for (int i = 0; i < QUAD; ++i) weight[i] = first + i < arcs ? weights[first + i] : 0.0f;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < QUAD; ++i) {
+        const index_t arc = first + i;
+        candidates.add(arc >= row.begin && arc < row.end && weight[i] <= row.most, row.vertex, arc, weight[i]);
+    }
+}
+
+// Give every vertex a parent that is nearer to the root, but no nearer than the nearest hub, and joined to it by a
+// tight arc, if there is one.
+// Launch: any grid of BLOCK threads.  A warp takes pieces of hubs, and then 32 vertices at a time, whose arcs it deals
+// out to its lanes.  Writes parent: every writer is right.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+graph500_tight(int32 vertices, index_t arcs, int64 pieces, const int32* __restrict__ piece_vertex,
+               const index_t* __restrict__ piece_begin, const index_t* __restrict__ offsets,
+               const int32* __restrict__ targets, const weight_t* __restrict__ weights,
+               const float32* __restrict__ distance, const uint32* __restrict__ nearest, int32* parent) {
+    __shared__ Candidates::Held held[BLOCK / WARP];
+    Candidates candidates = {targets, distance, parent, held[threadIdx.x / WARP], 0};
+    const float32 hub = __uint_as_float(*nearest);
+    for (int64 i = grid_thread() / WARP; i < pieces; i += grid_threads() / WARP) {
+        const int32 v = piece_vertex[i];
+        const index_t begin = piece_begin[i], end = offsets[v + 1];
+        const Row row = row_of(v, distance, hub, begin, end - begin < PIECE ? end : begin + PIECE);
+        if (!(row.most >= 0.0f)) continue;
+        for (index_t first = begin / QUAD * QUAD; first < row.end; first += WARP * QUAD) {
+            look_through(row, first + lane_id() * QUAD, arcs, weights, candidates);
+        }
+    }
+    for (int64 batch = grid_thread() - lane_id(); batch < vertices; batch += grid_threads()) {
+        const int64 v = batch + lane_id();
+        Row own = {0, -1.0f, 0, 0};
+        if (v < vertices) own = row_of(static_cast<int32>(v), distance, hub, offsets[v], offsets[v + 1]);
+        if (!(own.most >= 0.0f) || own.end - own.begin >= HUB) own.end = own.begin;
+        const index_t quad = own.begin / QUAD;
+        const uint32 mine = own.begin < own.end ? static_cast<uint32>((own.end - 1) / QUAD - quad + 1) : 0;
+        const uint32 inclusive = warp_scan(mine), total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
+        const index_t origin = quad - static_cast<index_t>(inclusive - mine);
+        for (uint32 turn = lane_id(); turn - lane_id() < total; turn += WARP) {
+            int owner = 0;  // the first lane whose rows, with those before it, hold more than `turn` quads
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2) {
+                if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
+            }
+            const index_t first = (__shfl_sync(FULL_MASK, origin, owner) + static_cast<index_t>(turn)) * QUAD;
+            Row row = {static_cast<int32>(batch) + owner, __shfl_sync(FULL_MASK, own.most, owner),
+                       __shfl_sync(FULL_MASK, own.begin, owner), __shfl_sync(FULL_MASK, own.end, owner)};
+            if (turn >= total) row.end = first;
+            look_through(row, first, arcs, weights, candidates);
+        }
+    }
+    candidates.look(candidates.count);
 }
 
 // List the reached vertices that have no parent yet, and mark those that are not reached.

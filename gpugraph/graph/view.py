@@ -36,8 +36,12 @@ if TYPE_CHECKING:
     from gpugraph.graph.preparations import CompressedTargets
 
 
-MAX_NARROW_ARCS = 2**31 - 2**16
-"""From this many arcs on an index takes 64 bits: device code may count a little past the last arc."""
+MAX_NARROW_ARCS = 2**31 - 2**12
+"""From this many arcs on an index takes 64 bits: device code counts a little past the last arc before it compares.
+
+The longest steps are of 1024 arcs (a segment of ``boruvka.cu``, the lines that a warp of ``filter_boruvka`` asks for,
+the tiles of ``walk_arcs``), and a lane begins up to 1023 behind the end; a step of delta-stepping is 256.
+"""
 
 PREPARATIONS = ("sort-adjacency", "renumber", "rank-weights", "compress")
 
@@ -135,7 +139,7 @@ class GraphView:
             index_bits: 32 or 64; None takes 32 where the arcs fit in int32.
 
         Raises:
-            InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for 2^31−2^16 arcs
+            InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for 2^31−2^12 arcs
                 or more, more than 2^32 distinct weights to rank, or vertex numbers of 64 bits to compress.
         """
         chosen = tuple(dict.fromkeys(preparations))

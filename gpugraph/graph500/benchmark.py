@@ -19,7 +19,7 @@ from gpugraph.errors import VerificationFailed
 from gpugraph.graph500.checked import Machine
 from gpugraph.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save
 from gpugraph.graph500.on_cpu import CpuMachine
-from gpugraph.graph500.on_device import DeviceMachine, index_bits_for
+from gpugraph.graph500.on_device import DeviceMachine, possible_widths
 
 ROOTS = 64
 MOST_SCALE = 30
@@ -141,7 +141,8 @@ def run(
     lists = None if device.kind == "cpu" else device
     done = Run(scale)
     report("compiling", None)
-    _warm_up(device, index_bits_for(EDGE_FACTOR << scale))
+    for index_bits in possible_widths(EDGE_FACTOR << scale):
+        _warm_up(device, index_bits)
     report("making the edge list" if reuse is None else f"reading {reuse}", None)
     start = time.perf_counter()
     tuples = generate(scale, lists) if reuse is None else load(scale, reuse, lists)

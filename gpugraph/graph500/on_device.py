@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import NullClock
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
@@ -31,9 +31,14 @@ WINDOW = 32 << 20
 """Bytes of counters that a pass of kernel 1 works on: they stay in a GPU's second-level cache."""
 
 
-def index_bits_for(tuples: int) -> int:
-    """Return the width of an arc's position among the arcs of so many tuples: 32 or 64."""
-    return 32 if 2 * tuples < MAX_NARROW_ARCS else 64
+def index_bits_for(arcs: int) -> int:
+    """Return the width of an arc's position among so many arcs: 32 or 64."""
+    return 32 if arcs < MAX_NARROW_ARCS else 64
+
+
+def possible_widths(tuples: int) -> set[int]:
+    """Return the widths that positions may need in the rows of so many tuples, of which few are loops."""
+    return {index_bits_for(2 * tuples), index_bits_for(2 * (tuples - tuples // 1024))}
 
 
 class DeviceMachine:
@@ -42,17 +47,19 @@ class DeviceMachine:
     Args:
         tuples: the edge list, on the device.
         device: where.
-        index_bits: of an arc's position; None for what so many tuples need.
+        index_bits: of an arc's position; None for what so many arcs need.
     """
 
     def __init__(self, tuples: Tuples, device: Device, index_bits: int | None = None):
-        self.tuples, self.device = tuples, device
-        self.bits = index_bits or index_bits_for(len(tuples))
-        self.kernels = FILE.kernels(device, {"INDEX_BITS": self.bits, "WEIGHT": "float32"}, without=("generate",))
+        self.tuples, self.device, self.bits = tuples, device, index_bits
+        self.kernels: dict[str, Kernel] = {}
         self.algorithm = find_algorithm("sssp", "delta-stepping", device.kind)
         self.vertices = self.arcs = 0
         self.rows: DeviceRows
         self.state: Any
+        self.pieces: np.int64
+        self.piece_vertex: Array
+        self.piece_begin: Array
         self.distance: Array
         self.parent: Array
         self.waiting: Array
@@ -64,14 +71,17 @@ class DeviceMachine:
         """Make the rows and the state of searches; see ``Machine``."""
         device, count = self.device, np.int64(len(self.tuples))
         lists = count, self.tuples.edges, self.tuples.weights
-        found = device.upload(np.array([0, NOTHING], np.uint64))
-        self._launch("survey", len(self.tuples), *lists, found)
-        largest, first_bad = device.download(found).tolist()
+        found = device.upload(np.array([0, NOTHING, 0], np.uint64))
+        survey = FILE.kernel(device, {"WEIGHT": "float32"}, "survey")
+        survey(covering_grid(device, len(self.tuples), BLOCK), BLOCK, (*lists, found))
+        largest, first_bad, loops = device.download(found).tolist()
         if first_bad != NOTHING:
             remedy = "give the edge list of a Graph500 generator"
             raise InputError(bad_tuple(first_bad, self._line(first_bad)), where="the edge list", remedy=remedy)
         n = largest + 1
-        dtype = np.dtype(f"int{self.bits}")
+        bits = self.bits or index_bits_for(2 * (len(self.tuples) - loops))
+        self.kernels = FILE.kernels(device, {"INDEX_BITS": bits, "WEIGHT": "float32"}, without=("generate", "survey"))
+        dtype = np.dtype(f"int{bits}")
         device.require(n * (dtype.itemsize + 12))
         starts = device.full(n + 2, 0, dtype)
         step = max(1, WINDOW // dtype.itemsize)
@@ -83,13 +93,21 @@ class DeviceMachine:
         targets, weights = device.empty(arcs, np.int32), device.empty(arcs, np.float32)
         for part in ranges:
             self._launch("place", len(self.tuples), *lists, *part, starts, targets, weights)
-        self.vertices, self.arcs = n, arcs
-        self.rows = DeviceRows(device, starts[: n + 1], targets, weights, _not_on_host)
-        graph = CSRGraph.lying_on(self.rows, directed=False, name="graph500", source="graph500")
-        view, _, _ = make_resident(GraphView.of(graph, index_bits=self.bits), device)
+        self.use_rows(DeviceRows(device, starts[: n + 1], targets, weights, _not_on_host))
+        device.synchronize()
+
+    def use_rows(self, rows: DeviceRows) -> None:
+        """Make what searches in these rows need."""
+        device, n, arcs = self.device, rows.vertices, rows.arcs
+        self.rows, self.vertices, self.arcs = rows, n, arcs
+        graph = CSRGraph.lying_on(rows, directed=False, name="graph500", source="graph500")
+        view, _, _ = make_resident(GraphView.of(graph, index_bits=rows.index_bits), device)
         self.state = self.algorithm.prepare(view, device)
         self.parent, self.waiting = device.empty(n, np.int32), device.empty(n, np.int32)
-        device.synchronize()
+        room, count = arcs // FILE["HUB"] + arcs // FILE["PIECE"] + 1, device.full(1, 0, np.uint32)
+        self.piece_vertex, self.piece_begin = device.empty(room, np.int32), device.empty(room, rows.index_dtype)
+        self._launch("list_pieces", n, np.int32(n), rows.offsets, self.piece_vertex, self.piece_begin, count)
+        self.pieces = np.int64(device.read(count))
 
     def _add_up(self, starts: Array) -> int:
         """Replace words by their running sums; return the last."""
@@ -109,11 +127,6 @@ class DeviceMachine:
         first, last = self.device.download(self.rows.offsets[vertex : vertex + 2]).tolist()
         return int(last - first)
 
-    def _graph(self) -> tuple[Any, ...]:
-        rows = self.rows
-        sizes = np.int32(self.vertices), rows.index_dtype.type(self.arcs)
-        return (*sizes, rows.offsets, rows.targets, rows.weights)
-
     def search(self, root: int) -> None:
         """Find distances and parents; see ``Machine``."""
         device, n = self.device, self.vertices
@@ -122,11 +135,12 @@ class DeviceMachine:
         device.fill(self.parent, FILE["NONE"])
         device.fill(self.parent[root : root + 1], root)
         nearest = device.full(1, np.array(np.inf, np.float32).view(np.uint32)[()], np.uint32)
-        size, _, *rows = self._graph()
-        self._launch("first_hub", n, size, rows[0], self.distance, nearest)
-        self._launch("push", n, size, *rows, self.distance, nearest, self.parent)
-        threads = -(-self.arcs // FILE["SIDE"])
-        self._launch("tight", threads, *self._graph(), self.distance, nearest, self.parent)
+        rows = self.rows.offsets, self.rows.targets, self.rows.weights
+        pieces = self.pieces, self.piece_vertex
+        self._launch("first_hub", int(self.pieces), *pieces, self.distance, nearest)
+        self._launch("push", n, np.int32(n), *rows, self.distance, nearest, self.parent)
+        sizes = np.int32(n), self.rows.index_dtype.type(self.arcs)
+        self._launch("tight", n, *sizes, *pieces, self.piece_begin, *rows, self.distance, nearest, self.parent)
         left = device.full(1, 0, np.uint32)
         self._launch("settle", n, np.int32(n), self.distance, self.parent, self.waiting, left)
         waiting = missing = int(device.read(left))  # waits for all that was launched

@@ -64,7 +64,9 @@ class OnGraphs:
 
     def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
         """Return the sizes that a graph's view will have; ``compress`` is not foreseen to save anything."""
-        index_bits = index_bits or (32 if size.arcs < 2**31 - 2**16 else 64)
+        from gpugraph.graph.view import MAX_NARROW_ARCS
+
+        index_bits = index_bits or (32 if size.arcs < MAX_NARROW_ARCS else 64)
         weight_bytes = 4 if "rank-weights" in preparations else size.weight_bytes
         id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(preparations) else 0
         arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes

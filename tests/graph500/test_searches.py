@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+import mmap
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,8 @@ from hypothesis import strategies as st
 
 from gpugraph.devices.discovery import race_detector, select_device
 from gpugraph.errors import InputError
+from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.view import MAX_NARROW_ARCS
 from gpugraph.graph500 import on_device
 from gpugraph.graph500.benchmark import draw_roots, machine_for
 from gpugraph.graph500.checked import RULES
@@ -134,6 +138,39 @@ def test_rows_hold_every_tuple_both_ways_but_loops_whatever_ranges_they_are_made
     arcs = sorted(zip(tails.tolist(), rows.targets.tolist(), rows.weights.tolist(), strict=True))
     both = [(u, v, w) for u, v, w in lines if u != v]
     assert arcs == sorted(both + [(v, u, w) for u, v, w in both])
+
+
+def test_loops_decide_with_the_other_tuples_how_wide_positions_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [(0, 1, 0.5), (1, 1, 0.5), (1, 2, 0.5)]
+    device = select_device("emulated")[0]
+    monkeypatch.setattr(on_device, "MAX_NARROW_ARCS", 4)
+    assert machine_on(device, lines).rows.index_bits == 64
+    monkeypatch.setattr(on_device, "MAX_NARROW_ARCS", 5)
+    assert machine_on(device, lines).rows.index_bits == 32
+    monkeypatch.undo()
+    assert [on_device.possible_widths(16 << scale) for scale in (25, 26, 27)] == [{32}, {32, 64}, {64}]
+
+
+def reserved(words: int, dtype: Any) -> Any:
+    """Return zeros that take memory only where they are touched."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE, which Python names from 3.13 on
+    return np.frombuffer(mmap.mmap(-1, words * np.dtype(dtype).itemsize, flags=flags), dtype)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reserves 17 GB of addresses as Linux does")
+def test_positions_of_32_bits_do_not_wrap_around_in_a_search_whose_rows_are_the_last_that_they_reach() -> None:
+    device = select_device("emulated")[0]
+    made = machine_on(device, generate(10, None))
+    low, (root,) = made.rows, draw_roots(10, made, 1)
+    made.search(root)
+    right, arcs = made.result()[1], MAX_NARROW_ARCS - 1
+    targets, weights = reserved(arcs, np.int32), reserved(arcs, np.float32)
+    targets[-low.arcs :], weights[-low.arcs :] = low.targets, low.weights
+    made.use_rows(DeviceRows(device, low.offsets + np.int32(arcs - low.arcs), targets, weights, low.remake))
+    made.search(root)
+    np.testing.assert_array_equal(made.result()[1], right)
+    assert made.validate(root).fault is None
+    device.close()
 
 
 @pytest.mark.parametrize("line", [(0, 1, 1.5), (0, 1, -0.5), (0, 1, float("nan")), (2**31, 1, 0.5)])

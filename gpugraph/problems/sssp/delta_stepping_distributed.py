@@ -38,6 +38,7 @@ from gpugraph.devices.base import Array, Defines, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, unsigned
 from gpugraph.errors import InputError
 from gpugraph.graph.digest import array_digest
+from gpugraph.graph.view import MAX_NARROW_ARCS
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contraction import part_behind
 from gpugraph.problems.registry import add_algorithm
@@ -408,7 +409,7 @@ class DeviceSearch(Arrays):
 
 def load_kernels(arcs: int, weights: np.dtype[Any], device: Device, bits: int) -> dict[str, Kernel]:
     """Return the kernels for so many arcs and a width of distances by their names, compiled if need be."""
-    index = 32 if arcs < 2**31 - 2**16 else 64
+    index = 32 if arcs < MAX_NARROW_ARCS else 64
     defines: Defines = {"INDEX_BITS": index, "WEIGHT": unsigned(weights), "DISTANCE_BITS": bits}
     return FILE.kernels(device, defines, cooperative=("rounds",))
 
