@@ -37,7 +37,7 @@ _REASONS = {errno.EACCES: "no permission", errno.ENOENT: "its folder does not ex
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[Any]]:
+def atomic_write(path: str | os.PathLike[str], mode: str = "wb", *, lasting: bool = True) -> Iterator[IO[Any]]:
     """Open ``path`` for writing; it appears complete when the block ends well, and not at all otherwise.
 
     The bytes go to a temporary file in the same folder, which is synced and renamed over ``path``; an
@@ -47,6 +47,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[
     Args:
         path: the file.
         mode: ``"wb"`` for bytes, ``"w"`` for UTF-8 text; what UTF-8 does not hold becomes a question mark.
+        lasting: wait until the disk has it, so that it survives a power cut.
 
     Raises:
         InputError: the folder is missing or may not be written to, or the disk is full.
@@ -60,7 +61,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb") -> Iterator[IO[
             with open(shown, "wb") as raw:
                 yield from _through(raw, shown, mode)
         else:
-            with replaced(shown) as raw:
+            with replaced(shown, lasting=lasting) as raw:
                 yield from _through(raw, shown, mode)
 
 
@@ -92,7 +93,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 @contextlib.contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replaced(path: str | os.PathLike[str], *, lasting: bool = True) -> Iterator[IO[bytes]]:
     """Open a new file that takes the place, the permissions included, of ``path`` when the block ends well.
 
     A link stays a link: what it leads to is replaced.  The bare means of ``atomic_write``.
@@ -113,13 +114,15 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 os.chmod(temporary, permissions)
             yield raw
             raw.flush()
-            os.fsync(raw.fileno())
+            if lasting:
+                os.fsync(raw.fileno())
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    _sync_folder(folder)
+    if lasting:
+        _sync_folder(folder)
 
 
 class _Discarded(Exception):

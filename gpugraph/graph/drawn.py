@@ -18,13 +18,14 @@ _MOST_ARCS, _MOST_DEGREE, _MOST_WEIGHT = 2**28, 256, 2**30
 _MASK = 2**64 - 1
 
 
-def drawn_spec(number: int, least: int = 2**17, most: int = 2**24) -> str:
+def drawn_spec(number: int, least: int = 2**17, most: int = 2**24, whole: bool = False) -> str:
     """Return the text of the spec that a number draws.
 
     Args:
         number: any from 0 on.
         least: vertices at least, nearly: some families have a power of two, or a rectangle.
         most: vertices at most, likewise.
+        whole: weights that would be reals are whole numbers of the same range, for programs that take no others.
 
     Raises:
         InputError: there is no number between ``least`` and ``most``.
@@ -57,7 +58,7 @@ def drawn_spec(number: int, least: int = 2**17, most: int = 2**24) -> str:
     if family == "knn":
         return text
     high = round(_MOST_WEIGHT**heavy)
-    if kind < 0.5:
+    if whole or kind < 0.5:
         return f"{text},w=1..{high}"
     return f"{text},w=1.0..{high}.0,dtype={'float32' if kind < 0.75 else 'float64'}"
 

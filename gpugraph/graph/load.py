@@ -205,7 +205,12 @@ def _read_again(source: Source, form: Format) -> CSRGraph:
 
 @missing_packages_named()
 def save_file(
-    graph: CSRGraph, path: str | os.PathLike[str], output_format: str | None = None, *, renumber: bool = False
+    graph: CSRGraph,
+    path: str | os.PathLike[str],
+    output_format: str | None = None,
+    *,
+    renumber: bool = False,
+    lasting: bool = True,
 ) -> tuple[str, ...]:
     """Write a graph, whole or not at all; a name that ends in .gz, .bz2, .xz or .zst is compressed.
 
@@ -214,6 +219,7 @@ def save_file(
         path: where to.
         output_format: the name of a format; default: what the name ends in.
         renumber: leave the graph's own ids out.
+        lasting: wait until the disk has it.
 
     Returns:
         What a user should know about the ids in the file, a sentence each.
@@ -229,7 +235,7 @@ def save_file(
     try:
         graph, notices = _with_ids_for(graph, form, renumber)
         ensure_checked(graph)
-        with atomic_write(name, "wb") as stream:
+        with atomic_write(name, "wb", lasting=lasting) as stream:
             form.write(graph, stream, known.extension_of(name))  # type: ignore[misc]
     except InputError as error:
         if error.where is None:

@@ -47,6 +47,7 @@ _DRAWN = Family(
         Parameter("number", "which", required=True, low=0),
         Parameter("least", "vertices at least", default=2**17, low=16, high=2**30),
         Parameter("most", "vertices at most", default=2**24, low=16, high=2**30),
+        Parameter("whole", "no real weights", "flag", default=False),
     ),
     lambda _: Size(0, 0, 0),
     lambda *_: None,

@@ -23,7 +23,9 @@ from gpugraph.measure.on_ranks import NOT_MEASURED, check_runs_on_ranks, place_p
 from gpugraph.measure.ranks import Ranks
 from gpugraph.measure.record import SCATTERED
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
-from gpugraph.problems.contract import Verdict
+from gpugraph.peers import registered_commands
+from gpugraph.peers.peer import note_truth
+from gpugraph.problems.contract import JudgesItself, Verdict
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
 from gpugraph.ranks.comm import HostComm, LoneComm
@@ -245,7 +247,7 @@ class CellRun:
         before_s = self.phase_timer.until_now().get("sampling", 0.0)
         name, most = self.algorithm.name, self._share.max_samples
         with self.phase_timer.phase("sampling"):
-            for turn in range(self.sampling.warmup if first else 0):
+            for turn in range(self.sampling.warmup if first and not self.algorithm.warms_itself else 0):
                 self.progress(f"{name}: warm-up {turn + 1} of {self.sampling.warmup}")
                 self._run(self.trials[0])
             of = "" if self._share.adaptive else f" of {most}"
@@ -348,6 +350,9 @@ class CellRun:
         if verdict.passed and not self.algorithm.trusted:
             detail = f"this algorithm is wrong on purpose; this time: {verdict.detail}"
             return Verdict("skipped", verdict.method, detail)
+        of_ours = not isinstance(trial.result, JudgesItself) and not self.algorithm.batched and not self.ranks.several
+        if verdict.passed and of_ours and registered_commands():
+            note_truth(self.input.graph, self.problem.name, trial.query, trial.result, self.algorithm.name)
         return verdict
 
     def check_input(self) -> None:

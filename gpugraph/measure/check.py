@@ -95,8 +95,9 @@ def check(
     own = isinstance(result, JudgesItself)
     if method == "auto":
         method = "reference" if own else problem.cheaper_check
-        method = method if graph.edges <= REFERENCE_LIMIT else "certificate"
-        why = "the quicker check of this problem" if graph.edges <= REFERENCE_LIMIT else "so many edges take no oracle"
+        small = graph.edges <= REFERENCE_LIMIT
+        method = method if small and not getattr(result, "truth_is_known", False) else "certificate"
+        why = "the quicker check of this problem" if small else "so many edges take no oracle"
         _LOG.info("verification by %s: chosen by auto, %s", method, why)
     if isinstance(result, JudgesItself):
         return result.judge(query, method)

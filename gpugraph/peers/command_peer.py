@@ -191,6 +191,11 @@ class CommandAnswer:
         return load_peered(self.problem).printed
 
     @property
+    def truth_is_known(self) -> bool:
+        """Whether the figure to compare with has been computed already."""
+        return known_truth(self.graph, self.problem, self.query) is not None
+
+    @property
     def reached(self) -> NDArray[np.bool_]:
         """(n,) bool: the vertices that shortest paths lead to, which a right answer covers."""
         truth = known_truth(self.graph, self.problem, self.query) or truth_of(self.graph, self.problem, self.query)
@@ -298,6 +303,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         finish=finish,
         options=tuple(Option(name, type(v), v, "as its table says") for name, v in peer.options.items()),
         own_seconds=lambda state, handle: handle.seconds,
+        warms_itself=peer.time is not None,
         version=_version(peer),
     )
 

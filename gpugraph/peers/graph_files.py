@@ -76,11 +76,11 @@ def _write(graph: CSRGraph, path: Path, name: str) -> None:
     from gpugraph.graph.load import save_file
 
     if name not in ("el", "wel"):
-        save_file(graph, path, _FORMATS.get(name), renumber=True)
+        save_file(graph, path, _FORMATS.get(name), renumber=True, lasting=False)
         return
     if name == "el" and not is_unit(graph):
         raise InputError("a .el file holds no weights", remedy="take {graph.wel}, or --weights unit")
-    with atomic_write(path, "wb") as stream:
+    with atomic_write(path, "wb", lasting=False) as stream:
         write_rows(stream, graph, base=0, weights=name == "wel")
 
 

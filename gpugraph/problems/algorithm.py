@@ -117,6 +117,7 @@ class Algorithm:
         own_seconds: ``own_seconds(state, handle)``; the kernel region as the algorithm measured it itself: a float, or
             a sequence of them where one run was several (a program run as a child); None lets the device's stopwatch
             decide.
+        warms_itself: True where each run is a process that measures itself behind a warm-up of its own.
         resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
             GraphView itself and copies what it wants.
         ranks: True for one that several ranks run together: ``prepare`` gets a ``ranks.part.GraphPart`` there, ``run``
@@ -150,6 +151,7 @@ class Algorithm:
     minimum_bytes: Callable[..., int] | None = None
     state_bytes: Callable[[InputSizes], int] | None = None
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
+    warms_itself: bool = False
     resident: bool = True
     ranks: bool = False
     ends_early: bool = False

@@ -79,7 +79,7 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     index = "<i4" if graph.arcs < 2**31 else "<i8"
     stream.write(np.array([graph.vertices, graph.arcs], index).tobytes())
     for array, dtype in ((graph.offsets, index), (graph.targets, "<i4"), (weights, "<i4")):
-        stream.write(np.ascontiguousarray(array, dtype).tobytes())
+        stream.write(np.ascontiguousarray(array, dtype).data)
 
 
 FORMAT = Format(
