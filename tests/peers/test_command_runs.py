@@ -17,10 +17,13 @@ from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.generate import generate
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
 from gpugraph.peers.command_peer import run_command
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
+from tests.measure.runs import measure
 from tests.peers.helpers import measured, script
 from tests.zoo import zoo
 
@@ -398,3 +401,23 @@ def test_the_version_changes_with_the_program_and_with_its_table(tmp_path: Path)
     assert load_peer("peer:mine", "mst", "cpu").version == before
     register(tmp_path, "print('took 1')", weight="weight (.+)")
     assert load_peer("peer:mine", "mst", "cpu").version != before
+
+
+def test_a_program_that_prints_its_times_is_started_for_samples_only(tmp_path: Path) -> None:
+    count = f"open({str(tmp_path / 'starts')!r}, 'a').write('x'); print('took 1')"
+    register(tmp_path, count)
+    measured(zoo("random"), "peer:mine", warmup=3, repeat=2)
+    assert (tmp_path / "starts").read_text() == "xx"
+    register(tmp_path, count, time="whole")
+    measured(zoo("random"), "peer:mine", warmup=3, repeat=2)
+    assert (tmp_path / "starts").read_text() == 7 * "x"
+
+
+def test_what_an_algorithm_of_ours_found_right_is_not_computed_again(tmp_path: Path) -> None:
+    graph = generate("random:n=50,m=200")
+    register(tmp_path, f"print('took 1'); print('weight {weight_of(graph)}')", weight="weight (.+)")
+    same: dict[str, Any] = {"device": "cpu", "phases": False}
+    cells = [Cell("mst", graph, "boruvka", **same), Cell("mst", graph, "peer:mine", **same)]
+    found = measure(cells, Sampling.fixed(2, 0)).records[1].data["verification"]
+    assert (found["status"], found["method"]) == ("passed", "certificate")
+    assert "that of boruvka, which passed its check" in found["detail"]
