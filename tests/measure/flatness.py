@@ -139,8 +139,7 @@ class Variables:
         if self._device.kind == "cuda":
             for compiled, raw, _ in self._device._modules.values():
                 if compiled.cubin_path.name.startswith(self._stem):
-                    with contextlib.suppress(Exception):  # a variable that nobody reads may be left out
-                        yield int(raw.get_global(name).ptr)
+                    yield int(raw.get_global(name).ptr)
             return
         for (path, *_), module in self._device._modules.items():
             if Path(path).stem == self._stem:
@@ -161,6 +160,7 @@ class Variables:
             return
         self._device.synchronize()
         name = variant.constant
+        assert any(True for _ in self._addresses(name)), f"no module has {name}"
         for address in self._addresses(name):
             value = np.zeros(1, self._dtypes[name])
             self._move(value, address, read=True)
