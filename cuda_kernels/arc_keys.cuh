@@ -27,7 +27,7 @@ struct Sink {
     int64 begin;     // the first item to draw
     uint64* out;     // the list of keys; or, where arcs are counted, their number by tail >> mode
     int32 mode;      // APPEND keys, or only TELL their number, or count arcs
-    int32 mirrored;  // every edge stands for both its arcs
+    int32 mirrored;  // every edge represents both its arcs
     int32 head_bits;
     int64 first, last;
     uint64* counters;

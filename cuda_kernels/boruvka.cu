@@ -19,7 +19,7 @@ order, so the edges chosen close no cycle longer than two trees choosing the sam
 same on every run.  A segment without an outgoing arc will never have one again and is dropped; so is a tree,
 whose vertices become FINISHED.
 
-Defines beside those of common.cuh and boruvka_neighbours.cuh:
+Defines in addition to those of common.cuh and boruvka_neighbours.cuh:
     LANES    4 | 8 | 16 | 32   lanes that read one segment together, chosen by average degree
     SORTED   0 | 1             rows are sorted by (weight, id): the first outgoing arc is the lightest
     HAS_IDS  0 | 1             edge_ids gives the id of every arc (rows or vertices were rearranged)

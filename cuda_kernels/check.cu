@@ -4,7 +4,7 @@ What a graph must be before compiled code trusts it, and its digest, in one read
 Whether every arc has its reverse with equal weight is answered by a signed sum of hashes, in two lanes: arcs u -> v
 with u < v count positive, the others negative, each hashed as the undirected edge it belongs to.  A sum other than zero
 proves that some arc has none; zero proves that each has, up to a chance of 2^-128.  The digest sums, in two lanes, a
-hash of each arc as it stands.  All sums are modulo 2^64 and the same in whatever order they are made
+hash of each arc as it is.  All sums are modulo 2^64 and the same in whatever order they are made
 (gpugraph/graph/check.py and digest.py, which do it on the host, and say what is wrong where something is).
 
     offsets (n+1)  targets (arcs)   the rows; `weights` are read as words of 4 or 8 bytes

@@ -123,7 +123,7 @@ __device__ __forceinline__ void note_hubs(int32* hubs, uint32* count, bool is_hu
     if (is_hub) hubs[slot] = v;
 }
 
-// Kogge-Stone over the lanes of a warp: in step k every lane adds what stands 2^k lanes before it.  Returns the sum of
+// Kogge-Stone over the lanes of a warp: in step k every lane adds the value 2^k lanes before it.  Returns the sum of
 // the values up to and with the lane's own.  All 32 lanes must call.
 template <typename T>
 __device__ __forceinline__ T warp_scan(T value) {
@@ -349,7 +349,7 @@ __device__ __forceinline__ void clear_for_next(T* words, uint32 count) {
 }
 
 // Tells the host what it waits for, in a word of the host's own memory; `number` says which launch does.  One thread
-// calls it when nothing can change what is told any more; all else the host sees when the kernel has ended.
+// calls it when nothing can change what is reported any more; all else the host sees when the kernel has ended.
 __device__ __forceinline__ void reply(uint64* word, uint32 number, uint32 told) {
     *static_cast<volatile uint64*>(word) = static_cast<uint64>(number) << 32 | told;
 }

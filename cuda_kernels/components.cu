@@ -2,15 +2,15 @@
 Connected components in one cooperative launch: trees of vertices are hooked onto each other until every component is
 one tree; then every vertex learns the smallest vertex of its tree.
 
-    1  start     every vertex hangs itself on the target of its row's first arc, if that is a smaller vertex, and then
+    1  start     every vertex points to the target of its row's first arc, if that is a smaller vertex, and then
                  on its root
     2  sample    the trees at both ends of the first two arcs of every row are joined: on most graphs this leaves one
                  giant tree and crumbs
-    3  flatten   every vertex hangs on its root
+    3  flatten   every vertex points to its root
     4  giant     the most frequent root of a sample of vertices
     5  rest      the rows of vertices outside of the giant are read, and every arc in them joins two trees
     6  hubs      the rows among them that are too long for a warp, a block for each
-    7  label     every vertex hangs on its root, and every root learns the smallest vertex below it
+    7  label     every vertex points to its root, and every root learns the smallest vertex below it
 
 Only the rows of phase 5 and 6 are read as a whole; an arc between two trees always has an end outside of the giant, and
 is found from there.  Of all other rows two arcs are read.  Where others have rows of the graph, those are empty here,
@@ -31,7 +31,7 @@ neighbouring lanes follow neighbouring ones, and all shorten them at once.
 Invariants.  In 1 a parent is a smaller vertex; from then on only a root gets a parent that was no ancestor, and one
 that comes before it.  So there is no cycle, and a root that has got a parent never is one again.  An old value of
 parent[v] is an ancestor too, so that it may be read from a cache; whether a root still is one, only the
-compare-and-swap that hangs it decides.
+compare-and-swap that links it decides.
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads.
 
@@ -52,7 +52,7 @@ constexpr int EARLY = 2;         // arcs of every row that are looked at
 constexpr int SHORT_ROW = 16;    // below this many arcs one lane reads a row,
 constexpr int HUB_ROW = 8192;    // below this many a warp, and from it on a block
 constexpr int SAMPLES = BLOCK;   // vertices asked for their root,
-constexpr int FEW = 16;          // one of so many at least hangs on a giant
+constexpr int FEW = 16;          // one of so many at least belongs to a giant
 
 // Phases; `timeline` holds the nanoseconds at the beginning of each that was entered.
 enum Phase { START, SAMPLE, FLATTEN, GIANT, REST, HUBS, LABEL, END };
@@ -86,7 +86,7 @@ __device__ __forceinline__ int32 parent_seen(const int32* parent, int32 v) {
 #endif
 }
 
-// The root of v's tree as far as it can be seen.  Every vertex on the way is hung on its grandparent.
+// The root of v's tree as far as it can be seen.  Every vertex on the way gets its grandparent as parent.
 __device__ __forceinline__ int32 find_root(int32* parent, int32 v) {
     int32 above = parent_seen(parent, v);
     while (above != v) {
@@ -99,7 +99,7 @@ __device__ __forceinline__ int32 find_root(int32* parent, int32 v) {
     return v;
 }
 
-// Join the trees of u and v: of their roots the one that comes later is hung on the other.  Returns the common root.
+// Join the trees of u and v: of their roots the later one gets the other as parent.  Returns the common root.
 __device__ __forceinline__ int32 join(int32* parent, int32 u, int32 v) {
     int32 a = find_root(parent, u), b = find_root(parent, v);
     while (a != b) {
@@ -110,12 +110,12 @@ __device__ __forceinline__ int32 join(int32* parent, int32 u, int32 v) {
         }
         const int32 found = atomicCAS(&parent[a], a, b);
         if (found == a) return b;
-        a = find_root(parent, found);  // somebody else has hung it
+        a = find_root(parent, found);  // another thread has linked it
     }
     return a;
 }
 
-// Hang v on its root, and nobody else: who halves the paths of others may undo what they have found.
+// Let v point to its root, and change no other vertex: who halves the paths of others may undo what they have found.
 // Nothing may be joined meanwhile.  Returns the root.
 __device__ __forceinline__ int32 hang_on_root(int32* parent, int32 v) {
     int32 above = parent_seen(parent, v);
@@ -184,7 +184,7 @@ components_hook(int32 skips, int32 vertices, const index_t* __restrict__ offsets
         const index_t begin = offsets[v], end = offsets[v + 1];
         const index_t last = end - begin < EARLY ? end : begin + EARLY;
         int32 near = parent_seen(parent, v);
-        // A root has not hung itself by its first arc.
+        // A root has not been linked by its first arc.
         for (index_t arc = near == v ? begin : begin + 1; arc < last; ++arc) {
             if (targets[arc] != near) near = join(parent, near, targets[arc]);
         }
@@ -207,7 +207,7 @@ components_hook(int32 skips, int32 vertices, const index_t* __restrict__ offsets
     for (int64 first = grid_thread() - lane_id(); first < vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
         index_t begin = 0, end = 0;
-        // Who hangs on the giant by now needs no look: an arc of his that leaves it is found from its other end.
+        // A vertex of the giant needs no look: an arc of it that leaves the giant is found from its other end.
         const int32 near = v < vertices ? parent_seen(parent, static_cast<int32>(v)) : giant;
         if (near != giant) {
             begin = offsets[v];
@@ -239,7 +239,7 @@ components_hook(int32 skips, int32 vertices, const index_t* __restrict__ offsets
     if (hub_count != 0) barrier();
 
     enter(LABEL);
-    int32 told = -1;  // the root that this lane, or one before it, has told of a smaller vertex
+    int32 told = -1;  // the root that this lane, or one before it, has reported a smaller vertex to
     for (int64 first = grid_thread() - lane_id(); first < vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
         const int32 root = v < vertices ? hang_on_root(parent, static_cast<int32>(v)) : -1;

@@ -60,7 +60,7 @@ not entered: a later entry of the same vertex lowers it further, for the sums ar
 
 Kernel rules: every wait on another block is grid_barrier(); every loop around one runs equally often in all threads,
 because what decides is read after a barrier and not written before the next.  A block may look while others are in the
-next round already, so what is told of a round has words that take turns.
+next round already, so what is reported of a round has words that take turns.
 
 Source: U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", J. Algorithms 49, 2003; A.
 Davidson, S. Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source shortest paths", IPDPS

@@ -23,7 +23,7 @@ graph what lies within is relaxed once more (reenter).
     best (n,) distance_t                             of each entry that pulls the best offer
     hubs (arcs / HUB_ROW + 1)                        rows put aside, by entry; see relax.cuh
     control (CONTROL_WORDS,) uint32                  OVERFLOW, and NEAR: entries collected
-    table (P, TOLD) uint64                           what each rank tells of what is pending; see enum Told
+    table (P, TOLD) uint64                           what each rank reports of pending vertices; see enum Told
 
 Kernel rules of rounds: every wait on another block is grid_barrier(), every wait on another device is meet(), which the
 first block does between two barriers; all ranks come to the same ones, for they decide alike on the same table.
@@ -77,7 +77,7 @@ extern "C" __global__ void delta_stepping_distributed_count(int64 arcs, const in
 // Turn every own arc v -> u of a graph that has both arcs of every edge into u -> v: light ones from the front of the
 // row of u on, others from its end.
 // Launch: any grid, blocks of whole warps.  Writes: heads, weights; light, 0 at first; left, from count to 0 by the
-// heavy ones.  What stands in which order in a row is left open.
+// heavy ones.  The order of arcs within a row is left open.
 extern "C" __global__ void delta_stepping_distributed_turn(int32 rows, int64 arcs,
                                                            const int64* __restrict__ own_offsets,
                                                            const int32* __restrict__ own_targets,

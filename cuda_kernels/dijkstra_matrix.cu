@@ -8,7 +8,7 @@ A thread has to look at a whole row or column, so the threads of a block work to
 through shared memory, a chunk at a time, and the matrix is read along its rows, by neighbouring threads.
 Start, minimum and update are dijkstra.cu's.
 
-Defines beside those of dijkstra_base.cuh:
+Defines in addition to those of dijkstra_base.cuh:
     CELL    uint32 | uint64 | float32 | float64   an element of the matrix: the weight as an unsigned integer or
                                                   as it is; twice as wide if a weight equals the NO_ARC of 32 bits
 

@@ -2,7 +2,7 @@
 Distances as order-preserving words: an unsigned integer that compares as the distance does.  It is the integer
 itself, or the bits of a float that is not negative, so that one atomicMin serves every type.
 
-Defines beside those of common.cuh:
+Defines in addition to those of common.cuh:
     DISTANCE_BITS  32 | 64   width of a distance: of float weights their own, of integers 32 unless that overflows
 */
 #ifndef GPUGRAPH_DISTANCE_WORDS_CUH
@@ -45,7 +45,7 @@ __device__ __forceinline__ distance_t extended(distance_t length, Integer w) {
     return static_cast<uint64>(w) > room ? UNREACHED : length + static_cast<distance_t>(w);
 }
 
-// The number that a word stands for, rounded where a double cannot hold it; the second argument tells the type.
+// The number that a word encodes, rounded where a double cannot hold it; the second argument tells the type.
 __device__ __forceinline__ float64 value_of(distance_t word, float32) {
     return __uint_as_float(static_cast<uint32>(word));
 }

@@ -548,7 +548,7 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
         live = current(live_after(round));
     }
     const uint32 finals = current(&counters[FINALS]);
-    if (again) {  // the least number of its parts stands for a component
+    if (again) {  // the least number of its parts represents a component
         for (int64 t = grid_thread(); t <= finals; t += grid_threads()) up[t] = static_cast<int32>(components);
         barrier();
         for (int64 c = grid_thread(); c < components; c += grid_threads()) {

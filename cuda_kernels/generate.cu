@@ -38,7 +38,7 @@ struct WeightRule {
     uint64 whole;      // else reals
     uint64 ends;       // LO and HI alone
     uint64 is_signed;  // LO is below zero
-    uint64 low, span;  // of whole numbers, as two's complement; a span of 0 stands for 2^64
+    uint64 low, span;  // of whole numbers, as two's complement; a span of 0 means 2^64
     float64 real_low, real_high, real_span;
 };
 

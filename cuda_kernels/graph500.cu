@@ -23,7 +23,7 @@ the nearest vertex with many arcs.  Few vertices are nearer than D; these push a
 w must not exceed d(v) - D: weights are read in order, and a distance is gathered only for the few arcs that are so
 short (1.3 a vertex at scale 20), also where the root itself lies far from everything.  A tight arc from a nearer vertex, d(u) < d(v),
 cannot be part of a cycle.  Where only arcs from equally far vertices are tight (a weight of zero, or one that rounding
-absorbs) the vertex hangs itself on one that has a parent already.
+absorbs) the vertex takes one that has a parent already.
 
 Source: Graph500 specification 2.0, sections 3 to 6; the generator's formulas are in gpugraph/graph500/generator.py.
 */
@@ -416,7 +416,7 @@ extern "C" __global__ void graph500_settle(int32 vertices, float32* distance, co
     }
 }
 
-// Hang listed vertices on equally far ones that have a parent.  Who has one got it before whoever reads it here, and so
+// Give listed vertices an equally far parent.  Who has one got it before whoever reads it here, and so
 // on back to a nearer vertex: there is no cycle.
 // Launch: any grid of whole warps; a warp takes a vertex.  Writes parent, and adds to *left those that found nothing.
 extern "C" __global__ void graph500_hang(int64 count, const int32* __restrict__ list,

@@ -17,7 +17,7 @@ until no vertex has an arc that leaves its tree.
     targets (arcs)           vertices counted within their graph; every row ascends, both arcs of each edge
     weights (arcs)           uint32, in any case ranks that order as the weights do
     label (vertices)         the tree of each vertex: one of its vertices, counted within the graph
-    link (vertices)          of a tree the tree it hangs on; itself where it is a root
+    link (vertices)          of a tree the tree it points to; itself where it is a root
     pick (vertices)          the arc that a vertex offered, counted within the graph, or -1
     best (vertices)          of a tree: weight and canonical edge of the least offer, packed into 64 bits
     forest (vertices)        out: canonical edges, counted within the graph, from the first vertex of each graph on

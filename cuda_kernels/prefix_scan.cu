@@ -8,13 +8,13 @@ Prefix sums of an array that a GPU's blocks share: four schemes, of the same few
     reduce-then-scan-multilevel  as many blocks as tiles, so that the sums may need more than one tile: they are reduced
                                  again, level by level, and scanned on the way back.  log_TILE n launches each way.
     scan-then-propagate          as before, but every level is scanned on the way up (scan_tiles, which tells totals)
-                                 and what stands before a tile is added on the way down (scan_propagate).
-    look-back                    one launch: a tile that knows its sum tells it, and is told what stands before it by
+                                 and the sum before a tile is added on the way down (scan_propagate).
+    look-back                    one launch: a tile that knows its sum publishes it, and gets the sum before it from
                                  one warp that looks back for all.
 
     source, target (n)      the elements, and their scan; may be one array (in place)
-    sums (blocks)           sum of each block's range; scanned in place to what stands before each range
-    descriptors (tiles)     look-back: what each tile tells and is told, see prefix_scan/look_back.cuh
+    sums (blocks)           sum of each block's range; scanned in place to the sum before each range
+    descriptors (tiles)     look-back: what each tile publishes and learns, see prefix_scan/look_back.cuh
 
 Sums of integers wrap: they are exact modulo 2^bits.  Signed integers are scanned as unsigned ones of their width.  All
 of them add only consecutive elements, but for scan_sums, where a thread adds elements of its block's range.
@@ -78,7 +78,7 @@ scan_tiles(int64 n, int32 exclusive, const element_t* source, element_t* target,
     if (has_totals && threadIdx.x == 0) totals[blockIdx.x] = prefix;
 }
 
-// Propagate: every block adds what stands before its tile to the tile's own scan.
+// Propagate: every block adds the sum before its tile to the tile's own scan.
 // Launch: BLOCK threads, a block for each tile.  Writes target.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 scan_propagate(int64 n, element_t* target, const element_t* __restrict__ prefixes) {
@@ -90,8 +90,8 @@ scan_propagate(int64 n, element_t* target, const element_t* __restrict__ prefixe
 }
 
 // Look-back: the whole scan in one pass.  Block 0 looks back for all; the others take turns with the tiles.  A block
-// has the tiles that it will need next on their way to shared memory, and before it finishes one it has told the sum of
-// the next: what stands before that is then known by the time it is needed, and the memory is never idle.
+// has the tiles that it will need next on their way to shared memory, and before it finishes one it has published the
+// sum of the next: the sum before that is then known by the time it is needed, and the memory is never idle.
 // Launch: cooperative, since blocks wait for each other: BLOCK threads, two blocks or more, as many tiles of dynamic
 // shared memory as there are `stages`, 1 or 2; `epoch` grows by 2 from run to run.  Writes target, descriptors.
 #if NETWORK == 0

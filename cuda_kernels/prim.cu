@@ -15,7 +15,7 @@ Invariants.  `to` is a permutation of the vertices without the first; an entry w
 Edges compare by (weight, smaller endpoint, larger endpoint), so the forest is the canonical one.  When no candidate
 has an edge, the next vertex starts a new tree: any component structure ends after n-1 steps.
 
-Defines beside those of common.cuh:
+Defines in addition to those of common.cuh:
     PAIRS  0 | 1   read the graph as pairs through the read-only cache (32-bit weights and indices)
 
 Source: W. Wang, Y. Huang, S. Guo, "Design and implementation of GPU-based Prim's algorithm", 2011, sections III-IV;

@@ -19,7 +19,7 @@ Invariants.  Edges compare by (weight, smaller endpoint, larger endpoint), so th
 candidate has an edge, one without joins as the root of a new tree: any component structure ends after n-1 steps.  All
 blocks take the same steps, and wait for each other only where they choose.
 
-Defines beside those of common.cuh:
+Defines in addition to those of common.cuh:
     ON_CHIP  0..3   what lies in shared memory: nothing; the winners; the candidates too; where the block's share of
                     each row begins and how long it is, too (then long rows are read once, not once by every block)
 
@@ -181,7 +181,7 @@ prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32
             }
             if (leaves && first_warp) own.leave(v - own.first);
             leaves = false;
-            block_barrier();  // before the offers: the tournament stands, whatever was played
+            block_barrier();  // before the offers: the tournament is unchanged, whatever was played
             unsigned improved = 0;
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {

@@ -1,7 +1,7 @@
 /*
 What a device can do at most: copy and read bandwidth, launch latency, and whether kernels run at all.
 
-The figures are the roof that an algorithm's own traffic is held against.
+An algorithm's own traffic is compared with these rates.
 
     probe_add_one   the one-line kernel of `gpugraph devices`
     probe_nothing   a launch and nothing else

@@ -10,7 +10,7 @@ Source: P. Manne, M. M. A. Patwary, "A scalable parallel union-find algorithm fo
 
 #include "common.cuh"
 
-// Join the trees of a and b: of the two the one with the larger parent climbs, and a root is hung.
+// Join the trees of a and b: of the two the one with the larger parent climbs, and a root is linked.
 // True if this call joined two trees.
 __device__ __forceinline__ bool join(int32* up, int32 a, int32 b) {
     for (;;) {

@@ -1,5 +1,5 @@
 /*
-Segmented min-scan: for every element the least key from the head of its segment up to it, and where that key stands.
+Segmented min-scan: for every element the least key from the head of its segment up to it, and the position of that key.
 
     keys (n)                       what is compared; with FLAGS 1 each key's top bit says whether a segment begins
     heads (n)                      with FLAGS 0: 1 where a segment begins, one byte an element
@@ -14,7 +14,7 @@ registers, a warp its lanes by Kogge-Stone, a thread the warps before its own.  
 reaches back across a head.  Inside a warp one ballot tells how far each lane reaches, so that flags never travel; and a
 block of the upsweep reads its range backwards, and only down to the last head in it.
 
-Defines beside those of common.cuh:
+Defines in addition to those of common.cuh:
     FLAGS    0 | 1      heads as bytes, or in the top bit of unsigned keys
     IDS      0 | 1      ties by ids
     ENDS     0 | 1      write every element's minimum, or each segment's only

@@ -21,7 +21,7 @@ __device__ __forceinline__ bool links_away(int32 t, int32* link) {
 
 // Pointer jumping: follow up to MOST links from every tree, so that the deepest is at least MOST times less deep after
 // it; and as each link found is kept for those below, where neighbours follow a chain together, 2^MOST times.  True if
-// this thread moved a link.  Where SOME_ARE_NONE a negative number stands for no tree at all.
+// this thread moved a link.  Where SOME_ARE_NONE a negative number means no tree at all.
 template <int MOST, bool SOME_ARE_NONE = false>
 __device__ __forceinline__ bool shorten_links(uint32 trees, int32* link) {
     bool moved = false;

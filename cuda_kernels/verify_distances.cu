@@ -3,20 +3,20 @@ The certificate of shortest distances, from the distances alone and without a se
 predecessors, which the same look at every arc brings to light.
 
 An arc u->v is tight if d(u) + w = d(v).  Distances are right exactly if the source has distance 0, no arc can be
-relaxed (so none is too high), and every reached vertex hangs on the source by tight arcs (so none is too low).  A tight
-arc from a nearer vertex, d(u) < d(v), cannot be part of a cycle: its head hangs on it, at level 0.  Tight arcs between
-equal distances (zero weights, or sums absorbed by rounding) can: a cycle of them might hang on itself alone.  So where
+relaxed (so none is too high), and tight arcs lead to every reached vertex (so none is too low).  A tight
+arc from a nearer vertex, d(u) < d(v), cannot be part of a cycle: it is its head's predecessor, at level 0.  Tight
+arcs between equal distances (zero weights, or sums absorbed by rounding) can: a cycle of them might lead to itself alone.  So where
 only those are tight they are followed from vertices of level 0 on, breadth first, a level a round.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph, rows by tail; weights of 0 or more
     distance (n)   as the host holds them: uint64 for integer weights, else the weights' own float; the largest number,
                    infinity for floats, means not reached.  All sums are taken in this type
-    hold (n)       level << 32 | u for the tail u that a vertex hangs on, the least offered so far; NOTHING
+    hold (n)       level << 32 | u for the predecessor u of a vertex, the least offered so far; NOTHING
     items          vertex << 32 | piece: the pieces of TILE arcs of the rows to be followed, one level after the other
     found[level % 3]   the items of a level; the next level's count is clear when its round begins
     relaxable, wraps (1)   the first arc that can be relaxed, and the first whose sum is no distance and whose head is
                    not reached (which refutes integers, and is right for floats: the sum is infinite); ~0 if none
-    loose (2)      how many reached vertices hang on nothing, and the first of them
+    loose (2)      how many reached vertices have no predecessor, and the first of them
     barrier (3)    words of grid_barrier_or_stop(), 0 before the launch
 
 Invariants.  A hold only falls, and its upper half is the level, so an offer of a later round never displaces one of an
@@ -43,7 +43,7 @@ __device__ __forceinline__ uint64 as_distance(Integer w) { return static_cast<ui
 
 typedef decltype(as_distance(weight_t())) distance_t;
 
-// Something that is no number counts as reached, as on the host; then it hangs on nothing.
+// Something that is no number counts as reached, as on the host; then it has no predecessor.
 __device__ __forceinline__ bool reached(uint64 d) { return d != ~0ull; }
 __device__ __forceinline__ bool reached(float32 d) { return __float_as_uint(d) != 0x7f800000u; }
 __device__ __forceinline__ bool reached(float64 d) { return __double_as_longlong(d) != 0x7ff0000000000000ll; }
@@ -68,7 +68,7 @@ struct Solved : Graph {
     const distance_t* __restrict__ distance;
 };
 
-// Call visit(kind, u, v, arc) for every arc u->v, all lanes of a warp together; SLACK stands for a lane without one.
+// Call visit(kind, u, v, arc) for every arc u->v, all lanes of a warp together; SLACK marks a lane without one.
 template <typename Visit>
 __device__ __forceinline__ void for_each_arc(const Solved& graph, Visit visit) {
     walk_arcs<TILE>(graph.offsets, graph.vertices, 0, graph.arcs, [&](int32 u, index_t arc, bool there) {
@@ -82,7 +82,7 @@ __device__ __forceinline__ void for_each_arc(const Solved& graph, Visit visit) {
     });
 }
 
-// Look at every arc: its head hangs on a nearer tail if it is tight, and it refutes the distances if it can be relaxed.
+// Look at every arc: it refutes the distances if it can be relaxed; the nearer tail of a tight one becomes a predecessor.
 // Launch: any grid of whole warps.  Lowers hold, *relaxable, *wraps.
 extern "C" __global__ void verify_distances_check_arcs(int32 vertices, index_t arcs,
                                                        const index_t* __restrict__ offsets,
@@ -98,7 +98,7 @@ extern "C" __global__ void verify_distances_check_arcs(int32 vertices, index_t a
     });
 }
 
-// Count the reached vertices that hang on nothing, and find the first.
+// Count the reached vertices without a predecessor, and find the first.
 // Launch: any grid of whole warps.  Adds to loose[0], lowers loose[1].
 extern "C" __global__ void verify_distances_find_loose(int32 vertices, const distance_t* __restrict__ distance,
                                                        const uint64* __restrict__ hold, uint32* loose) {
@@ -113,7 +113,7 @@ extern "C" __global__ void verify_distances_find_loose(int32 vertices, const dis
 
 // ------------------------------------------------------------------ levels
 
-// Offer v the tail u at this level, if the lane asks; if v hung on nothing before, the pieces of its row join `items`.
+// Offer v the tail u at this level, if the lane asks; if v had none before, the pieces of its row join `items`.
 // All lanes must call.
 __device__ __forceinline__ void offer(const Solved& graph, uint64* hold, uint64* items, uint32* count, bool asks,
                                       uint32 level, int32 u, int32 v) {
@@ -129,7 +129,7 @@ __device__ __forceinline__ void offer(const Solved& graph, uint64* hold, uint64*
     for (uint32 piece = 0; piece < pieces; ++piece) items[slot + piece] = static_cast<uint64>(v) << 32 | piece;
 }
 
-// Level 1: what hangs on nothing is offered the vertices of level 0 from which a level arc leads to it.
+// Level 1: what has no predecessor is offered the vertices of level 0 from which a level arc leads to it.
 // Launch: any grid of whole warps.  Lowers hold, writes items, adds to found[1].
 extern "C" __global__ void verify_distances_begin_levels(int32 vertices, index_t arcs,
                                                          const index_t* __restrict__ offsets,

@@ -16,6 +16,7 @@ DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
 import click  # noqa: E402
+from docutils import nodes  # noqa: E402
 
 import gpugraph  # noqa: E402
 from gpugraph.cli.group import COMMANDS, cli  # noqa: E402
@@ -27,6 +28,8 @@ version = release = gpugraph.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["*.j2"]
 html_theme = "furo"
+html_static_path = ["site"]
+html_css_files = ["site.css"]
 html_title = f"gpugraph {release}"
 html_show_sourcelink = False
 html_copy_source = False
@@ -38,12 +41,28 @@ highlight_language = "none"
 
 def setup(app: Any) -> None:
     """Write the generated pages before Sphinx looks for pages."""
+    app.connect("doctree-resolved", fit_tables)
     out = DOCS / "reference"
     out.mkdir(exist_ok=True)
     for name, text in (("cli.md", command_line()), ("python.rst", python()), ("notebook.md", notebook())):
         page = out / name
         if not page.exists() or page.read_text("utf-8") != text:  # one that stays as it is need not be read again
             page.write_text(text, "utf-8")
+
+
+def fit_tables(_app: Any, doctree: nodes.document, _page: str) -> None:
+    """Let long words in tables break after a comma, and set tables of many columns smaller: none scrolls sideways."""
+    for table in doctree.findall(nodes.table):
+        columns = len(list(table.findall(nodes.colspec)))
+        if columns > 7:
+            table["classes"].append("many-columns" if columns < 13 else "too-many-columns")
+        for text in list(table.findall(nodes.Text)):
+            parts = re.split(r"(?<=[,=:/_])(?=\w)", text.astext())
+            if len(parts) > 1 and max(len(word) for word in text.astext().split()) > 12:
+                broken: list[nodes.Node] = [nodes.Text(parts[0])]
+                for part in parts[1:]:
+                    broken += [nodes.raw("", "<wbr>", format="html"), nodes.Text(part)]
+                text.parent.replace(text, broken)
 
 
 def command_line() -> str:

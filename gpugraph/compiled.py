@@ -103,7 +103,7 @@ if hasattr(os, "register_at_fork") and sys.version_info < (3, 12):
 
 
 class FromNumba:
-    """Stands for an object of Numba's until compiled code needs it.
+    """Takes the place of an object of Numba's until compiled code needs it.
 
     Args:
         make: returns the object.

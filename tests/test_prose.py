@@ -66,3 +66,47 @@ def test_no_page_uses_the_words_that_newcomers_did_not_understand() -> None:
         if (page.name, word) != ("specs.md", "stands")  # "stands for"
     ]
     assert not found, found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_table_of_a_page_has_more_than_seven_columns(page: Path) -> None:
+    rules = re.findall(r"^\|(?: *:?-+:? *\|)+$", page.read_text("utf-8"), re.MULTILINE)
+    assert all(rule.count("|") - 1 <= 7 for rule in rules)
+
+
+SOURCES = [*(page for page in PAGES if not Path(f"{page}.j2").exists()), *(ROOT / "docs").glob("*.md.j2")]
+MEASUREMENT = re.compile(
+    r"\d[\d.,]*\**\s?(?:(?:ns|µs|ms|s|seconds|[GT]B/s|[MG]?TEPS)\b|×(?! \d)|times (?:as fast|faster))"
+)
+NO_MEASUREMENTS = (
+    "PATHPACK.jl reports",  # a claim of others, with its source, here on two lines
+    "distances in 0.139 s on a B200",
+    "states two projected rates: 3000 MTEPS",  # a paper's
+    "**Large graphs**: the forest",  # compared with its record by a test of the README
+    "cell has had 15 seconds",  # limits and settings
+    "(default 120 s) bounds the cell",
+    "killed after 60 seconds",
+    "where a run takes less than 20 ms",
+    "Differences below 1 µs, the resolution",
+    "is allowed 100 GB/s for each thread",
+)
+
+
+def typed_measurements(text: str) -> list[str]:
+    """Return the paragraphs and rows, code aside, that state a time, a rate or a speed-up."""
+    code = r"^```.*?^```|^    .*?$|`[^`\n]*`|\"[^\"\n]*\"|\{\{.*?\}\}|\{%.*?%\}"
+    prose = re.sub(code, "", text, flags=re.MULTILINE | re.DOTALL)
+    return [line for line in prose.splitlines() if MEASUREMENT.search(line)]
+
+
+def test_typed_measurements_are_found_in_sentences_and_tables_but_not_in_code() -> None:
+    prose = "It takes 13 ms.\n| a | 3 | 1.5× |\nTwo are **7.0** times as fast.\n"
+    others = "`--time 3s`\n{{ 1 }} ms\n```\n4 ms\n```\n2 cores\n"
+    assert len(typed_measurements(prose + others)) == 3
+
+
+@pytest.mark.parametrize("page", SOURCES, ids=lambda page: page.stem)
+def test_times_and_rates_on_a_page_come_from_records(page: Path) -> None:
+    """A template fills them in.  The logs in docs/performance are history."""
+    found = typed_measurements(page.read_text("utf-8"))
+    assert not [line for line in found if not any(known in line for known in NO_MEASUREMENTS)]

@@ -8,7 +8,7 @@ Relaxing: what is done with four arcs, and with the rows of a warp.
 
 // ------------------------------------------------------------------ four arcs
 
-// Load what is told of the quad of arcs that begins at `first`, by one load where memory allows; what lies beyond the
+// Load what is known of the quad of arcs that begins at `first`, by one load where memory allows; what lies beyond the
 // last arc of the graph is 0.  Such values are read once or twice and should not push distances out of the cache.
 template <typename T>
 __device__ __forceinline__ void load_quad(const T* values, index_t first, index_t arcs, T (&loaded)[QUAD]) {

@@ -168,7 +168,7 @@ struct Shared {
             int32 outside[WARPS][WARP * (SEEN + 1)];  // and vertices whose rows are to be read for them
         };
         struct {  // the last rounds, of each of few components:
-            int32 root[MOST_DENSE], other[MOST_DENSE];  // what it hangs on, and what a root leads to,
+            int32 root[MOST_DENSE], other[MOST_DENSE];  // what it points to, and what a root leads to,
             uint32 won[MOST_DENSE];                     // and by which slot
         };
     };

@@ -1,7 +1,7 @@
 /*
 The end of phase 4 of filter_boruvka.cu: when few components are left, most of the listed edges are parallel to a
 lighter one.  A matrix then takes the lightest bid between each two components, and the last rounds read its rows
-instead of the list.  Who hangs on whom is worked out by every block for itself, in shared memory, so that a round has
+instead of the list.  Links of trees are worked out by every block for itself, in shared memory, so that a round has
 one barrier.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_MATRIX_CUH

@@ -1,14 +1,14 @@
 /*
-The descriptors of look-back: what each tile has told of itself, and what it is told.
+The descriptors of look-back: what each tile publishes of itself, and what it learns.
 
-A tile tells the sum of its own elements (SUM), and is told the sum of all elements before it (PREFIX).  Value and
+A tile publishes the sum of its own elements (SUM), and learns the sum of all elements before it (PREFIX).  Value and
 status travel in one 64-bit word, so that no fence is needed; a 64-bit value travels in two such words, each half with
 the status, and a reader that sees two statuses looks again.  Statuses begin anew in every run (`epoch`), so that
 nothing has to be cleared between runs.
 
 In Merrill and Garland's scan every tile looks back for itself, and many then ask for the same few descriptors.  Here
-one warp looks for all: nobody else reads the sums, a tile asks for its own descriptor only, and since it told its sum
-a whole tile ago, the answer is there.
+one warp looks for all: nobody else reads the sums, a tile asks for its own descriptor only, and since it published its
+sum a whole tile ago, the answer is there.
 */
 #ifndef GPUGRAPH_PREFIX_SCAN_LOOK_BACK_CUH
 #define GPUGRAPH_PREFIX_SCAN_LOOK_BACK_CUH
@@ -60,7 +60,7 @@ __device__ __forceinline__ void publish(Descriptor* descriptor, uint32 epoch, St
     }
 }
 
-// What a tile has told in this run, and in *value its SUM or PREFIX.
+// What a tile has published in this run, and in *value its SUM or PREFIX.
 __device__ __forceinline__ Status inspect(const Descriptor* descriptor, uint32 epoch, element_t* value) {
     const volatile uint64* const half = descriptor->half;
     const uint64 low = half[0], high = HALVES == 1 ? low : half[HALVES - 1];
@@ -70,7 +70,7 @@ __device__ __forceinline__ Status inspect(const Descriptor* descriptor, uint32 e
     return low >> 32 == high >> 32 ? static_cast<Status>(told) : NOTHING;
 }
 
-// Tell every tile what stands before it, in order, as soon as all tiles before it have told their sums.  One warp does
+// Give every tile the sum before it, in order, as soon as all tiles before it have published theirs.  One warp does
 // so for all tiles.  All 32 lanes must call.
 __device__ __forceinline__ void look_back(Descriptor* descriptors, uint32 tiles, uint32 epoch) {
     element_t before = 0;

@@ -3,7 +3,7 @@ The three networks by which a block may scan a tile in shared memory, one level 
 
     NETWORK 1  Brent-Kung    2 log2(TILE) - 1 levels, O(TILE) additions: sums up a tree, and down again
     NETWORK 2  Sklansky      log2(TILE) levels, TILE/2 additions each: left halves' sums fan out over right halves
-    NETWORK 3  Kogge-Stone   log2(TILE) levels, up to TILE additions each: everyone adds what stands 2^k before
+    NETWORK 3  Kogge-Stone   log2(TILE) levels, up to TILE additions each: everyone adds the element 2^k before
 
 Source: R. P. Brent, H. T. Kung, "A regular layout for parallel adders", 1982; J. Sklansky, "Conditional-sum addition
 logic", 1960; P. M. Kogge, H. S. Stone, "A parallel algorithm for the efficient solution of a general class of

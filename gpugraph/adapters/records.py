@@ -115,7 +115,7 @@ class Records(Sequence[Measured]):
     """Records in their order: a table with its verdicts in a notebook, rows for pandas, a figure, a file.
 
     Attributes:
-        notices: what a reader should know beside them.
+        notices: what a reader should know about them.
     """
 
     def __init__(self, records: Iterable[Record], notices: Sequence[str] = ()):

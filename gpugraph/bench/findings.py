@@ -142,10 +142,6 @@ class Expectation(Question):
             parts[-1] += _times(self.formula, record, groups)
         return self._finding(f"from {parts[0]} to {parts[1]}" if many else "; ".join(parts), verdict)
 
-    def kept(self, ours: str, values: Sequence[float]) -> Finding:
-        """Return what figures say of it that were measured before there were records."""
-        return self._finding(ours, self.judge(values))
-
     def judge(self, values: Sequence[float], spreads: Sequence[float] | None = None) -> str:
         """Return the verdict on figures: the worst of theirs.
 

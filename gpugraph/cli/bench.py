@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 SAMPLING = {"together": True, "min_samples": 20}
-"""Of what competes, where the command line does not say otherwise: with fewer, samples that hang together mislead."""
+"""Of what competes, where the command line does not say otherwise: with fewer, correlated samples mislead."""
 
 
 def compete(

@@ -72,13 +72,13 @@ def log_decisions(verbose: bool) -> None:
         return
     import logging
 
-    class Told(logging.Handler):
+    class Printed(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             tell([f"{time.perf_counter() - process_began():7.3f} s  {record.getMessage()}"])
 
     log = logging.getLogger("gpugraph")
     log.setLevel(logging.INFO if verbose else logging.WARNING)
-    log.handlers = [Told()] if verbose else []
+    log.handlers = [Printed()] if verbose else []
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ _OPTIONS = {
     "detect_leaks": 0,  # Python leaves much behind
     "detect_stack_use_after_return": 0,  # fibers have stacks of their own
     "quarantine_size_mb": 16,
-    "malloc_context_size": 1,  # where NumPy allocated an array tells nothing, and naming it can hang clang's symboliser
+    "malloc_context_size": 1,  # where NumPy allocated an array is of no use, and naming it can hang clang's symboliser
     "exitcode": EXIT_FAULT,
 }
 

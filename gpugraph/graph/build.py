@@ -178,7 +178,7 @@ def _negative_loops(arcs: ArcList) -> NDArray[np.int64] | list[int]:
 
 
 def _bytes_to_build(arcs: ArcList) -> int:
-    """Return about the bytes that building takes beside the list: sorting keys with their weights, and the rows."""
+    """Return about the bytes that building takes besides the list: sorting keys with their weights, and the rows."""
     stored = len(arcs.tails) * (2 if arcs.one_sided else 1)
     word = 4 if arcs.weights is None else arcs.weights.dtype.itemsize
     return stored * (8 + word + target_dtype(arcs.vertices).itemsize + word) + 16 * arcs.vertices

@@ -161,7 +161,7 @@ def _pull(offsets: Any, targets: Any, weights: Any, distance: Any, parent: Any, 
 
 @njit
 def hang_on_equals(offsets: Any, targets: Any, weights: Any, distance: Any, parent: Any) -> None:
-    """Hang reached vertices without a parent on equally far ones that have one, breadth first: there is no cycle."""
+    """Give reached vertices without a parent an equally far one that has one, breadth first: no cycle forms."""
     queue = np.empty(len(parent), np.int64)
     held = 0
     for v in range(len(parent)):

@@ -194,7 +194,7 @@ def _join(run: CellRun) -> list[float]:
 def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
     """Return ``phases_s``: of kernel, way back and way there the medians, of all else what it took here.
 
-    The sum of the phases stays the whole: what the runs took beside one median run is ``sampling``.
+    The sum of the phases stays the whole: what the runs took in addition to one median run is ``sampling``.
     """
     phase_timer, seconds = run.phase_timer, run.phase_timer.until_now()
     for name, samples in (("kernel", [t.kernel_s for t in run.trials]), ("d2h", [t.d2h_s for t in run.trials])):

@@ -33,7 +33,7 @@ class Compared:
     Attributes:
         claim: what the samples say; its ratio is above 1 where NEW is slower.
         verdict: one of ``VERDICTS``.
-        reason: what a reader should know beside the figures.
+        reason: what a reader should know about the numbers.
         visible: the smallest change that would have been found, 0.1 for a tenth; None without times.
         blind: the noise alone hides a change as large as the threshold.
     """

@@ -60,7 +60,7 @@ def _modules_of(step: Any) -> set[str]:
 def _digest(roots: frozenset[str]) -> str | None:
     """Return the digest of modules and what belongs to them; kept between processes as long as no file changes."""
     files = sorted(str(getattr(sys.modules.get(name), "__file__", "")) for name in roots)
-    kept_as = f"{hashlib.sha256(chr(0).join(files).encode()).hexdigest()}.digest"
+    kept_as = f"{hashlib.sha256(chr(0).join(files).encode()).hexdigest()}.tree"
     with contextlib.suppress(OSError, ValueError, KeyError):
         if (kept := code_cache.find("sources", kept_as)) is not None:
             known = json.loads(kept.content)
@@ -97,7 +97,7 @@ def _parts(roots: frozenset[str]) -> tuple[dict[str, str], list[Path]]:
             parts[one.name] = load_source(one.name).code
             read += files_of(one.name)
         waiting += _imported(tree)
-        parts[name] = ast.dump(_without_docstrings(tree))
+        parts[name] = str(_plain(_without_docstrings(tree)))
         read.append(path)
     return parts, read
 
@@ -123,6 +123,14 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
         if isinstance(body, list):
             node.body = [one for one in body if not _is_text(one)]  # type: ignore[attr-defined]
     return tree
+
+
+def _plain(node: Any) -> Any:
+    """Return a syntax tree as lists, the same on every version of Python: fields that are empty differ between them."""
+    if isinstance(node, ast.AST):
+        fields = [[name, _plain(value)] for name, value in ast.iter_fields(node)]
+        return [type(node).__name__, *(pair for pair in fields if pair[1] not in (None, []))]
+    return [_plain(one) for one in node] if isinstance(node, list) else repr(node) if node is not None else None
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -104,7 +104,7 @@ def check_ranked(rankings: Sequence[Ranking], alone: Sequence[Alone], by: str) -
 
 
 def _traits(row: Record, by: str | None) -> list[tuple[str, Any]]:
-    """Return what two records must share beside their graph, each with the noun that a message calls it by."""
+    """Return what two records must share in addition to their graph, each with the noun that a message calls it by."""
     shape = row.shape
     traits: list[tuple[str, Any]] = [
         ("source", row.asked_source),

@@ -41,7 +41,7 @@ phase          what takes the time
 ``d2h``        its result's way back, likewise
 ``finish``     the result in canonical form: original ids, exact sums, digests
 ``verify``     its check
-``sampling``   all runs beside that one: warm-up, further samples, runs for inner phases or energy
+``sampling``   all other runs: warm-up, further samples, runs for inner phases or energy
 ``close``      freeing what was held, writing and printing the answer
 =============  ==================================================================================================
 """
@@ -84,7 +84,7 @@ class Record:
         data: the JSON object.
         graph: the input, where the record was measured in this process.
         results: of each query, likewise.
-        notices: what to tell beside the record, likewise.
+        notices: what to print with the record, likewise.
         file, line: where it was read.
     """
 

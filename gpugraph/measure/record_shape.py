@@ -81,7 +81,7 @@ class GraphShape(_Part, frozen=True, kw_only=True):
 
 
 class ParametersShape(_Part, frozen=True, kw_only=True):
-    """``parameters``: beside the algorithm's own."""
+    """``parameters``: in addition to the algorithm's own."""
 
     preparations: list[str] | None = None
 

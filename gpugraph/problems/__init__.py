@@ -16,7 +16,7 @@ def _as_they_are(options: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Command:
-    """What the command that solves a problem has beside the options that all of them share.
+    """What the command that solves a problem has in addition to the options that all of them share.
 
     It is ``gpugraph.problems.<name>.COMMAND``, in a file that imports nothing heavy, so that help is instant.
 

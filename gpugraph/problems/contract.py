@@ -151,7 +151,7 @@ class InputSize:
         making_bytes: of host memory at the peak of making or reading it.
         nbytes: of its arrays on the host.
         state_bytes: about what a GPU algorithm takes besides, where neither the algorithm nor a record tells.
-        extra_bytes: what a device needs of it beside its view's ``nbytes``.
+        extra_bytes: what a device needs of it in addition to its view's ``nbytes``.
         fed_bytes: of host memory at the peak where a GPU makes it, or builds it of what is read; None: as those.
     """
 
@@ -204,7 +204,7 @@ class Problem(Protocol):
     cheaper_check: str
     """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
     columns: tuple[Column, ...]
-    """What its results have beside the common columns; each is left out of a table where no record has it."""
+    """What its results have in addition to the common columns; each is left out of a table where no record has it."""
 
     @property
     def result(self) -> type[Any] | tuple[type[Any], ...]:

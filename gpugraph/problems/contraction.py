@@ -56,7 +56,7 @@ class Edges(Protocol):
         """Claim for this rank the trees at which it has an edge of the least key of all."""
 
     def merge(self) -> None:
-        """Hang every tree on the other end of the edge that won it, and note the edges that were won here."""
+        """Let every tree point to the other end of the edge that won it, and note the edges that were won here."""
 
     def renumber(self) -> None:
         """Number the trees that are left; those that nobody claimed have ended."""
@@ -129,7 +129,7 @@ class HostEdges:
         key, at: (m,) the order key of the weight; the edge's place in the rank's share, uint32, which breaks ties.
         best_key, best_at: (trees,) the least key; the least place of an edge of that key, or NO_EDGE.
         claims: (trees,) uint64 rank << 32 | the tree at the other end, or NO_CLAIM.
-        link, renamed: (trees,) int32 the tree hung on, in the end the root; the new number, −1 for one that has ended.
+        link, renamed: (trees,) int32 the tree above, in the end the root; the new number, −1 for one that has ended.
         chosen: (n,) uint32, ``chosen_count`` of them: of the forest's edges that were won here, in any order, ``at``.
         label: (n,) int32 of each vertex, after ``contract`` and ``settle``, the smallest vertex of its tree.
     """
@@ -178,7 +178,7 @@ class HostEdges:
         _claim(self.edges, mine, self.lists, (self.best_key, self.best_at, self.claims))
 
     def merge(self) -> None:
-        """Hang every tree on the other end of the edge that won it, and note the edges that were won here."""
+        """Let every tree point to the other end of the edge that won it, and note the edges that were won here."""
         rank = np.uint64(self.comm.rank)
         _merge(self.trees, rank, (self.claims, self.best_at), self.link, (self.chosen, self.chosen_count))
 

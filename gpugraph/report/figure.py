@@ -200,7 +200,7 @@ def _names(rows: Sequence[Record]) -> list[str]:
 
 
 def _telling(cells: Sequence[Labelled], x: str) -> list[str]:
-    """Return the names that make the series: algorithm and device, and what else differs beside the abscissa."""
+    """Return the names that make the series: algorithm and device, and what else differs except the abscissa."""
     more = [name for name in ("problem", "family") if len({text_of(_at(cell, name)) for cell in cells}) > 1]
     return [name for name in (*more, "algorithm", "device") if name != x and not (name == "family" and x == "graph")]
 

@@ -165,9 +165,11 @@ def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
 
 
 def table_markdown(table: Table, records: Sequence[Record]) -> str:
-    """Return a table of a sweep in Markdown, nothing where no record belongs there."""
+    """Return a table of a sweep in Markdown, without columns that no record fills; nothing where none belongs there."""
     rows = table.rows(records)
-    return "\n".join(grid(list(table.columns), rows, flush_right(rows))) if rows else ""
+    shown = [place for place in range(len(table.columns)) if any(row[place] != "–" for row in rows)]
+    titles, rows = [list(table.columns)[place] for place in shown], [[row[place] for place in shown] for row in rows]
+    return "\n".join(grid(titles, rows, flush_right(rows))) if rows else ""
 
 
 def verdicts_markdown(findings: Sequence[Finding]) -> str:

@@ -6,20 +6,21 @@ The text is a Jinja2 template, which knows nine functions; docs/report.md descri
 from __future__ import annotations
 
 import shlex
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
-from gpugraph.bench.findings import Finding
+from gpugraph.bench.findings import Question
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import check_ends
+from gpugraph.measure.provenance import sources_digest
 from gpugraph.measure.record import Record
+from gpugraph.problems.registry import find_algorithm, is_foreign
 from gpugraph.quantities import duration, in_units
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.sweep import table_markdown, verdicts_markdown
@@ -34,7 +35,7 @@ def fill(path: str, records: Sequence[Record]) -> str:
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    page = _Page(Path(path), records)
+    page = _Page(records)
     known = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
     functions: dict[str, Callable[..., Any]] = {
         "table": page.table,
@@ -75,12 +76,11 @@ class _Page:
     """What a template can ask for.
 
     Args:
-        path: the template's; files are named from its folder.
         records: what the page is made of.
     """
 
-    def __init__(self, path: Path, records: Sequence[Record]):
-        self._folder, self._records = path.parent, records
+    def __init__(self, records: Sequence[Record]):
+        self._records = records
         self._sweeps: dict[str, Sweep] = {}
 
     def table(self, sweep: str, title: str, records: str | None = None) -> str:
@@ -88,30 +88,22 @@ class _Page:
         tables = {one.title: one for one in self._sweep(sweep).tables}
         if title not in tables:
             raise unknown_name(f"table of '{sweep}'", title, tables)
-        text = table_markdown(tables[title], self._of(sweep, records))
+        found = self._of(sweep, records)
+        text = table_markdown(tables[title], found)
         if not text:
             raise InputError(f"no record is in the table '{title}' of '{sweep}'", remedy="name the file that has them")
-        return text
+        return text + _note(_asked(tables[title], found))
 
-    def verdicts(self, sweep: str, records: str | None = None, kept: str | None = None) -> str:
-        """Return what comes of the expectations of a sweep; of those without records what ``kept`` tells, if anything.
+    def verdicts(self, sweep: str, records: str | None = None) -> str:
+        """Return what comes of the expectations of a sweep.
 
         Args:
             sweep: its name, or its file.
             records: name of the file of records, without its ending; without it, all that are of the sweep.
-            kept: a TOML file of figures that were measured before there were records.
         """
-        found = self._of(sweep, records)
-        figures = _figures(self._folder / kept, sweep) if kept else {}
-        rows: list[Finding] = []
-        for expectation in self._sweep(sweep).expectations:
-            finding = expectation.find(found)
-            if finding.verdict == "–" and (one := figures.get(expectation.text)):
-                finding = expectation.kept(one["ours"], one["values"])
-            rows.append(finding)
-        if unknown := figures.keys() - {one.text for one in self._sweep(sweep).expectations}:
-            raise unknown_name(f"expectation of '{sweep}'", sorted(unknown)[0], figures)
-        return verdicts_markdown(rows)
+        found, expectations = self._of(sweep, records), self._sweep(sweep).expectations
+        rows = [row for one in expectations for row in _asked(one, found)]
+        return verdicts_markdown([one.find(found) for one in expectations]) + _note(rows)
 
     def measured(self, sweep: str, kind: str = "") -> bool:
         """Tell whether there are records of a sweep, on a kind of device if one is named."""
@@ -146,13 +138,15 @@ class _Page:
 
         Returns:
             ``mean`` (geometric), ``least`` and ``most`` of the fastest peer's kernel time over ours, the ``count`` of
-            graphs, the ``worst`` graph, the ``peers`` that were fastest somewhere, and the ``day`` of the last record.
+            graphs, the ``worst`` graph, the ``peers`` that were fastest somewhere, and the ``day`` of the last record,
+            with a † if our algorithm has changed since.
 
         Raises:
             InputError: no graph was solved by both.
         """
         times: dict[tuple[str, str], dict[str, float]] = {}
-        for row in self._of("", records):
+        rows = self._of("", records)
+        for row in rows:
             if row.problem == problem and row.ok and row.kernel_s and fnmatchcase(row.graph_source, graphs):
                 cell = times.setdefault((row.graph_source, str(row.asked_source)), {})
                 cell[row.algorithm] = min(row.kernel_s, cell.get(row.algorithm, inf))
@@ -167,9 +161,10 @@ class _Page:
         if not ratios:
             raise InputError(f"'{records}' has no graph that both '{algorithm}' and a peer have solved")
         worst = min(ratios, key=ratios.__getitem__)
+        mark = " †" if _note([row for row in rows if row.problem == problem and row.algorithm == algorithm]) else ""
         return {
             "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
-            "count": len(ratios), "worst": worst, "peers": sorted(peers), "day": self.origin(records)[-10:],
+            "count": len(ratios), "worst": worst, "peers": sorted(peers), "day": self.origin(records)[-10:] + mark,
         }  # fmt: skip
 
     def hardware(self, devices: Mapping[str, Sequence[str]]) -> str:
@@ -184,16 +179,18 @@ class _Page:
                 best = fastest.setdefault((row.problem, row.graph_source), {})
                 if title not in best or (row.kernel_s or inf) < (best[title].kernel_s or inf):
                     best[title] = row
-        rows = []
+        rows, used = [], list[Record]()
         for (problem, graph), best in sorted(fastest.items()):
             if best.keys() == devices.keys():
+                used += best.values()
                 shown = [
-                    f"{duration(one.answer_s or inf)} ({duration(one.kernel_s or inf)}), {one.algorithm}"
+                    f"{'–' if one.answer_s is None else duration(one.answer_s)} ({duration(one.kernel_s or inf)}), "
+                    f"{one.algorithm}"
                     for one in (best[title] for title in devices)
                 ]
                 held = max(one.data.get("peak_device_bytes") or 0 for one in best.values())
                 rows.append([problem, graph, *shown, in_units(held)])
-        return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2]))
+        return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + _note(used)
 
     def cells(self, records: str) -> list[Mapping[str, Any]]:
         """Return the records of a file as they are stored."""
@@ -205,15 +202,17 @@ class _Page:
         Raises:
             InputError: there is none.
         """
-        rows = []
+        rows, used = [], list[Record]()
         for row in self._of("", records):
             times = sorted(float(one["kernel_s"]) for one in row.shape.per_source if one.get("kernel_s"))
             if len(times) > 1:
                 ms = [f"{1e3 * seconds:.3f}" for seconds in (median(times), times[0], times[-1])]
                 rows.append([row.graph_source, row.algorithm, str(len(times)), *ms])
+                used.append(row)
         if not rows:
             raise InputError(f"'{records}' has no record of several sources")
-        return "\n".join(grid(["graph", "algorithm", "sources", "median", "fastest", "slowest"], rows, [2, 3, 4, 5]))
+        titles = ["graph", "algorithm", "sources", "median", "fastest", "slowest"]
+        return "\n".join(grid(titles, rows, [2, 3, 4, 5])) + _note(used)
 
     def _sweep(self, name: str) -> Sweep:
         if name not in self._sweeps:
@@ -230,11 +229,32 @@ class _Page:
         return [row for row in self._records if row.file and Path(row.file).name.partition(".")[0] == records]
 
 
-def _figures(path: Path, sweep: str) -> dict[str, Any]:
-    """Return the figures of a sweep that a file keeps, by the text of the expectation."""
+def _asked(question: Question, records: Sequence[Record]) -> list[Record]:
+    """Return the records that a table or an expectation takes values of."""
+    cells = question.cells(records)
+    return [row for one, beside in cells for row in (one, *(other for group in beside.values() for other in group))]
+
+
+def _note(rows: Iterable[Record]) -> str:
+    """Return a line that names the algorithms of ours which have changed since they were measured; none, nothing."""
+    earlier, unknown = set[str](), set[str]()
+    for row in rows:
+        measured, today = (row.data.get("provenance") or {}).get("sources_sha256"), _digest_of(row)
+        if today is not None and measured != today:
+            (earlier if measured else unknown).add(f"`{row.algorithm}`")
+    parts = [
+        f"{article} version of {', '.join(sorted(names))}"
+        for article, names in (("an earlier", earlier), ("an unrecorded", unknown - earlier))
+        if names
+    ]
+    return f"\n\n*Measured with {' and '.join(parts)}.*" if parts else ""
+
+
+def _digest_of(row: Record) -> str | None:
+    """Return the digest of today's sources of a record's algorithm, None where it is not one of ours."""
+    if is_foreign(row.algorithm):
+        return None
     try:
-        listed = tomllib.loads(_text(path))[sweep]
-        return {one["text"]: {"ours": one["ours"], "values": one["values"]} for one in listed}
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        remedy = f'write [["{sweep}"]] with text, ours and values'
-        raise InputError(f"holds no figures of '{sweep}': {error}", where=path, remedy=remedy) from None
+        return sources_digest(find_algorithm(row.problem, row.algorithm, row.device_kind))
+    except InputError:  # it has another name today, or is no longer there
+        return "gone"

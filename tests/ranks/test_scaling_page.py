@@ -1,4 +1,4 @@
-"""docs/scaling.md: the table is what the model on the page prints, and every figure of it is marked as a model's."""
+"""docs/performance/scaling.md: the table is what its model prints, and is marked as a model's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.ranks.runs import ROOT
 
-PAGE = (ROOT / "docs" / "scaling.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "performance" / "scaling.md").read_text("utf-8")
 
 
 def model() -> tuple[str, Any]:

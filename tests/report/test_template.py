@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from gpugraph.errors import InputError
+from gpugraph.measure.provenance import sources_digest
+from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_records
+from gpugraph.problems.registry import find_algorithm
 from gpugraph.report.template import fill
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -62,20 +66,34 @@ def test_ours_is_compared_with_the_fastest_verified_peer_of_each_graph(tmp_path)
     assert filled == "4.0 2.0 8.0 2 grid:4x4 a+b"
 
 
-def test_figures_that_were_kept_give_way_to_records(tmp_path):
-    (tmp_path / "k.toml").write_text('[["s.toml"]]\ntext = "is so"\nours = "long ago"\nvalues = [0.5]\n')
-    sweep = tmp_path / "s.toml"
-    sweep.write_text(
-        'axes.graph = "path:4"\n[[expect]]\ntext = "is so"\neach = { algorithm = "ALGORITHM" }\n'
-        'value = "vertices"\nleast = 1\n'
+def with_sources(digest: str | None, algorithm: str = "boruvka") -> Record:
+    return Record.of(
+        SAMPLE | {"algorithm": algorithm, "provenance": {"sources_sha256": digest}}, file="r.jsonl", line=1
     )
-    template = tmp_path / "p.md.j2"
-    template.write_text(f'{{{{ verdicts("{sweep}", "scales-cpu16", kept="k.toml") }}}}')
-    (tmp_path / "k.toml").write_text(f'[["{sweep}"]]\ntext = "is so"\nours = "long ago"\nvalues = [0.5]\n')
-    records = read_records([str(DOCS / "records" / "scales-cpu16.jsonl")])[0]
-    assert "| is so | at least 1 | long ago | no |" in fill(str(template), records)
-    sweep.write_text(sweep.read_text().replace("ALGORITHM", "kruskal"))
-    assert "| is so | at least 1 | from rmat:16: 65,536 to" in fill(str(template), records)
+
+
+def test_a_table_names_the_algorithms_that_have_changed_since_they_were_measured(tmp_path):
+    today = sources_digest(find_algorithm("mst", "boruvka", "cpu"))
+    for record, said in (
+        (with_sources(today), ""),
+        (with_sources("0" * 64), "*Measured with an earlier version of `boruvka`.*"),
+        (with_sources(None), "*Measured with an unrecorded version of `boruvka`.*"),
+        (with_sources("0" * 64, "long-gone"), "*Measured with an earlier version of `long-gone`.*"),
+        (with_sources(None, "peer:pbbs"), ""),
+    ):
+        (tmp_path / "p.md.j2").write_text("{{ hardware({'here': ['r']}) }}")
+        filled = fill(str(tmp_path / "p.md.j2"), [record])
+        assert filled.partition("\n\n")[2] == said
+
+
+@pytest.mark.parametrize("template", sorted(DOCS.rglob("*.md.j2")), ids=lambda path: path.name)
+def test_every_table_of_a_page_whose_algorithm_has_changed_says_so(template, monkeypatch):
+    monkeypatch.setattr("gpugraph.report.template._digest_of", lambda row: "" if ":" not in row.algorithm else None)
+    filled = fill(str(template), read_records(STORED)[0])
+    calls = re.findall(r"\{\{ (table|hardware|sources)\(", template.read_text("utf-8"))
+    marked = filled.count("\n*Measured with an ")
+    assert marked >= len(calls) - filled.count("not measured")
+    assert filled.count(" † |") == template.read_text("utf-8").count("lead(")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +103,6 @@ def test_figures_that_were_kept_give_way_to_records(tmp_path):
         ("{{ table('scals', 'x') }}", "did you mean 'scales'?"),
         ("{{ origin('scales-h20') }}", "unknown file of records 'scales-h20'"),
         ("{{ table('cliffs/mst', 'sparse') }}", "no record is in the table 'sparse'"),
-        ("{{ verdicts('cliffs/mst', kept='none.toml') }}", "none.toml"),
         ("\n{% if %}", "p.md.j2 line 2"),
         ("{{ tabel('scales') }}", "'tabel' is undefined"),
         ("{{ table('scales') }}", "missing 1 required positional argument"),

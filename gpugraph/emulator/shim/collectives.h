@@ -22,7 +22,7 @@ inline void __threadfence_block() { simt_fence(); }
 inline void __threadfence_system() { simt_fence(); }
 inline long long clock64() { return static_cast<long long>(simt_clock()); }
 namespace simt {
-inline unsigned long long globaltimer() { return simt_clock(); }  // stands in for the PTX register, in nanoseconds
+inline unsigned long long globaltimer() { return simt_clock(); }  // replaces the PTX register, in nanoseconds
 }
 [[noreturn]] inline void __trap(SIMT_PLACE) { simt_fail("__trap()", {file, line}); }
 

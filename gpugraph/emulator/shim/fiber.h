@@ -43,7 +43,7 @@ struct Fiber {
 #endif
     char* stack = nullptr;  // its lowest byte; nullptr for the host's own stack
     void* asan_stack = nullptr;
-    const void* host_stack = nullptr;  // what AddressSanitizer told of the host's stack
+    const void* host_stack = nullptr;  // what AddressSanitizer reported of the host's stack
     std::size_t host_stack_bytes = 0;
 
     bool overflowed() const { return stack && memcmp(stack, &CANARY, sizeof CANARY) != 0; }

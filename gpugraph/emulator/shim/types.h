@@ -65,7 +65,7 @@ struct dim3 {
     constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
-// Where the running thread stands.  Declared const although the scheduler changes them: inside one thread they never
+// The position of the running thread.  Declared const although the scheduler changes them: inside one thread they never
 // change, so the compiler may keep them in registers across a switch.
 extern "C" {
 extern SIMT_PER_WORKER const uint3 simt_thread_index;

@@ -1,10 +1,10 @@
 """Afforest on the CPU: two arcs of every row show the giant component, and only the rows outside of it are read.
 
-1. start: every vertex hangs on its smallest neighbour, if that is smaller than itself, or where that one hangs.
+1. start: every vertex points to its smallest neighbour, if that is smaller than itself, or where that one points.
 2. sample: the tree of every vertex is joined with that of its second neighbour.
-3. flatten: every vertex hangs on its root, and the giant is the root that most ends of arcs have, if more than half.
+3. flatten: every vertex points to its root, and the giant is the root that most ends of arcs have, if more than half.
 4. rest: every arc of the rows outside of the giant joins two trees; an arc that leaves the giant is found from there.
-   Without a giant, as where cliques hang together by few arcs, the arcs to smaller vertices are enough.
+   Without a giant, as where cliques are connected by few arcs, the arcs to smaller vertices are enough.
 5. flatten once more: the root of a tree is its smallest vertex.
 
 All steps run on a thread pool, each with a share of the vertices of its own, whose parents stay in its caches; who
@@ -162,7 +162,7 @@ def _afforest(
                     for arc in range(offsets[v], offsets[v + 1]):
                         if giant < 0 and targets[arc] > v:  # read from its other end, which is no giant's either
                             break
-                        if load_now(parent, targets[arc]) != above:  # mostly the two hang on one vertex already
+                        if load_now(parent, targets[arc]) != above:  # mostly the two point to one vertex already
                             _link(parent, parent.dtype.type(v), targets[arc])
                             above = load_now(parent, v)
     meet(control, size)
@@ -208,7 +208,7 @@ def _root(parent: Any, v: Any) -> Any:
 
 @plain_njit
 def _join(parent: Any, u: Any, v: Any) -> None:
-    """Join the trees of two vertices, and bring ``u`` nearer to its root: a larger root is hung on a smaller one."""
+    """Join the trees of two vertices, the larger root below the smaller, and bring ``u`` nearer to its root."""
     a, b = load_now(parent, u), load_now(parent, v)
     if a == b:
         above = load_now(parent, a)
@@ -244,7 +244,7 @@ def _link(parent: Any, u: Any, v: Any) -> None:
 
 @plain_njit
 def _flatten(parent: Any, start: int, stop: int) -> None:
-    """Hang vertices on their roots, and nobody else: who halves the paths of others may undo what they have found."""
+    """Let vertices point to their roots, and change no other: halving others' paths may undo what they have found."""
     for v in range(start, stop):
         above = load_now(parent, v)
         higher = load_now(parent, above)

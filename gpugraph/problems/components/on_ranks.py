@@ -22,7 +22,7 @@ from gpugraph.ranks.transports import comm_for
 
 
 def certify_part(part: GraphPart, result: Components) -> Verdict:
-    """Check that no arc leaves a component and that each hangs together; a collective."""
+    """Check that no arc leaves a component and that each is connected; a collective."""
     faults = [fault for fault in part.comm.all_gather_object(_wrong_label(part, result.labels)) if fault]
     if not faults:
         on_device = part.vertices and all(part.comm.all_gather_object(part.on_device is not None))
@@ -32,7 +32,7 @@ def certify_part(part: GraphPart, result: Components) -> Verdict:
             faults = [f"there are {counted} components, not {result.components}"]
     if faults:
         return Verdict("failed", "certificate", faults[0])
-    detail = f"no arc leaves any of the {result.components} components, and each hangs together"
+    detail = f"no arc leaves any of the {result.components} components, and each is connected"
     return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
 
 

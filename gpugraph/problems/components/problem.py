@@ -80,7 +80,7 @@ class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
         return with_published(graph, published, lambda: check_against_reference(graph, result))
 
     def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Components) -> Verdict:
-        """Check that no arc leaves a component and that each hangs together."""
+        """Check that no arc leaves a component and that each is connected."""
         if isinstance(graph, GraphPart):
             return certify_part(graph, result)
 

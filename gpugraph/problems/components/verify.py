@@ -45,7 +45,7 @@ def check_certificate(graph: CSRGraph, found: Components) -> Verdict:
 
 def describe_pass(found: Components) -> str:
     """Return what a passed certificate says."""
-    return f"no arc leaves any of the {found.components} components, and each hangs together"
+    return f"no arc leaves any of the {found.components} components, and each is connected"
 
 
 def check_labels(graph: CSRGraph, labels: NDArray[np.int64]) -> str | None:

@@ -52,7 +52,7 @@ class Shared(NamedTuple):
         sign, below_sign: of the words' dtype, how words are ordered (``_key``).
         forest: (n,) int64, positions of the arcs of the forest.
         label: (n,) index, the tree of each vertex: −1 of one without arcs.
-        up: (n,) index, of each tree the one that it hangs on, itself if it is a root.
+        up: (n,) index, of each tree the one that it points to, itself if it is a root.
         best: (n,) int64, the slot of the least edge of each tree, as a word of ``_offer``; in the first round the
             position of the least arc of each row; ``_NONE`` without one.
         alive: (2, n) index, the roots with live edges before and after a round.

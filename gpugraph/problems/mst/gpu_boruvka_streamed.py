@@ -169,7 +169,7 @@ MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
 
 
 def arrays(view: GraphView, planned: Plan) -> ArrayTable:
-    """Return the arrays of a run beside the buffers and what stays of the edges (meaning: boruvka_streamed.cu)."""
+    """Return the arrays of a run besides the buffers and what stays of the edges (meaning: boruvka_streamed.cu)."""
     n, capacity, wide = view.vertices, planned.capacity, is_wide(view, planned)
     return {
         **dict.fromkeys(("label", "link"), (n, np.int32)),

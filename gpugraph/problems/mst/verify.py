@@ -4,7 +4,7 @@ The certificate: a minimum spanning forest is known by its edges alone, without 
 
 1. ids: the edges are canonical ids of the graph, ascending, each once.
 2. no cycle: the edges, united in canonical order, each join two trees.  This leaves the *merge forest*: every
-   vertex but the roots hangs on the vertex that represented the other tree, by the rank of the edge that
+   vertex but the roots points to the vertex that represented the other tree, by the rank of the edge that
    joined them.  Trees are united by size and paths never shortened, so that it is O(log n) deep and the ranks
    rise along every path up.
 3. cycle property: the greatest rank on the forest path between u and v is found by walking both up, the one
@@ -122,7 +122,7 @@ def _merge_forest(graph: CSRGraph, ranked: NDArray[np.int64]) -> tuple[NDArray[A
     """Return the merge forest of edges in canonical order, and the id of the first that closes a cycle or −1.
 
     Returns:
-        up: (n, 2) of the targets' dtype: the vertex that each hangs on, and the rank by which; a root hangs
+        up: (n, 2) of the targets' dtype: the vertex that each points to, and the rank by which; a root points
             on itself by a rank above all. One array, so that a step touches one cache line.
     """
     up = np.empty((graph.vertices, 2), graph.targets.dtype)

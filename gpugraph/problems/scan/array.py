@@ -348,7 +348,7 @@ def _generate(given: dict[str, str], seed: int, *, segmented: bool) -> NDArray[A
         raise InputError("bits are those of integers", remedy=f"leave bits out for {dtype.name}")
     bits = _whole("bits", given.get("bits", str(width - segmented)), 1, width)
     count = _count(given, dtype)
-    # Beside the elements their scan has to find room.
+    # In addition to the elements their scan has to find room.
     require_memory(2 * count * dtype.itemsize, f"an array of {count} elements")
     return generate_values(count, dtype, seed, bits)
 

@@ -32,7 +32,7 @@ from gpugraph.problems.scan.tiles import FILE, ResidentArray
 from gpugraph.problems.scan.verify import sums_are_exact
 
 STATIC_BYTES = 2048
-"""Shared memory of a block beside its tiles, at most."""
+"""Shared memory of a block besides its tiles, at most."""
 
 
 class LookBack(State):

@@ -43,7 +43,7 @@ class SegmentedScan(Arrays):
         device: where.
         key: dtype of the keys; ``index_bits``: width of a position.
         most: elements at most.
-        defines: of segmented_scan.cu beside the types.
+        defines: of segmented_scan.cu in addition to the types.
     """
 
     def __init__(self, device: Device, key: np.dtype[Any], index_bits: int, most: int, **defines: int):

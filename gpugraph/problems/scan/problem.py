@@ -74,7 +74,7 @@ COLUMNS = (
     Column("throughput", "GB/s", text=_speeds, shown=(TABLE,)),
     Column("throughput.total_s", "total", _transferred, _total, shown=(TABLE,)),
 )
-"""What a scan's page has beside that of every problem."""
+"""What a scan's page has in addition to that of every problem."""
 
 
 class Scan(ScannedFiles):

@@ -83,7 +83,7 @@ class Search(Protocol):
         """Forget all distances but the source's, held in so many bits from now on."""
 
     def survey(self) -> NDArray[np.uint64]:
-        """Return (P, TOLD) what every rank tells, see delta_stepping_distributed.cu; a collective."""
+        """Return (P, TOLD) what every rank reports, see delta_stepping_distributed.cu; a collective."""
 
     def bins_to(self, distance: float) -> int:
         """Return how many bins begin before a distance."""
@@ -295,7 +295,7 @@ class DeviceSearch(Arrays):
         return plan
 
     def survey(self) -> NDArray[np.uint64]:
-        """Return (P, TOLD) what every rank tells; a collective."""
+        """Return (P, TOLD) what every rank reports; a collective."""
         device, ranks = self.device, self.comm.size
         device.fill(self.table, 0)
         what = (np.int32(self.part.rows), self.distance, self.pending, self.base, np.float64(self.widths.units))

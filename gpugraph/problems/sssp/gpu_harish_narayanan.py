@@ -38,7 +38,7 @@ BLOCK = 32
 
 
 def arrays(sizes: InputSizes) -> ArrayTable:
-    """Return the arrays of a run beside the costs (meaning: harish_narayanan.cu)."""
+    """Return the arrays of a run in addition to the costs (meaning: harish_narayanan.cu)."""
     return {"mask": (sizes.vertices, np.uint8), "changed": (1, np.uint32), "overflow": (1, np.uint32)}
 
 

@@ -25,16 +25,16 @@ NO_VERTEX = np.uint32(2**32 - 1)
 
 
 class TightArcs:
-    """The tight arcs that distances leave, and what hangs on them (shapes and meaning: verify_distances.cu).
+    """The tight arcs that distances leave, and the predecessors by them (shapes and meaning: verify_distances.cu).
 
-    Takes 16 bytes for each vertex, 12 for distances in float32; where vertices hang by level arcs alone, 8 more for
+    Takes 16 bytes for each vertex, 12 for distances in float32; where only level arcs reach vertices, 8 more for
     each of them and for every 1024 arcs.
 
     Args:
         view: the graph without preparations, or a rank's rows of it.
         device: the device that holds it.
         distance: (n,) in the graph's distance type.
-        source: its vertex; hangs on itself.
+        source: its vertex; its own predecessor.
 
     Raises:
         OutOfMemory: the device has no room for it.
@@ -56,7 +56,7 @@ class TightArcs:
         return int(relaxable), int(wraps)
 
     def follow_levels(self) -> int | None:
-        """Hang vertices on level arcs where they have no others; return the first that hangs on nothing, or None."""
+        """Use level arcs for vertices that have no others; return the first without a predecessor, or None."""
         count, first = self.find_loose()
         if not count:
             return None
@@ -73,18 +73,18 @@ class TightArcs:
         return first if count else None
 
     def predecessors(self) -> NDArray[np.int64]:
-        """Return (n,) int64 what every vertex hangs on, −1 for the source and where it is nothing; call it last."""
+        """Return (n,) int64 every vertex's predecessor, −1 for the source and where there is none; call it last."""
         n = np.int32(self.view.vertices)
         self._launch("name_tails", self.view.vertices, n, np.int32(self.source), self.hold)
         return self.device.download(self.hold).view(np.int64)
 
     def ground(self) -> None:
-        """Let everything that hangs do so at level 0, so that more can be hung on it."""
+        """Put every vertex that has a predecessor at level 0, so that others can be reached from it."""
         n = np.int32(self.view.vertices)
         self._launch("name_tails", self.view.vertices, n, np.int32(-1), self.hold)
 
     def find_loose(self) -> tuple[int, int]:
-        """Return how many reached vertices hang on nothing, and the first of them."""
+        """Return how many reached vertices have no predecessor, and the first of them."""
         loose = self.device.full(2, NO_VERTEX, np.uint32)
         self.device.fill(loose[:1], 0)
         n = np.int32(self.view.vertices)

@@ -94,7 +94,7 @@ def certify_part(part: GraphPart, source: int, result: Distances) -> Verdict:
     if fault is not None:
         return Verdict("failed", "certificate", fault)
     reached = int(np.count_nonzero(result.reached))
-    detail = f"no arc can be relaxed, all {reached} reached vertices hang on the source by tight arcs"
+    detail = f"no arc can be relaxed, tight arcs lead from the source to all {reached} reached vertices"
     return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
 
 
@@ -137,7 +137,7 @@ def _relaxable(part: GraphPart, distance: NDArray[Any], arc: int) -> str | None:
 
 
 def _loose(v: int, distance: NDArray[Any]) -> str:
-    return f"vertex {v} at distance {distance[v]} does not hang on the source by tight arcs"
+    return f"vertex {v} at distance {distance[v]} is not reached from the source by tight arcs"
 
 
 def _fault_on_device(part: GraphPart, source: int, distance: NDArray[Any]) -> str | None:
@@ -199,7 +199,7 @@ def _survey(arcs: Arcs, first: int, distance: Any, none: Any, state: Any) -> int
 
 @njit
 def _follow(arcs: Arcs, first: int, distance: Any, state: Any, grown: Any) -> None:
-    """Mark the heads of tight arcs between equal distances whose tails hang on the source."""
+    """Mark the heads of tight arcs between equal distances whose tails are reached from the source."""
     offsets, targets, weights = arcs
     for row in range(len(offsets) - 1):
         near = distance[first + row]

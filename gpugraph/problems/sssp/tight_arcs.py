@@ -1,10 +1,10 @@
 """One look at every arc: which can still be relaxed, which are tight, and the canonical predecessors.
 
 An arc u→v is *tight* if d(u) + w = d(v), in the graph's own arithmetic.  Every shortest path consists of tight
-arcs, and distances are right exactly if d(source) = 0, no arc can be relaxed, and every reached vertex hangs
-on the source by tight arcs.  A tight arc from a nearer vertex (d(u) < d(v)) cannot be part of a cycle; tight
+arcs, and distances are right exactly if d(source) = 0, no arc can be relaxed, and tight arcs lead
+from the source to every reached vertex.  A tight arc from a nearer vertex (d(u) < d(v)) cannot be part of a cycle; tight
 arcs between equal distances (zero weights, or sums absorbed by rounding) can, so those are followed by
-breadth-first search from the vertices that already hang on nearer ones.
+breadth-first search from the vertices that have a nearer predecessor.
 
 Canonical predecessor of v: the smallest u with a tight arc and d(u) < d(v); where only equal distances are
 tight, the smallest u one level nearer by that search.
@@ -36,7 +36,7 @@ class Survey:
 
     Attributes:
         predecessor: (n,) int64 canonical predecessors; −1 for the source, for unreached vertices and for
-            vertices that hang on nothing.
+            vertices without a predecessor.
         relaxable: the first arc (tail, head, position) that can be relaxed, or None.
         wraps: the first arc (tail, head, position) whose sum does not fit its type and whose head is
             unreached, or None.
@@ -58,7 +58,7 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
     Args:
         graph: a graph without negative weights.
         distance: (n,) in the graph's distance type.
-        source: its vertex; hangs on nothing.
+        source: its vertex; has no predecessor.
     """
     arcs = Arcs.of(graph)
     distance = np.ascontiguousarray(distance)
@@ -116,7 +116,7 @@ def ends_of(arcs: Arcs | CSRGraph, arc: int) -> tuple[int, int, int] | None:
 
 @njit
 def _look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], row: int, after: int) -> tuple[int, int]:
-    """Hang the heads of tight arcs of rows [row, after) from nearer vertices on their least tail; note level tails.
+    """Give the heads of tight arcs of rows [row, after) from nearer vertices their least tail; note level tails.
 
     Return the position of the first arc that can be relaxed, and of the first whose sum is no distance of this type (it
     wrapped or is infinite) and whose head is unreached; −1 where there is none.
@@ -147,7 +147,7 @@ def _look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], row: int, after: int
 
 @njit
 def _spread(arcs: Arcs, distance: NDArray[Any], roots: NDArray[np.int64], predecessor: NDArray[np.int64]) -> None:
-    """Hang vertices on level arcs, by breadth-first search from ``roots``; the smallest tail of a level wins."""
+    """Reach vertices by level arcs, in a breadth-first search from ``roots``; the smallest tail of a level wins."""
     offsets, targets, weights = arcs
     queue = np.empty(len(predecessor), np.int64)
     queue[: len(roots)] = roots

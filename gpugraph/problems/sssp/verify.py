@@ -2,8 +2,8 @@
 
 The certificate checks distances and predecessors by themselves, exactly and in near-linear time.  Distances are right
 if the source has distance 0, no arc can be relaxed (so none is too high, and no arc of finite sum leaves the reached
-set), and every reached vertex hangs on the source by tight arcs (so none is too low; a cycle of zero weights cut off
-from the source hangs on nothing).  All sums are taken in the graph's own type.  One look at every arc, in parallel,
+set), and tight arcs lead from the source to every reached vertex (so none is too low; they lead to no cycle of zero
+weights cut off from the source).  All sums are taken in the graph's own type.  One look at every arc, in parallel,
 shows all of it.
 
 Source: the optimality conditions of Ford, Network flow theory (1956), with tight arcs for the lower side.
@@ -50,7 +50,7 @@ def describe_right(result: Distances) -> str:
     """Return what the certificate has shown of a right result, in words."""
     reached = int(np.count_nonzero(result.reached))
     tree = "" if result.predecessor is None else ", predecessors are canonical"
-    return f"no arc can be relaxed, all {reached} reached vertices hang on the source by tight arcs{tree}"
+    return f"no arc can be relaxed, tight arcs lead from the source to all {reached} reached vertices{tree}"
 
 
 def malformed(graph: CSRGraph, source: int, result: Distances) -> str | None:
@@ -99,7 +99,7 @@ def arc_fault(
 
 def describe_loose(graph: CSRGraph, distance: NDArray[Any], v: int) -> str:
     """Return a sentence on a reached vertex that no tight arcs lead to."""
-    return f"vertex {graph.label(v)} has distance {distance[v]}, but hangs on the source by no tight arcs"
+    return f"vertex {graph.label(v)} has distance {distance[v]}, but is not reached from the source by tight arcs"
 
 
 def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
