@@ -21,9 +21,9 @@ hang; check_vertices, climb, check_tuples, check_confirmed.
 Parents are found by pulling.  An arc v -> u of weight w is tight for v if d(u) + w = d(v).  Let D be the distance of
 the nearest vertex with many arcs.  Few vertices are nearer than D; these push along all of their arcs.  From the others
 w must not exceed d(v) - D: weights are read in order, and a distance is gathered only for the few arcs that are so
-short (1.3 a vertex at scale 20), also where the root itself lies far from everything.  A tight arc from a nearer vertex, d(u) < d(v),
-cannot be part of a cycle.  Where only arcs from equally far vertices are tight (a weight of zero, or one that rounding
-absorbs) the vertex takes one that has a parent already.
+short (1.3 a vertex at scale 20), also where the root itself lies far from everything.  A tight arc from a nearer
+vertex, d(u) < d(v), cannot be part of a cycle.  Where only arcs from equally far vertices are tight (a weight of zero,
+or one that rounding absorbs) the vertex takes one that has a parent already.
 
 Source: Graph500 specification 2.0, sections 3 to 6; the generator's formulas are in gpugraph/graph500/generator.py.
 */
