@@ -3,7 +3,8 @@
 An arc u→v is *tight* if d(u) + w = d(v), in the graph's own arithmetic.  Every shortest path consists of tight
 arcs, and distances are right exactly if d(source) = 0, no arc can be relaxed, and tight arcs lead from the source to
 every reached vertex.  A tight arc from a nearer vertex (d(u) < d(v)) cannot be part of a cycle; tight arcs between
-equal distances (zero weights, or sums absorbed by rounding) can, so those are followed by breadth-first search from the vertices that have a nearer predecessor.
+equal distances (zero weights, or sums absorbed by rounding) can, so those are followed by breadth-first search
+from the vertices that have a nearer predecessor.
 
 Canonical predecessor of v: the smallest u with a tight arc and d(u) < d(v); where only equal distances are
 tight, the smallest u one level nearer by that search.
