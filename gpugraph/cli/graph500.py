@@ -13,7 +13,11 @@ from gpugraph.errors import InputError
 @command
 @click.option("--scale", type=click.IntRange(5, 30), required=True, help="log2 of the number of vertices.")
 @click.option(
-    "--device", default=defaults().device, show_default=True, metavar="DEVICE", help="auto, cuda[:i], cpu or emulated."
+    "--device",
+    default=defaults().device,
+    show_default=True,
+    metavar="DEVICE",
+    help="auto, cuda[:i], cpu, cpu*N or emulated.",
 )
 @click.option("--roots", type=click.IntRange(1), default=64, show_default=True, help="Searches; the rules ask for 64.")
 @click.option("--reuse", metavar="FILE", help="Read the edge list, as the reference code wrote it (REUSEFILE).")
@@ -45,8 +49,11 @@ def graph500(
     from gpugraph.graph500.benchmark import ROOTS, run
     from gpugraph.graph500.generator import weights_file
     from gpugraph.graph500.record import record_of
+    from gpugraph.measure.on_ranks import open_own_device
     from gpugraph.measure.record import EMULATED
+    from gpugraph.ranks.world import world
 
+    comm = world()
     if keep is not None and keep == reuse:
         raise InputError("is given to be read and to be written", where=keep, remedy="leave out --keep")
     for path in () if keep is None else (keep, str(weights_file(Path(keep)))):
@@ -57,20 +64,29 @@ def graph500(
         check_destination(save, append=True)
     with Progress(quiet=quiet) as progress:
         progress("opening the device")
-        opened, notice = select_device(device)
-        tell([notice] if notice else [], quiet=quiet)
+        if comm is None:
+            opened, notice = select_device(device)
+            description = opened.describe()
+            tell([notice] if notice else [], quiet=quiet)
+        else:
+            own = open_own_device(device, comm)
+            opened, description = own.device, own.description
         try:
+            if comm is not None and opened.kind != "cpu":
+                raise InputError(
+                    "several ranks run Graph500 on processors alone", remedy="use --device cpu*N, or one GPU"
+                )
             folders = {"reuse": reuse, "keep": keep, "results": results}
             paths = {name: None if path is None else Path(path) for name, path in folders.items()}
-            done = run(scale, opened, roots=roots, report=progress, **paths)
-            record = record_of(done, opened)
+            done = run(scale, opened, roots=roots, comm=comm, report=progress, **paths)
+            record = record_of(done, description)
         finally:
             opened.close()
     notices = [EMULATED] if opened.kind == "emulated" else []
     if len(done.roots) != ROOTS:
         notices.append(f"Graph500's rules ask for {ROOTS} searches, these are {len(done.roots)}")
     tell(notices, quiet=quiet)
-    if save is not None:
+    if save is not None and (comm is None or comm.rank == 0):
         from gpugraph.bench.store import append_record
 
         append_record(record, save)

@@ -124,7 +124,7 @@ class LazyGroup(click.Group):
         def run() -> None:
             if not ({"-h", "--help", "--version", "--path"} & set(words) or words[0] in ("help", "completion")):
                 check_users_file()
-            if devices := devices_asked_for(words, PROBLEMS, defaults().device):
+            if devices := devices_asked_for(words, (*PROBLEMS, "graph500"), defaults().device):
                 from gpugraph.ranks.launch import run_ranks
 
                 sys.exit(run_ranks(devices, words))

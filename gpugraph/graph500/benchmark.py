@@ -20,6 +20,7 @@ from gpugraph.graph500.checked import Machine
 from gpugraph.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save
 from gpugraph.graph500.on_cpu import CpuMachine
 from gpugraph.graph500.on_device import DeviceMachine, possible_widths
+from gpugraph.ranks.comm import HostComm
 
 ROOTS = 64
 MOST_SCALE = 30
@@ -42,6 +43,7 @@ class Run:
         roots: of the searches.
         times_s, tuples, validation_s: of each search: kernel 3, the input's tuples in the root's component, the check.
         peak_bytes: the most device memory in use, or None.
+        ranks: that ran it together.
     """
 
     scale: int
@@ -54,6 +56,7 @@ class Run:
     tuples: list[int] = field(default_factory=list)
     validation_s: list[float] = field(default_factory=list)
     peak_bytes: int | None = None
+    ranks: int = 1
 
     def figures(self) -> dict[str, float | int]:
         """Return the results under the reference's names, with ``_`` for the blank in them, in its order."""
@@ -68,7 +71,7 @@ class Run:
             "edgefactor": EDGE_FACTOR,
             "NBFS": len(self.roots),
             "graph_generation": self.generation_s,
-            "num_mpi_processes": 1,
+            "num_mpi_processes": self.ranks,
             "construction_time": self.construction_s,
             **{f"sssp_{name}_time": value for name, value in statistics(self.times_s).items()},
             **{f"{name}_nedge": value for name, value in statistics(self.tuples).items()},
@@ -107,8 +110,12 @@ def statistics(values: list[float] | list[int]) -> dict[str, float]:
     }
 
 
-def machine_for(tuples: Tuples, device: Any, index_bits: int | None = None) -> Machine:
-    """Return what runs the benchmark on a device that ``select_device`` opened."""
+def machine_for(tuples: Tuples, device: Any, index_bits: int | None = None, comm: HostComm | None = None) -> Machine:
+    """Return what runs the benchmark on a device that ``select_device`` opened, or on the processors of ranks."""
+    if comm is not None:
+        from gpugraph.graph500.on_ranks import RanksMachine
+
+        return RanksMachine(tuples, device, comm)
     return CpuMachine(tuples, device) if device.kind == "cpu" else DeviceMachine(tuples, device, index_bits)
 
 
@@ -120,9 +127,10 @@ def run(
     reuse: Path | None = None,
     keep: Path | None = None,
     results: Path | None = None,
+    comm: HostComm | None = None,
     report: Step = lambda what, fraction: None,
 ) -> Run:
-    """Run the benchmark by Graph500's rules, every search checked.
+    """Run the benchmark by Graph500's rules, every search checked; a collective, where there are ranks.
 
     Args:
         scale: log2 of the number of labels, at most ``MOST_SCALE``.
@@ -131,6 +139,7 @@ def run(
         reuse: an edge list to read in place of making one, as the reference's REUSEFILE.
         keep: where to write the edge list, as the reference's TMPFILE.
         results: a folder for the parents and distances of every search.
+        comm: the ranks, each of which has a processor, or None for one device.
         report: called with what is being done and the fraction done.
 
     Raises:
@@ -139,23 +148,34 @@ def run(
         VerificationFailed: a search broke a rule; the message has the first counter-example.
     """
     lists = None if device.kind == "cpu" else device
-    done = Run(scale)
+    part = (0, 1) if comm is None else (comm.rank, comm.size)
+    done = Run(scale, ranks=part[1])
+
+    def now() -> float:
+        """Return the time when the device, and all ranks, have come here."""
+        device.synchronize()
+        if comm is not None:
+            comm.barrier()
+        return time.perf_counter()
+
     report("compiling", None)
     for index_bits in possible_widths(EDGE_FACTOR << scale):
-        _warm_up(device, index_bits)
+        _warm_up(device, index_bits, comm)
     report("making the edge list" if reuse is None else f"reading {reuse}", None)
-    start = time.perf_counter()
-    tuples = generate(scale, lists) if reuse is None else load(scale, reuse, lists)
-    device.synchronize()
-    done.generation_s = time.perf_counter() - start
+    start = now()
+    tuples = generate(scale, lists, part) if reuse is None else load(scale, reuse, lists, part)
+    done.generation_s = now() - start
     if keep is not None:
         report(f"writing {keep}", None)
-        save(tuples, keep, lists)
-    machine = machine_for(tuples, device)
+        for rank in range(part[1]):
+            if rank == part[0]:
+                save(tuples, keep, lists)
+            now()
+    machine = machine_for(tuples, device, comm=comm)
     report("kernel 1: making the rows", None)
-    start = time.perf_counter()
+    start = now()
     machine.construct()
-    done.construction_s = time.perf_counter() - start
+    done.construction_s = now() - start
     done.vertices, done.arcs = machine.vertices, machine.arcs
     done.roots = draw_roots(scale, machine, roots)
     if not done.roots:
@@ -163,17 +183,17 @@ def run(
     machine.search(done.roots[0])  # the reference warms up by this search, too
     for i, root in enumerate(done.roots):
         report(f"search {i + 1} of {len(done.roots)}", i / len(done.roots))
-        start = time.perf_counter()
+        start = now()
         machine.search(root)
-        middle = time.perf_counter()
+        middle = now()
         found = machine.validate(root)
         done.times_s.append(middle - start)
-        done.validation_s.append(time.perf_counter() - middle)
+        done.validation_s.append(now() - middle)
         done.tuples.append(found.tuples)
         if found.fault is not None:
             remedy = "no results are printed for an invalid run"
             raise VerificationFailed(found.fault, where=f"search {i + 1}, from root {root}", remedy=remedy)
-        if results is not None:
+        if results is not None and part[0] == 0:
             _write_result(machine, results, root)
     done.peak_bytes = machine.peak_bytes()
     return done
@@ -192,9 +212,10 @@ def draw_roots(scale: int, machine: Machine, count: int) -> list[int]:
     return list(islice(filter(fitting, root_candidates(scale)), count))
 
 
-def _warm_up(device: Any, index_bits: int) -> None:
+def _warm_up(device: Any, index_bits: int, comm: HostComm | None) -> None:
     """Compile and load everything by a small run, which shares no data with the timed one."""
-    small = machine_for(generate(_WARM_SCALE, None if device.kind == "cpu" else device), device, index_bits)
+    lists, part = None if device.kind == "cpu" else device, (0, 1) if comm is None else (comm.rank, comm.size)
+    small = machine_for(generate(_WARM_SCALE, lists, part), device, index_bits, comm)
     small.construct()
     for root in draw_roots(_WARM_SCALE, small, 1):
         small.search(root)

@@ -9,6 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.devices.base import Device
+from gpugraph.graph500.generator import Tuples
+
 RULES = ("RANGE", "UNLIKE", "ROOT", "CYCLE", "SPLIT", "TOO_FAR", "UNCONFIRMED")
 """The rules in the order in which they are checked."""
 
@@ -68,7 +71,8 @@ def fault_in_words(
     firsts: dict[str, int | None],
     root: int,
     vertex: Callable[[int], tuple[int, float]],
-    line: Callable[[int], tuple[int, int, float]],
+    tuples: Tuples,
+    device: Device | None = None,
 ) -> str | None:
     """Return the first rule that is broken, with its counter-example, or None.
 
@@ -76,7 +80,8 @@ def fault_in_words(
         firsts: by rule, the first vertex or tuple that breaks it, or None.
         root: of the search.
         vertex: gives a vertex's parent and distance.
-        line: gives a tuple of the input.
+        tuples: the input, or the share of a rank.
+        device: where that lies, or None for the host.
     """
     rule = next((name for name in RULES if firsts.get(name) is not None), None)
     if rule is None:
@@ -84,14 +89,14 @@ def fault_in_words(
     at = firsts[rule]
     assert at is not None
     if rule in OF_TUPLES:
-        u, v, w = line(at)
+        u, v, w = tuples.line(at, device)
         ends = " and ".join(f"vertex {x} at distance {vertex(x)[1]:.9g}" for x in (u, v))
         what = (
             f"joins {ends}, of which one is reached and one is not"
             if rule == "SPLIT"
             else f"of weight {w:.9g} joins {ends}, which differ by more"
         )
-        return f"tuple {at} {what}"
+        return f"tuple {tuples.first + at} {what}"
     parent, distance = vertex(at)
     reasons = {
         "RANGE": "one of which is out of range",

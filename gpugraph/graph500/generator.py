@@ -45,10 +45,12 @@ class Tuples:
     Attributes:
         edges: (3 * m,) uint32, an edge in three words: the lower 32 bits of either end, and the upper 16 bits of both.
         weights: (m,) float32 in [0, 1].
+        first: the position of the first one in the whole list, of which a rank has a share.
     """
 
     edges: Array
     weights: Array
+    first: int = 0
 
     def __len__(self) -> int:
         return int(self.weights.size)
@@ -102,17 +104,33 @@ def random_words() -> NDArray[np.uint64]:
     return np.array([*_SEED, *scrambles, *jumps], np.uint64)
 
 
-def generate(scale: int, device: Device | None) -> Tuples:
+def share_of(scale: int, part: tuple[int, int]) -> tuple[int, int]:
+    """Return where the share of a rank, (its number, all ranks), begins in the edge list, and where it ends."""
+    rank, ranks = part
+    count = EDGE_FACTOR << scale
+    return count * rank // ranks, count * (rank + 1) // ranks
+
+
+def generate(scale: int, device: Device | None, part: tuple[int, int] = (0, 1)) -> Tuples:
     """Return the edge list of 2^scale vertices on a device, or on the host where that is None.
+
+    Args:
+        scale: log2 of the number of labels.
+        device: where.
+        part: on the host, the number of the rank and of all ranks, each of which makes its share.
 
     Raises:
         OutOfMemory: the device has no room for it.
     """
     count, words = EDGE_FACTOR << scale, random_words()
     if device is None:
-        edges, weights = np.empty(3 * count, np.uint32), np.empty(count, np.float32)
-        in_threads(lambda begin, end: _generate(begin, end, scale, words, edges, weights), even_ranges(count))
-        return Tuples(edges, weights)
+        first, last = share_of(scale, part)
+        edges, weights = np.empty(3 * (last - first), np.uint32), np.empty(last - first, np.float32)
+        in_threads(
+            lambda begin, end: _generate(first + begin, first + end, scale, words, edges[3 * begin :], weights[begin:]),
+            even_ranges(last - first),
+        )
+        return Tuples(edges, weights, first)
     device.require(16 * count)
     made = Tuples(device.empty(3 * count, np.uint32), device.empty(count, np.float32))
     lanes = min(max(covering_grid(device, count, BLOCK) * BLOCK, BLOCK), count).bit_length() - 1
@@ -160,13 +178,13 @@ def _next(state: Any) -> Any:
 
 @njit
 def _generate(begin: int, end: int, scale: int, words: Any, edges: Any, weights: Any) -> None:
-    """Write the edges [begin, end)."""
+    """Write the edges [begin, end), from the front of the arrays on."""
     at, state, out = words[:5].copy(), np.empty(5, np.uint64), np.empty(5, np.uint64)
     jumps = words[7:]
     for bit in range(_BITS):
         if begin >> bit & 1:
             _apply(jumps[25 * bit : 25 * bit + 25], at, out)
-    for i in range(begin, end):
+    for i in range(end - begin):
         state[:] = at
         u = v = np.uint64(0)
         for _ in range(scale):
@@ -199,19 +217,26 @@ def root_candidates(scale: int) -> Iterator[int]:
 
 
 def save(tuples: Tuples, path: Path, device: Device | None) -> None:
-    """Write an edge list as the reference's ``TMPFILE`` holds it: ``path``, and the weights beside it."""
-    for array, file in ((tuples.edges, path), (tuples.weights, weights_file(path))):
-        (array if device is None else device.download(array)).tofile(file)
+    """Write an edge list as the reference's ``TMPFILE`` holds it: ``path``, and the weights beside it.
+
+    A share that is not the first goes into the files that the first has made.
+    """
+    for array, file, words in ((tuples.edges, path, 3), (tuples.weights, weights_file(path), 1)):
+        with file.open("r+b" if tuples.first else "wb") as opened:
+            opened.seek(4 * words * tuples.first)
+            (array if device is None else device.download(array)).tofile(opened)
 
 
-def load(scale: int, path: Path, device: Device | None) -> Tuples:
-    """Read such an edge list.
+def load(scale: int, path: Path, device: Device | None, part: tuple[int, int] = (0, 1)) -> Tuples:
+    """Read such an edge list, or on the host the share of a rank; see ``generate``.
 
     Raises:
         InputError: a file is missing, or has not the size that the scale asks for.
     """
-    count, arrays = EDGE_FACTOR << scale, []
-    for file, words, dtype in ((path, 3 * count, np.uint32), (weights_file(path), count, np.float32)):
+    count, arrays = EDGE_FACTOR << scale, list[Array]()
+    first, last = share_of(scale, part)
+    for file, each, dtype in ((path, 3, np.uint32), (weights_file(path), 1, np.float32)):
+        words = each * count
         try:
             size = file.stat().st_size
         except OSError as error:
@@ -220,11 +245,11 @@ def load(scale: int, path: Path, device: Device | None) -> Tuples:
             what = f"it has {size:,} bytes, and {4 * words:,} are an edge list of scale {scale}"
             raise InputError(what, where=file, remedy="give the scale that it was made with")
         if device is None:
-            arrays.append(np.fromfile(file, dtype))
+            arrays.append(np.fromfile(file, dtype, each * (last - first), offset=4 * each * first))
             continue
         with file.open("rb") as opened:
             arrays.append(device.upload_file(opened.fileno(), 0, words, dtype))
-    return Tuples(*arrays)
+    return Tuples(arrays[0], arrays[1], first)
 
 
 def weights_file(path: Path) -> Path:

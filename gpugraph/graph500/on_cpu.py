@@ -20,6 +20,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.graph500.checked import RULES, Found, bad_tuple, fault_in_words
 from gpugraph.graph500.generator import Tuples
 from gpugraph.problems.registry import find_algorithm
+from gpugraph.ranks.comm import HostComm, LoneComm
 
 NONE = -1
 MOST_LABEL = 2**31 - 3
@@ -45,13 +46,10 @@ class CpuMachine:
 
     def construct(self) -> None:
         """Make the rows and the state of searches; see ``Machine``."""
-        edges, weights = self.tuples.edges, self.tuples.weights
-        seen = in_threads(partial(_survey, edges, weights), even_ranges(len(weights)))
-        first_bad = next((bad for _, bad in seen if bad >= 0), None)
-        if first_bad is not None:
-            remedy = "give the edge list of a Graph500 generator"
-            raise InputError(bad_tuple(first_bad, self.tuples.line(first_bad)), where="the edge list", remedy=remedy)
-        n = max(largest for largest, _ in seen) + 1
+        largest, fault = survey(self.tuples)
+        if fault is not None:
+            raise refused(fault)
+        n, edges, weights = largest + 1, self.tuples.edges, self.tuples.weights
         tails, heads = (edges[k::3].astype(np.int32) for k in (0, 1))
         self.graph = build(ArcList(tails, heads, weights, n, directed=False, one_sided=True), name="graph500")
         self.vertices, self.arcs = n, self.graph.arcs
@@ -69,9 +67,7 @@ class CpuMachine:
         parent[:] = NONE
         parent[root] = root
         arrays = graph.offsets, graph.targets, graph.weights, self.distance, parent
-        rows = balanced_ranges(graph.offsets)
-        missing = sum(in_threads(partial(_pull, *arrays), rows))
-        if missing:
+        if pull(*arrays):
             hang_on_equals(*arrays)
         self.distance[np.isinf(self.distance)] = -1
 
@@ -88,15 +84,51 @@ class CpuMachine:
         return None
 
 
-def validate(tuples: Tuples, root: int, parent: NDArray[np.int32], distance: NDArray[np.float32]) -> Found:
-    """Check parents and distances against the tuples by the rules of Graph500.
+def survey(tuples: Tuples) -> tuple[int, str | None]:
+    """Return the largest label, and in words the first tuple that no generator makes, or None."""
+    edges, weights = tuples.edges, tuples.weights
+    seen = in_threads(partial(_survey, edges, weights), even_ranges(len(weights)))
+    bad = next((bad for _, bad in seen if bad >= 0), None)
+    return max(largest for largest, _ in seen), None if bad is None else bad_tuple(tuples.first + bad, tuples.line(bad))
+
+
+def refused(fault: str) -> InputError:
+    """Return the error about a tuple that no generator makes."""
+    return InputError(fault, where="the edge list", remedy="give the edge list of a Graph500 generator")
+
+
+def pull(offsets: Any, targets: Any, weights: Any, distance: Any, parent: Any, first: int = 0) -> int:
+    """Give vertices a parent that is nearer to the root; return how many reached ones have none.
 
     Args:
-        tuples: the edge list, on the host; every label is below n.
+        offsets: of rows, those of the vertices from ``first`` on.
+        targets: of their arcs.
+        weights: of these.
+        distance: (n,) float32, infinite where not reached.
+        parent: (n,) int32, −1 but for those that have a parent already.
+        first: vertex.
+    """
+    arrays = offsets, targets, weights, distance, parent, first
+    return sum(in_threads(partial(_pull, *arrays), balanced_ranges(offsets)))
+
+
+def validate(
+    tuples: Tuples,
+    root: int,
+    parent: NDArray[np.int32],
+    distance: NDArray[np.float32],
+    comm: HostComm | None = None,
+) -> Found:
+    """Check parents and distances against the tuples by the rules of Graph500; a collective, where there are ranks.
+
+    Args:
+        tuples: the edge list, or the share of a rank, on the host; every label is below n.
         root: of the search.
         parent: (n,) int32, −1 where not reached, the root its own.
         distance: (n,) float32, −1 where not reached.
+        comm: the ranks, which all have the whole result.
     """
+    comm = comm or LoneComm()
     n = len(parent)
     firsts: dict[str, int | None] = dict.fromkeys(RULES)
     confirmed = np.zeros(n, np.uint8)
@@ -122,10 +154,13 @@ def validate(tuples: Tuples, root: int, parent: NDArray[np.int32], distance: NDA
         found = in_threads(partial(_check_tuples, *lists), even_ranges(len(tuples)))
         note((SPLIT, TOO_FAR), found)
         inside = sum(part[2] for part in found)
+        comm.all_reduce(confirmed, "max")
         loose = np.flatnonzero(confirmed == 0)
         firsts["UNCONFIRMED"] = int(loose[0]) if len(loose) else None
-    fault = fault_in_words(firsts, root, lambda v: (int(parent[v]), float(distance[v])), tuples.line)
-    return Found(inside, fault)
+    fault = fault_in_words(firsts, root, lambda v: (int(parent[v]), float(distance[v])), tuples)
+    broken = (k for k, rule in enumerate(RULES) if firsts[rule] is not None)
+    told = comm.all_gather_object((next(broken, len(RULES)), fault, inside))
+    return Found(sum(own for *_, own in told), min(told, key=lambda one: int(one[0]))[1])
 
 
 @njit
@@ -141,14 +176,17 @@ def _survey(edges: Any, weights: Any, begin: int, end: int) -> tuple[int, int]:
 
 
 @njit
-def _pull(offsets: Any, targets: Any, weights: Any, distance: Any, parent: Any, begin: int, end: int) -> int:
-    """Give vertices of [begin, end) a parent that is nearer to the root; return how many reached ones have none."""
+def _pull(
+    offsets: Any, targets: Any, weights: Any, distance: Any, parent: Any, first: int, begin: int, end: int
+) -> int:
+    """Do what ``pull`` does, for the rows [begin, end)."""
     missing = 0
-    for v in range(begin, end):
+    for row in range(begin, end):
+        v = first + row
         far = distance[v]
         if np.isinf(far) or parent[v] >= 0:
             continue
-        for arc in range(offsets[v], offsets[v + 1]):
+        for arc in range(offsets[row], offsets[row + 1]):
             if weights[arc] > far:
                 continue
             near = distance[targets[arc]]

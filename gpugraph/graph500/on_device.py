@@ -77,7 +77,8 @@ class DeviceMachine:
         largest, first_bad, loops = device.download(found).tolist()
         if first_bad != NOTHING:
             remedy = "give the edge list of a Graph500 generator"
-            raise InputError(bad_tuple(first_bad, self._line(first_bad)), where="the edge list", remedy=remedy)
+            fault = bad_tuple(first_bad, self.tuples.line(first_bad, device))
+            raise InputError(fault, where="the edge list", remedy=remedy)
         n = largest + 1
         bits = self.bits or index_bits_for(2 * (len(self.tuples) - loops))
         self.kernels = FILE.kernels(device, {"INDEX_BITS": bits, "WEIGHT": "float32"}, without=("generate", "survey"))
@@ -169,7 +170,8 @@ class DeviceMachine:
             self._launch("check_tuples", len(self.tuples), *lists, pairs, confirmed, found)
             self._launch("check_confirmed", n, np.int32(n), confirmed, found)
             firsts = self._firsts(found)
-        return Found(int(device.read(found, FILE["TUPLES"])), fault_in_words(firsts, root, self._vertex, self._line))
+        fault = fault_in_words(firsts, root, self._vertex, self.tuples, device)
+        return Found(int(device.read(found, FILE["TUPLES"])), fault)
 
     def _firsts(self, found: Array) -> dict[str, int | None]:
         words = self.device.download(found).tolist()
@@ -187,9 +189,6 @@ class DeviceMachine:
 
     def _vertex(self, v: int) -> tuple[int, float]:
         return int(self.device.read(self.parent, v)), float(self.device.read(self.distance, v))
-
-    def _line(self, at: int) -> tuple[int, int, float]:
-        return self.tuples.line(at, self.device)
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return parents and distances; see ``Machine``."""

@@ -22,10 +22,12 @@ DEFINITION = (
 )
 
 
-def record_of(run: Run, device: Any) -> Record:
-    """Return the record of a valid run on a device; on the emulated one it has no rates."""
-    algorithm = find_algorithm("sssp", "delta-stepping", device.kind)
-    emulated = device.kind == "emulated"
+def record_of(run: Run, device: dict[str, Any]) -> Record:
+    """Return the record of a valid run on a device, described as in records; on the emulated one it has no rates."""
+    algorithm = find_algorithm(
+        "sssp", "delta-stepping-distributed" if run.ranks > 1 else "delta-stepping", device["kind"]
+    )
+    emulated = device["kind"] == "emulated"
     figures = {name: value for name, value in run.figures().items() if not (emulated and name.endswith("TEPS"))}
     rates = [mteps(tuples, seconds) for tuples, seconds in zip(run.tuples, run.times_s, strict=True)]
     total = time.perf_counter() - process_began()
@@ -42,7 +44,7 @@ def record_of(run: Run, device: Any) -> Record:
         "outcome": "ok",
         "algorithm": algorithm.name,
         "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
-        "device": device.describe(),
+        "device": device,
         "graph": {"name": name, "source": name, **sizes, "directed": False, "weight_dtype": "float32", "digest": None},
         "parameters": {"scale": run.scale, "edgefactor": EDGE_FACTOR, "preparations": [], "repeat": 1, "warmup": 1},
         "phases_s": {**phases, "total": total},
