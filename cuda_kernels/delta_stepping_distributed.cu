@@ -33,6 +33,7 @@ Chakaravarthy et al. 2014, Scalable single source shortest path algorithms for m
 long arcs); Dong, Gu, Sun & Zhang 2021, Efficient stepping algorithms and implementations for parallel shortest paths
 (a round takes so many of the nearest).  Rows by head, and the horizon, are ours.
 */
+#define BLOCKS_ALIKE  // MOST_BLOCK threads on every GPU
 #include "delta_stepping/relax.cuh"
 
 constexpr int ENTRY_WORDS = DISTANCE_BITS / 32;

@@ -14,13 +14,20 @@ constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
 
 // ------------------------------------------------------------------ launch: threads, blocks, warps
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-constexpr int RESIDENT = 1;  // blocks of a multiprocessor: two leave 64 registers for a thread,
-                             // and older code needs more
-#else
+// Threads of a block, and blocks of a multiprocessor.  Two blocks of 512 leave 64 registers for a thread, and code for
+// GPUs of sm_80 to sm_89 needs 80.  Those before hold one block only in their shared memory.
+constexpr int MOST_BLOCK = 512;
+constexpr int AMPERE_BLOCK = 384;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 constexpr int RESIDENT = NARROW ? 2 : 1;
+constexpr int BLOCK = MOST_BLOCK;
+#elif __CUDA_ARCH__ >= 800 && !defined(BLOCKS_ALIKE)
+constexpr int RESIDENT = NARROW ? 2 : 1;
+constexpr int BLOCK = NARROW ? AMPERE_BLOCK : MOST_BLOCK;
+#else
+constexpr int RESIDENT = 1;
+constexpr int BLOCK = MOST_BLOCK;
 #endif
-constexpr int BLOCK = 512;  // threads
 constexpr int WARPS = BLOCK / WARP;  // of a block
 
 // ------------------------------------------------------------------ rows, in arcs

@@ -40,6 +40,9 @@ class KernelCompileError(GpuGraphError):
 class Kernel(Protocol):
     """A compiled kernel."""
 
+    most_threads: int
+    """Threads that a block may have: what its ``__launch_bounds__`` say, or less."""
+
     def __call__(
         self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:

@@ -274,7 +274,7 @@ class CudaKernel:
         self.name = name
         with translated(device.label, f"loading {name}"):
             self._function = raw.kernel
-            self._max_block = int(raw.max_threads_per_block)
+            self.most_threads = int(raw.max_threads_per_block)
 
     def __call__(
         self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0, *, stop: Any = None
@@ -336,9 +336,9 @@ class CudaKernel:
     def _admit(self, block: int, args: tuple[Any, ...], shared_bytes: int) -> int:
         """Check all but the grid; return the largest grid that may be launched."""
         check_arguments(self.name, args, self._device.cupy.ndarray, self._sizes)
-        if not 0 < block <= self._max_block:
+        if not 0 < block <= self.most_threads:
             raise KernelArgumentError(
-                f"a block of {block} threads, the kernel can have 1 to {self._max_block}",
+                f"a block of {block} threads, the kernel can have 1 to {self.most_threads}",
                 where=self.name,
                 remedy="choose another block size",
             )

@@ -134,6 +134,7 @@ class EmulatedKernel:
 
     def __init__(self, device: EmulatedDevice, kernel: SimtKernel, cooperative: bool) -> None:
         self.simt = kernel
+        self.most_threads = kernel.max_threads or MAX_THREADS
         self._device = device
         self._cooperative = cooperative
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import gpugraph.problems.mst.gpu_boruvka as boruvka
@@ -9,6 +11,7 @@ import gpugraph.problems.mst.gpu_boruvka_hybrid as boruvka_rows
 import gpugraph.problems.mst.gpu_prim as prim
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.devices.kernel_file import load_source
+from tests.devices.compile_matrix import read_budget
 
 
 def test_the_cpus_rows_find_no_tree_where_the_kernels_see_none() -> None:
@@ -19,16 +22,30 @@ def test_prims_blocks_fit_its_shared_memory() -> None:
     assert max(prim.BLOCK_SIZES) == prim.FILE["MAX_THREADS"]
 
 
-@pytest.mark.parametrize("bits", [32, 64])
-def test_delta_stepping_has_a_thread_for_each_bin(bits: int) -> None:
-    assert delta_stepping.FILE.constant("BINS", {"DISTANCE_BITS": bits}) <= delta_stepping.FILE["BLOCK"]
+BLOCKS = {block: delta_stepping.FILE[block] for block in ("MOST_BLOCK", "AMPERE_BLOCK")}
 
 
-def test_delta_stepping_deals_out_no_more_than_a_block_holds() -> None:
+@pytest.mark.parametrize(("block", "bits"), [("MOST_BLOCK", 32), ("MOST_BLOCK", 64), ("AMPERE_BLOCK", 32)])
+def test_delta_stepping_has_a_thread_for_each_bin(block: str, bits: int) -> None:
+    assert delta_stepping.FILE.constant("BINS", {"DISTANCE_BITS": bits}) <= BLOCKS[block]
+
+
+@pytest.mark.parametrize("block", BLOCKS.values())
+def test_delta_stepping_deals_out_no_more_than_a_block_holds(block: int) -> None:
     """As many near entries as local steps relax, and as many that are due."""
-    most = delta_stepping.FILE["LOCAL_LIMIT_FACTOR"] * delta_stepping.LOCAL_SHARE
-    assert delta_stepping.FILE["LOCAL_ROOM"] >= 2 * most
-    assert delta_stepping.FILE["BLOCK"] >= most
+    share = delta_stepping.LOCAL_SHARE * block // BLOCKS["MOST_BLOCK"]
+    most = delta_stepping.FILE["LOCAL_LIMIT_FACTOR"] * share
+    assert delta_stepping.FILE.constant("LOCAL_ROOM", {"BLOCK": block}) >= 2 * most
+    assert block >= most
+
+
+def test_delta_stepping_has_24_warps_on_a_multiprocessor_of_ampere_and_ada() -> None:
+    """Two blocks fit its 65,536 registers, of which a thread takes the budget."""
+    assert 2 * BLOCKS["AMPERE_BLOCK"] // 32 >= 24
+    budget = read_budget(Path(__file__).parents[1] / "devices" / "register_budget.json")
+    for types in ("", " WEIGHT=float32"):
+        registers = budget[f"delta_stepping.cu{types}"]["delta_stepping"]["sm_80"]
+        assert 2 * BLOCKS["AMPERE_BLOCK"] * registers <= 65536
 
 
 def test_delta_steppings_lists_of_hubs_hold_every_hub_of_a_round() -> None:

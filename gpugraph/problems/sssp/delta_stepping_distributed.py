@@ -161,7 +161,7 @@ class DeviceSearch(Arrays):
     mapped: MappedBlock | None = None
 
     def __init__(self, part: GraphPart, device: Device, widths: Widths):
-        self.part, self.widths, self.block = part, widths, FILE["BLOCK"]
+        self.part, self.widths, self.block = part, widths, FILE["MOST_BLOCK"]
         self.comm = comm_for(part.comm, device)
         self.pulls = not part.directed and widths.horizon < math.inf
         turned = in_arcs_of(part, widths.horizon) if part.directed else None

@@ -36,7 +36,7 @@ COUNTERS = ("rounds", "buckets", "scans", "early", "rescans", "settled", "pushes
 FAR_SHARE = 16
 """The far list holds this part of the vertices; where more wait, reading all distances costs no more."""
 LOCAL_SHARE = 64
-"""Entries a block takes on in local steps, if they have up to LOCAL_DEGREE arcs."""
+"""Entries a block of MOST_BLOCK threads takes on in local steps, if they have up to LOCAL_DEGREE arcs."""
 LOCAL_DEGREE = 40
 PACKED_DEGREE = 3
 """Arcs a vertex in the mean up to which there is room for packed rows, 32 bytes a vertex."""
@@ -77,7 +77,7 @@ class State:
     """The arrays of one run, carved out of one piece of memory, which wider words use anew."""
 
     def __init__(self, view: ResidentView, device: Device):
-        self.view, self.device, self.block = view, device, FILE["BLOCK"]
+        self.view, self.device = view, device
         device.require(state_bytes(view))
         self.narrow = 8 * view.weight_bytes
         self.timeline = device.empty(len(FILE.phases), np.uint64)
@@ -100,6 +100,7 @@ class State:
             self.arena = device.empty(words, np.uint64)
         self.bits = bits
         self.kernel = load_kernel(view, device, bits)
+        self.block = min(self.kernel.most_threads, FILE["MOST_BLOCK"])  # fewer on older GPUs
         work = max(view.vertices, view.arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
         self.endless = first_beyond(None, view.weights.dtype, bits)
@@ -215,7 +216,8 @@ def group_shift(view: ResidentView) -> int:
 
 def local_limit(state: State) -> int:
     """Return how many entries are relaxed in local steps: fewer, where each brings more arcs."""
-    return int(state.grid * LOCAL_SHARE * min(1.0, LOCAL_DEGREE / max(mean_degree(state.view), 1)))
+    share = LOCAL_SHARE * state.block / FILE["MOST_BLOCK"]
+    return int(state.grid * share * min(1.0, LOCAL_DEGREE / max(mean_degree(state.view), 1)))
 
 
 def packs(sizes: InputSizes, bits: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
+from gpugraph.devices.kernel_file import load_source
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
@@ -60,6 +62,22 @@ def test_a_graph_that_leads_down_each_path_is_solved_there(name: str) -> None:
     assert all(told.counters.get(counter) for counter in counters), told.counters
     for seed in (1, 2, 3, 4):
         search(graph, seed=seed, index_bits=64 if seed % 2 else 32)
+
+
+def test_blocks_of_the_size_that_older_gpus_have_lead_down_the_paths_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The emulated device has blocks of the newest GPUs: a copy of the kernel file has the others."""
+    file, text = delta_stepping.FILE, load_source("delta_stepping.cu").text
+    choice = "constexpr int BLOCK = MOST_BLOCK;"
+    assert choice in text
+    (tmp_path / file.name).write_text(
+        text.replace(choice, choice.replace("MOST_BLOCK", "NARROW ? AMPERE_BLOCK : MOST_BLOCK"))
+    )
+    monkeypatch.setattr(file, "name", str(tmp_path / file.name))
+    for name in [*PATHS][::4]:
+        make, phases, _ = PATHS[name]
+        assert search(make(), seed=1).ran(*phases), name
 
 
 @pytest.mark.parametrize("name", PATHS)
