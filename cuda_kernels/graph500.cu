@@ -5,18 +5,23 @@ the validation.  The search itself is delta_stepping.cu.
     words              seed (5), scrambling (2), and from word 7 on the matrices (5, 5) that jump 2^k edges ahead
     edges (3 m)        tuples in three words: the lower 32 bits of either end, and the upper 16 bits of both
     input (m)          weights of the tuples
-    starts (n+2)       kernel 1 counts arcs of vertex v in starts[v + 2]; running sums make starts[v + 1] the start of
-                       its row; while arcs are placed it moves to the row's end, which is where row v + 1 begins.  So
-                       the first n + 1 words are the offsets in the end
+    degree (labels)    arcs of each vertex, loops left out
+    rank (labels), label (n)    the number of a vertex in the rows, NONE where it has no arc; and the other way round.
+                       Vertices with many arcs come first, by class: so the distances that are gathered most lie together
+    renamed            tuples, as many as are renamed at a time: the ranks of both ends, NONE for a loop
+    starts (n+2)       of the vertices that have arcs: kernel 1 puts the arcs of v into starts[v + 2]; running sums make
+                       starts[v + 1] the start of its row; while arcs are placed it moves to the row's end, which is
+                       where row v + 1 begins.  So the first n + 1 words are the offsets in the end
     offsets, targets, weights    the rows: arcs in any order, duplicates kept, loops dropped
-    distance (n)       float32; of the search NaN (all bits set) where not reached, and -1 after graph500_settle
-    parent (n)         -1 where not reached
+    distance (n)       float32; of the search NaN (all bits set) where not reached
+    parent (n)         NONE where there is none yet
+    distance, parent (labels)    the same for all labels in the end, -1 where not reached
     piece_vertex, piece_begin    the rows of hubs in pieces of PIECE arcs: whose, and where each begins
     pairs (n)          parent << 32 | bits of the distance, so that one gather brings both
     found              words of 64 bits, see the two enums
 
-In launch order: generate; survey, count, tile_sums, running_sums, place, list_pieces; first_hub, push, tight, settle,
-hang; check_vertices, climb, check_tuples, check_confirmed.
+In launch order: generate; survey, count, count_classes, rank, tile_sums, running_sums, rename, place, list_pieces;
+first_hub, push, tight, list_open, hang, unrank; check_vertices, climb, check_tuples, check_confirmed.
 
 Parents are found by pulling.  An arc v -> u of weight w is tight for v if d(u) + w = d(v).  Let D be the distance of
 the nearest vertex with many arcs.  Few vertices are nearer than D; these push along all of their arcs.  From the others
@@ -30,8 +35,10 @@ Source: Graph500 specification 2.0, sections 3 to 6; the generator's formulas ar
 #include "csr.cuh"
 
 constexpr uint64 PRIME = 2147483647;
-constexpr int BLOCK = 256;       // threads of tile_sums and running_sums
-constexpr int TILE = 8 * BLOCK;  // words that one block of these takes
+constexpr int BLOCK = 256;       // threads of a block
+constexpr int SHARE = 8;         // words that a thread takes where a block has a tile:
+constexpr int TILE = SHARE * BLOCK;
+constexpr int CLASSES = 64;      // of degrees, two to a doubling
 constexpr int QUAD = 4;          // consecutive arcs that a lane takes, whose weights one load brings
 constexpr int HUB = 1024;        // a vertex with so many arcs is a hub; its row is cut
 constexpr int PIECE = 4096;      // into pieces of so many arcs, one for a warp
@@ -139,16 +146,77 @@ extern "C" __global__ void graph500_survey(int64 count, const uint32* __restrict
     if (lane_id() == WARP - 1 && loops != 0) atomicAdd(&found[LOOPS], loops);
 }
 
-// Launch: any grid, once for each range [first, last) of vertices, whose counters stay in the cache.  Writes starts, by
+// Launch: any grid, once for each range [first, last) of labels, whose counters stay in the cache.  Writes degree, by
 // atomicAdd.
 extern "C" __global__ void graph500_count(int64 count, const uint32* __restrict__ edges, uint32 first, uint32 last,
-                                          index_t* starts) {
-    count_t* const arcs = reinterpret_cast<count_t*>(starts);
+                                          uint32* degree) {
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
         const uint32 u = __ldcs(&edges[3 * i]), v = __ldcs(&edges[3 * i + 1]);
         if (u == v) continue;
-        if (first <= u && u < last) atomicAdd(&arcs[u + 2], static_cast<count_t>(1));
-        if (first <= v && v < last) atomicAdd(&arcs[v + 2], static_cast<count_t>(1));
+        if (first <= u && u < last) atomicAdd(&degree[u], 1u);
+        if (first <= v && v < last) atomicAdd(&degree[v], 1u);
+    }
+}
+
+// The class of a degree, which is not 0; great degrees come first.
+__device__ __forceinline__ int class_of(uint32 degree) {
+    const int doubling = 31 - __clz(static_cast<int>(degree));
+    return CLASSES - 1 - 2 * doubling - (doubling == 0 ? 0 : degree >> (doubling - 1) & 1);
+}
+
+// Launch: any grid of BLOCK threads.  Adds to `sizes` how many vertices each class has.
+extern "C" __global__ void graph500_count_classes(int32 labels, const uint32* __restrict__ degree, uint32* sizes) {
+    __shared__ uint32 own[CLASSES];
+    if (threadIdx.x < CLASSES) own[threadIdx.x] = 0;
+    __syncthreads();
+    for (int64 v = grid_thread(); v < labels; v += grid_threads()) {
+        if (degree[v] != 0) atomicAdd(&own[class_of(degree[v])], 1u);
+    }
+    __syncthreads();
+    if (threadIdx.x < CLASSES && own[threadIdx.x] != 0) atomicAdd(&sizes[threadIdx.x], own[threadIdx.x]);
+}
+
+// Give every vertex that has arcs its rank; `taken` begins with the first rank of each class.  Vertices of a class that
+// have neighbouring labels get neighbouring ranks.
+// Launch: a block of BLOCK threads for each tile.  Writes rank, label and starts, each by one thread, and adds to taken.
+extern "C" __global__ void graph500_rank(int32 labels, const uint32* __restrict__ degree, uint32* taken, int32* rank,
+                                         int32* label, index_t* starts) {
+    __shared__ uint32 own[CLASSES];
+    if (threadIdx.x < CLASSES) own[threadIdx.x] = 0;
+    __syncthreads();
+    const int64 begin = static_cast<int64>(blockIdx.x) * TILE + threadIdx.x;
+    uint32 arcs[SHARE], place[SHARE];
+#pragma unroll
+    for (int i = 0; i < SHARE; ++i) {
+        const int64 v = begin + i * BLOCK;
+        arcs[i] = v < labels ? degree[v] : 0;
+        place[i] = arcs[i] != 0 ? atomicAdd(&own[class_of(arcs[i])], 1u) : 0;
+    }
+    __syncthreads();
+    if (threadIdx.x < CLASSES && own[threadIdx.x] != 0) {
+        own[threadIdx.x] = atomicAdd(&taken[threadIdx.x], own[threadIdx.x]);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < SHARE; ++i) {
+        const int64 v = begin + i * BLOCK;
+        if (v >= labels) continue;
+        const uint32 at = arcs[i] != 0 ? own[class_of(arcs[i])] + place[i] : static_cast<uint32>(NONE);
+        rank[v] = static_cast<int32>(at);
+        if (arcs[i] == 0) continue;
+        label[at] = static_cast<int32>(v);
+        starts[at + 2ull] = static_cast<index_t>(arcs[i]);
+    }
+}
+
+// Launch: any grid.  Writes renamed, each by one thread.
+extern "C" __global__ void graph500_rename(int64 count, const uint32* __restrict__ edges,
+                                           const int32* __restrict__ rank, int2* renamed) {
+    for (int64 i = grid_thread(); i < count; i += grid_threads()) {
+        const uint32 u = __ldcs(&edges[3 * i]), v = __ldcs(&edges[3 * i + 1]);
+        int2 ends = {NONE, NONE};
+        if (u != v) ends = {rank[u], rank[v]};
+        renamed[i] = ends;
     }
 }
 
@@ -190,16 +258,18 @@ extern "C" __global__ void graph500_running_sums(int64 count, const int64* __res
     }
 }
 
-// Launch: any grid, once for each range [first, last) of vertices.  Every arc takes its place by atomicAdd on starts;
-// writes targets and weights there, each by one thread.
-extern "C" __global__ void graph500_place(int64 count, const uint32* __restrict__ edges,
+// Launch: any grid, once for each range [first, last) of ranks, whose counters, and the sectors that are being filled,
+// stay in the cache.  Every arc takes its place by atomicAdd on starts; writes targets and weights there, each by one
+// thread.
+extern "C" __global__ void graph500_place(int64 count, const int2* __restrict__ renamed,
                                           const float32* __restrict__ input, uint32 first, uint32 last,
                                           index_t* starts, int32* targets, float32* weights) {
     count_t* const ends = reinterpret_cast<count_t*>(starts);
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
-        const uint32 u = __ldcs(&edges[3 * i]), v = __ldcs(&edges[3 * i + 1]);
-        const bool forward = first <= u && u < last, backward = first <= v && v < last;
-        if (u == v || !(forward || backward)) continue;
+        const int2 ends_of = __ldcs(&renamed[i]);
+        const uint32 u = static_cast<uint32>(ends_of.x), v = static_cast<uint32>(ends_of.y);
+        const bool forward = first <= u && u < last, backward = first <= v && v < last;  // NONE lies beyond all
+        if (!(forward || backward)) continue;
         const float32 w = __ldcs(&input[i]);
         if (forward) {
             const count_t at = atomicAdd(&ends[u + 1], static_cast<count_t>(1));
@@ -400,19 +470,16 @@ graph500_tight(int32 vertices, index_t arcs, int64 pieces, const int32* __restri
     candidates.look(candidates.count);
 }
 
-// List the reached vertices that have no parent yet, and mark those that are not reached.
-// Launch: any grid of whole warps.  Writes distance, list and *count.
-extern "C" __global__ void graph500_settle(int32 vertices, float32* distance, const int32* __restrict__ parent,
-                                           int32* list, uint32* count) {
+// List the reached vertices that have no parent yet.
+// Launch: any grid of whole warps.  Writes list and *count.
+extern "C" __global__ void graph500_list_open(int32 vertices, const float32* __restrict__ distance,
+                                              const int32* __restrict__ parent, int32* list, uint32* count) {
     for (int64 first = grid_thread() - lane_id(); first < vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
-        const bool open = v < vertices && parent[v] == NONE;
-        const bool unreached = open && __float_as_uint(distance[v]) == 0xffffffffu;
-        if (unreached) distance[v] = -1.0f;
-        const bool waits = open && !unreached;
-        if (!__any_sync(FULL_MASK, waits)) continue;
-        const uint32 slot = warp_append(count, waits);
-        if (waits) list[slot] = static_cast<int32>(v);
+        const bool open = v < vertices && parent[v] == NONE && __float_as_uint(distance[v]) != 0xffffffffu;
+        if (!__any_sync(FULL_MASK, open)) continue;
+        const uint32 slot = warp_append(count, open);
+        if (open) list[slot] = static_cast<int32>(v);
     }
 }
 
@@ -433,13 +500,29 @@ extern "C" __global__ void graph500_hang(int64 count, const int32* __restrict__ 
         for (index_t first = offsets[v]; first < offsets[v + 1] && !hangs; first += WARP) {
             const index_t at = first + lane_id();
             int32 u = NONE;
-            if (at < offsets[v + 1] && distance[targets[at]] == far && far + weights[at] == far) u = targets[at];
+            // Few weights are so small that a distance absorbs them: only their targets are read.
+            if (at < offsets[v + 1] && far + weights[at] == far && distance[targets[at]] == far) u = targets[at];
             if (u != NONE && seen[u] == NONE) u = NONE;  // race-allowed: a parent is written once
             const unsigned offers = __ballot_sync(FULL_MASK, u != NONE);
             hangs = offers != 0;
             if (hangs && lane_id() == first_lane(offers)) seen[v] = u;  // race-allowed: readers take either value
         }
         if (!hangs && lane_id() == 0) atomicAdd(left, 1u);
+    }
+}
+
+// Bring distances and parents back to the labels of the input.
+// Launch: any grid.  Writes label_distance and label_parent, each by one thread.
+extern "C" __global__ void graph500_unrank(int32 labels, int32 root, const int32* __restrict__ rank,
+                                           const int32* __restrict__ label, const float32* __restrict__ distance,
+                                           const int32* __restrict__ parent, float32* label_distance,
+                                           int32* label_parent) {
+    for (int64 v = grid_thread(); v < labels; v += grid_threads()) {
+        const int32 at = rank[v];
+        const bool reached = at != NONE && __float_as_uint(distance[at]) != 0xffffffffu;
+        const int32 above = reached ? parent[at] : NONE;
+        label_distance[v] = v == root ? 0.0f : reached ? distance[at] : -1.0f;
+        label_parent[v] = v == root ? root : above == NONE ? NONE : label[above];
     }
 }
 

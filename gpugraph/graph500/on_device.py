@@ -3,10 +3,12 @@
 Kernel 1 counts the arcs of each vertex, adds the counts up and lets every arc take its place, with no sort: 16 bytes of
 a tuple are read twice, and 8 bytes of an arc are written.  The counters of all vertices would not stay in the cache
 together, where an atomic is several times as fast, so both passes go over the tuples once for each range of vertices.
+In the rows vertices with many arcs have the first numbers, and those without any have none: most gathers of a search
+then meet the cache.
 
 Kernel 3 is delta-stepping and one pass for the parents, which reads 4 bytes of each arc and gathers few distances.  To
 carry parents in the search would make every distance word 8 bytes wide, and gathering those is what a search takes
-most of its time for.
+most of its time for.  In the end distances and parents are brought back to the labels of the input.
 """
 
 from __future__ import annotations
@@ -27,8 +29,12 @@ from gpugraph.graph500.generator import BLOCK, FILE, Tuples
 from gpugraph.problems.registry import find_algorithm
 
 NOTHING = 2**64 - 1
-WINDOW = 32 << 20
-"""Bytes of counters that a pass of kernel 1 works on: they stay in a GPU's second-level cache."""
+WINDOW = 8 << 20
+"""Counters that a pass over the tuples works on: they stay in a GPU's second-level cache."""
+FIRST_RANKS, GROWTH = 1 << 20, 4
+"""Ranks whose arcs are placed by the first pass, and how many times as many by the next: they have ever fewer arcs."""
+RENAMED = 1 << 29
+"""Tuples that are renamed at a time."""
 
 
 def index_bits_for(arcs: int) -> int:
@@ -55,6 +61,8 @@ class DeviceMachine:
         self.kernels: dict[str, Kernel] = {}
         self.algorithm = find_algorithm("sssp", "delta-stepping", device.kind)
         self.vertices = self.arcs = 0
+        self.rank: Array
+        self.label: Array
         self.rows: DeviceRows
         self.state: Any
         self.pieces: np.int64
@@ -62,6 +70,7 @@ class DeviceMachine:
         self.piece_begin: Array
         self.distance: Array
         self.parent: Array
+        self.above: Array
         self.waiting: Array
 
     def _launch(self, name: str, threads: int, *args: Any) -> None:
@@ -79,32 +88,62 @@ class DeviceMachine:
             remedy = "give the edge list of a Graph500 generator"
             fault = bad_tuple(first_bad, self.tuples.line(first_bad, device))
             raise InputError(fault, where="the edge list", remedy=remedy)
-        n = largest + 1
         bits = self.bits or index_bits_for(2 * (len(self.tuples) - loops))
         self.kernels = FILE.kernels(device, {"INDEX_BITS": bits, "WEIGHT": "float32"}, without=("generate", "survey"))
-        dtype = np.dtype(f"int{bits}")
-        device.require(n * (dtype.itemsize + 12))
-        starts = device.full(n + 2, 0, dtype)
-        step = max(1, WINDOW // dtype.itemsize)
-        ranges = [(np.uint32(first), np.uint32(min(first + step, n))) for first in range(0, n, step)]
-        for part in ranges:
-            self._launch("count", len(self.tuples), count, self.tuples.edges, *part, starts)
+        self.vertices = largest + 1
+        starts = self._rank(np.dtype(f"int{bits}"))
         arcs = self._add_up(starts)
         device.require(8 * arcs)
         targets, weights = device.empty(arcs, np.int32), device.empty(arcs, np.float32)
-        for part in ranges:
-            self._launch("place", len(self.tuples), *lists, *part, starts, targets, weights)
-        self.use_rows(DeviceRows(device, starts[: n + 1], targets, weights, _not_on_host))
+        self._place(starts, targets, weights)
+        self.use_rows(DeviceRows(device, starts[:-1], targets, weights, _not_on_host))
+        self.distance = device.empty(self.vertices, np.float32)
+        self.parent = device.empty(self.vertices, np.int32)
         device.synchronize()
+
+    def _rank(self, dtype: np.dtype[Any]) -> Array:
+        """Number the vertices that have arcs; return for each, two words further on, how many it has."""
+        device, labels = self.device, self.vertices
+        device.require(4 * labels * 3)
+        degree = device.full(labels, 0, np.uint32)
+        for first in range(0, labels, WINDOW):
+            part = np.uint32(first), np.uint32(min(first + WINDOW, labels))
+            self._launch("count", len(self.tuples), np.int64(len(self.tuples)), self.tuples.edges, *part, degree)
+        sizes = device.full(FILE["CLASSES"], 0, np.uint32)
+        self._launch("count_classes", labels, np.int32(labels), degree, sizes)
+        ends = np.cumsum(device.download(sizes))
+        taken = device.upload(np.concatenate([[0], ends[:-1]]).astype(np.uint32))
+        n = max(int(ends[-1]), 1)
+        device.require(n * (dtype.itemsize + 4))
+        self.rank, self.label = device.empty(labels, np.int32), device.empty(n, np.int32)
+        starts = device.full(n + 2, 0, dtype)
+        where = np.int32(labels), degree, taken, self.rank, self.label, starts
+        self.kernels["rank"](-(-labels // FILE["TILE"]), FILE["BLOCK"], where)
+        return starts
+
+    def _place(self, starts: Array, targets: Array, weights: Array) -> None:
+        """Let every arc take its place in the rows, so many tuples at a time, and of these range by range."""
+        tuples, n = self.tuples, int(starts.size) - 2
+        renamed = self.device.empty(2 * min(len(tuples), RENAMED), np.int32)
+        for begin in range(0, len(tuples), RENAMED):
+            end = min(begin + RENAMED, len(tuples))
+            count = np.int64(end - begin)
+            self._launch("rename", end - begin, count, tuples.edges[3 * begin : 3 * end], self.rank, renamed)
+            first, last = 0, FIRST_RANKS
+            while first < n:
+                part = np.uint32(first), np.uint32(min(last, n))
+                where = tuples.weights[begin:end], *part, starts, targets, weights
+                self._launch("place", end - begin, count, renamed, *where)
+                first, last = last, last + GROWTH * (last - first)
 
     def use_rows(self, rows: DeviceRows) -> None:
         """Make what searches in these rows need."""
         device, n, arcs = self.device, rows.vertices, rows.arcs
-        self.rows, self.vertices, self.arcs = rows, n, arcs
+        self.rows, self.arcs = rows, arcs
         graph = CSRGraph.lying_on(rows, directed=False, name="graph500", source="graph500")
         view, _, _ = make_resident(GraphView.of(graph, index_bits=rows.index_bits), device)
         self.state = self.algorithm.prepare(view, device)
-        self.parent, self.waiting = device.empty(n, np.int32), device.empty(n, np.int32)
+        self.above, self.waiting = device.empty(n, np.int32), device.empty(n, np.int32)
         room, count = arcs // FILE["HUB"] + arcs // FILE["PIECE"] + 1, device.full(1, 0, np.uint32)
         self.piece_vertex, self.piece_begin = device.empty(room, np.int32), device.empty(room, rows.index_dtype)
         self._launch("list_pieces", n, np.int32(n), rows.offsets, self.piece_vertex, self.piece_begin, count)
@@ -125,33 +164,44 @@ class DeviceMachine:
         """Return the arcs of a vertex; see ``Machine``."""
         if vertex >= self.vertices:
             return 0
-        first, last = self.device.download(self.rows.offsets[vertex : vertex + 2]).tolist()
+        rank = int(self.device.read(self.rank, vertex))
+        if rank == FILE["NONE"]:
+            return 0
+        first, last = self.device.download(self.rows.offsets[rank : rank + 2]).tolist()
         return int(last - first)
 
     def search(self, root: int) -> None:
         """Find distances and parents; see ``Machine``."""
-        device, n = self.device, self.vertices
-        words = self.algorithm.run(self.state, NullClock(), root)
-        self.distance = words.view(np.float32)
-        device.fill(self.parent, FILE["NONE"])
-        device.fill(self.parent[root : root + 1], root)
+        device, n, first = self.device, self.rows.vertices, int(self.device.read(self.rank, root))
+        if first == FILE["NONE"]:  # it reaches itself alone
+            device.fill(self.distance, -1)
+            device.fill(self.distance[root : root + 1], 0)
+            device.fill(self.parent, FILE["NONE"])
+            device.fill(self.parent[root : root + 1], root)
+            return
+        distance, above = self.algorithm.run(self.state, NullClock(), first).view(np.float32), self.above
+        device.fill(above, FILE["NONE"])
+        device.fill(above[first : first + 1], first)
         nearest = device.full(1, np.array(np.inf, np.float32).view(np.uint32)[()], np.uint32)
         rows = self.rows.offsets, self.rows.targets, self.rows.weights
         pieces = self.pieces, self.piece_vertex
-        self._launch("first_hub", int(self.pieces), *pieces, self.distance, nearest)
-        self._launch("push", n, np.int32(n), *rows, self.distance, nearest, self.parent)
+        self._launch("first_hub", int(self.pieces), *pieces, distance, nearest)
+        self._launch("push", n, np.int32(n), *rows, distance, nearest, above)
         sizes = np.int32(n), self.rows.index_dtype.type(self.arcs)
-        self._launch("tight", n, *sizes, *pieces, self.piece_begin, *rows, self.distance, nearest, self.parent)
+        self._launch("tight", n, *sizes, *pieces, self.piece_begin, *rows, distance, nearest, above)
         left = device.full(1, 0, np.uint32)
-        self._launch("settle", n, np.int32(n), self.distance, self.parent, self.waiting, left)
+        self._launch("list_open", n, np.int32(n), distance, above, self.waiting, left)
         waiting = missing = int(device.read(left))  # waits for all that was launched
         while missing:
             device.fill(left, 0)
-            where = (np.int64(waiting), self.waiting, *rows, self.distance, self.parent, left)
+            where = (np.int64(waiting), self.waiting, *rows, distance, above, left)
             self._launch("hang", FILE["WARP"] * waiting, *where)
             before, missing = missing, int(device.read(left))
             if missing == before:
                 break  # the validation will say so
+        back = self.rank, self.label, distance, above, self.distance, self.parent
+        self._launch("unrank", self.vertices, np.int32(self.vertices), np.int32(root), *back)
+        device.synchronize()
 
     def validate(self, root: int) -> Found:
         """Check the last search; see ``Machine``."""

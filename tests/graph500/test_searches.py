@@ -131,13 +131,25 @@ def test_nothing_is_carried_over_from_one_search_to_the_next(device: Any) -> Non
 def test_rows_hold_every_tuple_both_ways_but_loops_whatever_ranges_they_are_made_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(on_device, "WINDOW", 64)
+    for name, value in {"WINDOW": 16, "FIRST_RANKS": 1, "GROWTH": 2, "RENAMED": 4}.items():
+        monkeypatch.setattr(on_device, name, value)
     lines = [(5, 70, 0.5), (5, 70, 0.5), (70, 5, 0.25), (9, 9, 0.125), (0, 5, 1.0), (3, 41, 0.75)]
-    rows = machine_on(select_device("emulated")[0], lines).rows
-    tails = np.repeat(np.arange(rows.vertices), np.diff(rows.offsets))
-    arcs = sorted(zip(tails.tolist(), rows.targets.tolist(), rows.weights.tolist(), strict=True))
+    made = machine_on(select_device("emulated")[0], lines)
+    rows, label = made.rows, made.label
+    tails = label[np.repeat(np.arange(rows.vertices), np.diff(rows.offsets))]
+    arcs = sorted(zip(tails.tolist(), label[rows.targets].tolist(), rows.weights.tolist(), strict=True))
     both = [(u, v, w) for u, v, w in lines if u != v]
     assert arcs == sorted(both + [(v, u, w) for u, v, w in both])
+
+
+def test_vertices_with_many_arcs_come_first_in_the_rows_and_those_without_any_are_left_out() -> None:
+    made = machine_on(select_device("emulated")[0], generate(12, None))
+    degree, ranks = np.diff(made.rows.offsets), np.sort(made.rank[made.rank >= 0])
+    np.testing.assert_array_equal(ranks, np.arange(made.rows.vertices))
+    np.testing.assert_array_equal(made.rank[made.label], ranks)
+    assert degree.min() == 1
+    assert (2 * degree[:-1] > degree[1:]).all()
+    assert (np.minimum.accumulate(degree) * 1.5 > degree).all()
 
 
 def test_loops_decide_with_the_other_tuples_how_wide_positions_are(monkeypatch: pytest.MonkeyPatch) -> None:
