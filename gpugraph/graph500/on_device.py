@@ -124,6 +124,7 @@ class DeviceMachine:
     def _place(self, starts: Array, targets: Array, weights: Array) -> None:
         """Let every arc take its place in the rows, so many tuples at a time, and of these range by range."""
         tuples, n = self.tuples, int(starts.size) - 2
+        self.device.require(8 * min(len(tuples), RENAMED))
         renamed = self.device.empty(2 * min(len(tuples), RENAMED), np.int32)
         for begin in range(0, len(tuples), RENAMED):
             end = min(begin + RENAMED, len(tuples))
