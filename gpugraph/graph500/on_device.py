@@ -31,7 +31,7 @@ from gpugraph.problems.registry import find_algorithm
 NOTHING = 2**64 - 1
 WINDOW = 8 << 20
 """Counters that a pass over the tuples works on: they stay in a GPU's second-level cache."""
-FIRST_RANKS, GROWTH = 1 << 20, 4
+FIRST_RANKS, GROWTH = 1 << 18, 2
 """Ranks whose arcs are placed by the first pass, and how many times as many by the next: they have ever fewer arcs."""
 RENAMED = 1 << 29
 """Tuples that are renamed at a time."""
