@@ -155,6 +155,25 @@ def placed(error: InputError, where: str) -> InputError:
     return InputError(what, where=where, remedy=error.remedy)
 
 
+@contextlib.contextmanager
+def errors_at(where: str | os.PathLike[str]) -> Iterator[None]:
+    """Give input errors of the block a place, as ``placed`` does."""
+    try:
+        yield
+    except InputError as error:
+        raise placed(error, os.fspath(where)) from None
+
+
+def check_name(kind: str, name: str, known: Iterable[str]) -> None:
+    """Refuse a name that is not known; see ``unknown_name``.
+
+    Raises:
+        InputError: it is not.
+    """
+    if name not in (names := list(known)):
+        raise unknown_name(kind, name, names)
+
+
 def shown(value: object) -> str:
     """Return a value as a message shows it: its repr, shortened, or its type where it has none."""
     try:

@@ -13,7 +13,7 @@ from typing import Any
 
 from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.sweep import Block, Sweep, Variant
-from gpugraph.errors import GpuGraphError, InputError, placed, unknown_name
+from gpugraph.errors import GpuGraphError, InputError, check_name, placed, unknown_name
 from gpugraph.measure.cell import parse_options
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
@@ -88,9 +88,7 @@ class Available:
 
     def check_peer(self, name: str) -> None:
         """Refuse ``peer:NAME`` where there is no such peer."""
-        if name not in self._peers():
-            known = [peer.removeprefix(PEER) for peer in self._peers()]
-            raise unknown_name("peer", name.removeprefix(PEER), known)
+        check_name("peer", name.removeprefix(PEER), (peer.removeprefix(PEER) for peer in self._peers()))
 
     def _check_algorithm(self, name: str, problems: Sequence[str]) -> None:
         """Refuse a name that names an algorithm of none of the problems."""
@@ -223,7 +221,6 @@ class Plugins:
 
     def __init__(self, limit_s: float = 0.0, start: Callable[[], WorkerProcess] = WorkerProcess):
         self._limit_s, self._start = max(limit_s, LEAST_LIMIT_S), start
-        self._described: dict[str, Mapping[str, Any]] = {}
 
     def find(self, name: str, problem: str) -> Algorithm:
         """Return a user's own algorithm as one that cannot run: its devices, options and the like.
@@ -246,12 +243,8 @@ class Plugins:
         described = self._about(name)
         return described_plugin(next((one for one in described.values() if "error" not in one), described[PROBLEMS[0]]))
 
+    @cache  # noqa: B019  lives as long as one expansion
     def _about(self, name: str) -> Mapping[str, Any]:
-        if name not in self._described:
-            self._described[name] = self._ask(name)
-        return self._described[name]
-
-    def _ask(self, name: str) -> Mapping[str, Any]:
         """Import it in a worker of its own: what it does to that process meets nobody else."""
         with self._start() as worker:
             what = f"importing it took more than {in_seconds(self._limit_s)}"

@@ -21,8 +21,10 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
+import msgspec
+
 from gpugraph.bench.toml_file import Document
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name, errors_at, unknown_name
 from gpugraph.measure.cell import Sampling
 from gpugraph.problems.contract import PROBLEMS
 
@@ -183,10 +185,8 @@ def parse_settings(texts: Sequence[str]) -> dict[str, list[Any]]:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
             raise InputError(f"--set '{text}' is not AXIS=VALUES", remedy="for example --set scale=16..20")
-        try:
+        with errors_at(f"--set {text}"):
             settings.setdefault(name, []).extend(_values(name, value))
-        except InputError as error:
-            raise InputError(error.what, where=f"--set {text}", remedy=error.remedy) from None
     return settings
 
 
@@ -212,51 +212,33 @@ def apply_settings(document: Document, settings: Mapping[str, list[Any]]) -> Non
     """
     tables, path = document.tables, document.path
     document.overridden = frozenset(settings)
-    own = [block for block in tables.get("block", []) if isinstance(block, dict)]
-    declared = {key for table in (tables, *own) for part in _parts(table) for key in part}
+    own = tables.get("block", [])
+    every = (tables, *own)
+    declared = {key for table in every for part in (table.get("axes", {}), *table.get("cases", [])) for key in part}
     for name, values in settings.items():
         head, dot, tail = name.rpartition(".")
         if head in ("limits", "sampling"):
             known = LIMITS if head == "limits" else [f.name for f in fields(Sampling)]
-            if tail not in known:
-                raise unknown_name(f"setting of '{head}'", tail, known)
+            check_name(f"setting of '{head}'", tail, known)
             tables.setdefault(head, {})[tail] = values[-1]
             for block in own:
                 block.get(head, {}).pop(tail, None)
         elif dot and head not in declared:
-            for table in (tables, *own):
+            for table in every:
                 table.get("options", {}).get(head, {}).pop(tail, None)
             tables.setdefault("options", {}).setdefault(head, {})[tail] = values
         elif name in AXES or name in declared:
             tables.setdefault("axes", {})[name] = values
             for table in own:
                 table.get("axes", {}).pop(name, None)
-            for table in (tables, *own):
-                table["cases"] = _without(table.get("cases", []), name)
-        elif owners := [head for table in (tables, *own) for head in _owners(table, name)]:
+            for table in every:
+                left = [{k: v for k, v in case.items() if k != name} for case in table.get("cases", [])]
+                table["cases"] = [case for i, case in enumerate(left) if case not in left[:i]]
+        elif owners := [one for table in every for one, of in table.get("options", {}).items() if name in of]:
             remedy = f"write --set {owners[0]}.{name}=…"
             raise InputError(f"'{name}' is no axis of {path} but an option of {owners[0]}", remedy=remedy)
         else:
             raise unknown_name(f"axis of {path}", name, {*AXES, *declared})
-
-
-def _parts(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the tables whose keys are axes or variables."""
-    axes, cases = table.get("axes", {}), table.get("cases", [])
-    return [part for part in (axes, *(cases if isinstance(cases, list) else [])) if isinstance(part, dict)]
-
-
-def _owners(table: Mapping[str, Any], option: str) -> list[str]:
-    """Return the algorithms for which a table has an axis of that option."""
-    options = table.get("options", {})
-    return [name for name, own in options.items() if isinstance(own, dict) and option in own]
-
-
-def _without(cases: Any, name: str) -> Any:
-    if not isinstance(cases, list):
-        return cases
-    left = [{k: v for k, v in case.items() if k != name} for case in cases if isinstance(case, dict)]
-    return [case for i, case in enumerate(left) if case not in left[:i]]
 
 
 def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,23 +247,11 @@ def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: an unknown one, or a value it does not take.
     """
-    kinds = {f.name: bool if f.default is None else type(f.default) for f in fields(Sampling)}
-    found: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in kinds:
-            raise unknown_name("setting of 'sampling'", key, kinds)
-        found[key] = _typed(key, value, kinds[key])
-    Sampling(**found)
-    return found
-
-
-def _typed(key: str, value: Any, kind: type) -> Any:
-    """Return a value as a setting's own type; the command line gives texts."""
-    if isinstance(value, str):
-        (value,) = expand_words(value) if "," not in value else [value]
-        value = {"true": True, "yes": True, "false": False, "no": False}.get(value, value)
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
-        raise InputError(f"{key} takes {kind.__name__}, not {value!r}")
-    return value
+    for key in table:
+        check_name("setting of 'sampling'", key, (f.name for f in fields(Sampling)))
+    try:
+        made = msgspec.convert(dict(table), Sampling, strict=False)  # the command line gives texts
+    except msgspec.ValidationError as error:
+        what, _, setting = str(error).replace("`", "").partition(" - at $.")
+        raise InputError(f"{setting}: {what.lower()}", remedy="see docs/bench.md") from None
+    return {key: getattr(made, key) for key in table}

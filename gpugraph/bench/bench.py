@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.bench.available import PEER
@@ -74,8 +73,8 @@ class Bench:
     ):
         self._resume, self._retry, self._dry, self._peers = resume or retry, retry, dry, peers
         self.path = path or (latest_name(sweep.name) if self._resume else None) or dated_name(sweep.name)
-        self.sweep = _with_commands(sweep, commands)
-        self.sweep = replace(self.sweep, sampling=sampling_settings({**sweep.sampling, **(sampled or {})}))
+        sampling = sampling_settings({**sweep.sampling, **(sampled or {})})
+        self.sweep = replace(_with_commands(sweep, commands), sampling=sampling)
         self.store: Store | None = None
         self.notices: list[str] = []
         self.devices: dict[str, Mapping[str, Any]] = {}
@@ -102,9 +101,7 @@ class Bench:
                 ask = {"do": "devices", "names": _device_names(self.sweep, self._peers)}
                 first.process = first.start()
                 stack.callback(first.drop)
-                for worker in (
-                    () if self._dry else others
-                ):  # which open theirs meanwhile; nobody waits for their answers
+                for worker in () if self._dry else others:  # they open theirs meanwhile; nobody waits for the answers
                     worker.process = worker.start()
                     stack.callback(worker.drop)
                     worker.process.ask(ask)
@@ -121,9 +118,7 @@ class Bench:
         self.notices += [f"{name}: {device}" for name, device in self._unusable.items()]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def _take_over(self, records: Sequence[Mapping[str, Any]]) -> None:
@@ -174,17 +169,9 @@ class Bench:
         devices |= {str(device["kind"]): device for name, device in devices.items() if name == "auto"}
         devices |= {name: {"description": {"kind": name.partition(":")[0]}} for name in self._unusable}
         return Runner(
-            self.sweep,
-            self.plan,
-            self.store,
-            devices,
-            self.prices,
-            watcher,
-            retry=self._retry,
-            workers=self._workers,
-            engine=self._engine,
-            finished=self.finished,
-        ).run()
+            self.sweep, self.plan, self.store, devices, self.prices, watcher,
+            retry=self._retry, workers=self._workers, engine=self._engine, finished=self.finished,
+        ).run()  # fmt: skip
 
 
 def _with_commands(sweep: Sweep, commands: Sequence[str]) -> Sweep:

@@ -7,14 +7,16 @@ them.  docs/bench.md describes the file.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
+
+import msgspec
 
 from gpugraph.bench.axes import variables_in
 from gpugraph.bench.formula import NAMES, Conditions, Formula, NotMeasured, beside, meets
 from gpugraph.bench.toml_file import Document
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name
 from gpugraph.measure.record import Record
 from gpugraph.quantities import duration, percent, value
 
@@ -213,79 +215,68 @@ def number(found: Any) -> str:
 
 # ------------------------------------------------------------------ the file
 
-Made = TypeVar("Made")
 
-TABLE = ("title", "each", "with", "columns")
-EXPECT = ("text", "where", "each", "with", "value", "unit", "least", "most", "stated", "says")
+class QuestionTable(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What both kinds of tables have."""
+
+    each: dict[str, Any] = {}
+    others: dict[str, dict[str, Any]] = msgspec.field(name="with", default_factory=dict)
 
 
-def read_tables(document: Document) -> list[Table]:
+class TableTable(QuestionTable, kw_only=True, forbid_unknown_fields=True):
+    """``[[table]]``, as it is written."""
+
+    title: str
+    columns: dict[str, Any]
+
+
+class ExpectTable(QuestionTable, kw_only=True, forbid_unknown_fields=True):
+    """``[[expect]]``, as it is written."""
+
+    text: str
+    value: str | float
+    where: str = ""
+    unit: str = ""
+    least: float | None = None
+    most: float | None = None
+    stated: float | None = None
+    says: str = ""
+
+
+def read_tables(document: Document, tables: Sequence[TableTable]) -> list[Table]:
     """Return what ``[[table]]`` of a sweep's file asks for.
 
     Raises:
         InputError: anything in it that makes no sense; the message names file, line and key.
     """
-    return _read(document, "table", TABLE, ("title", "columns"), _table)
-
-
-def read_expectations(document: Document) -> list[Expectation]:
-    """Return what ``[[expect]]`` of a sweep's file asks for.
-
-    Raises:
-        InputError: anything in it that makes no sense; the message names file, line and key.
-    """
-    return _read(document, "expect", EXPECT, ("text", "value"), _expectation)
-
-
-def _read(
-    document: Document,
-    name: str,
-    known: Sequence[str],
-    needed: Sequence[str],
-    make: Callable[[Mapping[str, Any]], Made],
-) -> list[Made]:
-    """Return what is made of each table of a list; what is wrong with one gets its place."""
     found = []
-    for turn, table in enumerate(document.list_of_tables(document.tables, name)):
-        document.check_keys(table, known, name, turn=turn)
-        with document.at(name, needed[0] if needed[0] in table else next(iter(table), ""), turn=turn):
-            for key in needed:
-                if key not in table:
-                    raise InputError(f"lacks '{key}'", remedy="see docs/bench.md")
-            found.append(make(table))
+    for turn, table in enumerate(tables):
+        with document.at("table", "title", turn=turn):
+            _check_variables(table)
+            if not table.columns:
+                raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
+            columns = {title: Formula(str(text), table.others) for title, text in table.columns.items()}
+            found.append(Table(table.each, table.others, table.title, columns))
     return found
 
 
-def _table(table: Mapping[str, Any]) -> Table:
-    each, others = _question(table)
-    columns = table["columns"]
-    if not isinstance(columns, dict) or not columns:
-        raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
-    return Table(each, others, str(table["title"]), {k: Formula(str(v), others) for k, v in columns.items()})
+def read_expectations(document: Document, tables: Sequence[ExpectTable]) -> list[Expectation]:
+    """Return what ``[[expect]]`` of a sweep's file asks for; errors are those of ``read_tables``."""
+    found = []
+    for turn, table in enumerate(tables):
+        with document.at("expect", "text", turn=turn):
+            if table.least is table.most is table.stated is None or table.stated == 0:
+                raise InputError("it says nothing of the figure", remedy="give least, most or stated")
+            _check_variables(table)
+            given = {name: getattr(table, name) for name in table.__struct_fields__ if name != "value"}
+            found.append(Expectation(**given, formula=Formula(str(table.value), table.others)))
+    return found
 
 
-def _expectation(table: Mapping[str, Any]) -> Expectation:
-    said: dict[str, Any] = {key: table[key] for key in ("least", "most", "stated") if key in table}
-    for key, one in said.items():
-        if isinstance(one, bool) or not isinstance(one, int | float):
-            raise InputError(f"its {key} {one!r} is no number", remedy="write e.g. least = 1.5")
-    if not said or said.get("stated") == 0:
-        raise InputError("it says nothing of the figure", remedy="give least, most or stated")
-    each, others = _question(table)
-    said |= {key: str(table.get(key, "")) for key in ("where", "unit", "says")}
-    return Expectation(each, others, str(table["text"]), formula=Formula(str(table["value"]), others), **said)
-
-
-def _question(table: Mapping[str, Any]) -> tuple[Conditions, Mapping[str, Conditions]]:
-    """Return ``each`` and ``with`` of a table, checked."""
-    each, others = table.get("each", {}), table.get("with", {})
-    if not isinstance(each, dict) or not isinstance(others, dict):
-        raise InputError("'each' and 'with' are no tables", remedy='write each = { algorithm = "prim" }')
-    for name, conditions in others.items():
-        if not isinstance(conditions, dict) or not name.isidentifier():
+def _check_variables(table: QuestionTable) -> None:
+    """Refuse names of other cells that no formula can hold, and variables of their conditions that are unknown."""
+    for name, conditions in table.others.items():
+        if not name.isidentifier():
             raise InputError(f"with.{name} is no table", remedy='write with.plain = { prepare = "none" }')
-        for text in conditions.values():
-            for variable in variables_in(text):
-                if variable not in NAMES:
-                    raise unknown_name("variable", variable, NAMES)
-    return each, others
+        for variable in (one for text in conditions.values() for one in variables_in(text)):
+            check_name("variable", variable, NAMES)

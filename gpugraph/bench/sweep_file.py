@@ -7,18 +7,29 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpugraph.bench.axes import AXES, LIMITS, TEMPLATES, apply_settings, expand, meets, sampling_settings, variables_in
-from gpugraph.bench.findings import Expectation, read_expectations, read_tables
+import msgspec
+
+from gpugraph.bench.axes import (
+    AXES,
+    BOOLEANS,
+    TEMPLATES,
+    apply_settings,
+    expand,
+    meets,
+    sampling_settings,
+    variables_in,
+)
+from gpugraph.bench.findings import Expectation, ExpectTable, TableTable, read_expectations, read_tables
 from gpugraph.bench.formula import check_conditions
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
-from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.errors import InputError, check_name, placed, unknown_name
 from gpugraph.files import resource_dir
 from gpugraph.graph.view import PREPARATIONS
 from gpugraph.measure.cell import Cell
@@ -28,8 +39,6 @@ from gpugraph.quantities import parse_bytes, parse_seconds
 # ------------------------------------------------------------------ [paper]
 # What a paper states, and which of it goes into the record of a cell.
 
-PAPER = ("title", "authors", "year", "hardware", "note", "small", "point", "claim")
-
 VALUES = ("kernel_s", "mteps", "speedup")
 """What a point of a paper may state."""
 
@@ -37,16 +46,27 @@ SIZES = ("vertices", "scale")
 """What may say how large its graph was."""
 
 
+class PaperTable(msgspec.Struct, forbid_unknown_fields=True):
+    """``[paper]``; a point is a table of values and conditions."""
+
+    title: str | None = None
+    hardware: str | None = None
+    authors: Any = None
+    year: Any = None
+    note: Any = None
+    small: Any = None
+    point: list[dict[str, Any]] = []
+    claim: list[str] = []
+
+
 def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mapping[str, Any]:
-    """Return the table ``[paper]``, checked; expectations that have a place in it are claims too.
+    """Return the table ``[paper]``, its points checked; expectations that have a place in it are claims too.
 
     Raises:
-        InputError: anything in it that makes no sense; the message names file, line and key.
+        InputError: a point makes no sense; the message names file, line and key.
     """
-    paper = document.table(document.tables, "paper")
-    document.check_keys(paper, PAPER, "paper")
-    points = document.list_of_tables(paper, "paper", "point")
-    for turn, point in enumerate(points):
+    paper: Mapping[str, Any] = document.tables["paper"]
+    for turn, point in enumerate(paper.get("point", ())):
         if not any(key in point for key in VALUES):
             remedy = f"give {', '.join(VALUES[:-1])} or {VALUES[-1]}"
             where = document.where("paper", "point")
@@ -56,14 +76,11 @@ def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mappi
             if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
                 where = document.where("paper", "point", key, turn=turn)
                 raise InputError(f"{value!r} is no number above 0", where=where)
-    claims = paper.get("claim", [])
-    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
-        raise InputError("is no list of texts", where=document.where("paper", "claim"), remedy='write claim = ["…"]')
     for key in ("title", "hardware"):
-        if not isinstance(paper.get(key), str):
+        if key not in paper:
             raise InputError(f"lacks '{key}'", where=document.where("paper"), remedy="name paper and hardware")
     judged = [f"{one.text} ({one.where})" for one in expectations if one.where]
-    return {**paper, "claim": [*claims, *judged]}
+    return {**paper, "claim": [*paper.get("claim", ()), *judged]}
 
 
 def paper_of(paper: Mapping[str, Any], cell: Cell) -> list[dict[str, Any]]:
@@ -94,8 +111,44 @@ def paper_of(paper: Mapping[str, Any], cell: Cell) -> list[dict[str, Any]]:
     return [{**objects[0], **said}, *objects[1:]]
 
 
-BLOCK = ("name", "axes", "options", "cases", "skip", "limits")
-TOP = ("title", "about", "budget", "sampling", "block", "paper", "peer", "table", "expect", *BLOCK[1:])
+class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``[limits]``, as it is written."""
+
+    time: Any = None
+    load: Any = None
+    memory: Any = None
+
+
+class ForAllBlocks(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a file says for all blocks, and a block for itself."""
+
+    axes: dict[str, Any] = {}
+    options: dict[str, dict[str, Any]] = {}
+    cases: list[dict[str, Any]] = []
+    skip: list[dict[str, Any]] = []
+    limits: LimitsTable = LimitsTable()
+
+
+class BlockTable(ForAllBlocks, kw_only=True, forbid_unknown_fields=True):
+    """``[[block]]``."""
+
+    name: str = ""
+
+
+class SweepTable(ForAllBlocks, kw_only=True, forbid_unknown_fields=True):
+    """The file of a sweep."""
+
+    title: str | None = None
+    about: str = ""
+    budget: Any = None
+    sampling: dict[str, Any] = {}
+    block: list[BlockTable] | None = None
+    peer: dict[str, dict[str, Any]] = {}
+    paper: PaperTable | None = None
+    table: list[TableTable] = []
+    expect: list[ExpectTable] = []
+
+
 VARIANT = ("name", "device", "options", "prepare")
 
 
@@ -139,10 +192,7 @@ def read_sweep(
         InputError: anything in it that makes no sense; the message names file, line and key.
     """
     path = find_sweep(name)
-    document = Document(path if name.endswith(".toml") else _shown(path))
-    document.check_keys(document.tables, TOP)
-    apply_settings(document, settings or {})
-    return sweep_of(document, name, budget, default_budget)
+    return _sweep_of(Document(path if name.endswith(".toml") else _shown(path)), name, settings, budget, default_budget)
 
 
 def sweep_of_words(
@@ -152,47 +202,46 @@ def sweep_of_words(
     budget: float | None = None,
     default_budget: float = math.inf,
 ) -> Sweep:
-    """Return the sweep that a command line without a file describes.
+    """Return the sweep that a command line without a file describes; see ``read_sweep``.
 
     Args:
         tables: what a file of it would hold.
-        words: axis → the word of the command line that gave it, for messages.
-        settings: as for ``read_sweep``.
+        words: axis → the word of the command line that gave it, which messages name.
+        settings: as for ``read_sweep``, and so are the next two.
         budget: likewise.
         default_budget: likewise.
-
-    Raises:
-        InputError: as for ``read_sweep``; the message names the word.
     """
     document = Document("command line", dict(tables))
     document.words = dict(words)
+    return _sweep_of(document, "bench", settings, budget, default_budget)
+
+
+def _sweep_of(
+    document: Document,
+    name: str,
+    settings: Mapping[str, list[Any]] | None,
+    budget: float | None,
+    default_budget: float,
+) -> Sweep:
+    document.read_as(SweepTable)
     apply_settings(document, settings or {})
-    return sweep_of(document, "bench", budget, default_budget)
-
-
-def sweep_of(document: Document, name: str, budget: float | None = None, default_budget: float = math.inf) -> Sweep:
-    """Return the sweep that a document describes; see ``read_sweep``."""
-    tables = document.tables
-    for key in ("title", "about"):
-        if not isinstance(tables.get(key, ""), str):
-            raise InputError("is no text", where=document.where(key))
+    table = document.read_as(SweepTable)
     with document.at("budget"):
-        seconds = budget or (parse_seconds(tables["budget"]) if "budget" in tables else default_budget)
-    peers = document.table(tables, "peer")
+        seconds = budget or (parse_seconds(table.budget) if table.budget is not None else default_budget)
     with document.at("sampling"):
-        sampling = sampling_settings(document.table(tables, "sampling"))
-    expectations = read_expectations(document)
+        sampling = sampling_settings(table.sampling)
+    expectations = read_expectations(document, table.expect)
     sweep = Sweep(
         name=name,
-        title=tables.get("title", name),
+        title=table.title or name,
         path=document.path,
-        blocks=_blocks(document),
+        blocks=_blocks(document, table),
         budget_s=seconds,
         sampling=sampling,
-        peers={name: document.table(peers, "peer", name) for name in peers},
-        paper=read_paper(document, expectations) if "paper" in tables else None,
+        peers=table.peer,
+        paper=read_paper(document, expectations) if table.paper else None,
         document=document,
-        tables=read_tables(document),
+        tables=read_tables(document, table.table),
         expectations=expectations,
         budget_by_clock=budget is not None,
     )
@@ -241,113 +290,95 @@ def _shown(path: Path) -> Path:
 # ------------------------------------------------------------------ blocks
 
 
-def _blocks(document: Document) -> list[Block]:
+def _blocks(document: Document, table: SweepTable) -> list[Block]:
     """Return the blocks of a file; one that has no ``[[block]]`` is a block itself."""
-    if "block" not in document.tables:
-        return [_block(document, {}, None)]
-    blocks = document.list_of_tables(document.tables, "block")
-    for turn, block in enumerate(blocks):
-        document.check_keys(block, BLOCK, "block", turn=turn)
-    return [_block(document, block, turn) for turn, block in enumerate(blocks)]
+    if table.block is None:
+        return [_block(document, table, BlockTable(), None)]
+    return [_block(document, table, own, turn) for turn, own in enumerate(table.block)]
 
 
-def _block(document: Document, own: Mapping[str, Any], turn: int | None) -> Block:
+def _block(document: Document, top: ForAllBlocks, own: BlockTable, turn: int | None) -> Block:
     """Return a block: what the file says for all blocks, overridden by what this one says."""
     axes, algorithms = dict(AXES), {"": [Variant("auto")]}
     del axes["algorithm"]
     options: dict[str, dict[str, list[Any]]] = {}
-    cases: list[dict[str, Any]] = []
-    limits: dict[str, Any] = {}
-    both: list[tuple[Mapping[str, Any], tuple[str, ...], int]] = [
-        (document.tables, (), 0),
-        (own, ("block",), turn or 0),
-    ]
+    both: list[tuple[ForAllBlocks, tuple[str, ...], int]] = [(top, (), 0), (own, ("block",), turn or 0)]
     for table, keys, at in both:
-        for name, value in document.table(table, *keys, "axes", turn=at).items():
+        for name, value in table.axes.items():
             with document.at(*keys, "axes", name, turn=at):
                 if name == "algorithm":
                     algorithms = _algorithms(value)
                 else:
                     axes[name] = _axis(name, value)
-        options |= _options(document, table, keys)
-        remedy = "write cases = [{ n = 1024, deg = 3 }, …]"
-        cases += document.list_of_tables(table, *keys, "cases", turn=at, remedy=remedy)
-        limits |= document.table(table, *keys, "limits", turn=at)
+        for algorithm, values in table.options.items():
+            if values:
+                options[algorithm] = {}
+            for name, value in values.items():
+                with document.at(*keys, "options", algorithm, name):
+                    options[algorithm][name] = expand(value)
     if not axes["graph"]:
         raise InputError("names no graph", where=document.where("axes"), remedy='write e.g. graph = "rmat:{scale}"')
     named = {variant.name for group in algorithms.values() for variant in group}
     for algorithm, (option, *_) in options.items():
-        if algorithm not in named and not algorithm.startswith("peer:"):  # --peer may name that
-            keys = ("block",) if algorithm in own.get("options", ()) else ()
+        if not algorithm.startswith("peer:"):  # --peer may name that
+            keys = ("block",) if algorithm in own.options else ()
             with document.at(*keys, "options", algorithm, option, turn=(turn or 0) if keys else 0):
-                raise unknown_name("algorithm of this sweep", algorithm, named)
+                check_name("algorithm of this sweep", algorithm, named)
+    cases = [*top.cases, *own.cases]
     known = {*AXES, *axes, *(key for case in cases for key in case), "reason", "vertices", "arcs"}
     return Block(
-        name=str(own.get("name", "")),
+        name=own.name,
         axes=axes,
         algorithms=algorithms,
         options=options,
         cases=cases or [{}],
         skip=[rule for table, keys, at in both for rule in _rules(document, table, known, keys, at)],
-        limits=_limits(document, limits),
+        limits=_limits(document, (own.limits, top.limits)),
         turn=turn,
     )
 
 
 def _axis(name: str, value: Any) -> list[Any]:
     values = expand(value)
+    kinds: tuple[type, ...] = (int, float, str)
+    if name in AXES:
+        kinds = (bool,) if name in BOOLEANS else _KINDS.get(name, (str,))
     for one in values:
         if not isinstance(one, int | float | str):
             raise InputError(f"{one!r} is no value of an axis", remedy="take numbers, texts, or a range such as 16..24")
-    known = {
-        "symmetrize": (bool,),
-        "keep_ids": (bool,),
-        "vertices": (int,),
-        "directed": (bool,),
-        "seed": (int,),
-        "index_bits": (int,),
-        "phases": (bool,),
-        "predecessors": (bool,),
-        "source": (str, int),
-    }.get(name)
-    if name in AXES and (wrong := [one for one in values if not isinstance(one, known or (str,))]):
-        raise InputError(f"{wrong[0]!r} is no value of '{name}'", remedy="see docs/bench.md")
-    check: Callable[[str], Any] = {
-        "problem": _check_problem,
-        "device": parse_device,
-        "prepare": _check_preparation,
-        "transfers": _check_transfers,
-    }.get(name, str)
-    for one in values:
-        check(one)
+        if not isinstance(one, kinds):
+            raise InputError(f"{one!r} is no value of '{name}'", remedy="see docs/bench.md")
+        _CHECKS.get(name, str)(one)
     return values
-
-
-def _algorithms(value: Any) -> dict[str, list[Variant]]:
-    """Return the variants by problem; ``""`` where they are given for all."""
-    is_variant = isinstance(value, dict) and "name" in value
-    if not isinstance(value, dict) or is_variant:
-        return {"": [_variant(one) for one in (value if isinstance(value, list) else [value])]}
-    for problem in value:
-        _check_problem(problem)
-    return {p: [_variant(one) for one in (v if isinstance(v, list) else [v])] for p, v in value.items()}
-
-
-def _check_problem(name: str) -> None:
-    if name not in PROBLEMS:
-        raise unknown_name("problem", name, PROBLEMS)
-
-
-def _check_transfers(text: str) -> None:
-    if text not in TRANSFERS:
-        raise unknown_name("way to time transfers", text, TRANSFERS)
 
 
 def _check_preparation(text: str) -> None:
     """Refuse steps of ``a+b`` that are no preparations; a variable may become one."""
-    for step in text.split("+"):
-        if step not in ("", "none", *PREPARATIONS) and "{" not in step:
-            raise unknown_name("preparation", step, ["none", *PREPARATIONS])
+    for step in filter(None, text.split("+")):
+        if "{" not in step:
+            check_name("preparation", step, ["none", *PREPARATIONS])
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("vertices", "seed", "index_bits"), (int,)),
+    "source": (str, int),
+}
+"""The types of axes whose values are neither texts nor true and false."""
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "problem": lambda name: check_name("problem", name, PROBLEMS),
+    "device": parse_device,
+    "prepare": _check_preparation,
+    "transfers": lambda name: check_name("way to time transfers", name, TRANSFERS),
+}
+
+
+def _algorithms(value: Any) -> dict[str, list[Variant]]:
+    """Return the variants by problem; ``""`` where they are given for all."""
+    by_problem = value if isinstance(value, dict) and "name" not in value else {"": value}
+    for problem in by_problem.keys() - {""}:
+        _CHECKS["problem"](problem)
+    return {p: [_variant(one) for one in (v if isinstance(v, list) else [v])] for p, v in by_problem.items()}
 
 
 def _variant(value: Any) -> Variant:
@@ -355,8 +386,7 @@ def _variant(value: Any) -> Variant:
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         raise InputError(f"{value!r} is no algorithm", remedy='write "boruvka", or { name = "prim", options = {…} }')
     for key in value:
-        if key not in VARIANT:
-            raise unknown_name("key of an algorithm", key, VARIANT)
+        check_name("key of an algorithm", key, VARIANT)
     name, _, device = value["name"].partition("@")
     variant = Variant(name, value.get("device", device or None), dict(value.get("options", {})), value.get("prepare"))
     parse_device(variant.device or "auto")
@@ -364,39 +394,26 @@ def _variant(value: Any) -> Variant:
     return variant
 
 
-def _options(document: Document, table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, dict[str, list[Any]]]:
-    found: dict[str, dict[str, list[Any]]] = {}
-    options = document.table(table, *keys, "options")
-    for algorithm in options:
-        for name, value in document.table(options, *keys, "options", algorithm).items():
-            with document.at(*keys, "options", algorithm, name):
-                found.setdefault(algorithm, {})[name] = expand(value)
-    return found
-
-
 def _rules(
-    document: Document, table: Mapping[str, Any], known: set[str], keys: tuple[str, ...], turn: int
-) -> list[Rule]:
-    found = []
-    for number, rule in enumerate(document.list_of_tables(table, *keys, "skip", turn=turn)):
-        document.check_keys(rule, known, *keys, "skip", turn=turn if keys else number)
+    document: Document, table: ForAllBlocks, known: set[str], keys: tuple[str, ...], turn: int
+) -> Iterator[Rule]:
+    for number, rule in enumerate(table.skip):
+        for key in rule:
+            with document.at(*keys, "skip", key, turn=turn if keys else number):
+                check_name("key", key, known)
         conditions = {key: value for key, value in rule.items() if key != "reason"}
         if not conditions:
             raise InputError("has no condition and would leave out every cell", where=document.where(*keys, "skip"))
         reason = f"rule {', '.join(f'{k} = {v}' for k, v in conditions.items())}"
-        found.append(Rule(conditions, str(rule.get("reason", reason))))
-    return found
+        yield Rule(conditions, str(rule.get("reason", reason)))
 
 
-def _limits(document: Document, table: Mapping[str, Any]) -> Limits:
-    document.check_keys(table, LIMITS, "limits")
-    limits: dict[str, Any] = {}
-    for key, name, parse in (
-        ("time", "time_s", parse_seconds),
-        ("load", "load_s", parse_seconds),
-        ("memory", "memory_bytes", parse_bytes),
-    ):
-        if key in table:
+def _limits(document: Document, tables: Sequence[LimitsTable]) -> Limits:
+    """Return the limits, the first table's before those of the second."""
+    found: dict[str, Any] = {}
+    for key, name in (("time", "time_s"), ("load", "load_s"), ("memory", "memory_bytes")):
+        value = next((one for table in tables if (one := getattr(table, key)) is not None), None)
+        if value is not None:
             with document.at("limits", key):
-                limits[name] = parse(table[key])
-    return Limits(**limits)
+                found[name] = parse_bytes(value) if key == "memory" else parse_seconds(value)
+    return Limits(**found)

@@ -6,12 +6,16 @@ import contextlib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args
+
+import msgspec
 
 from gpugraph.errors import InputError, placed, unknown_name
 from gpugraph.files import check_ends
+
+Kind = TypeVar("Kind")
 
 _HEADER = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?")
 _LINE_OF_ERROR = re.compile(r"\(at line (\d+), column \d+\)")
@@ -97,38 +101,38 @@ class Document:
                 raise
             raise placed(error, self.where(*keys, turn=turn)) from None
 
-    def table(self, table: Mapping[str, Any], *keys: str, turn: int = 0) -> Mapping[str, Any]:
-        """Return the table of a table that the last of ``keys`` names, empty where there is none.
+    def read_as(self, kind: type[Kind]) -> Kind:
+        """Return the tables as a ``msgspec.Struct``, every key known and of its type.
 
         Raises:
-            InputError: it is something else.
+            InputError: one is not; the message names file, line and key.
         """
-        value = table.get(keys[-1], {})
-        if not isinstance(value, dict):
-            where = self.where(*keys, turn=turn)
-            raise InputError("is no table", where=where, remedy=f"write [{'.'.join(keys)}]")
-        return value
+        try:
+            return msgspec.convert(self.tables, kind)
+        except msgspec.ValidationError as error:
+            what, _, path = str(error).partition(" - at `$")
+        keys, turns = re.findall(r"\.(\w+)", path), re.findall(r"\[(\d+)\]", path)
+        turn, named = int(turns[0]) if turns else 0, what.split("`")[1].removesuffix(" | null")
+        if what.startswith("Object contains unknown field"):
+            raise placed(unknown_name("key", named, _fields(kind, keys)), self.where(*keys, named, turn=turn))
+        if what.startswith("Object missing required field"):
+            what = f"lacks '{named}'"
+        elif named == "float":
+            value: Any = self.tables
+            for key, number in re.findall(r"\.(\w+)|\[(\d+)\]", path):
+                value = value[key or int(number)]
+            what = f"its {keys[-1]} {value!r} is no number"
+        else:
+            what = f"is no {_NOUNS.get(named, named)}"
+        raise InputError(what, where=self.where(*keys, turn=turn), remedy="see docs/bench.md")
 
-    def list_of_tables(self, table: Mapping[str, Any], *keys: str, turn: int = 0, remedy: str = "") -> list[Any]:
-        """Return the tables in a list that the last of ``keys`` names, none where there is none.
 
-        Raises:
-            InputError: it is something else.
-        """
-        value = table.get(keys[-1], [])
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            where = self.where(*keys, turn=turn)
-            raise InputError("is no list of tables", where=where, remedy=remedy or f"write [[{'.'.join(keys)}]]")
-        return value
+_NOUNS = {"object": "table", "array": "list", "str": "text"}
 
-    def check_keys(self, table: Mapping[str, Any], known: Iterable[str], *keys: str, turn: int = 0) -> None:
-        """Refuse a key that is not known, with the nearest that is.
 
-        Raises:
-            InputError: there is one.
-        """
-        names = list(known)
-        for key in table:
-            if key not in names:
-                with self.at(*keys, key, turn=turn):
-                    raise unknown_name("key", key, names)
+def _fields(kind: Any, keys: Sequence[str]) -> list[str]:
+    """Return the keys that the table at the end of a path may have."""
+    while not hasattr(kind, "__struct_fields__"):  # of a list or an optional table the one that it is of
+        kind = next(one for one in get_args(kind) if one is not type(None))
+    known = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    return _fields(known[keys[0]], keys[1:]) if keys else list(known)

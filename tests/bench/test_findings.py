@@ -184,7 +184,7 @@ def test_only_an_expectation_that_is_no_papers_claim_ends_a_bench_with_an_error(
         ),
         ("[[table]]\ntitle = 'a'\ncolumns = {}", "its columns are no table"),
         ("[[table]]\ntitle = 'a'\ncolumns = { a = 'graph' }\nwith.b = { graph = 'x:{scal}' }", "did you mean 'scale'?"),
-        ("[[table]]\ntitle = 'a'\ncolumns = { a = 'graph' }\neach = 3", "'each' and 'with' are no tables"),
+        ("[[table]]\ntitle = 'a'\ncolumns = { a = 'graph' }\neach = 3", "line 5, table.each: is no table"),
     ],
 )
 def test_a_file_that_asks_for_nonsense_is_refused_with_its_place(tmp_path, text, said):
