@@ -28,9 +28,10 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name, errors_at
 from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.problems.registry import peered_problems
 from gpugraph.quantities import parse_seconds
@@ -139,17 +140,10 @@ def read_tables(text: str) -> dict[str, Any]:
     Raises:
         InputError: no such file, no TOML, or a bad table.
     """
-    tables, where = _tables_of(text)
-    parse_commands(tables, where)
-    return tables
-
-
-def _tables_of(text: str) -> tuple[dict[str, Any], str]:
     where = text if text.endswith(".toml") else "--peer-command"
     try:
         if text.endswith(".toml"):
-            with open(text, "rb") as file:
-                tables = tomllib.load(file).get("peer", {})
+            tables = tomllib.loads(Path(text).read_text("utf-8")).get("peer", {})
         else:
             tables = tomllib.loads(text)
     except OSError as error:
@@ -159,7 +153,8 @@ def _tables_of(text: str) -> tuple[dict[str, Any], str]:
         raise InputError(f"is no TOML: {error}", where=where, remedy=remedy) from None
     if not isinstance(tables, dict) or not tables:
         raise InputError("names no peer", where=where, remedy="write a table [peer.NAME]")
-    return tables, where
+    parse_commands(tables, where)
+    return tables
 
 
 def parse_commands(tables: Mapping[str, Any], where: str = "") -> dict[str, CommandPeer]:
@@ -172,140 +167,121 @@ def parse_commands(tables: Mapping[str, Any], where: str = "") -> dict[str, Comm
     Raises:
         InputError: a key is unknown, missing or not what it should be; the message names the table and the key.
     """
-    return {name: _Table(name, table, where).command() for name, table in tables.items()}
+    found = {}
+    for name, table in tables.items():
+        with errors_at(f"{where} [peer.{name}]".strip()):
+            found[name] = _command(name, table)
+    return found
 
 
-class _Table:
-    """One table while it is read."""
+def _command(name: str, table: Any) -> CommandPeer:
+    """Return the command of one table."""
+    if not isinstance(table, Mapping):
+        raise InputError("is no table", remedy=f"write [peer.{name}]")
+    if name in LIBRARIES:
+        raise InputError(f"'{name}' is a library's name", remedy="call it otherwise")
+    if not _NAME.fullmatch(name):
+        raise InputError("is no name", remedy="take letters, digits, dots and dashes")
+    problems = peered_problems()
+    answers = {solved: problem.printed.key for solved, problem in problems.items()}
+    for key in table:
+        check_name("key", key, (*KEYS, *answers.values()))
+    words = _words(table.get("command"), name)
+    env, options = _env(table.get("env", {})), _options(table.get("options", {}))
+    names = placeholders((*words, *env.values()))
+    fits = max(problems, key=lambda solved: len({*problems[solved].query_fields} & {*names}))  # the first of equals
+    given = {"problem": fits, "unit": "s", "device": "cpu", "warmup": 0, "first_vertex": 0, **table}
+    for key, known in (("problem", problems), ("unit", UNITS), ("device", DEVICES)):
+        check_name(key, str(given[key]), known)
+    problem = given["problem"]
+    _check_placeholders(names, problems[problem].query_fields, options)
+    whole = table.get("time") == WHOLE
+    pattern = None if whole else _pattern("time", table.get("time"))
+    if pattern is None and not whole:
+        what = "lacks time, the pattern that finds the program's own time in its output"
+        raise InputError(what, remedy="for example time = 'runtime: ([0-9.]+)'")
+    for key in ("unit", "warmup"):
+        if whole and key in table:
+            raise InputError(
+                f"has {key}, which is for times that the program prints", remedy=f"leave {key} out, or time"
+            )
+    for key in answers.values():
+        if key in table and key != answers[problem]:
+            raise InputError(f"has {key}, but solves {problem}", remedy=f"use {answers[problem]}")
+    for key, most in (("warmup", 1000), ("first_vertex", 1)):
+        if isinstance(given[key], bool) or not isinstance(given[key], int) or not 0 <= given[key] <= most:
+            raise InputError(f"{key} is {given[key]!r}", remedy=f"give a whole number from 0 to {most}")
+    with errors_at("timeout"):
+        timeout_s = parse_seconds(table["timeout"]) if "timeout" in table else DEFAULT_TIMEOUT_S
+    return CommandPeer(
+        name,
+        words,
+        pattern,
+        UNITS[given["unit"]],
+        problem,
+        _pattern(answers[problem], table.get(answers[problem])),
+        given["device"],
+        timeout_s,
+        given["warmup"],
+        given["first_vertex"],
+        str(table.get("unreached", "")),
+        options,
+        env,
+    )
 
-    def __init__(self, name: str, table: Any, where: str):
-        self.name = name
-        self.where = f"{where} [peer.{name}]".strip()
-        if not isinstance(table, Mapping):
-            raise InputError("is no table", where=self.where, remedy=f"write [peer.{name}]")
-        self.table = table
 
-    def command(self) -> CommandPeer:
-        if self.name in LIBRARIES:
-            raise InputError(f"'{self.name}' is a library's name", where=self.where, remedy="call it otherwise")
-        if not _NAME.fullmatch(self.name):
-            raise InputError("is no name", where=self.where, remedy="take letters, digits, dots and dashes")
-        problems = peered_problems()
-        answers = {name: problem.printed.key for name, problem in problems.items()}
-        for key in self.table:
-            if key not in (*KEYS, *answers.values()):
-                raise self._told(unknown_name("key", key, (*KEYS, *answers.values())))
-        words, env, options = self._words(), self._env(), self._options()
-        names = placeholders((*words, *env.values()))
-        fits = max(problems, key=lambda name: len({*problems[name].query_fields} & {*names}))  # the first of equals
-        problem = self._one_of("problem", tuple(problems), fits)
-        self._check_placeholders(names, problems[problem].query_fields, options)
-        whole = self.table.get("time") == WHOLE
-        pattern = None if whole else self._pattern("time")
-        if pattern is None and not whole:
-            what = "lacks time, the pattern that finds the program's own time in its output"
-            raise InputError(what, where=self.where, remedy="for example time = 'runtime: ([0-9.]+)'")
-        for key in ("unit", "warmup"):
-            if whole and key in self.table:
-                what = f"has {key}, which is for times that the program prints"
-                raise InputError(what, where=self.where, remedy=f"leave {key} out, or time")
-        for key in answers.values():
-            if key in self.table and key != answers[problem]:
-                raise InputError(f"has {key}, but solves {problem}", where=self.where, remedy=f"use {answers[problem]}")
-        return CommandPeer(
-            self.name,
-            words,
-            pattern,
-            UNITS[self._one_of("unit", tuple(UNITS), "s")],
-            problem,
-            self._pattern(answers[problem]),
-            self._one_of("device", DEVICES, "cpu"),
-            self._seconds("timeout"),
-            self._whole("warmup", 1000),
-            self._whole("first_vertex", 1),
-            str(self.table.get("unreached", "")),
-            options,
-            env,
-        )
-
-    def _told(self, error: InputError) -> InputError:
-        return InputError(error.what, where=self.where, remedy=error.remedy)
-
-    def _words(self) -> tuple[str, ...]:
-        value = self.table.get("command")
-        if isinstance(value, str):
-            try:
-                value = shlex.split(value)
-            except ValueError as error:
-                raise InputError(f"command: {str(error).lower()}", where=self.where, remedy="close the quote") from None
-        if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
-            remedy = f'for example command = "{self.name} {{graph.egr}}"'
-            raise InputError("lacks command, the program and its arguments", where=self.where, remedy=remedy)
-        return (os.path.expanduser(value[0]), *value[1:])
-
-    def _env(self) -> dict[str, str]:
-        value = self.table.get("env", {})
-        if not isinstance(value, Mapping) or not all(isinstance(v, str | int) for v in value.values()):
-            remedy = 'for example env = { OMP_NUM_THREADS = "{threads}" }'
-            raise InputError("env is no table of texts", where=self.where, remedy=remedy)
-        return {name: str(text) for name, text in value.items()}
-
-    def _options(self) -> dict[str, int | float | str]:
-        value = self.table.get("options", {})
-        if not isinstance(value, Mapping) or not all(isinstance(v, int | float | str) for v in value.values()):
-            remedy = "for example options = { delta = 16 }"
-            raise InputError("options is no table of parameters with their defaults", where=self.where, remedy=remedy)
-        for name in value:
-            if not _OPTION.fullmatch(name) or name in _OWN:
-                what = f"the option '{name}' cannot be called so"
-                raise InputError(what, where=self.where, remedy="take letters, digits and dashes, and none of ours")
-        return dict(value)
-
-    def _check_placeholders(self, found: list[str], asked: Iterable[str], options: Iterable[str]) -> None:
-        known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", *options, *asked]
-        for name in found:
-            if name not in known:
-                raise self._told(unknown_name("placeholder", name, known))
-        for name in options:
-            if name not in found:
-                what = f"the option '{name}' is nowhere in the command"
-                raise InputError(what, where=self.where, remedy=f"put {{{name}}} where its value belongs")
-        if not any(name.startswith("graph.") for name in found):
-            what = "command never names the graph"
-            raise InputError(what, where=self.where, remedy="put {graph.egr} or another format where the file belongs")
-
-    def _pattern(self, key: str) -> re.Pattern[str] | None:
-        value = self.table.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, str):
-            raise InputError(f"{key} is {value!r}, no pattern", where=self.where, remedy=f"{key} = 'words: ([0-9.]+)'")
+def _words(value: Any, name: str) -> tuple[str, ...]:
+    if isinstance(value, str):
         try:
-            pattern = re.compile(value, re.MULTILINE)
-        except re.error as error:
-            remedy = "correct the regular expression"
-            raise InputError(f"{key}: {error}", where=self.where, remedy=remedy) from None
-        if pattern.groups != 1:
-            what = f"{key} has {pattern.groups} groups, not one"
-            raise InputError(what, where=self.where, remedy="put the number alone in (…), other groups in (?:…)")
-        return pattern
+            value = shlex.split(value)
+        except ValueError as error:
+            raise InputError(f"command: {str(error).lower()}", remedy="close the quote") from None
+    if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+        remedy = f'for example command = "{name} {{graph.egr}}"'
+        raise InputError("lacks command, the program and its arguments", remedy=remedy)
+    return (os.path.expanduser(value[0]), *value[1:])
 
-    def _one_of(self, key: str, names: tuple[str, ...], default: str) -> str:
-        value = self.table.get(key, default)
-        if value not in names:
-            raise self._told(unknown_name(key, str(value), names))
-        return str(value)
 
-    def _whole(self, key: str, most: int) -> int:
-        value = self.table.get(key, 0)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-            raise InputError(f"{key} is {value!r}", where=self.where, remedy=f"give a whole number from 0 to {most}")
-        return value
+def _env(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(v, str | int) for v in value.values()):
+        raise InputError("env is no table of texts", remedy='for example env = { OMP_NUM_THREADS = "{threads}" }')
+    return {name: str(text) for name, text in value.items()}
 
-    def _seconds(self, key: str) -> float:
-        if key not in self.table:
-            return DEFAULT_TIMEOUT_S
-        try:
-            return parse_seconds(self.table[key])
-        except InputError as error:
-            raise InputError(f"{key}: {error.what}", where=self.where, remedy=error.remedy) from None
+
+def _options(value: Any) -> dict[str, int | float | str]:
+    if not isinstance(value, Mapping) or not all(isinstance(v, int | float | str) for v in value.values()):
+        what = "options is no table of parameters with their defaults"
+        raise InputError(what, remedy="for example options = { delta = 16 }")
+    for name in value:
+        if not _OPTION.fullmatch(name) or name in _OWN:
+            what = f"the option '{name}' cannot be called so"
+            raise InputError(what, remedy="take letters, digits and dashes, and none of ours")
+    return dict(value)
+
+
+def _check_placeholders(found: list[str], asked: Iterable[str], options: Iterable[str]) -> None:
+    known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", *options, *asked]
+    for name in found:
+        check_name("placeholder", name, known)
+    for name in options:
+        if name not in found:
+            what = f"the option '{name}' is nowhere in the command"
+            raise InputError(what, remedy=f"put {{{name}}} where its value belongs")
+    if not any(name.startswith("graph.") for name in found):
+        remedy = "put {graph.egr} or another format where the file belongs"
+        raise InputError("command never names the graph", remedy=remedy)
+
+
+def _pattern(key: str, value: Any) -> re.Pattern[str] | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InputError(f"{key} is {value!r}, no pattern", remedy=f"{key} = 'words: ([0-9.]+)'")
+    try:
+        pattern = re.compile(value, re.MULTILINE)
+    except re.error as error:
+        raise InputError(f"{key}: {error}", remedy="correct the regular expression") from None
+    if pattern.groups != 1:
+        what = f"{key} has {pattern.groups} groups, not one"
+        raise InputError(what, remedy="put the number alone in (…), other groups in (?:…)")
+    return pattern

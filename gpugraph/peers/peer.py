@@ -92,21 +92,26 @@ class Peer:
     Attributes:
         name: what ``--peer`` calls it.
         title: what people call it.
-        module: what is imported.
-        distributions: the packages it may come in.
-        install: the command that installs it.
         authors, year: of the paper to cite.
+        module: what is imported, if not the name.
+        distributions: the packages it may come in, if not the one of that name.
+        installed_by: the command that installs it, if not pip by its name.
         device: the kind of device it runs on.
     """
 
     name: str
     title: str
-    module: str
-    distributions: tuple[str, ...]
-    install: str
     authors: str
     year: int
+    module: str = ""
+    distributions: tuple[str, ...] = ()
+    installed_by: str = ""
     device: str = "cpu"
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return self.installed_by or f"pip install {self.name}"
 
     @property
     def adapters(self) -> dict[str, Adapter]:
@@ -116,13 +121,13 @@ class Peer:
 
     def version(self) -> str | None:
         """Return the version installed, or None where it is not; nothing is imported."""
-        for distribution in self.distributions:
+        for distribution in self.distributions or (self.name,):
             try:
                 return metadata.version(distribution)
             except metadata.PackageNotFoundError:
                 continue
         try:
-            return "unknown version" if importlib.util.find_spec(self.module) is not None else None
+            return "unknown version" if importlib.util.find_spec(self.module or self.name) is not None else None
         except (ImportError, ValueError):
             return None
 
@@ -175,7 +180,7 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
     options = (Option("method", str, default, "the library's algorithm", methods),) if methods else ()
 
     def compile_(view: Any, device: Any, **options: Any) -> None:
-        import_module(peer.module)
+        import_module(peer.module or peer.name)
 
     def prepare(view: Any, device: Any, method: str = default) -> _State:
         graph = getattr(view, "host", view).graph
