@@ -16,7 +16,7 @@ import click
 
 from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
-from gpugraph.errors import InputError, Regression, unknown_name
+from gpugraph.errors import InputError, Regression, errors_at, unknown_name
 from gpugraph.files import atomic_write
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.quantities import counted, parse_seconds, parse_share
@@ -51,24 +51,10 @@ def compete(
     verbose: bool,
     **axes: Any,
 ) -> None:
-    """Run a sweep of one input and several algorithms, and show how they rank.
+    """Run a sweep of one input and several algorithms, and show how they rank; see ``gpugraph.cli.measure.measure``.
 
-    Args:
-        problem: what is solved.
-        graph: the input.
-        names: of algorithms, ``NAME@DEVICE`` among them.
-        peers: names of peers.
-        sampling: settings of it in the place of those of a bench.
-        prepare: preparations of the graph, in order.
-        settings: ``NAME=VALUE`` for all algorithms that have the option, ``ALGORITHM.NAME=VALUE`` for one.
-        commands: tables of peers that are external commands.
-        timeout: seconds of its own that a cell may take.
-        style: how to print the records.
-        save: file of records to append to, or None.
-        exports: files to export to.
-        quiet: no progress and no notices.
-        verbose: each step.
-        axes: the other options, named as the axes of a sweep; None where one was not given.
+    ``NAME@DEVICE`` may be among the names, ``sampling`` has settings in the place of a bench's, and ``axes`` are the
+    other options by the names of a sweep's axes, None where one was not given.
 
     Raises:
         VerificationFailed, InputError, DeviceUnavailable: as a bench does, after everything was shown and written.
@@ -299,8 +285,10 @@ def bench(
     if sweeps:
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
         return
-    seconds = None if budget is None else _seconds(budget, f"--budget {budget}")
-    default_s = _seconds(defaults().budget, f"{defaults().origins['bench.budget']}, bench.budget")
+    with errors_at(f"--budget {budget}"):
+        seconds = None if budget is None else parse_seconds(budget)
+    with errors_at(f"{defaults().origins['bench.budget']}, bench.budget"):
+        default_s = parse_seconds(defaults().budget)
     sampled: dict[str, Any] = {"cold": cold, "energy": energy, "processes": processes, "time_limit_s": max_seconds}
     sampled["target"] = None if target is None else parse_share("--target", target)
     check_exports(exports)
@@ -386,22 +374,8 @@ def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bo
         raise Regression(what, where=worse[0], remedy="gpugraph compare BASE NEW shows which cells")
 
 
-def _seconds(text: str, where: str) -> float:
-    try:
-        return parse_seconds(text)
-    except InputError as error:
-        raise InputError(error.what, where=where, remedy=error.remedy) from None
-
-
 def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -> Totals:
-    """Run the cells of a bench and show how they go; return how they went.
-
-    Args:
-        bench: not opened yet.
-        quiet: no progress and no notices.
-        verbose: each step.
-        keep: its file stays, and is to be spoken of.
-    """
+    """Run the cells of a bench and show how they go; return how they went.  With ``keep`` its file is named."""
     with _opened(bench, quiet=quiet):
         store, path, total, title = bench.store, bench.path, len(bench.plan.cells), bench.sweep.title
         assert store is not None

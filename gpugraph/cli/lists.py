@@ -38,21 +38,16 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     if peers:
         from gpugraph.peers import describe_peers
 
-        listed = describe_peers(problem)
-        if style == "json":
-            show(json.dumps(listed, ensure_ascii=False))
-        elif style == "markdown":
-            show(peer_catalogue_markdown(listed))
-        else:
-            show_lines(peer_catalogue(listed, width=page_width()))
-        return
-    found = [algorithm.describe() for algorithm in (*algorithms(problem), *_installed(problem, quiet=quiet))]
+        found, lines, markdown = describe_peers(problem), peer_catalogue, peer_catalogue_markdown
+    else:
+        found = [algorithm.describe() for algorithm in (*algorithms(problem), *_installed(problem, quiet=quiet))]
+        lines, markdown = catalogue, catalogue_markdown
     if style == "json":
         show(json.dumps(found, ensure_ascii=False))
     elif style == "markdown":
-        show(catalogue_markdown(found))
+        show(markdown(found))
     else:
-        show_lines(catalogue(found, width=page_width()))
+        show_lines(lines(found, width=page_width()))
 
 
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -177,13 +177,11 @@ def plot(
         tell(notices, quiet=quiet)
         progress("drawing")
         names = [name.strip() for name in by.split(",") if name.strip()] if by else []
+        asked: dict[str, Any] = {"x": x, "y": y, "by": names, "where": where, "title": title, "log": log}
         if output is None or ending is None:
-            lines = sketch(rows, x=x, y=y, by=names, where=where, title=title, log=log, width=page_width())
+            lines = sketch(rows, **asked, width=page_width())
         else:
-            spec = figure(
-                rows, DARK if dark else LIGHT, x=x, y=y, by=names, where=where, title=title, width=width,
-                height=height, log=log,
-            )  # fmt: skip
+            spec = figure(rows, DARK if dark else LIGHT, **asked, width=width, height=height)
             text = json.dumps(spec, ensure_ascii=False, indent=1)
             content = text.encode() if ending == ".json" else draw(spec, ending)
             with atomic_write(output) as stream:

@@ -19,8 +19,7 @@ from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparatio
 from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import Inputs, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, OtherPrograms, Throttle, machine_load, measure_energy
-from gpugraph.measure.on_ranks import NOT_MEASURED, check_runs_on_ranks, place_part
-from gpugraph.measure.ranks import Ranks
+from gpugraph.measure.on_ranks import NOT_MEASURED, Ranks, check_runs_on_ranks, place_part
 from gpugraph.measure.record import SCATTERED
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
 from gpugraph.peers import registered_commands

@@ -120,8 +120,8 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
             "the two runs have no cell in common",
             remedy="give two runs of the same sweep or command; --by algorithm ranks what did the same work",
         )
-    untimed = {id(both[0]): _without_times(*both) for both in pairs}
-    made = claims([both for both in pairs if untimed[id(both[0])] is None], one_run=False)
+    untimed = {id(both[0]): Compared(Claim(*both), *told) for both in pairs if (told := _without_times(*both))}
+    made = claims([both for both in pairs if id(both[0]) not in untimed], one_run=False)
     ratios = [one.ratio or 1.0 for one in made]
     longer, shorter = (run_scatter(of) for of in (ratios, [1 / ratio for ratio in ratios]))
     judged = {}
@@ -129,39 +129,33 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
         known = longer if (one.ratio or 1.0) > 1 else shorter
         scattered = one if known is None else replace(one, chance=max(known, 1.0))
         judged[id(one.first)] = _judge(scattered, threshold, len(made), by_cells=known is not None)
-    cells = [untimed[id(one)] or judged[id(one)] for one, _ in pairs]
+    cells = [(untimed | judged)[id(one)] for one, _ in pairs]
     mean, mean_interval = _mean(made)
     return Comparison(cells, unpaired, threshold, mean, mean_interval, _notices(cells, made))
 
 
-def _without_times(base: Record, new: Record) -> Compared | None:
-    """Return the verdict on a pair of which not both have times to compare, or None if both do."""
+def _without_times(base: Record, new: Record) -> tuple[str, str] | None:
+    """Return verdict and reason for a pair of which not both have times to compare, or None if both do."""
     if "skipped" in (base.outcome, new.outcome):
         side, row = ("BASE", base) if base.outcome == "skipped" else ("NEW", new)
-        return Compared(Claim(base, new), "not compared", f"skipped in {side}: {row.message}".rstrip(": "))
+        return "not compared", f"skipped in {side}: {row.message}".rstrip(": ")
     if not new.ok:
         said = f"{new.outcome}: {new.message}".rstrip(": ")
-        return (
-            Compared(Claim(base, new), "broken", said)
-            if base.ok
-            else Compared(Claim(base, new), "not compared", f"both: {said}")
-        )
+        return ("broken", said) if base.ok else ("not compared", f"both: {said}")
     if not base.ok:
-        return Compared(Claim(base, new), "repaired", f"was {base.outcome}: {base.message}".rstrip(": "))
+        return "repaired", f"was {base.outcome}: {base.message}".rstrip(": ")
     cells = Labelled.alone(base), Labelled.alone(new)
     for column in problem_columns(cells):
         first, second = (column.value(cell) for cell in cells)
         if column.identifies and first and second and first != second:
-            name = column.name.rpartition(".")[2]
-            return Compared(Claim(base, new), "different result", f"{name} differs on the same graph")
+            return "different result", f"{column.name.rpartition('.')[2]} differs on the same graph"
     if "emulated" in (base.device_kind, new.device_kind):
-        return Compared(Claim(base, new), "not compared", EMULATED.partition(";")[0])
+        return "not compared", EMULATED.partition(";")[0]
     if not usable(base) or not usable(new):
-        return Compared(Claim(base, new), "not compared", "there are no samples")
+        return "not compared", "there are no samples"
     cold = [bool(row.shape.sampling.cold) for row in (base, new)]
     if cold[0] != cold[1]:
-        side = "BASE" if cold[0] else "NEW"
-        return Compared(Claim(base, new), "not compared", f"only {side} flushed the caches before every sample")
+        return "not compared", f"only {'BASE' if cold[0] else 'NEW'} flushed the caches before every sample"
     return None
 
 

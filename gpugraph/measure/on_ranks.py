@@ -1,15 +1,20 @@
-"""Measuring on several ranks: the device and the part of the graph that each opens.
+"""Measuring on several ranks: the device and the part of the graph that each opens, and time over ranks.
 
 Every rank measures the cell as one would alone, in step with the others: each opens its device and its part of the
 graph, the algorithm runs on all of them at once, and the sample is the time of the slowest.  All ranks have the record,
 and rank 0 shows it.
+
+Where inner phases are timed, every collective begins with a barrier.  So the seconds of a phase fall apart, rank by
+rank, into work, waiting for others, and communication.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from gpugraph.clock import PhaseTimer
+from gpugraph.clock import HostClock, HostStopwatch, PhaseTimer
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
 from gpugraph.measure.cell import Cell, Sampling
@@ -18,8 +23,9 @@ from gpugraph.measure.instruments import OpenDevice
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Problem
 from gpugraph.problems.registry import algorithms
-from gpugraph.ranks.comm import HostComm
+from gpugraph.ranks.comm import Comm, HostComm, LoneComm
 from gpugraph.ranks.source import open_part
+from gpugraph.ranks.transports import comm_for
 from gpugraph.ranks.world import own_device
 
 NOT_MEASURED = "not measured on several ranks"
@@ -110,3 +116,121 @@ def _able(problem: Problem) -> list[str]:
 
 def _on_one_device(what: str, able: list[str]) -> tuple[str, str]:
     return f"{what} runs on one device", f"use --algo {' or '.join(able)}"
+
+
+# ------------------------------------------------------------------ time over ranks
+
+
+class Ranks:
+    """The ranks that measure a cell together, as one of them sees them; one alone has nobody to wait for.
+
+    Args:
+        comm: the ranks.
+        device: the device of this one.
+    """
+
+    def __init__(self, comm: HostComm, device: Any):
+        self.comm, self._device = comm, device
+        self.several = not isinstance(comm, LoneComm)
+
+    @property
+    def talk(self) -> Comm:
+        """How they exchange arrays of the device."""
+        return comm_for(self.comm, self._device) if self.several else self.comm
+
+    @property
+    def bytes_sent(self) -> int:
+        """What this rank has sent so far."""
+        return sum(comm.bytes_sent for comm in {self.talk, self.talk.host})
+
+    def stopwatch(self) -> Any:
+        """Return the stopwatch of a run, which all ranks begin together."""
+        return _JointStopwatch(self.talk, self._device) if self.several else self._device.stopwatch()
+
+    def phase_clock(self) -> Any:
+        """Return the clock of a run whose phases are timed."""
+        return _RankClock(self._device) if self.several else self._device.phase_clock()
+
+    def metered(self, clock: Any) -> Any:
+        """Return the context in which the clock hears of every collective."""
+        return clock.listening(self.talk) if self.several else nullcontext()
+
+    def phases(self, clock: Any) -> tuple[dict[str, float], dict[str, Any]]:
+        """Return the seconds of every phase on the slowest rank, and what they were made up of on each."""
+        if not self.several:
+            return clock.seconds, {}
+        return _split(self.comm.all_gather_object((clock.seconds, clock.collectives)))
+
+    def greatest(self, own: Any) -> Any:
+        """Return the greatest of what every rank has: the time of a run is that of the slowest."""
+        return max(self.comm.all_gather_object(own))
+
+    def all_agree(self, same: bool) -> bool:
+        """Tell whether what was looked at is the same on every rank."""
+        return all(self.comm.all_gather_object(same))
+
+
+class _JointStopwatch(HostStopwatch):
+    """Begins when all ranks are there, and ends when this rank's device has."""
+
+    def __init__(self, comm: Comm, device: Any):
+        super().__init__()
+        self._comm, self._device = comm, device
+
+    def start(self) -> None:
+        self._comm.barrier()
+        super().start()
+
+    def stop(self) -> None:
+        self._device.synchronize()
+        super().stop()
+
+
+class _RankClock(HostClock):
+    """Times phases by the host's clock, with the device waited for, and takes note of what collectives took.
+
+    Attributes:
+        collectives: by phase, seconds of waiting and of communication, and bytes sent.
+    """
+
+    def __init__(self, device: Any):
+        super().__init__()
+        self.collectives: dict[str, tuple[float, float, int]] = {}
+        self._device, self._current = device, "other"
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to the phase ``name``."""
+        self._current = name
+        with super().phase(name):
+            yield
+            self._device.synchronize()
+        self._current = "other"
+
+    @contextmanager
+    def listening(self, comm: Comm) -> Iterator[None]:
+        """Hear of the collectives of ranks, until the end of the block."""
+        comm.meter = comm.host.meter = self
+        try:
+            yield
+        finally:
+            comm.meter = comm.host.meter = None
+
+    def record_collective(self, waited_s: float, moved_s: float, sent: int) -> None:
+        """Take note of one collective."""
+        before = self.collectives.get(self._current, (0.0, 0.0, 0))
+        self.collectives[self._current] = before[0] + waited_s, before[1] + moved_s, before[2] + sent
+
+
+def _split(
+    ranks: list[tuple[dict[str, float], dict[str, tuple[float, float, int]]]],
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """Return the seconds of every phase on the slowest rank, and of what they were made up on each."""
+    inner, split = {}, {}
+    for name in dict.fromkeys(name for rank in ranks for figures in rank for name in figures):
+        totals = [seconds.get(name, 0.0) for seconds, _ in ranks]
+        waits, moves, sent = zip(*(talk.get(name, (0.0, 0.0, 0)) for _, talk in ranks), strict=True)
+        works = [max(0.0, total - wait - move) for total, wait, move in zip(totals, waits, moves, strict=True)]
+        inner[name] = max(totals)
+        split[name] = {"work_s": works, "wait_s": [*waits], "communication_s": [*moves], "bytes_sent": [*sent]}
+    return inner, split

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -17,23 +17,19 @@ import numpy as np
 SCHEMA = 1
 
 Outcome = Literal["ok", "failed", "out of memory", "timeout", "skipped", "refused", "wrong", "threw", "died"]
-OUTCOMES: tuple[str, ...] = get_args(Outcome)
-"""How a cell ended.
-
-==================  =====================================================================================
-outcome             meaning
-==================  =====================================================================================
-``ok``              measured; whether it was verified says ``verification``
-``wrong``           the result does not hold; ``message`` names the counter-example
-``refused``         the algorithm does not take this graph, these weights or these options
-``out of memory``   it does not fit, on the device or on the host
-``failed``          the device or the compiler could not do it
-``threw``           its code raised an exception of its own
-``timeout``         it passed the hard limit of its cell and was ended
-``died``            its process ended, by a signal or by itself
-``skipped``         not tried: no budget or memory left for it, or a graph no larger of its series failed
-==================  =====================================================================================
-"""
+OUTCOMES = {
+    "ok": "measured",
+    "wrong": "the result does not hold",
+    "refused": "the algorithm does not take this graph, these weights or these options",
+    "out of memory": "it does not fit, on the device or on the host",
+    "failed": "the device or the compiler could not do it, or the check failed",
+    "threw": "its code raised an exception",
+    "timeout": "stopped at the limit of its cell",
+    "died": "its process ended, by a signal or by itself",
+    "skipped": "not tried, for the reason its row names: the budget was spent or too small for it, it would not fit "
+    "into memory, or a graph no larger of its series ran out of memory or time or ended its process",
+}
+"""How a cell ended, and what that means."""
 
 Table = dict[str, Any]
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]

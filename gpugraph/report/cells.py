@@ -115,14 +115,12 @@ class Speedup:
         record: the cell.
         base: the CPU's.
         kernel: ratio of their throughputs.
-        end_to_end: the same, transfers of both included.
         answer: the least time to answer of a CPU over the cell's; None where one of them is not known.
     """
 
     record: Record
     base: Record
     kernel: float
-    end_to_end: float | None
     answer: float | None
 
 
@@ -141,9 +139,8 @@ def speedups(rows: Sequence[Record]) -> list[Speedup]:
     for row in rows:
         base = fastest.get(work(row))
         if row.device_kind != "cpu" and row.mteps and base is not None and base.mteps:
-            total = row.end_to_end / base.end_to_end if row.end_to_end and base.end_to_end else None
             answer = soonest[work(row)] / row.answer_s if row.answer_s and work(row) in soonest else None
-            found.append(Speedup(row, base, row.mteps / base.mteps, total, answer))
+            found.append(Speedup(row, base, row.mteps / base.mteps, answer))
     return found
 
 

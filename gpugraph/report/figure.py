@@ -260,17 +260,8 @@ def sketch(
 ) -> list[Line]:
     """Return the figure in letters: every series a letter and a line of dots, over names a bar for each value.
 
-    Args:
-        rows: what to draw; it and the next five are those of ``figure``, with its errors.
-        x: the abscissa.
-        y: the ordinate.
-        by: what makes a series.
-        where: which rows.
-        title: above the figure.
-        log: whether the ordinate is logarithmic; None decides by the values.
-        width: columns.
-        height: lines of the plot itself.
-        unicode: draw with block characters; None asks what standard output can show.
+    Arguments and errors are those of ``figure``, ``width`` and ``height`` of the plot in letters.  ``unicode``: draw
+    with block characters; None asks what standard output can show.
     """
     blocks = can_draw() if unicode is None else unicode
     drawn = chosen_points(rows, x, y, by, where)

@@ -8,21 +8,22 @@ from typing import Any
 
 from gpugraph.graph.properties import Degrees, GraphProperties
 from gpugraph.quantities import count, counted, duration, in_units, value
+from gpugraph.report.markdown_csv import grid
 from gpugraph.report.terminal import Line, columns, field, indented
 
 
-def catalogue(algorithms: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
+def catalogue(listed: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
     """Return the lines of a list of algorithms, each as ``Algorithm.describe`` gives it, grouped by problem."""
     lines: list[Line] = []
     problem = None
-    for algorithm in algorithms:
+    for algorithm in listed:
         if algorithm["problem"] != problem:
             problem = algorithm["problem"]
             lines += [[("", "")]] if lines else []
             lines.append([(str(problem), "bold underline")])
         devices = ", ".join(algorithm["devices"])
         lines.append([(f"  {algorithm['name']}", "bold cyan"), (f"  on {devices}", "dim")])
-        texts = [algorithm["summary"], ", ".join(str(algorithm[k]) for k in ("authors", "year", "section"))]
+        texts = [algorithm["summary"], _cited(algorithm)]
         texts += [_option(option) for option in algorithm["options"]]
         if algorithm["preparations"]:
             texts.append("--prepare " + ", ".join(algorithm["preparations"]))
@@ -33,23 +34,27 @@ def catalogue(algorithms: Sequence[Mapping[str, Any]], *, width: int = 80) -> li
     return lines
 
 
-def catalogue_markdown(algorithms: Sequence[Mapping[str, Any]]) -> str:
+def catalogue_markdown(listed: Sequence[Mapping[str, Any]]) -> str:
     """Return the page ``docs/algorithms.md``."""
     lines = ["# Algorithms", "", "Written by `gpugraph algos --format markdown > docs/algorithms.md`."]
-    for problem in sorted({algorithm["problem"] for algorithm in algorithms}):
-        lines += ["", f"## {problem}", "", "| name | device | what it does | source |", "| --- | --- | --- | --- |"]
-        for algorithm in algorithms:
-            if algorithm["problem"] == problem:
-                source = ", ".join(str(algorithm[key]) for key in ("authors", "year", "section"))
-                cells = (f"`{algorithm['name']}`", ", ".join(algorithm["devices"]), algorithm["summary"], source)
-                lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    for problem in sorted({one["problem"] for one in listed}):
+        rows = [
+            (f"`{one['name']}`", ", ".join(one["devices"]), one["summary"], _cited(one))
+            for one in listed
+            if one["problem"] == problem
+        ]
+        lines += ["", f"## {problem}", "", *grid(("name", "device", "what it does", "source"), rows)]
     return "\n".join(lines)
 
 
-def peer_catalogue(peers: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
+def _cited(algorithm: Mapping[str, Any]) -> str:
+    return ", ".join(str(algorithm[key]) for key in ("authors", "year", "section"))
+
+
+def peer_catalogue(listed: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[Line]:
     """Return the lines of a list of peers, each as ``describe_peers`` gives it."""
     lines: list[Line] = []
-    for peer in peers:
+    for peer in listed:
         there = peer["version"] is not None
         state = f"{peer['title']} {peer['version']}" if there else f"{peer['title']}, not installed"
         lines.append([(f"  {peer['name']}", "bold cyan"), (f"  on {peer['device']}: ", "dim"), (state, _STATE[there])])
@@ -59,15 +64,14 @@ def peer_catalogue(peers: Sequence[Mapping[str, Any]], *, width: int = 80) -> li
     return lines
 
 
-def peer_catalogue_markdown(peers: Sequence[Mapping[str, Any]]) -> str:
+def peer_catalogue_markdown(listed: Sequence[Mapping[str, Any]]) -> str:
     """Return the list of peers as a table."""
-    lines = ["| peer | device | installed | calls |", "| --- | --- | --- | --- |"]
-    for peer in peers:
+    rows = []
+    for peer in listed:
         calls = "; ".join(f"{problem}: {_call(peer, problem)}" for problem in peer["problems"])
         installed = peer["version"] or f"no: `{peer['install']}`"
-        cells = (f"`{peer['name']}`", peer["device"], installed, calls)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines)
+        rows.append((f"`{peer['name']}`", peer["device"], installed, calls))
+    return "\n".join(grid(("peer", "device", "installed", "calls"), rows))
 
 
 _STATE = {True: "green", False: "yellow"}

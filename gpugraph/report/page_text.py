@@ -10,7 +10,7 @@ from typing import Any
 
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import PHASES, Record
-from gpugraph.measure.record_shape import jsonable
+from gpugraph.measure.record_shape import OUTCOMES, jsonable
 from gpugraph.quantities import counted, duration, in_units, percent, rate, value
 from gpugraph.report.charts.panels import problem_name
 from gpugraph.report.versus import Gain, geometric_mean, machine, times_as_fast
@@ -67,19 +67,6 @@ DEFINITIONS = (
     ),
     ("Energy", "What the device's own meter counted over a window long enough for it, per run and per edge."),
 )
-
-OUTCOMES = {
-    "ok": "measured",
-    "wrong": "the result does not hold",
-    "refused": "the algorithm does not take this graph or these options",
-    "out of memory": "it does not fit",
-    "failed": "the device or the compiler could not do it, or the check failed",
-    "threw": "its code raised an exception",
-    "timeout": "stopped at the limit of its cell",
-    "died": "its process ended",
-    "skipped": "not tried, for the reason its row names: the budget was spent or too small for it, it would not fit "
-    "into memory, or a graph no larger of its series ran out of memory or time or ended its process",
-}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ The text is a Jinja2 template, which knows nine functions; docs/report.md descri
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
@@ -25,6 +25,9 @@ from gpugraph.quantities import duration, in_units
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.sweep import table_markdown, verdicts_markdown
 
+_FUNCTIONS = ("table", "verdicts", "origin", "measured", "command", "lead", "sources", "cells", "hardware")
+"""What a template can call: methods of ``_Page``."""
+
 
 def fill(path: str, records: Sequence[Record]) -> str:
     """Return the page that a template makes of records.
@@ -37,17 +40,7 @@ def fill(path: str, records: Sequence[Record]) -> str:
 
     page = _Page(records)
     known = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
-    functions: dict[str, Callable[..., Any]] = {
-        "table": page.table,
-        "verdicts": page.verdicts,
-        "origin": page.origin,
-        "measured": page.measured,
-        "command": page.command,
-        "lead": page.lead,
-        "sources": page.sources,
-        "cells": page.cells,
-        "hardware": page.hardware,
-    }
+    functions = {name: getattr(page, name) for name in _FUNCTIONS}
     try:
         rendered: str = known.from_string(_text(path)).render(functions)
     except InputError as error:

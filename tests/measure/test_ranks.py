@@ -18,7 +18,7 @@ from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.cell_run import CellRun
 from gpugraph.measure.inputs import Inputs, LoadedInput
 from gpugraph.measure.instruments import OpenDevice
-from gpugraph.measure.ranks import Ranks
+from gpugraph.measure.on_ranks import Ranks
 from gpugraph.measure.record import Record
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import find_algorithm

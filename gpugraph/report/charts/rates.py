@@ -237,83 +237,57 @@ def strong(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
 
     A graph that one device has no run of begins on the ideal with the fewest ranks that it has.
     """
+    caption = "The fastest verified algorithm on each number of ranks, against the fastest on one device."
     found = []
     for problem, series in _fastest(cells, lambda row: row.graph_name).items():
-        points = []
-        for (graph, device), runs in series.items():
-            least = min(runs)
-            points += [
-                _point(n, least * _ratio(runs[least], row), graph, device, row, runs[least]) for n, row in runs.items()
-            ]
+        points = [
+            _point(n, min(runs) * _ratio(runs[min(runs)], row), graph, device, row, runs[min(runs)])
+            for (graph, device), runs in series.items()
+            for n, row in runs.items()
+        ]
         ideal = [Point(n, float(n), IDEAL, points[0].device) for n in sorted({int(point.x) for point in points} | {1})]
-        caption = "The fastest verified algorithm on each number of ranks, against the fastest on one device."
+        how = {"y_title": "times as fast as one", "log": False}
+        title = f"{problem_name(problem)}, the same graph on more ranks"
         found.append(
-            _over_ranks(
-                "strong",
-                problem,
-                "the same graph on more ranks",
-                caption,
-                points,
-                ink,
-                ideal=ideal,
-                y_title="times as fast as one",
-                gain="times as fast",
-                variant="graph",
-                log=False,
-            )
+            _over_ranks(f"strong-{problem}", title, caption, points, ink, "times as fast", "graph", how, ideal)
         )
     return found
 
 
 def weak(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return for each problem what is left of one device's speed where graphs grow as ranks do."""
+    caption = "Graphs with twice the vertices on twice the ranks: the time on the fewest over the time on so many."
     found = []
     for problem, series in _fastest([cell for cell in cells if cell.record.scale is not None], _share).items():
-        points = []
-        for (share, device), runs in series.items():
-            base = runs[min(runs)]
-            points += [_point(n, _ratio(base, row), share, device, row, base) for n, row in runs.items()]
-        caption = "Graphs with twice the vertices on twice the ranks: the time on the fewest over the time on so many."
-        found.append(
-            _over_ranks(
-                "weak",
-                problem,
-                "graphs that grow with the ranks",
-                caption,
-                points,
-                ink,
-                y_title="efficiency",
-                gain="efficiency",
-                variant="graph of each rank",
-                log=False,
-                percent=True,
-                level=(1.0, IDEAL),
-            )
-        )
+        points = [
+            _point(n, _ratio(runs[min(runs)], row), share, device, row, runs[min(runs)])
+            for (share, device), runs in series.items()
+            for n, row in runs.items()
+        ]
+        how = {"y_title": "efficiency", "log": False, "percent": True, "level": (1.0, IDEAL)}
+        title = f"{problem_name(problem)}, graphs that grow with the ranks"
+        key = f"weak-{problem}"
+        found.append(_over_ranks(key, title, caption, points, ink, "efficiency", "graph of each rank", how))
     return found
 
 
 def _over_ranks(
-    kind: str,
-    problem: str,
-    what: str,
+    key: str,
+    title: str,
     caption: str,
     points: Sequence[Point],
     ink: Ink,
-    *,
-    y_title: str,
     gain: str,
     variant: str,
+    how: dict[str, Any],
     ideal: Sequence[Point] = (),
-    **more: Any,
 ) -> Chart:
-    """Return a figure over the number of ranks, and its table; ``gain`` is the head of the values' column."""
-    titles = (variant, "device")
-    spec = curves([*points, *ideal], ink, x_title="ranks", y_title=y_title, titles=titles, **more)
+    """Return a figure over the number of ranks, and its table; ``gain`` and ``variant`` are heads of its columns."""
+    drawn = [*points, *ideal]
+    spec = curves(drawn, ink, x_title="ranks", titles=(variant, "device"), **how)
     rows = [(p.variant, p.device, f"{p.x:g}", f"{p.y:.3g}", p.tip["kernel"], p.tip["against"]) for p in points]
     header = (variant, "device", "ranks", gain, "kernel", "against")
-    words = describe([*points, *ideal], "ranks", gain)
-    return Chart(f"{kind}-{problem}", f"{problem_name(problem)}, {what}", caption, words, spec, header, rows)
+    return Chart(key, title, caption, describe(drawn, "ranks", gain), spec, header, rows)
 
 
 def _share(row: Record) -> str:
