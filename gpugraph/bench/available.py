@@ -51,10 +51,7 @@ class Way:
 class Available:
     """Answers about names, each looked up once.
 
-    Args:
-        kinds: the kind of device behind each name of one; a name that is missing cannot be used here.
-        unusable: why a device cannot be used here, by name.
-        plugins: asks users' own algorithms.
+    ``kinds`` has the kind of device behind each name that can be used here, ``unusable`` says why others cannot.
     """
 
     def __init__(self, kinds: Mapping[str, str], unusable: Mapping[str, str], plugins: Plugins):
@@ -212,22 +209,13 @@ class Available:
 
 
 class Plugins:
-    """What users' own algorithms say of themselves; each is asked once.
-
-    Args:
-        limit_s: seconds that importing one may take, if they are more than ``LEAST_LIMIT_S``.
-        start: starts a worker.
-    """
+    """What users' own algorithms say of themselves; each is asked once, and may take ``limit_s`` seconds."""
 
     def __init__(self, limit_s: float = 0.0, start: Callable[[], WorkerProcess] = WorkerProcess):
         self._limit_s, self._start = max(limit_s, LEAST_LIMIT_S), start
 
     def find(self, name: str, problem: str) -> Algorithm:
-        """Return a user's own algorithm as one that cannot run: its devices, options and the like.
-
-        Args:
-            name: ``FILE.py:OBJECT``, or the name of an entry point.
-            problem: what it is to solve.
+        """Return a user's own algorithm, ``FILE.py:OBJECT`` or an entry point, as one that cannot run: its options etc.
 
         Raises:
             InputError: it cannot be used, or importing it hangs or ends its process.

@@ -47,11 +47,8 @@ class Bench:
         on: where cells are measured, as ``--on`` names it; one worker here if not given.
 
     Attributes:
-        sweep: the sweep, with the tables and settings given.
-        path: the file of records.
-        store: the file, open; None where ``dry``.
-        notices: what opening the devices has to tell.
-        devices: what ``describe_device`` of a worker says of them, by name.
+        sweep, path, store: the sweep with the tables and settings given; the file of records, open unless ``dry``.
+        notices, devices: what opening the devices has to tell, and what a worker says of them (``describe_device``).
         finished: ids of cells that are finished though the file does not have them.
 
     Raises:

@@ -33,7 +33,7 @@ from gpugraph.bench.local_workers import LocalWorker, workers_of
 from gpugraph.bench.plan import Planned
 from gpugraph.bench.store import read_records
 from gpugraph.bench.unit import Ended, Task, Unit, end_units
-from gpugraph.errors import DeviceUnavailable, InputError, in_one_line, unknown_name
+from gpugraph.errors import DeviceUnavailable, InputError, errors_at, in_one_line, placed, unknown_name
 from gpugraph.quantities import parse_seconds
 
 KINDS = ("gpus", "cpus", "slurm", "dask")
@@ -52,11 +52,7 @@ MOST_JOBS = 1000
 
 
 def places_of(text: str, path: str) -> list[LocalWorker] | Slurm | Dask:
-    """Return what ``--on`` names: workers of this machine, or an engine.
-
-    Args:
-        text: what was asked for.
-        path: the file of records, beside which a cluster's jobs have their files.
+    """Return the workers of this machine or the engine that ``--on`` names; jobs have files beside ``path``.
 
     Raises:
         InputError: it names nothing that there is, or a device twice.
@@ -70,20 +66,14 @@ def places_of(text: str, path: str) -> list[LocalWorker] | Slurm | Dask:
         return Slurm(rest, Path(f"{path}.jobs"), where)
     if kind == "dask":
         return Dask(rest, where)
-    error = unknown_name("place", kind, KINDS)
-    raise InputError(error.what, where=where, remedy=error.remedy)
+    raise placed(unknown_name("place", kind, KINDS), where)
 
 
 # ------------------------------------------------------------------ engines
 
 
-class _Remote:
-    """What engines share; a context manager.
-
-    Args:
-        where: what a message names.
-        alone: the engine does not see to it that a unit has its machine or GPUs for itself.
-    """
+class Engine:
+    """What engines share; a context manager.  ``alone``: a unit has to see that it has its machine for itself."""
 
     def __init__(self, where: str, *, alone: bool):
         self._where, self._alone, self._run = where, alone, uuid.uuid4().hex[:12]
@@ -91,9 +81,6 @@ class _Remote:
 
     def open(self, task: Task) -> dict[str, Any]:
         """Return the devices as one of the machines sees them.
-
-        Args:
-            task: names the sweep, and no cells.
 
         Raises:
             DeviceUnavailable: no machine could tell.
@@ -106,7 +93,7 @@ class _Remote:
         return devices
 
     def measure(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
-        """Have each unit measured by a job; see ``Engine``."""
+        """Have cells measured by their graphs, but for the finished ids, and yield each unit's place as it ends."""
         assert self._task is not None
         tasks = [replace(self._task, cells=tuple(unit), finished=tuple(finished)) for unit in units]
         calls = [self._unit(task, at) for at, task in enumerate(tasks)]
@@ -119,7 +106,7 @@ class _Remote:
                 yield at, Ended(records, lost)
 
     def withdraw(self, at: int) -> None:
-        """Take back a unit that has not begun; see ``Engine``."""
+        """Take back a unit that has not begun; it then ends as lost."""
 
     def leftovers(self, *, resume: bool) -> list[dict[str, Any]]:
         """Return the records that jobs of a bench have left which ended before them; none runs on.
@@ -159,16 +146,13 @@ _SETTINGS = {
 _OVER = ("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "TIMEOUT")
 
 
-class Slurm(_Remote):
+class Slurm(Engine):
     """Jobs of a Slurm cluster: one asks what devices there are, then comes an array, a job for each graph.
 
     A job writes its records into a file beside the bench's, on a file system that the cluster shares; one that is
-    preempted or runs out of time is queued again and goes on in it, three times where it was time.
-
-    Args:
-        text: ``partition=gpu,gpus=1,time=30m`` and the like.
-        folder: for the files of the jobs; goes away where all of them came to their ends.
-        where: what a message names.
+    preempted or runs out of time is queued again and goes on in it, three times where it was time.  ``text`` holds
+    settings, ``partition=gpu,gpus=1,time=30m`` and the like; ``folder``, for the files of the jobs, goes when all came
+    to their ends.
 
     Raises:
         InputError: a setting that there is not.
@@ -288,11 +272,11 @@ def _slurm_settings(text: str, where: str) -> dict[str, Any]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = (word.strip() for word in part.partition("="))
         if name not in _SETTINGS:
-            error = unknown_name("setting of jobs", name, _SETTINGS)
-            raise InputError(error.what, where=where, remedy=error.remedy)
+            raise placed(unknown_name("setting of jobs", name, _SETTINGS), where)
         parsed: Any = value
         if name == "time":
-            parsed = max(1, math.ceil(_at(where, parse_seconds, value) / 60))
+            with errors_at(where):
+                parsed = max(1, math.ceil(parse_seconds(value) / 60))
         elif name in ("gpus", "cpus", "jobs"):
             if not (value.isascii() and value.isdigit() and int(value) >= 1):
                 raise InputError(f"'{value}' is no number of {name}", where=where, remedy=f"write e.g. {name}=1")
@@ -309,21 +293,10 @@ def _slurm_settings(text: str, where: str) -> dict[str, Any]:
     return settings
 
 
-def _at(where: str, parse: Any, value: str) -> Any:
-    try:
-        return parse(value)
-    except InputError as error:
-        raise InputError(error.what, where=where, remedy=error.remedy) from None
-
-
-class Dask(_Remote):
+class Dask(Engine):
     """Tasks for the workers of a Dask scheduler, one at a time on the processors and GPUs that a worker sees.
 
     Where workers have a resource ``GPU``, a task takes one of it.
-
-    Args:
-        address: of the scheduler, ``tcp://host:8786``.
-        where: what a message names.
 
     Raises:
         DeviceUnavailable: ``distributed`` is not installed, the scheduler does not answer, or has no worker.

@@ -71,12 +71,7 @@ FEW_ARCS = 1 << 14
 
 
 class Prices:
-    """Foretells what cells will need.
-
-    Args:
-        sampling: how they will be sampled.
-        records: stored results to learn from.
-    """
+    """Foretells what cells will need, from how they will be sampled and from stored records."""
 
     def __init__(self, sampling: Sampling, records: Sequence[Mapping[str, Any]] = ()):
         self._sampling = sampling
@@ -207,12 +202,8 @@ def _sources(cell: Cell) -> int:
 class Budget:
     """The seconds that cells may take; prices are corrected by what cells really took.
 
-    Args:
-        budget_s: for all cells by the clock, or for the cells of each device.
-        prices: of cells; they learn from those that end.
-        processes: over how many a cell's samples are spread.
-        workers: that measure at the same time; each device has the budget of all of them.
-        by_clock: the budget is what the clock shows, from now on.
+    ``budget_s`` is for the cells of each device, times the number of ``workers``, or with ``by_clock`` for all cells
+    from now on.  ``processes``: over how many a cell's samples are spread.
     """
 
     def __init__(self, budget_s: float, prices: Prices, processes: int, workers: int = 1, *, by_clock: bool = False):
@@ -234,10 +225,8 @@ class Budget:
     def obstacle(self, planned: Planned, begun: int, *, first: bool) -> str | None:
         """Return why there is no time left for a cell, or None if there is.
 
-        Args:
-            planned: the cell.
-            begun: how many processes have taken their samples of it already.
-            first: no cell has ended yet; the first one is tried whatever it is said to take.
+        ``begun`` processes have taken their samples of it already.  The ``first`` cell is tried whatever it is said to
+        take.
         """
         device, need = planned.cell.device, self._prices.need(planned)
         left_s = self._left_s(device)
@@ -259,14 +248,9 @@ class Budget:
     def charge(
         self, cells: Sequence[Planned], own_s: Sequence[float], elapsed_s: float, expected: Sequence[Need] | None
     ) -> None:
-        """Book seconds: a cell's own to its device, the rest to all devices alike.
+        """Book seconds: each cell's own to its device, the rest of ``elapsed_s`` to all devices alike.
 
-        Args:
-            cells: that shared an input.
-            own_s: seconds of each.
-            elapsed_s: of all, opening the input included.
-            expected: what was foreseen for each, where one process did all of it; prices are corrected by that, the
-                more the longer the cells took.
+        Where one process did all of what was ``expected``, prices are corrected, the more the longer the cells took.
         """
         shared_s = elapsed_s - sum(own_s)
         by_device: dict[str, list[int]] = defaultdict(list)

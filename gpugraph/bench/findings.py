@@ -35,12 +35,7 @@ UNITS = {"%": 100.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 
 @dataclass(frozen=True)
 class Question:
-    """Which cells a table or an expectation is about.
-
-    Attributes:
-        each: conditions on the cells that get a line.
-        others: by name, how the cells beside each of them differ from it.
-    """
+    """Which cells a table or an expectation is about: conditions on each, and by name how others beside it differ."""
 
     each: Conditions
     others: Mapping[str, Conditions]
@@ -53,12 +48,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Table(Question):
-    """``[[table]]``: a line for each cell.
-
-    Attributes:
-        title: its heading.
-        columns: by title, the formula.
-    """
+    """``[[table]]``: a line for each cell, ``columns`` a formula by title."""
 
     title: str
     columns: Mapping[str, Formula]
@@ -145,12 +135,7 @@ class Expectation(Question):
         return self._finding(f"from {parts[0]} to {parts[1]}" if many else "; ".join(parts), verdict)
 
     def judge(self, values: Sequence[float], spreads: Sequence[float] | None = None) -> str:
-        """Return the verdict on figures: the worst of theirs.
-
-        Args:
-            values: the figures.
-            spreads: half the width of the interval that each is known to lie in.
-        """
+        """Return the worst verdict on figures, each known within half an interval's width, ``spreads``."""
         verdicts = map(self._judge, values, spreads or [0.0] * len(values))
         return max(verdicts, key=_WORSE.index)
 

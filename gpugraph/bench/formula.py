@@ -34,15 +34,6 @@ def _published(record: Record) -> float | None:
     return min(times, default=None)
 
 
-def _scale(record: Record) -> float | int | None:
-    scale = record.scale
-    return int(scale) if scale is not None and scale.is_integer() else scale
-
-
-def _prepared(record: Record) -> str:
-    return "+".join(record.parameters.get("preparations") or ()) or "none"
-
-
 def _described(record: Record) -> str:
     varied = {name: text for name, text in record.parameters.items() if name in record.axes and name != "preparations"}
     return described(record.algorithm, varied, record.parameters.get("preparations") or ())
@@ -54,13 +45,13 @@ NAMES: dict[str, Callable[[Record], Any]] = {
     "algorithm": lambda record: record.algorithm,
     "described": _described,
     "device": lambda record: record.device_kind,
-    "prepare": _prepared,
+    "prepare": lambda record: "+".join(record.parameters.get("preparations") or ()) or "none",
     "kernel": lambda record: record.kernel_s,
     "precision": lambda record: record.half_width,
     "mteps": lambda record: record.mteps,
     "end_to_end": lambda record: record.end_to_end,
     "roof": lambda record: record.share,
-    "scale": _scale,
+    "scale": lambda record: int(s) if (s := record.scale) is not None and s.is_integer() else s,
     "vertices": lambda record: record.shape.graph.vertices,
     "arcs": lambda record: record.shape.graph.arcs,
     "edges": lambda record: record.shape.graph.edges,
@@ -106,11 +97,7 @@ def _matches(record: Record, name: str, wanted: Any) -> bool:
 
 
 def check_conditions(conditions: Conditions, known: Iterable[str]) -> None:
-    """Refuse conditions on what no record has.
-
-    Args:
-        conditions: by name.
-        known: axes and options of the sweep; those of all algorithms are known as well.
+    """Refuse conditions on what no record has: neither the ``known`` axes of the sweep, nor options of any algorithm.
 
     Raises:
         InputError: the first of them; the nearest right name is suggested.
@@ -162,9 +149,7 @@ _FUNCTIONS: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": 
 class Formula:
     """Arithmetic over the figures of cells: ``+ - * /``, brackets, numbers, ``min``, ``max``, ``sum`` and ``mean``.
 
-    Args:
-        text: the formula.
-        groups: names of the cells beside; ``NAME.figure`` is a figure of theirs, of several cells a list.
+    ``NAME.figure`` is a figure of the cells beside that are called so in ``groups``, of several cells a list.
 
     Raises:
         InputError: it is none, or begins with a name that is unknown; the nearest is suggested.
@@ -199,12 +184,9 @@ class Formula:
     def of(
         self, record: Record, groups: Mapping[str, Sequence[Record]], longer: Mapping[int, float] | None = None
     ) -> Any:
-        """Return the value for a cell: a number, or a text where the formula is the name of one.
+        """Return the value for a cell and those beside: a number, or a text where the formula is the name of one.
 
-        Args:
-            record: the cell.
-            groups: the cells beside, by name.
-            longer: by identity of a record, what its kernel's time is multiplied by.
+        ``longer`` has, by the identity of a record, what its kernel's time is multiplied by.
 
         Raises:
             NotMeasured: a figure is not there, or there are several where one is needed.

@@ -53,12 +53,7 @@ class Limits:
 
 
 class WorkerDied(GpuGraphError):
-    """The worker ended by itself; the message says how, with the last that it wrote.
-
-    Args:
-        how: the message.
-        killed: a signal ended it, which is no defect.
-    """
+    """The worker ended by itself; the message says how.  ``killed``: a signal ended it, which is no defect."""
 
     def __init__(self, how: str, *, killed: bool = False):
         super().__init__(how)
@@ -67,13 +62,9 @@ class WorkerDied(GpuGraphError):
 
 
 class WorkerProcess:
-    """A running worker; a context manager.
+    """A running worker, or another ``command``; a context manager.  ``variables`` go to its environment.
 
     To be started by the main thread: on Linux a child's end is tied to that of the *thread* that started it.
-
-    Args:
-        command: the program; the worker of gpugraph if not given.
-        variables: of its environment, in the place of this process's.
     """
 
     def __init__(self, command: list[str] | None = None, variables: Mapping[str, str] | None = None):
@@ -197,12 +188,7 @@ class WorkerProcess:
 
 
 def how_it_ended(code: int | None, lines: Sequence[str]) -> str:
-    """Return in words how a process ended, with the last that it wrote.
-
-    Args:
-        code: its exit code, negative for a signal.
-        lines: of its standard error.
-    """
+    """Return in words how a process ended (a negative code is a signal), with the last line that it wrote."""
     if code is not None and code < 0:
         name = next((s.name for s in signal.Signals if s == -code), f"signal {-code}")
         how = f"its process was ended by {name}"
@@ -233,16 +219,9 @@ Found = Mapping[str, Any]
 
 
 class GroupMeasurement:
-    """A request to measure cells that share a graph, watched until it ends.
+    """A request to measure cells that share a graph, watched until it ends; cells are numbered by their places in it.
 
-    Cells are numbered by their places in the request.
-
-    Args:
-        worker: who is asked.
-        request: what is asked.
-        limits: of each cell.
-        doing: called with the step a cell is at.
-        finished: called with how each cell ended, as it does.
+    ``doing`` is called with the step a cell is at, ``finished`` with how each cell ended, as it does.
 
     Attributes:
         seconds: of each cell's own.
@@ -345,12 +324,7 @@ class GroupMeasurement:
 
 
 class LocalWorker:
-    """A worker of this machine, which measures cells, one graph after another; a new process replaces one that ended.
-
-    Args:
-        start: starts a process for it.
-        process: one that runs already.
-    """
+    """A worker of this machine, which measures one graph after another; a new process replaces one that ended."""
 
     def __init__(self, start: Callable[[], WorkerProcess] = WorkerProcess, process: WorkerProcess | None = None):
         self.start, self.process = start, process

@@ -96,11 +96,8 @@ def expand_sweep(
 ) -> Plan:
     """Return the cells of a sweep.
 
-    Args:
-        sweep: the sweep.
-        kinds: the kind of device behind each name that the sweep may use; one that is missing cannot be used here.
-        peers: names of peers that run beside the sweep's algorithms, on the CPU unless they say otherwise.
-        unusable: why a device cannot be used here, by name.
+    ``kinds`` has the kind of device behind each name that can be used here, ``unusable`` why others cannot; ``peers``
+    run beside the sweep's algorithms.
 
     Raises:
         InputError: an unknown algorithm, option or preparation, a bad graph, or no cell at all.

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.local_workers import GroupMeasurement, LocalWorker, side_by_side
@@ -24,7 +24,6 @@ from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import paper_of
-from gpugraph.bench.unit import Engine
 from gpugraph.bench.worker import cell_to_words
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
@@ -33,6 +32,9 @@ from gpugraph.measure.instruments import command_line
 from gpugraph.problems.contract import Input
 from gpugraph.problems.plugin import description_of
 from gpugraph.quantities import in_units
+
+if TYPE_CHECKING:
+    from gpugraph.bench.engines import Engine
 
 LAST_UNITS = 50
 """With no more graphs left than that, workers see to it that they end together."""
@@ -53,13 +55,7 @@ class Watcher(Protocol):
 
 @dataclass
 class Totals:
-    """How a sweep ended.
-
-    Attributes:
-        records: of this run, in the order in which they ended.
-        resumed: cells that were finished before.
-        lost: what became of jobs of an engine that ended before their cells.
-    """
+    """How a sweep ended: its records in order, the cells finished before, and what became of lost jobs."""
 
     records: list[tuple[Planned, Mapping[str, Any]]] = field(default_factory=list)
     resumed: int = 0
@@ -67,19 +63,10 @@ class Totals:
 
 
 class Runner:
-    """Runs a plan.
+    """Runs the cells of a plan; records go to the store, and the watcher hears of every step.
 
-    Args:
-        sweep: what the plan was made from.
-        plan: the cells.
-        store: where records go.
-        devices: what ``describe_device`` of the worker said, by name.
-        prices: of the cells.
-        watcher: hears of every step.
-        retry: cells that did not go well count as not finished.
-        workers: where cells are measured, here; one if not given.
-        engine: has them measured elsewhere.
-        finished: ids of cells that are finished though the store does not have them.
+    ``retry``: cells that did not go well count as not finished.  They are measured by the ``workers`` here, one if none
+    is given, or by an ``engine`` elsewhere.  ``finished`` are ids of finished cells that the store does not have.
     """
 
     def __init__(

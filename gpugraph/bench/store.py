@@ -235,12 +235,7 @@ def input_key(problem: str, described: Mapping[str, Any]) -> str:
 
 
 class Finished:
-    """What a file of records says is finished.
-
-    Args:
-        records: of the file.
-        retry: only what went well counts as finished.
-        cold: how the sweep at hand finds the caches.
+    """What a file of records says is finished; with ``retry`` only what went well.  ``cold``: caches are flushed.
 
     Attributes:
         by_id: the records of finished cells.
@@ -270,13 +265,7 @@ class Finished:
                     seen.append(device)
 
     def find(self, cell: Cell, device: Mapping[str, Any], plugin: Algorithm | None = None) -> Mapping[str, Any] | None:
-        """Return the record of a finished cell, or None if it is not known to be finished.
-
-        Args:
-            cell: the cell.
-            device: the ``device`` object that its record would have.
-            plugin: what a user's own algorithm says of itself, if the cell's is one.
-        """
+        """Return the record of a finished cell on a device, or None if it is not known to be finished."""
         if not self.by_id:
             return None
         found = self.by_id.get(unopened_id(cell, device, self._cold))

@@ -36,12 +36,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Rule:
-    """Cells that are left out: those that meet every condition.
-
-    Attributes:
-        conditions: by axis, or by ``vertices`` and ``arcs``: a value, a list, a range that may be open, a pattern.
-        reason: why.
-    """
+    """Cells that are left out: those that meet every condition, by axis, ``vertices`` or ``arcs``; and why."""
 
     conditions: Mapping[str, Any]
     reason: str

@@ -192,7 +192,9 @@ def read_sweep(
         InputError: anything in it that makes no sense; the message names file, line and key.
     """
     path = find_sweep(name)
-    return _sweep_of(Document(path if name.endswith(".toml") else _shown(path)), name, settings, budget, default_budget)
+    if not name.endswith(".toml") and path.resolve().is_relative_to(Path.cwd()):
+        path = path.resolve().relative_to(Path.cwd())  # as short as it can be shown
+    return _sweep_of(Document(path), name, settings, budget, default_budget)
 
 
 def sweep_of_words(
@@ -204,12 +206,7 @@ def sweep_of_words(
 ) -> Sweep:
     """Return the sweep that a command line without a file describes; see ``read_sweep``.
 
-    Args:
-        tables: what a file of it would hold.
-        words: axis → the word of the command line that gave it, which messages name.
-        settings: as for ``read_sweep``, and so are the next two.
-        budget: likewise.
-        default_budget: likewise.
+    ``tables`` are what a file of it would hold; ``words`` the words of the command line, by axis, that messages name.
     """
     document = Document("command line", dict(tables))
     document.words = dict(words)
@@ -231,11 +228,12 @@ def _sweep_of(
     with document.at("sampling"):
         sampling = sampling_settings(table.sampling)
     expectations = read_expectations(document, table.expect)
+    blocks = [(None, BlockTable())] if table.block is None else enumerate(table.block)
     sweep = Sweep(
         name=name,
         title=table.title or name,
         path=document.path,
-        blocks=_blocks(document, table),
+        blocks=[_block(document, table, own, turn) for turn, own in blocks],
         budget_s=seconds,
         sampling=sampling,
         peers=table.peer,
@@ -279,22 +277,7 @@ def _check_variables(sweep: Sweep) -> None:
             raise placed(error, sweep.where(block, "axes", axis))
 
 
-def _shown(path: Path) -> Path:
-    """Return a path as short as it can be shown."""
-    try:
-        return path.resolve().relative_to(Path.cwd())
-    except ValueError:
-        return path
-
-
 # ------------------------------------------------------------------ blocks
-
-
-def _blocks(document: Document, table: SweepTable) -> list[Block]:
-    """Return the blocks of a file; one that has no ``[[block]]`` is a block itself."""
-    if table.block is None:
-        return [_block(document, table, BlockTable(), None)]
-    return [_block(document, table, own, turn) for turn, own in enumerate(table.block)]
 
 
 def _block(document: Document, top: ForAllBlocks, own: BlockTable, turn: int | None) -> Block:

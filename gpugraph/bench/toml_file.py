@@ -62,9 +62,7 @@ class Document:
     def where(self, *keys: str, turn: int = 0) -> str:
         """Return the place of a key for a message: ``--set``, or the file, the line if found, and the dotted name.
 
-        Args:
-            keys: the names of the tables, then of the key.
-            turn: which of several tables of that name, ``[[skip]]`` for instance, counted from 0.
+        ``turn`` counts tables of one name, ``[[skip]]`` for instance, from 0.
         """
         name = ".".join(keys[-2:]).removeprefix("axes.")
         if name in self.words:

@@ -11,9 +11,9 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # an engine's process loads nothing of what measures
     from gpugraph.bench.plan import Planned
@@ -114,27 +114,7 @@ def end_units(run: str) -> None:
 
 @dataclass(frozen=True)
 class Ended:
-    """What an engine tells of a graph and its cells.
-
-    Attributes:
-        records: of the cells that were measured.
-        lost: why it did not come to its end, or nothing.
-    """
+    """What an engine tells of a graph: the records of its cells, and why it did not come to its end, or nothing."""
 
     records: Sequence[Mapping[str, Any]]
     lost: str = ""
-
-
-class Engine(Protocol):
-    """What has graphs measured elsewhere, by jobs or tasks of its own."""
-
-    def measure(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
-        """Have cells that share a graph measured together, and yield each such unit's place as it ends.
-
-        Args:
-            units: cells, by their graphs.
-            finished: ids of cells that need not be measured again.
-        """
-
-    def withdraw(self, at: int) -> None:
-        """Take back a unit, if it has not begun; it then ends as lost."""

@@ -113,11 +113,7 @@ def _requests() -> SimpleQueue[dict[str, Any]]:
 
 
 class Worker:
-    """Serves requests; one session, so that everything stays warm.
-
-    Args:
-        send: sends an answer.
-    """
+    """Serves requests, and answers by ``send``; one session, so that everything stays warm."""
 
     def __init__(self, send: Send):
         self._send = send
@@ -166,7 +162,9 @@ class Worker:
                 [cells[i] for i in places],
                 sampling,
                 progress=self._progress,
-                finished=lambda at, record: self._finished(places[at], record),
+                finished=lambda at, record: self._send(
+                    "finished", index=places[at], record=record.data, notices=list(record.notices)
+                ),
                 failed=lambda at, error: self._failed(places[at], cells[places[at]], error),
                 current=lambda at: self._send("current", index=places[at]),
                 earlier=earlier,
@@ -199,9 +197,6 @@ class Worker:
 
     def _progress(self, what: str) -> None:
         self._send("progress", what=what)
-
-    def _finished(self, index: int, record: Any) -> None:
-        self._send("finished", index=index, record=record.data, notices=list(record.notices))
 
     def _failed(self, index: int, cell: Cell, error: BaseException) -> None:
         from gpugraph.measure.assemble import failed_record, outcome_of

@@ -51,9 +51,7 @@ def _algorithms(context: click.Context, incomplete: str) -> list[CompletionItem]
 
     problem = context.info_name if context.info_name in PROBLEMS else None
     names = sorted({"auto", *(algorithm.name for algorithm in algorithms(problem))})
-    before, comma, last = incomplete.rpartition(",")
-    found = [CompletionItem(before + comma + name) for name in names if name.startswith(last)]
-    return found or _files(context, incomplete)
+    return _after_comma(names, incomplete) or _files(context, incomplete)
 
 
 def _sweeps(context: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -63,11 +61,15 @@ def _sweeps(context: click.Context, incomplete: str) -> list[CompletionItem]:
 
 
 def _peers(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer peers behind the last comma."""
     from gpugraph.peers import LIBRARIES
 
+    return _after_comma(LIBRARIES, incomplete)
+
+
+def _after_comma(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Offer names behind the last comma."""
     before, comma, last = incomplete.rpartition(",")
-    return [CompletionItem(before + comma + name) for name in LIBRARIES if name.startswith(last)]
+    return [CompletionItem(before + comma + name) for name in names if name.startswith(last)]
 
 
 def _formats(context: click.Context, incomplete: str) -> list[CompletionItem]:

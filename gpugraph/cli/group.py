@@ -194,7 +194,8 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
         if isinstance(error, RankLost):
             code = LOST
         try:
-            if not _is_said_elsewhere(error):
+            # A rank that another one or its starter has ended says nothing: that one speaks for all.
+            if not (isinstance(error, RankLost) or (isinstance(error, KeyboardInterrupt) and is_own_rank())):
                 print("\n".join([f"gpugraph: {line}", *getattr(error, "excerpt", ())]), file=sys.stderr, flush=True)
         except (OSError, ValueError):
             silence(sys.stderr)
@@ -204,11 +205,6 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
             silence(sys.stdout)
         return code
     return EXIT_OK
-
-
-def _is_said_elsewhere(error: BaseException) -> bool:
-    """Tell whether this is a rank that another one or its starter has ended, which speaks for all."""
-    return isinstance(error, RankLost) or (isinstance(error, KeyboardInterrupt) and is_own_rank())
 
 
 def explain(error: BaseException) -> tuple[int, str]:

@@ -111,6 +111,8 @@ def diverted() -> Iterator[None]:
 
     The file descriptor itself is led there, so that compiled code is caught too.
     """
+    import ctypes
+
     stream, copy = sys.stdout, None
     with contextlib.suppress(OSError, ValueError):
         stream.flush()
@@ -123,27 +125,16 @@ def diverted() -> Iterator[None]:
     finally:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()  # what was written behind our back
-        _flush_compiled_code()
+        with contextlib.suppress(OSError, AttributeError, TypeError):
+            ctypes.CDLL(None).fflush(None)  # what compiled code has printed and the C library still holds
         if copy is not None:
             os.dup2(copy, 1)
             os.close(copy)
         sys.stdout = open(os.dup(1), "w") if stream.closed else stream  # noqa: SIM115
 
 
-def _flush_compiled_code() -> None:
-    """Write what compiled code has printed and the C library still holds."""
-    import ctypes
-
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).fflush(None)
-
-
 def check_destination(path: str, *, append: bool = False) -> None:
-    """Check that ``path`` can be written, before work is done whose fruit would be lost.
-
-    Args:
-        path: the file.
-        append: to its end, if it is there.
+    """Check that ``path`` can be written, or appended to, before work is done whose fruit would be lost.
 
     Raises:
         InputError: it is a folder, has an impossible name, or its folder is missing or may not be written to.
@@ -208,10 +199,7 @@ EVERY_S = 5.0
 class Progress:
     """Shows what is going on while the block runs; called with a few words and perhaps the fraction done.
 
-    Args:
-        quiet: show nothing.
-        verbose: a line for each step, with the time since the process began, and nothing else.
-        stream: where to show it; standard error if not given.
+    ``verbose``: a line for each step, with the time since the process began, and nothing else.
     """
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
@@ -291,14 +279,7 @@ RUNNING = 16
 
 
 class Lines:
-    """Tells of each finished cell in a line.
-
-    Args:
-        total: the cells of the sweep.
-        quiet: show nothing.
-        verbose: tell of each step too, as it begins.
-        stream: where to show it; standard error if not given.
-    """
+    """Tells of each finished cell in a line, and with ``verbose`` of each step as it begins."""
 
     def __init__(self, total: int, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
         self._total, self._quiet, self._stream = total, quiet, stream or sys.stderr
@@ -331,13 +312,7 @@ class Lines:
 
 
 class LiveView:
-    """A table that is drawn again and again: the last cells, those at work with their medians so far, the best.
-
-    Args:
-        total: the cells of the sweep.
-        title: of the sweep.
-        stream: a terminal; standard error if not given.
-    """
+    """A table that is drawn again and again: the last cells, those at work with their medians so far, the best."""
 
     def __init__(self, total: int, title: str, *, stream: IO[str] | None = None):
         from rich.console import Console
@@ -371,11 +346,8 @@ class LiveView:
             rows.add_row(Text(label, "dim"), Text(how))
         for label, what in list(self._running.items())[-RUNNING:]:
             rows.add_row(Text(label, "cyan"), Text(what, "cyan", no_wrap=True, overflow="ellipsis"))
-        best = [Text(f"best {kind}: {figure} by {who}") for kind, (figure, who) in self._shown_best()]
+        best = [Text(f"best {kind}: {rate(most)} MTEPS by {who}") for kind, (most, who) in sorted(self._best.items())]
         return Group(rows, *best, self._bar)
-
-    def _shown_best(self) -> list[tuple[str, tuple[str, str]]]:
-        return [(kind, (f"{rate(figure)} MTEPS", who)) for kind, (figure, who) in sorted(self._best.items())]
 
     def doing(self, planned: Planned, what: str) -> None:
         """Show what a cell is doing; those that compete are shown together."""

@@ -69,10 +69,7 @@ def _given(words: Sequence[str], option: str) -> list[str]:
 def supervise(command: Callable[[], None], plugin: str | None, limit_s: float | None = None) -> NoReturn:
     """Run a command that ends by SystemExit, and exit as it does; a child that died is reported in one line.
 
-    Args:
-        command: the command.
-        plugin: the user's own algorithm, which is to blame where the child dies.
-        limit_s: seconds until the child is killed.
+    The user's own algorithm, ``plugin``, is to blame for that.  After ``limit_s`` seconds the child is killed.
     """
     reader, writer = os.pipe()
     parent = os.getpid()

@@ -321,16 +321,11 @@ def failed_record(
 ) -> Record:
     """Return the record of a cell that gave no numbers: every name is there, every figure is absent.
 
-    Args:
-        cell: what was asked for.
-        outcome: one of ``OUTCOMES`` but ``ok``.
-        message: why, in one line.
-        graph: the ``graph`` object of a record as far as it is known (``Session.known``); else the cell's words.
-        device: the ``device`` object, likewise.
-        algorithm: ``name`` and ``source`` (authors, year, section), likewise.
+    ``graph``, ``device`` and ``algorithm`` are what is known (``Session.known``); else the cell's words take their
+    place.
 
     Raises:
-        InputError: there is no such outcome.
+        InputError: there is no such outcome of a cell that failed.
     """
     if outcome not in OUTCOMES or outcome == "ok":
         raise unknown_name("outcome of a failed cell", outcome, [name for name in OUTCOMES if name != "ok"])

@@ -268,17 +268,10 @@ def cell_id(
 ) -> str:
     """Return the SHA-256, as 64 hexadecimal digits, of what decides the time of a cell.
 
-    That is the problem, the algorithm with its version, options and preparations, the graph's content and weights,
-    the source, the width of indices, the device, and whether caches are cold.  How many samples are taken, how
-    they are verified and where the cell lies in a sweep do not enter.  A user's own file enters with its content.
-
-    Args:
-        cell: the cell.
-        algorithm: the algorithm it names, on that device.
-        options: the algorithm's options, defaults filled in (``parse_options``).
-        graph_digest: of the graph as the problem takes it.
-        device: the ``device`` object of a record: its kind, name and threads enter.
-        cold: samples find cold caches.
+    That is the problem, the algorithm with its version, options and preparations, the graph's content and weights, the
+    source, the width of indices, kind, name and threads of the device, and whether caches are cold.  How many samples
+    are taken, how they are verified and where the cell lies in a sweep do not enter.  A user's own file enters with its
+    content.  ``options`` have their defaults filled in (``parse_options``).
     """
     from gpugraph.graph.csr import printed
 
@@ -305,10 +298,7 @@ def cell_id(
 def unopened_id(cell: Cell, device: Mapping[str, Any], cold: bool = False) -> str:
     """Return an id for a cell whose graph was never opened, from the words that name it.
 
-    Args:
-        cell: the cell; where it lies in a sweep does not enter.
-        device: as for ``cell_id``; empty where it is not known yet.
-        cold: samples find cold caches.
+    Where it lies in a sweep does not enter; ``device`` and ``cold`` as for ``cell_id``.
     """
     words = {k: v for k, v in vars(cell).items() if k not in ("axes", "series", "sweep", "graph", "transfers")}
     parts = [words, cell.input.describe(), device.get("kind"), device.get("name"), device.get("threads"), cold]

@@ -117,9 +117,7 @@ class Claim:
 def claims(pairs: Sequence[tuple[Record, Record]], *, one_run: bool) -> list[Claim]:
     """Return the claim on each pair, p-values corrected for there being several; both need times (``usable``).
 
-    Args:
-        pairs: the records.
-        one_run: records of one file and one command line took turns.
+    ``one_run``: records of one file and one command line took turns.
     """
     made = [_claim(*pair, one_run and _took_turns(*pair)) for pair in pairs]
     corrected = holm([1.0 if one.p_value is None else one.p_value for one in made])

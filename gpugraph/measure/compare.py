@@ -224,7 +224,11 @@ def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
         ("processor", {_processors(cell) for cell in cells if cell.base.device_kind == "cpu"}),
     ):
         notices += [f"the {what} is not the same: {a} in BASE, {b} in NEW" for a, b in sorted(names) if a != b]
-    for what, of in (("another GPU", _gpu), ("another machine", _node)):
+    known: tuple[tuple[str, Callable[[Record], str]], ...] = (
+        ("another GPU", lambda row: row.shape.device.uuid or ""),
+        ("another machine", lambda row: str(row.shape.environment.get("node") or "")),
+    )
+    for what, of in known:
         places = [(of(t.first), of(t.second)) for t in made if t.first.device == t.second.device]
         other = [(a, b) for a, b in places if a and b and a != b]
         if other:
@@ -247,14 +251,6 @@ def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
     if throttled:
         notices.append(f"{throttled} cells had samples repeated because the GPU throttled")
     return notices
-
-
-def _gpu(row: Record) -> str:
-    return row.shape.device.uuid or ""
-
-
-def _node(row: Record) -> str:
-    return str(row.shape.environment.get("node") or "")
 
 
 def _processors(cell: Compared) -> tuple[str, str]:
@@ -283,7 +279,7 @@ def pair(base: Sequence[Record], new: Sequence[Record]) -> tuple[list[tuple[Reco
     """
     left, right = list(base), list(new)
     pairs: list[tuple[Record, Record]] = []
-    keys: tuple[Callable[[Record], Any], ...] = (_by_id, _by_place, _by_content)
+    keys: tuple[Callable[[Record], Any], ...] = (lambda row: row.shape.cell.id, _by_place, _by_content)
     for key in keys:
         partners = _unique(right, key)
         ours = _unique(left, key)
@@ -308,15 +304,8 @@ def _unique(rows: Sequence[Record], key: Callable[[Record], Any]) -> dict[Any, R
     return {k: row for k, row in zip(keys, rows, strict=True) if k is not None and counts[k] == 1}
 
 
-def _by_id(row: Record) -> str | None:
-    return row.shape.cell.id
-
-
 def _by_place(row: Record) -> tuple[str, ...] | None:
-    if not row.axes:
-        return None
-    sweep = row.shape.cell.sweep
-    return row.problem, str(sweep), _text(row.axes)
+    return (row.problem, str(row.shape.cell.sweep), _text(row.axes)) if row.axes else None
 
 
 def _by_content(row: Record) -> tuple[str, ...]:

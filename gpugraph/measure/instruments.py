@@ -34,12 +34,9 @@ FACTOR = 2
 
 
 class CacheFlush:
-    """Overwrites a buffer larger than the second-level cache.
+    """Overwrites a buffer larger than the second-level cache of a GPU.
 
     The fill is queued before a sample's first event, so that it ends before the timing begins.
-
-    Args:
-        device: an open ``cuda`` device.
 
     Raises:
         InputError: another kind of device, whose caches cannot be flushed so.
@@ -61,12 +58,7 @@ class CacheFlush:
 
 
 class OpenDevice:
-    """A device, and the instruments that read it.
-
-    Args:
-        device: as ``select_device`` opened it; closed with this object.
-        notice: what to tell the user about the choice, or None.
-    """
+    """A device as ``select_device`` opened it, closed with this object; the instruments that read it; and a notice."""
 
     def __init__(self, device: Any, notice: str | None):
         self.device = device

@@ -137,7 +137,8 @@ def kept() -> Iterator[None]:
     numpy_state, python_state = np.random.get_state(), random.getstate()
     errors, error_call = np.geterr(), np.geterrcall()
     workers = threads()
-    collects, depth, mask = gc.isenabled(), sys.getrecursionlimit(), _file_mask()
+    collects, depth, mask = gc.isenabled(), sys.getrecursionlimit(), os.umask(0o077)
+    os.umask(mask)
     traced, profiled = sys.gettrace(), sys.getprofile()
     with warnings.catch_warnings(), _directory_kept(), _streams_kept(), _signals_kept():
         try:
@@ -156,12 +157,6 @@ def kept() -> Iterator[None]:
             set_threads(workers)
             np.random.set_state(numpy_state)
             random.setstate(python_state)
-
-
-def _file_mask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 @contextlib.contextmanager

@@ -122,12 +122,7 @@ def _on_one_device(what: str, able: list[str]) -> tuple[str, str]:
 
 
 class Ranks:
-    """The ranks that measure a cell together, as one of them sees them; one alone has nobody to wait for.
-
-    Args:
-        comm: the ranks.
-        device: the device of this one.
-    """
+    """The ranks that measure a cell together, as one of them sees them; one alone has nobody to wait for."""
 
     def __init__(self, comm: HostComm, device: Any):
         self.comm, self._device = comm, device

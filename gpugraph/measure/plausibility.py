@@ -78,7 +78,9 @@ def findings(record: Record, most_edges: int = 0) -> list[Finding]:
     """
     found = [*_commit(record)]
     if record.data.get("outcome") == "ok":
-        found += [*_device(record), *_counts(record), *_times(record), *_verdict(record), *_peer(record)]
+        found += [*_device(record), *_counts(record), *_times(record), *_peer(record)]
+        if record.verdict != "verified":
+            found.append(Finding("verdict", f"its result is not verified ({record.verdict})"))
         if (record.shape.graph.edges or 0) <= most_edges:
             found += _answer(record)
     return found
@@ -229,11 +231,6 @@ def _times(record: Record) -> Iterator[Finding]:
     parts = sum(seconds or 0.0 for name, seconds in record.shape.phases_s.items() if name != "total")
     if total is not None and parts > total * 1.03 + 1e-4:
         yield Finding("time", f"its phases add up to {parts:.4g} s, its total is {total:.4g} s")
-
-
-def _verdict(record: Record) -> Iterator[Finding]:
-    if record.verdict != "verified":
-        yield Finding("verdict", f"its result is not verified ({record.verdict})")
 
 
 def _peer(record: Record) -> Iterator[Finding]:

@@ -93,17 +93,13 @@ def _parts(roots: frozenset[str]) -> tuple[dict[str, str], list[Path]]:
             continue
         path = Path(file or "")
         tree = ast.parse(path.read_bytes())
-        for one in _kernel_files(name):
+        for one in (value for value in vars(sys.modules[name]).values() if isinstance(value, KernelFile)):
             parts[one.name] = load_source(one.name).code
             read += files_of(one.name)
         waiting += _imported(tree)
         parts[name] = str(_plain(_without_docstrings(tree)))
         read.append(path)
     return parts, read
-
-
-def _kernel_files(module: str) -> list[KernelFile]:
-    return [value for value in vars(sys.modules[module]).values() if isinstance(value, KernelFile)]
 
 
 def _imported(tree: ast.AST) -> list[str]:

@@ -57,10 +57,8 @@ class Alone:
 def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking], list[Alone]]:
     """Return the rankings of records that did the same work, and the records that cannot be compared with any other.
 
-    Args:
-        records: of any cells.
-        by: one of ``BY``: only that may differ.  By peer each program has one record, its fastest.  None: all that
-            did the same work compete, whatever else differs.
+    ``by``, one of ``BY``, alone may differ; by peer each program has one record, its fastest.  None: all that did the
+    same work compete, whatever else differs.
 
     Raises:
         InputError: there is no such thing to compare by.

@@ -84,11 +84,7 @@ class StoredRecords:
 
 
 def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True) -> StoredRecords:
-    """Return the records of a file; a last line that was torn is left out.
-
-    Args:
-        path: the file.
-        compressed: it may be.
+    """Return the records of a file, which may be ``compressed``; a last line that was torn is left out.
 
     Raises:
         InputError: it cannot be read, or a line of it is no record; the message names file, line and field.

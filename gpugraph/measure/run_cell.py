@@ -53,11 +53,8 @@ class DeviceLost(DeviceUnavailable):
 class Session:
     """Measures cells; graphs and GPU contexts stay between the calls.
 
-    Use it as a context manager, or call ``close``.
-
-    Args:
-        phase_timer: the phase timer of a session of one cell; by default every cell has its own.
-        comm: the ranks that measure together, each of which has such a session; one alone if not given.
+    Use it as a context manager, or call ``close``.  Every cell has its own phase timer unless one is given, and
+    measures alone unless there are ranks, each of which has such a session.
     """
 
     def __init__(self, phase_timer: PhaseTimer | None = None, comm: HostComm | None = None) -> None:

@@ -35,14 +35,10 @@ _COMMANDS: dict[str, CommandPeer] = {}
 
 
 def register_commands(tables: Mapping[str, Any], where: str = "") -> None:
-    """Make the commands of tables ``[peer.NAME]`` known in this process, in the place of those known before.
-
-    Args:
-        tables: name → table, as TOML gives them, or → CommandPeer.
-        where: the file, for messages.
+    """Make the commands of tables ``[peer.NAME]``, read already or not, known in this process instead of those before.
 
     Raises:
-        InputError: a bad table.
+        InputError: a bad table; the message names ``where``.
     """
     ready = {name: table for name, table in tables.items() if isinstance(table, CommandPeer)}
     parsed = parse_commands({name: table for name, table in tables.items() if name not in ready}, where)
@@ -58,13 +54,7 @@ def registered_commands() -> dict[str, CommandPeer]:
 def load_peer(
     name: str, problem: str, device_kind: str, commands: Mapping[str, CommandPeer] | None = None
 ) -> Algorithm:
-    """Return a peer as an algorithm.
-
-    Args:
-        name: ``"peer:NAME"`` or ``"NAME"``.
-        problem: the problem's name.
-        device_kind: the kind of device of the cell.
-        commands: the external commands; default: those registered.
+    """Return a peer, ``"peer:NAME"``, as an algorithm; ``commands``: the external ones, those registered if not given.
 
     Raises:
         InputError: there is no such peer, or it runs on another kind of device.

@@ -134,9 +134,6 @@ def _fill(word: str, values: Mapping[str, str]) -> str:
 def read_tables(text: str) -> dict[str, Any]:
     """Return the tables that ``--peer-command`` names: those of a TOML file's ``[peer.NAME]``, or one in one line.
 
-    Args:
-        text: a file's name, or ``NAME = {command = "…", time = '…'}``.
-
     Raises:
         InputError: no such file, no TOML, or a bad table.
     """
@@ -158,14 +155,10 @@ def read_tables(text: str) -> dict[str, Any]:
 
 
 def parse_commands(tables: Mapping[str, Any], where: str = "") -> dict[str, CommandPeer]:
-    """Return the commands of the tables ``[peer.NAME]``.
-
-    Args:
-        tables: name → table, as TOML gives them.
-        where: the file, for messages.
+    """Return the commands of the tables ``[peer.NAME]``, as TOML gives them.
 
     Raises:
-        InputError: a key is unknown, missing or not what it should be; the message names the table and the key.
+        InputError: a key is unknown, missing or not what it should be; the message names ``where``, table and key.
     """
     found = {}
     for name, table in tables.items():

@@ -91,16 +91,10 @@ class Printed:
 
 
 def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping[str, str] | None = None) -> Printed:
-    """Return what a command printed.
-
-    Args:
-        words: the program and its arguments; no shell reads them.
-        timeout_s: seconds until its process group is killed.
-        where: the peer, for messages.
-        env: variables to add to its environment.
+    """Return what a command printed; no shell reads its words, and ``env`` is added to its environment.
 
     Raises:
-        PeerTimedOut: it still ran then.
+        PeerTimedOut: it still ran after ``timeout_s`` seconds; its process group is killed.
         PeerThrew: it ended with another exit code than 0; the message has what it printed as an error.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as report:

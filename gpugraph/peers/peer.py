@@ -226,20 +226,14 @@ _ULP = 2.0**-51
 
 
 def judge(right: Figure, text: str, what: str) -> Verdict:
-    """Return the verdict on a figure that a program printed.
-
-    Args:
-        right: the right one.
-        text: as it was printed.
-        what: what it is, in words, ``"total weight"``.
-    """
+    """Return the verdict on a figure that a program printed; ``what`` it is, in words: ``"total weight"``."""
     figure, value = right.value, read_number(text)
     if value is None:
         return Verdict("skipped", "reference", f"the {what} is {figure}, and '{text}' cannot be read as a number")
     if value.is_nan() or _beyond(value):
         return Verdict("failed", "reference", f"the {what} is {figure}, not {text}")
     step = _last_digit(value)
-    if _tells_apart(figure, step) and _equal(value, figure):
+    if _tells_apart(figure, step) and figure == (value if isinstance(figure, int) else float(value)):
         detail = f"the {what}, {figure}, is that of {right.by}; its edges or distances were not seen"
         return Verdict("passed", "reference", detail)
     if not _tells_apart(figure, step) and _apart(value, figure) < step:
@@ -251,21 +245,13 @@ def judge(right: Figure, text: str, what: str) -> Verdict:
     return Verdict("failed", "reference", f"the {what} is {figure}, not {text}")
 
 
-def _equal(value: Decimal, figure: int | float) -> bool:
-    return value == figure if isinstance(figure, int) else float(value) == figure
-
-
 _FOUND: weakref.WeakKeyDictionary[CSRGraph, dict[tuple[Any, ...], Figure]] = weakref.WeakKeyDictionary()
 
 
 def truth_of(graph: CSRGraph, problem: str, query: tuple[Any, ...], method: str = "reference") -> Figure:
     """Return the figure of the right answer, computed once a graph, query and method.
 
-    Args:
-        graph: the graph.
-        problem: the problem's name.
-        query: what was asked of the graph.
-        method: ``"reference"``: by the oracle; ``"certificate"``: by an algorithm on all threads and its certificate.
+    ``"reference"``: by the oracle; ``"certificate"``: by an algorithm on all threads and its certificate.
     """
     found = _FOUND.setdefault(graph, {})
     key = (problem, *query, method)

@@ -13,13 +13,7 @@ STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".t
 
 
 def render(rows: Sequence[Record], style: str, *, title: str | None = None, notices: Sequence[str] = ()) -> str:
-    """Return a report of records, one or more, in one of the ``STYLES``.
-
-    Args:
-        rows: the records.
-        style: how.
-        title: of the page.
-        notices: what a reader of the page should know of the files.
+    """Return a report of records, one or more, in one of the ``STYLES``; a page shows ``notices`` of its files.
 
     Raises:
         InputError: a page is asked for, and the library that draws is not installed.

@@ -71,7 +71,7 @@ def _extras(rows: Sequence[Record], devices: dict[tuple[str, str], str]) -> list
         [f"{name}={value}" for name, value in _settings(row).items() if name in differing[row.problem, row.algorithm]]
         for row in rows
     ]
-    for file_of in (_records_file, _graphs_file):
+    for file_of in (_records_file, lambda row: os.path.basename(row.graph_source)):
         several = {  # whose cells are there of two files: then all of their cells say which, or a line would break
             (problem, algorithm)
             for (problem, algorithm, _, _), members in groups.items()
@@ -85,10 +85,6 @@ def _extras(rows: Sequence[Record], devices: dict[tuple[str, str], str]) -> list
 
 def _records_file(row: Record) -> str:
     return os.path.splitext(os.path.basename(row.file or "this run"))[0]
-
-
-def _graphs_file(row: Record) -> str:
-    return os.path.basename(row.graph_source)
 
 
 def _settings(row: Record) -> dict[str, str]:

@@ -215,13 +215,7 @@ def graph_json(graph: Mapping[str, Any], figures: GraphProperties) -> dict[str, 
 
 
 def graph_figures(graph: Mapping[str, Any], figures: GraphProperties, *, width: int = 80) -> list[Line]:
-    """Return the lines of a graph.
-
-    Args:
-        graph: the ``graph`` object of a record.
-        figures: what was counted.
-        width: columns to wrap at.
-    """
+    """Return the lines of a graph: of the ``graph`` object of a record, and of what was counted."""
     kind = "directed" if figures.directed else "undirected"
     source = f" ({graph['source']})" if graph["source"] not in ("", graph["name"]) else ""
     edges = f"{count(figures.arcs)} arcs" if figures.directed else f"{counted(figures.edges, 'edge')}"

@@ -86,12 +86,7 @@ class Group:
 
 
 def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] = ()) -> str:
-    """Return the report as HTML.
-
-    Args:
-        rows: what is reported, at least one.
-        title: of the page.
-        notices: what a reader should know of the files.
+    """Return the report of at least one record as HTML; ``notices`` are what a reader should know of the files.
 
     Raises:
         InputError: the library that draws is not installed.

@@ -33,11 +33,7 @@ LOPSIDED = 0.2
 
 
 class Named:
-    """A ranking whose records have names, as short as they can be while all differ.
-
-    Args:
-        ranking: it.
-    """
+    """A ranking whose records have names, as short as they can be while all differ."""
 
     def __init__(self, ranking: Ranking):
         self.ranking = ranking
@@ -286,12 +282,9 @@ def check_ending(path: str) -> str:
 
 
 def exported(records: Sequence[Record], rankings: Sequence[Ranking], ending: str) -> str:
-    """Return the content of such a file.
+    """Return the content of such a file, by its ending, one of ``ENDINGS``.
 
-    Args:
-        records: all of them. ``.json`` has every sample, ``.csv`` a row for each cell.
-        rankings: of those that did the same work; ``.md`` and ``.tex`` have a sorted table of each.
-        ending: one of ``ENDINGS``.
+    ``.json`` has every sample, ``.csv`` a row for each cell; ``.md`` and ``.tex`` have a sorted table of each ranking.
     """
     if ending == ".json":
         content = {

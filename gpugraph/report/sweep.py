@@ -34,9 +34,10 @@ def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[
     """Return the cells with what each will need of memory."""
     rows = []
     for planned in plan.cells:
-        need = prices.need(planned)
+        need, size, about = prices.need(planned), planned.size, "" if planned.size.exact else "~"
         device = in_units(need.device_bytes) if need.device_bytes else "-"
-        rows.append([*_named(planned), *_sized(planned), in_units(need.host_bytes), device])
+        sizes = [f"{about}{count(size.vertices)}", f"{about}{count(size.arcs)}"]
+        rows.append([*_named(planned), *sizes, in_units(need.host_bytes), device])
     header = ["problem", "algorithm", "device", "graph", "vertices", "arcs", "host", "on device"]
     return [*columns(header, rows, right=(4, 5, 6, 7), width=width), [], *_footer(plan)]
 
@@ -69,11 +70,6 @@ def _named(planned: Planned) -> list[str]:
     return [cell.problem, described_algorithm(cell), cell.device, f"{cell.graph}{weights}{source}"]
 
 
-def _sized(planned: Planned) -> list[str]:
-    about = "" if planned.size.exact else "~"
-    return [f"{about}{count(planned.size.vertices)}", f"{about}{count(planned.size.arcs)}"]
-
-
 def _footer(plan: Plan) -> list[Line]:
     lines: list[Line] = [[(counted(len(plan.cells), "cell"), "bold")]]
     return lines + [[(f"left out, {number}: {reason}", "dim")] for reason, number in plan.left_out.most_common()]
@@ -89,12 +85,8 @@ def result_lines(records: Sequence[Mapping[str, Any]], *, width: int | None = No
     lines: list[Line] = [*_table(shown, width), []] if shown else []
     lines += _charts(rows, width)
     ended = Counter(row.verdict for row in rows)
-    ways = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=_often))
+    ways = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=lambda one: (-one[1], one[0])))
     return [*lines, [(f"{counted(len(rows), 'cell')}: {ways}", "bold")]]
-
-
-def _often(ended: tuple[str, int]) -> tuple[int, str]:
-    return -ended[1], ended[0]
 
 
 def _table(rows: Sequence[Record], width: int | None) -> list[Line]:
@@ -105,11 +97,7 @@ def _table(rows: Sequence[Record], width: int | None) -> list[Line]:
 
 
 def _order(row: Record) -> tuple[Any, ...]:
-    return row.problem, _arcs(row) or 2**62, row.graph_name, row.algorithm
-
-
-def _arcs(row: Record) -> int | None:
-    return row.shape.graph.arcs
+    return row.problem, row.shape.graph.arcs or 2**62, row.graph_name, row.algorithm
 
 
 def _charts(rows: Sequence[Record], width: int | None) -> list[Line]:
@@ -117,7 +105,7 @@ def _charts(rows: Sequence[Record], width: int | None) -> list[Line]:
     series: dict[str, list[tuple[int, float]]] = {}
     for row in rows:
         if row.mteps is not None and row.shape.cell.series:
-            series.setdefault(row.shape.cell.series, []).append((_arcs(row) or 0, row.mteps))
+            series.setdefault(row.shape.cell.series, []).append((row.shape.graph.arcs or 0, row.mteps))
     drawn = {name: sorted(points) for name, points in series.items() if len(points) >= 2}
     if not drawn:
         return []
@@ -193,13 +181,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = None) -> list[Line]:
-    """Return the summary of some records.
-
-    Args:
-        rows: the records, finished or not.
-        width: columns.
-        unicode: draw with block characters; None asks what standard output can show.
-    """
+    """Return the summary of records; ``unicode``: with block characters, None: if the output can show them."""
     blocks = can_draw() if unicode is None else unicode
     if not rows:
         return [[("no cell was measured", "yellow")]]

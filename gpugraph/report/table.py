@@ -27,12 +27,7 @@ METHOD_NAMES = {"both": "certificate and reference"}
 
 
 def table(record: Record, *, width: int = 80) -> list[Line]:
-    """Return the lines of a record that was measured.
-
-    Args:
-        record: the record.
-        width: columns to wrap at.
-    """
+    """Return the lines of a record that was measured, wrapped to ``width`` columns."""
     blocks = [_subject(record, width), _phases(record, width), _rates(record, width), _result(record, width)]
     lines: list[Line] = []
     for block in blocks:
@@ -77,15 +72,14 @@ def describe_ranks(ranks: Mapping[str, Any]) -> str:
     where = f" on {counted(hosts, 'machine')}" if hosts > 1 else ""
     most = max(member["bytes_sent"] for member in members)
     text = f"{ranks['size']}{where} through {ranks['talk_through']}, each sends up to {in_units(most)} a run"
-    spent = {part: _of_ranks(ranks["phases"], part) for part in ("work_s", "wait_s", "communication_s")}
+    spent = {
+        part: sum(sum(phase[part]) for phase in ranks["phases"].values())
+        for part in ("work_s", "wait_s", "communication_s")
+    }
     if total := sum(spent.values()):
         work, wait, talk = (percent(seconds / total) for seconds in spent.values())
         text += f"; of their time {work} is work, {wait} waiting, {talk} communication"
     return text
-
-
-def _of_ranks(phases: Mapping[str, Any], part: str) -> float:
-    return sum(sum(phase[part]) for phase in phases.values())
 
 
 def describe_graph(graph: Mapping[str, Any]) -> str:
@@ -181,12 +175,7 @@ def _precision(record: Record, half: float | None, samples: Sequence[float], wid
 
 
 def first_stands_out(sampling: Mapping[str, Any], samples: Sequence[float]) -> str:
-    """Return how much longer the first sample took than most, where it is an outlier; else nothing.
-
-    Args:
-        sampling: how a record says that its samples were taken.
-        samples: the samples, seconds.
-    """
+    """Return how much longer the first sample took than most, where it is an outlier; else nothing."""
     if 0 not in (sampling.get("outliers") or ()) or not samples:
         return ""
     ratio = samples[0] / median(samples)

@@ -66,11 +66,7 @@ def _text(path: str | Path) -> str:
 
 
 class _Page:
-    """What a template can ask for.
-
-    Args:
-        records: what the page is made of.
-    """
+    """What a template can ask for of the records that the page is made of."""
 
     def __init__(self, records: Sequence[Record]):
         self._records = records
@@ -88,12 +84,7 @@ class _Page:
         return text + _note(_asked(tables[title], found))
 
     def verdicts(self, sweep: str, records: str | None = None) -> str:
-        """Return what comes of the expectations of a sweep.
-
-        Args:
-            sweep: its name, or its file.
-            records: name of the file of records, without its ending; without it, all that are of the sweep.
-        """
+        """Return what comes of the expectations of a sweep, by the records of a file or all that are of the sweep."""
         found, expectations = self._of(sweep, records), self._sweep(sweep).expectations
         rows = [row for one in expectations for row in _asked(one, found)]
         return verdicts_markdown([one.find(found) for one in expectations]) + _note(rows)
@@ -121,13 +112,7 @@ class _Page:
         return "\n".join(dict.fromkeys(lines))
 
     def lead(self, records: str, problem: str, algorithm: str, graphs: str = "*") -> dict[str, Any]:
-        """Compare an algorithm of ours with the fastest verified peer on each graph of a file.
-
-        Args:
-            records: name of the file of records, without its ending.
-            problem: the problem that both solve.
-            algorithm: ours.
-            graphs: a pattern that graph specs must match.
+        """Compare an algorithm of ours with the fastest verified peer on each graph of a file that a pattern matches.
 
         Returns:
             ``mean`` (geometric), ``least`` and ``most`` of the fastest peer's kernel time over ours, the ``count`` of
@@ -161,11 +146,7 @@ class _Page:
         }  # fmt: skip
 
     def hardware(self, devices: Mapping[str, Sequence[str]]) -> str:
-        """Return a table of the fastest verified code of each device, by problem and graph, where all devices have one.
-
-        Args:
-            devices: the title of each column, and the names of its files of records.
-        """
+        """Return a table of the fastest verified code of each device, which has files, on graphs that all have."""
         fastest: dict[tuple[str, str], dict[str, Record]] = {}
         for title, files in devices.items():
             for row in [row for file in files for row in self._of("", file) if row.ok and row.kernel_s]:

@@ -271,12 +271,7 @@ class Published:
 
 
 def published(cells: Sequence[Labelled], over: Sequence[Speedup]) -> list[Published]:
-    """Return the papers that records carry, in the order of the records.
-
-    Args:
-        cells: the records.
-        over: their speed-ups over the CPU.
-    """
+    """Return the papers that records carry, in the order of the records, with our speed-ups over the CPU."""
     ratios = {id(one.record): one for one in over}
     said: dict[str, dict[str, Any]] = {}
     figures: dict[str, dict[tuple[Stated, str], list[Labelled]]] = {}
@@ -299,7 +294,7 @@ def published(cells: Sequence[Labelled], over: Sequence[Speedup]) -> list[Publis
                 for (value, system), members in figures.get(title, {}).items()
                 if _shown(value)
             ),
-            _claims(words.get("claims")),
+            tuple(map(str, claims)) if isinstance(claims := words.get("claims"), list) else (),
         )
         for title, words in said.items()
     ]
@@ -309,10 +304,6 @@ def _about(words: Mapping[str, Any]) -> str:
     who = ", ".join(str(words[key]) for key in ("authors", "year") if words.get(key))
     parts = [part for part in (who, str(words.get("hardware") or "")) if part]
     return ". ".join([*(["; ".join(parts)] if parts else []), *([str(words["note"])] if words.get("note") else [])])
-
-
-def _claims(claims: Any) -> tuple[str, ...]:
-    return tuple(str(claim) for claim in claims) if isinstance(claims, list) else ()
 
 
 def _figure(value: Stated, system: str, members: Sequence[Labelled], ratios: Mapping[int, Speedup]) -> tuple[str, ...]:

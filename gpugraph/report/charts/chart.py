@@ -38,13 +38,9 @@ def channel(field: str, kind: str = "quantitative", **more: Any) -> Spec:
 def layer(
     mark: str, values: Sequence[Mapping[str, Any]] | None = None, look: Spec | None = None, **channels: Any
 ) -> Spec:
-    """Return a layer of a figure.
+    """Return a layer of a figure: a mark with its ``look``, over ``values`` or else the data of the whole figure.
 
-    Args:
-        mark: ``"line"``, ``"point"``, ``"text"``, …
-        values: its data; that of the whole figure if not given.
-        look: options of the mark.
-        channels: what its channels show; those that are None are left out.
+    ``channels`` are what its channels show; those that are None are left out.
     """
     shown = {name: content for name, content in channels.items() if content is not None}
     data = {} if values is None else {"data": {"values": list(values)}}
@@ -325,12 +321,7 @@ def _drawable(text: str) -> str:
 
 
 def draw(spec: dict[str, Any], ending: str, *, scale: float = 2.0) -> bytes:
-    """Return a Vega-Lite figure as ``.svg``, ``.pdf`` or ``.png``.
-
-    Args:
-        spec: the figure.
-        ending: of the file.
-        scale: of the pixels of a ``.png``.
+    """Return a Vega-Lite figure as ``.svg``, ``.pdf`` or ``.png``; ``scale`` multiplies the pixels of a ``.png``.
 
     Raises:
         InputError: the library is not installed, or cannot draw this.

@@ -245,14 +245,9 @@ def listed(
     failed: Sequence[Mark] = (),
     papers: Sequence[Mark] = (),
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return a figure as a table: its header, and a row for each mark.
+    """Return a figure as a table: its header, and a row for each mark; arguments are as for ``curves``.
 
-    Args:
-        points: the values.
-        titles: of abscissa, variant, device and ordinate; no column for devices where none has a name.
-        show: an ordinate as text.
-        failed: as ``curves`` takes them.
-        papers: likewise.
+    ``titles`` are of abscissa, variant, device and ordinate; there is no column for devices where none has a name.
     """
     named = any(point.device for point in points)
     rows = [(_at(p.x), p.variant, p.device, show(p.y) + _interval(p, show)) for p in points]

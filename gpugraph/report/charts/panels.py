@@ -106,17 +106,9 @@ def charts(
 ) -> list[Chart]:
     """Return a figure for each panel that has anything to show, in words and as a table besides.
 
-    Args:
-        kind: what they are called by in addresses, before the panel's name.
-        cells: the cells, which fall into panels.
-        ink: colours.
-        points_of: the values of a cell.
-        y_title: title of the ordinate, or what gives it for a problem.
-        caption: how to read it.
-        show: a value as text.
-        unit: head of the values' column, if not the title of the ordinate.
-        titles: of the legends of variant and device.
-        more: for a panel what else ``curves`` takes, and ``add``, a text to go on with after the caption.
+    ``kind`` begins its name in addresses; ``points_of`` gives the values of a cell, ``show`` one as text; ``unit`` is
+    the head of their column if not the ordinate's title, ``titles`` are of the legends of variant and device, and
+    ``more`` gives for a panel what else ``curves`` takes, and ``add``, a text to go on with after the caption.
     """
     found = []
     for panel in panels(cells):
