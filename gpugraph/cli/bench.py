@@ -6,8 +6,7 @@ import contextlib
 import os
 import shlex
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -33,65 +32,7 @@ SAMPLING = {"together": True, "min_samples": 20}
 """Of what competes, where the command line does not say otherwise: with fewer, correlated samples mislead."""
 
 
-def compete(
-    problem: str,
-    graph: str,
-    names: Sequence[str],
-    peers: Sequence[str],
-    *,
-    sampling: Mapping[str, Any],
-    prepare: Sequence[str],
-    settings: Sequence[str],
-    commands: Sequence[str],
-    timeout: float | None,
-    style: str,
-    save: str | None,
-    exports: Sequence[str],
-    quiet: bool,
-    verbose: bool,
-    **axes: Any,
-) -> None:
-    """Run a sweep of one input and several algorithms, and show how they rank; see ``gpugraph.cli.measure.measure``.
-
-    ``NAME@DEVICE`` may be among the names, ``sampling`` has settings in the place of a bench's, and ``axes`` are the
-    other options by the names of a sweep's axes, None where one was not given.
-
-    Raises:
-        VerificationFailed, InputError, DeviceUnavailable: as a bench does, after everything was shown and written.
-    """
-    from gpugraph.bench.bench import Bench, judge
-    from gpugraph.bench.store import append_record
-    from gpugraph.bench.sweep_file import sweep_of_words
-    from gpugraph.measure.record import Record
-    from gpugraph.ranks.world import world
-
-    if world() is not None:
-        raise InputError("several algorithms cannot compete on several ranks", remedy="name one with --algo")
-    given = {name: [value] for name, value in axes.items() if value is not None}
-    given |= {"graph": [graph], "algorithm": list(names), "prepare": ["+".join(prepare) or "none"]}
-    tables = {
-        "title": f"{problem} on {graph}",
-        "axes": {"problem": [problem], **given},
-        "options": _options(problem, [*names, *(f"peer:{peer}" for peer in peers)], settings),
-        "sampling": {**SAMPLING, **sampling},
-        "limits": {"time": f"{timeout:f}s" if timeout else "24h", "load": "24h"},
-    }
-    words = {"graph": "GRAPH", "algorithm": "--algo", **{name: f"--{name.replace('_', '-')}" for name in axes}}
-    sweep = sweep_of_words(tables, words)
-    with tempfile.TemporaryDirectory(prefix="gpugraph-") as folder:
-        bench = Bench(sweep, os.path.join(folder, "records.jsonl"), peers=peers, commands=commands)
-        try:
-            totals = run_cells(bench, quiet=quiet, verbose=verbose)
-        finally:  # what was measured before an interruption is kept where it was to be
-            records = [Record.of(record) for record in (bench.store.records if bench.store is not None else ())]
-            for record in records if save is not None else ():
-                append_record(record, str(save))
-    show_records(records, style)
-    export(records, exports, quiet=quiet)
-    judge(totals)
-
-
-def _options(problem: str, names: Sequence[str], settings: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
+def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     """Return options by algorithm: ``NAME=VALUE`` for all that have it, ``ALGORITHM.NAME=VALUE`` for one.
 
     Raises:

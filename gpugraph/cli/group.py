@@ -17,7 +17,7 @@ from click.shell_completion import shell_complete
 from gpugraph import __version__
 from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.measure import problem_command
-from gpugraph.cli.options import check_users_file, defaults, help_text, sections, write_example
+from gpugraph.cli.options import check_users_file, defaults, help_text, sections, write_help
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.cli.process import Interruption
 from gpugraph.errors import (
@@ -43,7 +43,7 @@ COMMANDS = {
     "compare": "report",
     "report": "report",
     "plot": "report",
-    "check-record": "records",
+    "check-record": "report",
     "datasets": "graphs",
     "generate": "graphs",
     "convert": "graphs",
@@ -85,12 +85,7 @@ class LazyGroup(click.Group):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what gpugraph is, with an example first."""
-        text, _, example = (self.help or "").partition("\n\b\nExample:")
-        first, _, rest = text.partition("\n\n")
-        write_example(formatter, first, example)
-        formatter.write_paragraph()
-        with formatter.indentation():
-            formatter.write_text(rest.strip())
+        write_help(formatter, self.help or "")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpugraph.cli.bench import check_exports, compete, export, split
+from gpugraph.cli.bench import SAMPLING, check_exports, export, options_of, run_cells, show_records, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import (
     Progress,
@@ -54,82 +55,116 @@ def problem_command(problem: str) -> click.Command:
     return command(bundle(*above, *own.options, run_options, *settings, output_options)(solve))
 
 
-def measure(
-    problem: str,
-    *,
-    graph: str | None,
-    algos: tuple[str, ...],
-    prepare: tuple[str, ...],
-    settings: tuple[str, ...],
-    index_bits: str | None,
-    style: str,
-    output: str | None,
-    save: str | None,
-    quiet: bool,
-    target: str | None,
-    max_seconds: float | None,
-    timeout: float | None,
-    cold: bool,
-    energy: bool,
-    peers: tuple[str, ...] = (),
-    exports: tuple[str, ...] = (),
-    verbose: bool = False,
-    commands: tuple[str, ...] = (),
-    draw: str | None = None,
-    device: str = "auto",
-    **same: Any,
-) -> None:
-    """Run one cell and deliver its record, or several and compare them.
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks of a problem; ``same`` are the options that a ``Cell`` has by the same names."""
 
-    The ``timeout`` of one cell is kept in ``gpugraph.cli.supervised``. ``same`` are the options whose names and meaning
-    are those of ``Cell``.
+    problem: str
+    same: dict[str, Any]
+    graph: str | None
+    algos: tuple[str, ...]
+    prepare: tuple[str, ...]
+    settings: tuple[str, ...]
+    index_bits: str | None
+    style: str
+    output: str | None
+    save: str | None
+    quiet: bool
+    target: str | None
+    max_seconds: float | None
+    timeout: float | None
+    cold: bool
+    energy: bool
+    peers: tuple[str, ...] = ()
+    exports: tuple[str, ...] = ()
+    verbose: bool = False
+    commands: tuple[str, ...] = ()
+    draw: str | None = None
+    device: str = "auto"
+
+
+def measure(problem: str, **options: Any) -> None:
+    """Run one cell and deliver its record, or several and compare them, as the options of a command say.
+
+    The ``timeout`` of one cell is kept in ``gpugraph.cli.supervised``.
 
     Raises:
         VerificationFailed: after everything was printed and saved.
     """
+    own = {field.name: options.pop(field.name) for field in fields(Asked) if field.name in options}
+    asked = Asked(problem, options, **own)
+    if asked.graph is None:
+        asked = replace(asked, graph=defaults().graph)
+        where = defaults().origins["default.graph"]
+        tell([f"no graph given: taking {asked.graph}, the default of {where}"], quiet=asked.quiet)
+    _check_outputs(problem, str(asked.graph), asked.output, asked.save, asked.exports)
+    check_drawing(asked.draw)
+    log_decisions(asked.verbose)
+    names, peers = split(asked.algos), split(asked.peers)
+    if len(names) > 1 or peers:
+        _compete(asked, names or ["auto"], peers)
+    else:
+        _measure_one(asked, names[0] if names else "auto")
+
+
+def _compete(asked: Asked, names: Sequence[str], peers: Sequence[str]) -> None:
+    """Run a sweep of one input and several algorithms, ``NAME@DEVICE`` among them, and show how they rank.
+
+    Raises:
+        VerificationFailed, InputError, DeviceUnavailable: as a bench does, after everything was shown and written.
+    """
+    from gpugraph.bench.bench import Bench, judge
+    from gpugraph.bench.store import append_record
+    from gpugraph.bench.sweep_file import sweep_of_words
+    from gpugraph.measure.record import Record
+    from gpugraph.ranks.world import world
+
+    axes = dict(asked.same)
+    repeat, warmup, profile = (axes.pop(name) for name in ("repeat", "warmup", "profile"))
+    for given, option in (
+        (asked.output, "-o writes the result of one algorithm"),
+        (profile, "--profile runs one"),
+        (asked.draw, "--draw draws what one got wrong"),
+    ):
+        if given:
+            raise InputError(option, remedy="name one with --algo, and no --peer")
+    if world() is not None:
+        raise InputError("several algorithms cannot compete on several ranks", remedy="name one with --algo")
+    axes |= {"index_bits": int(asked.index_bits) if asked.index_bits else None, "device": asked.device}
+    given = {name: [value] for name, value in axes.items() if value is not None}
+    given |= {"graph": [asked.graph], "algorithm": [*names], "prepare": ["+".join(asked.prepare) or "none"]}
+    sampling = {"warmup": warmup, "cold": asked.cold, "energy": asked.energy}
+    tables = {
+        "title": f"{asked.problem} on {asked.graph}",
+        "axes": {"problem": [asked.problem], **given},
+        "options": options_of(asked.problem, [*names, *(f"peer:{peer}" for peer in peers)], asked.settings),
+        "sampling": {**SAMPLING, **sampling, **_competing(repeat, asked.target, asked.max_seconds)},
+        "limits": {"time": f"{asked.timeout:f}s" if asked.timeout else "24h", "load": "24h"},
+    }
+    words = {"graph": "GRAPH", "algorithm": "--algo", **{name: f"--{name.replace('_', '-')}" for name in axes}}
+    sweep = sweep_of_words(tables, words)
+    with tempfile.TemporaryDirectory(prefix="gpugraph-") as folder:
+        bench = Bench(sweep, os.path.join(folder, "records.jsonl"), peers=peers, commands=asked.commands)
+        try:
+            totals = run_cells(bench, quiet=asked.quiet, verbose=asked.verbose)
+        finally:  # what was measured before an interruption is kept where it was to be
+            records = [Record.of(record) for record in (bench.store.records if bench.store is not None else ())]
+            for record in records if asked.save is not None else ():
+                append_record(record, str(asked.save))
+    show_records(records, asked.style)
+    export(records, asked.exports, quiet=asked.quiet)
+    judge(totals)
+
+
+def _measure_one(asked: Asked, name: str) -> None:
+    """Run one cell and deliver its record."""
     from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
     from gpugraph.ranks.world import world
 
-    if graph is None:
-        graph = defaults().graph
-        tell([f"no graph given: taking {graph}, the default of {defaults().origins['default.graph']}"], quiet=quiet)
-    _check_outputs(problem, graph, output, save, exports)
-    check_drawing(draw)
-    log_decisions(verbose)
-    names, beside = split(algos), split(peers)
-    if len(names) + len(beside) > 1 or beside:
-        repeat, warmup, profile = (same.pop(name) for name in ("repeat", "warmup", "profile"))
-        for given, option in (
-            (output, "-o writes the result of one algorithm"),
-            (profile, "--profile runs one"),
-            (draw, "--draw draws what one got wrong"),
-        ):
-            if given:
-                raise InputError(option, remedy="name one with --algo, and no --peer")
-        compete(
-            problem,
-            graph,
-            names or ["auto"],
-            beside,
-            sampling={"warmup": warmup, "cold": cold, "energy": energy} | _competing(repeat, target, max_seconds),
-            prepare=prepare,
-            settings=settings,
-            commands=commands,
-            timeout=timeout,
-            style=style,
-            save=save,
-            exports=exports,
-            quiet=quiet,
-            verbose=verbose,
-            index_bits=int(index_bits) if index_bits else None,
-            device=device,
-            **same,
-        )
-        return
     phase_timer = PhaseTimer("start", Command.began)
-    algo, _, chosen = _with_commands(names[0] if names else "auto", commands).partition("@")
-    device = chosen or (_device_of(algo) if device == "auto" else device)
+    algo, _, chosen = _with_commands(name, asked.commands).partition("@")
+    device = chosen or (_device_of(algo) if asked.device == "auto" else asked.device)
     if (comm := world()) is None:
         expect_device(device)  # which takes as long as all the imports that follow
     if not is_foreign(algo):
@@ -137,20 +172,21 @@ def measure(
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
 
-    print_record = _printer(style)
-    _check_algorithm(problem, algo)
+    print_record = _printer(asked.style)
+    _check_algorithm(asked.problem, algo)
     cell = Cell(
-        problem,
-        graph,
+        asked.problem,
+        asked.graph,
         algo,
         device=device,
-        preparations=prepare,
-        options=parse_settings(settings),
-        index_bits=int(index_bits) if index_bits else None,
-        **same,
+        preparations=asked.prepare,
+        options=parse_settings(asked.settings),
+        index_bits=int(asked.index_bits) if asked.index_bits else None,
+        **asked.same,
     )
-    sampling = _sampling(cell, target, max_seconds, cold=cold, energy=energy)
-    with Progress(quiet=quiet, verbose=verbose) as progress:
+    sampling = _sampling(cell, asked)
+    output, save, quiet = asked.output, asked.save, asked.quiet
+    with Progress(quiet=quiet, verbose=asked.verbose) as progress:
         with diverted():
             record = run_cell(cell, progress, sampling, phase_timer)
         if comm is not None and comm.rank > 0:  # rank 0 delivers what all have found
@@ -175,9 +211,9 @@ def measure(
     with _going_on(troubles):
         print_record(record)
     with _going_on(troubles):
-        draw_counter_example(draw, record.shape.verification.counter_example, quiet=quiet)
-        if exports:
-            export([record], exports, quiet=quiet)
+        draw_counter_example(asked.draw, record.shape.verification.counter_example, quiet=quiet)
+        if asked.exports:
+            export([record], asked.exports, quiet=quiet)
     if record.status == "failed":
         where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
         raise VerificationFailed(record.data["verification"]["detail"], where=where)
@@ -225,7 +261,7 @@ def _going_on(troubles: list[InputError]) -> Iterator[None]:
         troubles.append(trouble)
 
 
-def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold: bool, energy: bool) -> Sampling:
+def _sampling(cell: Cell, asked: Asked) -> Sampling:
     """Return how to sample: as often as ``--repeat`` says, else about a second, or until ``--target`` is met.
 
     Raises:
@@ -235,12 +271,13 @@ def _sampling(cell: Cell, target: str | None, max_seconds: float | None, *, cold
 
     check_counts(cell)
     sampling = Sampling.of(cell.repeat, cell.warmup)
-    if target is not None:
+    if asked.target is not None:
         least = cell.repeat or Sampling.min_samples
-        share, most = parse_share("--target", target), max(least + 1, Sampling.max_samples)
+        share, most = parse_share("--target", asked.target), max(least + 1, Sampling.max_samples)
         sampling = Sampling(share, min_samples=least, max_samples=most, warmup=cell.warmup)
-    limit = sampling.time_limit_s if max_seconds is None else max_seconds
-    return replace(sampling, time_limit_s=limit, cold=cold, energy=energy, bandwidth=None if cell.phases else False)
+    limit = sampling.time_limit_s if asked.max_seconds is None else asked.max_seconds
+    bandwidth = None if cell.phases else False
+    return replace(sampling, time_limit_s=limit, cold=asked.cold, energy=asked.energy, bandwidth=bandwidth)
 
 
 def _competing(repeat: int | None, target: str | None, max_seconds: float | None) -> dict[str, Any]:

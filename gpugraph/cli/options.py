@@ -48,13 +48,7 @@ class GroupedCommand(click.Command):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the first sentence, the example, and the rest."""
-        text, _, example = (self.help or "").partition("\n\b\nExample:")
-        first, _, rest = text.partition("\n\n")
-        write_example(formatter, first, example)
-        if rest.strip():
-            formatter.write_paragraph()
-            with formatter.indentation():
-                formatter.write_text(rest.strip())
+        write_help(formatter, self.help or "")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, by groups where there are many."""
@@ -74,8 +68,10 @@ class GroupedCommand(click.Command):
                     formatter.write_dl(part)
 
 
-def write_example(formatter: click.HelpFormatter, first: str, example: str) -> None:
-    """Write a paragraph, and under it the lines of an example."""
+def write_help(formatter: click.HelpFormatter, help: str) -> None:
+    """Write the first paragraph of a help, under it the lines of its example, and what else there is."""
+    text, _, example = help.partition("\n\b\nExample:")
+    first, _, rest = text.partition("\n\n")
     formatter.write_paragraph()
     with formatter.indentation():
         formatter.write_text(first)
@@ -83,6 +79,10 @@ def write_example(formatter: click.HelpFormatter, first: str, example: str) -> N
         with formatter.section("Example"):
             for line in example.strip().splitlines():
                 formatter.write(f"{'':>{formatter.current_indent}}{line.strip()}\n")
+    if rest.strip():
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(rest.strip())
 
 
 def sections(names: list[str]) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ from gpugraph.clock import NullClock, PhaseTimer
 from gpugraph.graph.view import ResidentView
 from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import NOT_ASKED_FOR, check
-from gpugraph.measure.inputs import Inputs, Progress, live_bytes
+from gpugraph.measure.inputs import CellSetup, Inputs, Progress, live_bytes
 from gpugraph.measure.instruments import OpenDevice, OtherPrograms, Throttle, machine_load, measure_energy
 from gpugraph.measure.on_ranks import NOT_MEASURED, Ranks, check_runs_on_ranks, place_part
 from gpugraph.measure.record import SCATTERED
@@ -156,13 +156,8 @@ class CellRun:
         earlier: Mapping[str, Any] | None = None,
         comm: HostComm | None = None,
     ):
-        self.cell, self.sampling, self.opened, self.phase_timer, self.progress = (
-            cell,
-            sampling,
-            opened,
-            phase_timer,
-            progress,
-        )
+        self.cell, self.sampling, self.opened = cell, sampling, opened
+        self.phase_timer, self.progress = phase_timer, progress
         self.earlier, self._share = earlier, sampling.share()
         self.processes: list[int] = list(earlier["sampling"]["processes"]) if earlier else []
         self.device = device = opened.device
@@ -170,10 +165,8 @@ class CellRun:
         self._flush = opened.flush if sampling.cold else None
         self.problem = problem = load_problem(cell.problem)
         self.ranks = ranks = Ranks(comm or LoneComm(), device)
-        if ranks.several:
-            input_ = place_part(cell, sampling, problem, ranks.comm, device, phase_timer, progress)
-        else:
-            input_ = inputs.open(cell, problem, phase_timer, progress, device)
+        setup = CellSetup(cell, problem, device, phase_timer, progress)
+        input_ = place_part(setup, sampling, ranks.comm) if ranks.several else inputs.open(setup)
         graph = input_.graph
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
         if ranks.several:
@@ -190,11 +183,7 @@ class CellRun:
         if not ranks.several:
             input_ = inputs.place(
                 input_,
-                cell,
-                problem,
-                device,
-                phase_timer,
-                progress,
+                setup,
                 resident=algorithm.resident,
                 shared=not algorithm.foreign,
                 transfers=self._share.transfers,

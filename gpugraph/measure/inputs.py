@@ -24,6 +24,17 @@ SHORT_TRANSFER_S = 0.5
 """A copy to the device that takes longer is not repeated to be timed better."""
 
 
+@dataclass(frozen=True)
+class CellSetup:
+    """What a cell is set up with: its problem and device, and what hears of the time it takes and of every step."""
+
+    cell: Cell
+    problem: Problem
+    device: Any
+    phase_timer: PhaseTimer
+    progress: Progress
+
+
 @dataclass(eq=False)
 class LoadedInput:
     """An input opened, after its preparations, and on its device; what is not done yet is None.
@@ -65,9 +76,7 @@ class Inputs:
         self._opened: OrderedDict[tuple[Any, ...], LoadedInput] = OrderedDict()
         self._placed: weakref.WeakValueDictionary[tuple[Any, ...], LoadedInput] = weakref.WeakValueDictionary()
 
-    def open(
-        self, cell: Cell, problem: Problem, phase_timer: PhaseTimer, progress: Progress, device: Any = None
-    ) -> LoadedInput:
+    def open(self, setup: CellSetup) -> LoadedInput:
         """Return the input that a cell names, opened; the time it took, now or earlier, is added to the phase timer.
 
         A GPU that will work on it makes it, and keeps it, if it can.
@@ -75,16 +84,17 @@ class Inputs:
         Raises:
             InputError: it cannot be read, or the problem does not take it.
         """
+        cell, device, phase_timer = setup.cell, setup.device, setup.phase_timer
         key = cell.input_key
         found = self._opened.get(key)
         if found is None:
             self._make_room(device)
-            progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
+            setup.progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
             before = phase_timer.until_now()
-            maker = None if device is None or device.kind == "cpu" else device
-            graph = problem.open(cell.input, phase_timer, progress, maker)
+            maker = None if device.kind == "cpu" else device
+            graph = setup.problem.open(cell.input, phase_timer, setup.progress, maker)
             with phase_timer.phase("build"):
-                graph = problem.admit(graph)
+                graph = setup.problem.admit(graph)
             seconds = {
                 name: s - before.get(name, 0.0) for name, s in phase_timer.until_now().items() if name in OPENING
             }
@@ -111,17 +121,7 @@ class Inputs:
         return None if found is None else found.graph
 
     def place(
-        self,
-        opened: LoadedInput,
-        cell: Cell,
-        problem: Problem,
-        device: Any,
-        phase_timer: PhaseTimer,
-        progress: Progress,
-        *,
-        resident: bool,
-        shared: bool = True,
-        transfers: int = 1,
+        self, opened: LoadedInput, setup: CellSetup, *, resident: bool, shared: bool = True, transfers: int = 1
     ) -> LoadedInput:
         """Return an input after the cell's preparations, on a device.
 
@@ -132,15 +132,15 @@ class Inputs:
         Raises:
             OutOfMemory: it does not fit.
         """
+        cell, device, phase_timer = setup.cell, setup.device, setup.phase_timer
         there = resident and device.kind != "cpu"
-        prepared = (cell.preparations, cell.index_bits)
-        key = (id(opened.graph), problem.name, prepared, id(device), there)
+        key = (id(opened.graph), setup.problem.name, (cell.preparations, cell.index_bits), id(device), there)
         found = self._placed.get(key) if shared or not there else None
         if found is None:
-            found = self._viewed(opened, cell, problem, phase_timer, progress)
+            found = self._viewed(opened, setup)
             if there:
-                progress("copying the graph to the device")
-                _copy(found, problem, device, transfers, phase_timer, shared=shared)
+                setup.progress("copying the graph to the device")
+                _copy(found, setup, transfers, shared=shared)
             elif hasattr(found.view, "bring_to_host"):
                 with phase_timer.phase("prepare"):
                     found.view.bring_to_host(leave=device if device.kind != "cpu" else None)
@@ -151,16 +151,15 @@ class Inputs:
             phase_timer.add_seconds("transfer", found.transfer_s)
         return found
 
-    def _viewed(
-        self, opened: LoadedInput, cell: Cell, problem: Problem, phase_timer: PhaseTimer, progress: Progress
-    ) -> LoadedInput:
+    def _viewed(self, opened: LoadedInput, setup: CellSetup) -> LoadedInput:
         """Return the input after the cell's preparations, which another device's copy may have gone through."""
+        problem, cell, phase_timer = setup.problem, setup.cell, setup.phase_timer
         prepared = (problem.name, cell.preparations, cell.index_bits)
         for other in self._placed.values():
             if other.graph is opened.graph and other.prepared == prepared:
                 phase_timer.add_seconds("prepare", other.seconds["prepare"])
                 return LoadedInput(other.graph, other.origin, other.seconds, other.view, prepared, other.view)
-        progress("preparing the graph")
+        setup.progress("preparing the graph")
         before = phase_timer.until_now().get("prepare", 0.0)
         with phase_timer.phase("prepare"):
             view = problem.view(opened.graph, cell.preparations, cell.index_bits)
@@ -176,10 +175,9 @@ OPENING = ("load", "build", "check", "transfer")
 """The phases until an input is there; rows that a file holds go to a device as they are read."""
 
 
-def _copy(
-    placed: LoadedInput, problem: Problem, device: Any, transfers: int, phase_timer: PhaseTimer, *, shared: bool
-) -> None:
+def _copy(placed: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool) -> None:
     """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
+    device, phase_timer = setup.device, setup.phase_timer
     before = live_bytes(device)
     stage_s, h2d_s, whole_s = list[float](), list[float](), list[float]()
     with phase_timer.phase("sampling"):
@@ -188,7 +186,7 @@ def _copy(
                 break
             placed.algorithm_input = None  # so that two copies never lie there together
             start = time.perf_counter()
-            placed.algorithm_input, staging_s, bus_s = problem.to_device(placed.view, device)
+            placed.algorithm_input, staging_s, bus_s = setup.problem.to_device(placed.view, device)
             whole_s.append(time.perf_counter() - start)
             stage_s.append(staging_s)
             h2d_s.append(bus_s)

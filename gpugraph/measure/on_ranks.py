@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from gpugraph.clock import HostClock, HostStopwatch, PhaseTimer
+from gpugraph.clock import HostClock, HostStopwatch
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
-from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.inputs import LoadedInput, Progress
+from gpugraph.measure.cell import Sampling
+from gpugraph.measure.inputs import CellSetup, LoadedInput
 from gpugraph.measure.instruments import OpenDevice
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Problem
@@ -49,21 +49,14 @@ def open_own_device(name: str, comm: HostComm) -> OpenDevice:
     return opened
 
 
-def place_part(
-    cell: Cell,
-    sampling: Sampling,
-    problem: Problem,
-    comm: HostComm,
-    device: Any,
-    phase_timer: PhaseTimer,
-    progress: Progress,
-) -> LoadedInput:
+def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedInput:
     """Return this rank's part of the graph that a cell names, on its device where it can be made or read there.
 
     Raises:
         InputError: bad graph, or what several ranks cannot do.
         OutOfMemory: it does not fit all ranks together.
     """
+    cell, problem, device = setup.cell, setup.problem, setup.device
     able = _able(problem)
     refusals = (
         (not able, f"{problem.title.lower()}: no algorithm runs on several ranks", "name one device"),
@@ -82,7 +75,7 @@ def place_part(
     for refused, what, remedy in refusals:
         if refused:
             raise InputError(what, remedy=remedy)
-    progress(f"loading {cell.graph} on {comm.size} ranks")
+    setup.progress(f"loading {cell.graph} on {comm.size} ranks")
     part = open_part(
         cell.graph,
         comm,
@@ -90,10 +83,10 @@ def place_part(
         weights=cell.weights,
         symmetrize=cell.symmetrize,
         device=device,
-        clock=phase_timer,
-        progress=progress,
+        clock=setup.phase_timer,
+        progress=setup.progress,
     )
-    with phase_timer.phase("build"):
+    with setup.phase_timer.phase("build"):
         part = problem.admit(part)
     there = 0 if part.on_device is None else part.on_device.nbytes
     return LoadedInput(part, cell.graph, {}, algorithm_input=part, device_bytes=there)

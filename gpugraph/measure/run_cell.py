@@ -23,7 +23,7 @@ from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.measure.assemble import record_of
 from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm
 from gpugraph.measure.cell_run import CellRun
-from gpugraph.measure.inputs import Inputs, Progress
+from gpugraph.measure.inputs import CellSetup, Inputs, Progress
 from gpugraph.measure.instruments import OpenDevice
 from gpugraph.measure.isolation import SpoiledGraph
 from gpugraph.measure.on_ranks import open_own_device
@@ -150,7 +150,7 @@ class Session:
         problem = load_problem(cell.problem)
         opened = self.device(cell)
         with code_cache.reporting_compilations_to(progress):
-            graph = self._inputs.open(cell, problem, PhaseTimer(), progress, opened.device).graph
+            graph = self._inputs.open(CellSetup(cell, problem, opened.device, PhaseTimer(), progress)).graph
         algorithm = self._resolved(cell, graph, opened.device.kind)
         return cell_id(
             cell,

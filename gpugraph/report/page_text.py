@@ -15,59 +15,6 @@ from gpugraph.quantities import counted, duration, in_units, percent, rate, valu
 from gpugraph.report.charts.panels import problem_name
 from gpugraph.report.versus import Gain, geometric_mean, machine, times_as_fast
 
-DEFINITIONS = (
-    ("Cell", "One algorithm on one graph on one device with one set of parameters; a mark in a figure, a row below."),
-    (
-        "Kernel",
-        "The timed region: the algorithm itself, from the graph in place to the result in place, measured by events "
-        "around it. What is shown is the median of all samples; none is dropped. Where there are fewer than were asked "
-        "for, or than six, their number is shown in brackets: such a time proves little.",
-    ),
-    (
-        "End to end",
-        "The same count of edges over transfer + kernel + d2h: the way to the device, the algorithm, and the way back. "
-        "On a CPU there is no such way, and it is left out.",
-    ),
-    (
-        "Time to answer",
-        "From the command to its end, every second of it: start, reading or making the graph, checks, compiled code, "
-        "transfer, kernel, the way back, verification. Runs that only repeat the first are left out. A cell of a "
-        "sweep, whose process serves many, has neither start nor end, and no time for compiling, which only the first "
-        "of them would have.",
-    ),
-    (
-        "Interval",
-        "95 % confidence interval of the median, with the autocorrelation of the samples; from six samples on.",
-    ),
-    (
-        "Mean of rates",
-        "Over several sources the harmonic mean: the one that equals all edges over all of the time.",
-    ),
-    (
-        "Verified",
-        "The result was checked outside the timed region, against a reference or by a certificate that needs none. A "
-        "cell that is not verified shows no MTEPS.",
-    ),
-    (
-        "GPU over CPU",
-        "The fastest verified GPU algorithm over the fastest verified CPU algorithm on the same graph and sources, "
-        "whichever these are, other people's programs in the records included. It is given twice: by the kernel alone, "
-        "and to the answer; records that do not know their time to answer have transfer + kernel + d2h in its place. "
-        "In the table of all cells each GPU cell is compared with the same best CPU.",
-    ),
-    (
-        "Roof",
-        "The least bytes that the algorithm must move, at the copy bandwidth measured on the same device in the same "
-        "run. The share is that least time over the time taken.",
-    ),
-    (
-        "Who wins where",
-        "Of each graph the time of every algorithm over that of the fastest one. Nothing is said of differences within "
-        "the intervals.",
-    ),
-    ("Energy", "What the device's own meter counted over a window long enough for it, per run and per edge."),
-)
-
 
 @dataclass(frozen=True)
 class Headline:
@@ -146,7 +93,7 @@ def _who(rows: Iterable[Record]) -> str:
 
 
 def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:
-    """Return every term with its meaning, MTEPS as the records themselves define it."""
+    """Return the terms that the records themselves explain, MTEPS and how cells ended; the page has the others."""
     own: dict[str, str] = {}
     for row in rows:
         if text := row.shape.mteps.definition:
@@ -154,7 +101,7 @@ def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:
     mteps = [(f"MTEPS, {problem_name(problem).lower()}", text) for problem, text in own.items()]
     seen = [name for name in OUTCOMES if any(row.outcome == name for row in rows) and name != "ok"]
     outcomes = [(name.capitalize(), OUTCOMES[name] + ".") for name in seen]
-    return [*mteps, *DEFINITIONS, *outcomes]
+    return [*mteps, *outcomes]
 
 
 def _short(mteps: float) -> str:

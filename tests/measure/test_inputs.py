@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,38 +13,37 @@ from gpugraph.devices.cpu import CpuDevice
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.measure.cell import Cell
-from gpugraph.measure.inputs import Inputs
+from gpugraph.measure.inputs import CellSetup, Inputs
 from gpugraph.problems.registry import load_problem
 from tests.emulator.compiler import needs_compiler
 
 pytestmark = needs_compiler
 
 
-def quiet(what: str) -> None:
-    """Take progress."""
+def setup(cell: Cell, device: Any) -> CellSetup:
+    """Return what sets up a cell on a device, and tells nobody."""
+    return CellSetup(cell, load_problem(cell.problem), device, PhaseTimer(), lambda what: None)
 
 
 @pytest.mark.parametrize(("free", "kept"), [(1 << 40, True), (100_000, False)])
 def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
     free: int, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    device, inputs = EmulatedDevice(), Inputs()
     cells = [Cell("mst", f"rmat:{scale}", device="emulated") for scale in (8, 7)]
-    inputs.open(cells[0], problem, PhaseTimer(), quiet, device)
+    inputs.open(setup(cells[0], device))
     monkeypatch.setattr(EmulatedDevice, "memory", lambda self: (free, free))
-    inputs.open(cells[1], problem, PhaseTimer(), quiet, device)
+    inputs.open(setup(cells[1], device))
     assert (inputs.peek(cells[0]) is not None) is kept
     assert inputs.peek(cells[1]) is not None
 
 
 def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
-    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    device, inputs = EmulatedDevice(), Inputs()
     cell = Cell("mst", "rmat:6", device="emulated")
-    opened = inputs.open(cell, problem, PhaseTimer(), quiet, device)
+    opened = inputs.open(setup(cell, device))
     graph = opened.graph
-    ours, theirs = (
-        inputs.place(opened, cell, problem, device, PhaseTimer(), quiet, resident=True, shared=s) for s in (True, False)
-    )
+    ours, theirs = (inputs.place(opened, setup(cell, device), resident=True, shared=s) for s in (True, False))
     assert ours.algorithm_input.targets is graph.on_device.targets
     for name in ("offsets", "targets", "weights"):
         mine, own = getattr(ours.algorithm_input, name), getattr(theirs.algorithm_input, name)
@@ -53,22 +54,22 @@ def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph()
 
 
 def test_a_graph_made_on_a_device_is_on_the_host_before_a_cpu_is_timed() -> None:
-    inputs, problem = Inputs(), load_problem("mst")
+    inputs = Inputs()
     cell = Cell("mst", "rmat:6", device="emulated")
-    graph = inputs.open(cell, problem, PhaseTimer(), quiet, EmulatedDevice()).graph
-    opened = inputs.open(Cell("mst", "rmat:6", device="cpu"), problem, PhaseTimer(), quiet, CpuDevice())
+    graph = inputs.open(setup(cell, EmulatedDevice())).graph
+    opened = inputs.open(setup(Cell("mst", "rmat:6", device="cpu"), CpuDevice()))
     assert opened.graph is graph
-    inputs.place(opened, cell, problem, CpuDevice(), PhaseTimer(), quiet, resident=True)
+    inputs.place(opened, setup(cell, CpuDevice()), resident=True)
     assert {"offsets", "targets", "weights"} <= set(graph.__dict__)
 
 
 def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
-    device, inputs, problem = EmulatedDevice(), Inputs(), load_problem("mst")
+    device, inputs = EmulatedDevice(), Inputs()
     cell = Cell("mst", "rmat:8", device="emulated")
-    opened = inputs.open(cell, problem, PhaseTimer(), quiet, device)
+    opened = inputs.open(setup(cell, device))
     graph = opened.graph
     digest = graph.digest
-    placed = inputs.place(opened, cell, problem, device, PhaseTimer(), quiet, resident=False)
+    placed = inputs.place(opened, setup(cell, device), resident=False)
     assert placed.algorithm_input.graph is graph
     assert graph.on_device is None
     assert device.peak_bytes() > 0
