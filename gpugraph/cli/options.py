@@ -211,9 +211,8 @@ def _read_keys(path: Path) -> dict[str, Any]:
             kind = _KEYS[table][key]
             if type(value) is not kind:
                 noun = {str: "a text in quotation marks", int: "a whole number", bool: "true or false"}[kind]
-                raise InputError(
-                    f"{table}.{key} is {value!r}, not of type {kind.__name__}", where=path, remedy=f"give {noun}"
-                )
+                remedy = f"give {noun}"
+                raise InputError(f"{table}.{key} is {value!r}, not of type {kind.__name__}", where=path, remedy=remedy)
             values[f"{table}.{key}"] = value
     return values
 

@@ -50,10 +50,8 @@ def _shown() -> Iterator[None]:
         silence(sys.stdout)
         if not isinstance(error, BrokenPipeError):
             reason = (error.strerror or str(error)).lower()
-            raise InputError(
-                f"cannot write to standard output: {reason}",
-                remedy="free some space, or write to another place",
-            ) from None
+            remedy = "free some space, or write to another place"
+            raise InputError(f"cannot write to standard output: {reason}", remedy=remedy) from None
 
 
 def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
@@ -141,9 +139,8 @@ def check_destination(path: str, *, append: bool = False) -> None:
     """
     if append and os.path.isfile(path):
         if not os.access(path, os.W_OK):
-            raise InputError(
-                "cannot be written: no permission", where=path, remedy="choose a file that you may write to"
-            )
+            remedy = "choose a file that you may write to"
+            raise InputError("cannot be written: no permission", where=path, remedy=remedy)
     else:
         check_writable(path)
 

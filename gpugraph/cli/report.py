@@ -51,9 +51,8 @@ def report(
         raise InputError("--template says all that is shown", remedy="leave --format and --sweep out")
     style = "template" if template else _style(style, output)
     if sweep is not None and style not in ("text", "markdown"):
-        raise InputError(
-            f"--sweep is shown as text or Markdown, not {style}", remedy="-o FILE.md, or --format markdown"
-        )
+        remedy = "-o FILE.md, or --format markdown"
+        raise InputError(f"--sweep is shown as text or Markdown, not {style}", remedy=remedy)
     if output is not None:
         check_destination(output)
         if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):

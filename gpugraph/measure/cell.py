@@ -251,10 +251,8 @@ def check_preparations(preparations: Sequence[str], algorithm: Algorithm) -> Non
     for name in preparations:
         if name not in algorithm.preparations:
             able = ", ".join(algorithm.preparations) or "none"
-            raise InputError(
-                f"algorithm '{algorithm.name}' cannot work with the preparation '{name}'",
-                remedy=f"it takes: {able}",
-            )
+            remedy = f"it takes: {able}"
+            raise InputError(f"algorithm '{algorithm.name}' cannot work with the preparation '{name}'", remedy=remedy)
 
 
 def cell_id(

@@ -116,10 +116,8 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
         raise InputError(f"the threshold {threshold:g} is not above 0", remedy="give e.g. --threshold 5%")
     pairs, unpaired = pair(base, new)
     if not pairs:
-        raise InputError(
-            "the two runs have no cell in common",
-            remedy="give two runs of the same sweep or command; --by algorithm ranks what did the same work",
-        )
+        remedy = "give two runs of the same sweep or command; --by algorithm ranks what did the same work"
+        raise InputError("the two runs have no cell in common", remedy=remedy)
     untimed = {id(both[0]): Compared(Claim(*both), *told) for both in pairs if (told := _without_times(*both))}
     made = claims([both for both in pairs if id(both[0]) not in untimed], one_run=False)
     ratios = [one.ratio or 1.0 for one in made]

@@ -45,10 +45,8 @@ class CacheFlush:
 
     def __init__(self, device: Any):
         if device.kind != "cuda":
-            raise InputError(
-                f"cold samples need a GPU: the caches behind the device '{device.kind}' cannot be flushed",
-                remedy="measure it warm, or use --device cuda",
-            )
+            what = f"cold samples need a GPU: the caches behind the device '{device.kind}' cannot be flushed"
+            raise InputError(what, remedy="measure it warm, or use --device cuda")
         self._device = device
         self._buffer = device.empty(FACTOR * device.describe()["l2_bytes"], "uint8")
 

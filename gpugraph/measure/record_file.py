@@ -103,9 +103,8 @@ def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True) -
             if not b"".join(lines[number:]).strip() and _is_torn(line, number < len(lines), bool(records)):
                 return StoredRecords(records, number, start)
             remedy = "take the line out, the others can be read" if records else REMEDY
-            raise InputError(
-                f"is no record: {error}", where=f"{os.fspath(path)} line {number}", remedy=remedy
-            ) from None
+            what = f"is no record: {error}"
+            raise InputError(what, where=f"{os.fspath(path)} line {number}", remedy=remedy) from None
     return StoredRecords(records, None, len(content), bool(lines[-1].strip()))
 
 

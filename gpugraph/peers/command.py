@@ -195,9 +195,8 @@ def _command(name: str, table: Any) -> CommandPeer:
         raise InputError(what, remedy="for example time = 'runtime: ([0-9.]+)'")
     for key in ("unit", "warmup"):
         if whole and key in table:
-            raise InputError(
-                f"has {key}, which is for times that the program prints", remedy=f"leave {key} out, or time"
-            )
+            remedy = f"leave {key} out, or time"
+            raise InputError(f"has {key}, which is for times that the program prints", remedy=remedy)
     for key in answers.values():
         if key in table and key != answers[problem]:
             raise InputError(f"has {key}, but solves {problem}", remedy=f"use {answers[problem]}")

@@ -242,11 +242,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     """
     label = f"peer:{peer.name}"
     if problem != peer.problem:
-        raise InputError(
-            f"it solves {peer.problem}, not {problem}",
-            where=label,
-            remedy=f"name a peer for {problem}; see: gpugraph algos --peers",
-        )
+        remedy = f"name a peer for {problem}; see: gpugraph algos --peers"
+        raise InputError(f"it solves {peer.problem}, not {problem}", where=label, remedy=remedy)
     if device_kind != peer.device:
         remedy = f'use --device {peer.device}, or write device = "{device_kind}" in its table'
         raise InputError(f"its table says that it runs on '{peer.device}'", where=label, remedy=remedy)
@@ -352,22 +349,16 @@ def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) 
     found = [match[1] for match in pattern.finditer(printed.text) if match[1] is not None]
     if not found:
         said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
-        raise PeerThrew(
-            f"it printed no {what} that '{pattern.pattern}' matches{said}",
-            where=where,
-            remedy="adjust the pattern in its table to what it prints",
-        )
+        remedy = "adjust the pattern in its table to what it prints"
+        raise PeerThrew(f"it printed no {what} that '{pattern.pattern}' matches{said}", where=where, remedy=remedy)
     return found
 
 
 def _time(text: str, where: str) -> float:
     value = read_number(text)
     if value is None or not 0 < (number := float(value)) < math.inf:
-        raise PeerThrew(
-            f"it printed the time '{text}', which is no time to rate",
-            where=where,
-            remedy="adjust the pattern in its table to what it prints",
-        )
+        remedy = "adjust the pattern in its table to what it prints"
+        raise PeerThrew(f"it printed the time '{text}', which is no time to rate", where=where, remedy=remedy)
     return number
 
 

@@ -163,9 +163,8 @@ class ResultFile:
             content = self.path.read_bytes()
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise PeerThrew(
-                f"it wrote no result file: {reason}", where=self.by, remedy="see {result} in its command"
-            ) from None
+            remedy = "see {result} in its command"
+            raise PeerThrew(f"it wrote no result file: {reason}", where=self.by, remedy=remedy) from None
         content = re.sub(rb"(?m)^[#%].*$", b"", content)
         content = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb"[ \t,;:\r]+", b" ", content)).lstrip(b"\n")
         head = content.split(b"\n", 1)[0]
@@ -183,11 +182,8 @@ class ResultFile:
                 convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
             )
         except pa.ArrowInvalid as error:
-            raise PeerThrew(
-                f"its result file cannot be read: {' '.join(str(error).split())[:200]}",
-                where=self.by,
-                remedy="see docs/peers.md for what such a file holds",
-            ) from None
+            what = f"its result file cannot be read: {' '.join(str(error).split())[:200]}"
+            raise PeerThrew(what, where=self.by, remedy="see docs/peers.md for what such a file holds") from None
         return [table[name].combine_chunks() for name in names]
 
 
@@ -203,8 +199,5 @@ def as_numbers(column: Any, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
     try:
         return np.array(pc.cast(column, pa.from_numpy_dtype(dtype)))
     except pa.ArrowInvalid as error:
-        raise PeerThrew(
-            f"its result file holds no numbers: {' '.join(str(error).split())[:200]}",
-            where=by,
-            remedy="see docs/peers.md for what such a file holds",
-        ) from None
+        what = f"its result file holds no numbers: {' '.join(str(error).split())[:200]}"
+        raise PeerThrew(what, where=by, remedy="see docs/peers.md for what such a file holds") from None

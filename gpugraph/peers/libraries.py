@@ -128,9 +128,8 @@ class CugraphGraph:
         import rmm
 
         if graph.vertices >= 2**31:
-            raise PeerRefused(
-                "fewer than 2^31 vertices fit in its 32-bit ids", remedy="leave it out for graphs of this size"
-            )
+            remedy = "leave it out for graphs of this size"
+            raise PeerRefused("fewer than 2^31 vertices fit in its 32-bit ids", remedy=remedy)
         self.vertices = graph.vertices
         self.whole = graph.weights.dtype.kind in "iu"
         weights = float_weights(graph.weights, np.dtype(method)) if self.whole else graph.weights
@@ -203,10 +202,8 @@ def float_weights(weights: NDArray[Any], dtype: np.dtype[Any] = FLOAT64) -> NDAr
     exact = holds_exactly(weights, dtype)
     if not exact.all():
         heavy = weights[np.argmin(exact)].item()
-        raise PeerRefused(
-            f"it computes in {dtype}, which does not hold the weight {heavy} exactly",
-            remedy="choose other weights (--weights), or leave it out",
-        )
+        remedy = "choose other weights (--weights), or leave it out"
+        raise PeerRefused(f"it computes in {dtype}, which does not hold the weight {heavy} exactly", remedy=remedy)
     return weights.astype(dtype)
 
 
@@ -228,7 +225,5 @@ def holds_exactly(values: NDArray[Any], dtype: np.dtype[Any] = FLOAT64) -> NDArr
 def refuse_infinite(graph: CSRGraph, who: str) -> None:
     """Raise PeerRefused if an edge is infinite, which ``who`` takes for no edge at all."""
     if graph.weights.dtype.kind == "f" and np.isinf(graph.weights).any():
-        raise PeerRefused(
-            f"{who} takes an edge of infinite weight for none",
-            remedy="choose other weights (--weights), or leave it out",
-        )
+        remedy = "choose other weights (--weights), or leave it out"
+        raise PeerRefused(f"{who} takes an edge of infinite weight for none", remedy=remedy)

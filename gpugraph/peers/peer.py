@@ -163,11 +163,8 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
     label = f"peer:{peer.name}"
     adapter = load_problem(problem).peers.get(peer.name)
     if adapter is None:
-        raise PeerRefused(
-            f"{peer.title} has no function for {problem}",
-            where=label,
-            remedy="see what it solves: gpugraph algos --peers",
-        )
+        remedy = "see what it solves: gpugraph algos --peers"
+        raise PeerRefused(f"{peer.title} has no function for {problem}", where=label, remedy=remedy)
     if device_kind != peer.device:
         remedy = f"use --device {peer.device}"
         raise InputError(f"{peer.title} does not run on device '{device_kind}'", where=label, remedy=remedy)

@@ -48,9 +48,8 @@ def fill(path: str, records: Sequence[Record]) -> str:
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         where = f"{path} line {line}" if line else path
-        raise InputError(
-            f"{error.message}", where=where, remedy="correct the template; docs/report.md has what it knows"
-        ) from None
+        remedy = "correct the template; docs/report.md has what it knows"
+        raise InputError(f"{error.message}", where=where, remedy=remedy) from None
     except TypeError as error:
         raise InputError(str(error), where=path, remedy="see docs/report.md") from None
     return rendered.rstrip("\n")
