@@ -29,12 +29,11 @@ LEAST_LIMIT_S = 30.0
 
 @dataclass(frozen=True)
 class Way:
-    """One way to run a variant: on one device, with one choice of preparations and options.
+    """One way to run a variant: on one kind of device, with one choice of preparations and options.
 
     Attributes:
         chosen: the value of each axis that was chosen: ``device``, ``prepare``, and options that have axes.
         options: all that are set, templates not filled yet.
-        kind: of the device.
         refused: why a peer, which is asked for by name and gets a row in any case, cannot run here; or nothing.
         obstacle: why no such cell can be, or None.
         plugin: what a user's own algorithm says of itself, as one that cannot run; None for any other.

@@ -39,13 +39,7 @@ TICK_S = 0.1
 
 @dataclass(frozen=True)
 class Limits:
-    """What one cell may take.
-
-    Attributes:
-        time_s: seconds of its own, graph and verification included; beyond, its worker is killed.
-        memory_bytes: of the worker on the host, and of the device as far as it is known before; None: what there is.
-        load_s: seconds that opening the graph may take.
-    """
+    """What one cell may take: seconds of its own, bytes of memory (None: what there is), seconds to open the graph."""
 
     time_s: float = 120.0
     memory_bytes: int | None = None

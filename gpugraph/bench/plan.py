@@ -30,13 +30,9 @@ TOGETHER = 12
 
 @dataclass(frozen=True)
 class Planned:
-    """A cell of a sweep, before it is run.
+    """A cell of a sweep, before it is run, with its kind of device, the size of its input, and what it may take.
 
     Attributes:
-        cell: what to measure; its axes and series are filled in.
-        kind: the kind of device it will run on.
-        size: of its input.
-        limits: what it may take.
         refused: why it cannot run here though it was asked for by name, or nothing.
         plugin: what a user's own algorithm says of itself; None for any other.  It cannot be run from here.
     """

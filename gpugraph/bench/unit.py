@@ -25,14 +25,7 @@ _RUNNING: dict[str, list[subprocess.Popen[bytes]]] = {}
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a machine.
-
-    Attributes:
-        sweep: what the cells are of.
-        peers: names of peers that run beside.
-        cells: those to be measured; without any, the devices are described.
-        finished: ids of cells that need not be measured again.
-    """
+    """What is asked of a machine: to measure cells of a sweep but the finished ids, or else to describe its devices."""
 
     sweep: Sweep
     peers: Sequence[str] = ()

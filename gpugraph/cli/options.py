@@ -103,17 +103,10 @@ _KEYS: dict[str, dict[str, type]] = {
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a command does by default.
+    """What a command does by default, named as the keys of the file (docs/config.md).
 
     Attributes:
-        graph: a path or a spec.
-        device: as ``--device`` takes it.
         repeat: samples; 0 for about a second of them.
-        warmup: runs before the first sample.
-        verify: the method of verification.
-        budget: of a sweep's cells on each device, as ``--budget`` takes it.
-        offline: whether data sets may not be fetched.
-        mirror, registry: where data sets are asked for first, and the user's own list of them; or empty.
         origins: ``"table.key"`` → the file that says so.
     """
 

@@ -57,14 +57,11 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two runs compared.
+    """Two runs compared: the cells that both have, in the order of BASE, and those that only one has.
 
     Attributes:
-        cells: those that both runs have, in the order of BASE.
-        unpaired: those that only one has.
         threshold: relative change below which nothing changed, 0.05 for 5 %.
-        geometric_mean: of the ratios; None where there are none.
-        mean_interval: its 95 % interval.
+        geometric_mean, mean_interval: of the ratios, and its 95 % interval; None where there are none.
         notices: what holds of the comparison as a whole.
     """
 

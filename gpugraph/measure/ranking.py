@@ -26,11 +26,9 @@ _PEER = "peer:"
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Records of the same work.
+    """Records of the same work: ``rows`` with verified times, fastest first, and ``others`` with why they have none.
 
     Attributes:
-        rows: those with verified times, fastest first.
-        others: those without, and why nothing is said of them.
         against_best: the first row against each other one, in their order.
         neighbours: of the other rows each against the next.
     """
@@ -46,16 +44,8 @@ class Ranking:
         return [*self.rows, *(record for record, _ in self.others)]
 
 
-@dataclass(frozen=True, eq=False)
-class Alone:
-    """A record that cannot be compared with any other, and why."""
-
-    record: Record
-    reason: str
-
-
-def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking], list[Alone]]:
-    """Return the rankings of records that did the same work, and the records that cannot be compared with any other.
+def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking], list[tuple[Record, str]]]:
+    """Return the rankings of records that did the same work, and those that cannot be compared with any other, and why.
 
     ``by``, one of ``BY``, alone may differ; by peer each program has one record, its fastest.  None: all that did the
     same work compete, whatever else differs.
@@ -76,29 +66,27 @@ def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking
         first = asked.setdefault(work, _sources(row) if row.ok else source)
         source = _sources(row) if row.ok else first
         groups.setdefault(_text([known, source, *(value for _, value in others)]), []).append(row)
-    rankings, alone = list[Ranking](), list[Alone]()
+    rankings, alone = list[Ranking](), list[tuple[Record, str]]()
     for group in map(_of_one_source, groups.values()):
         entered = _fastest_of_each_program(group) if by == "peer" else group
         if by is None or len(entered) > 1:
             rankings.append(_ranking([apart.get(id(row), row) for row in entered]))
         else:
-            alone += [
-                Alone(row, _why_alone(row, [other for other in records if other not in group], by)) for row in group
-            ]
+            alone += [(row, _why_alone(row, [other for other in records if other not in group], by)) for row in group]
     return rankings, alone
 
 
-def check_ranked(rankings: Sequence[Ranking], alone: Sequence[Alone], by: str) -> None:
+def check_ranked(rankings: Sequence[Ranking], alone: Sequence[tuple[Record, str]], by: str) -> None:
     """Refuse records of which no two can be compared.
 
     Raises:
         InputError: they are such; the message says what the first of them differs in.
     """
     if not rankings:
-        first = alone[0].record
+        first, why = alone[0]
         where = f"{first.problem} {first.graph_name} by {first.algorithm} on {first.device}"
         remedy = "give records of the same problem, graph, weights and source that differ in it"
-        raise InputError(f"nothing can be compared by {by}: {alone[0].reason}", where=where, remedy=remedy)
+        raise InputError(f"nothing can be compared by {by}: {why}", where=where, remedy=remedy)
 
 
 def _traits(row: Record, by: str | None) -> list[tuple[str, Any]]:

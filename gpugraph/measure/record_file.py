@@ -68,10 +68,9 @@ def _check_plain(value: object, deep: int) -> None:
 
 @dataclass(frozen=True)
 class StoredRecords:
-    """What a file of records holds.
+    """What a file of records holds, each with its file and line, from 1.
 
     Attributes:
-        records: each with its file and line, from 1.
         torn: the line that a kill or a power cut left unfinished at the end of the file, or None.
         whole_bytes: of the file without that line.
         unended: the last line lacks only its line feed.

@@ -105,38 +105,29 @@ def _plain(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Speedup:
-    """How many times faster than the CPU a cell is.
+    """How many times as fast as ``base``, the fastest CPU run, a cell is: by its kernel, and to the answer if known."""
 
-    Attributes:
-        record: the cell.
-        base: the CPU's.
-        kernel: ratio of their throughputs.
-        answer: the least time to answer of a CPU over the cell's; None where one of them is not known.
-    """
-
-    record: Record
     base: Record
     kernel: float
     answer: float | None
 
 
-def speedups(rows: Sequence[Record]) -> list[Speedup]:
-    """Return the speed-up of every verified cell of another device that a CPU has run too, in their order."""
+def speedups(rows: Sequence[Record]) -> dict[int, Speedup]:
+    """Return by a record's identity the speed-up of every verified cell of another device that a CPU has run too."""
     fastest: dict[Any, Record] = {}
     soonest: dict[Any, float] = {}
     for row in rows:
         if row.device_kind == "cpu" and row.mteps:
             if row.answer_s:
                 soonest[work(row)] = min(row.answer_s, soonest.get(work(row), row.answer_s))
-            best = fastest.get(work(row))
-            if best is None or row.mteps > (best.mteps or 0.0):
+            if row.mteps > (fastest[work(row)].mteps or 0.0 if work(row) in fastest else 0.0):
                 fastest[work(row)] = row
-    found = []
+    found = {}
     for row in rows:
         base = fastest.get(work(row))
         if row.device_kind != "cpu" and row.mteps and base is not None and base.mteps:
             answer = soonest[work(row)] / row.answer_s if row.answer_s and work(row) in soonest else None
-            found.append(Speedup(row, base, row.mteps / base.mteps, answer))
+            found[id(row)] = Speedup(base, row.mteps / base.mteps, answer)
     return found
 
 

@@ -112,11 +112,7 @@ def figure(
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is to be seen: the cells chosen, what makes their series, a point of each, and those that have none.
-
-    Attributes:
-        words: whether the abscissa is an axis of names.
-    """
+    """What is to be seen: cells, what makes series of them, points, and failures; ``words``: over an axis of names."""
 
     cells: Sequence[Labelled]
     names: Sequence[str]
@@ -166,7 +162,7 @@ def _gains(rows: Sequence[Record], y: str) -> dict[int, float]:
     Records of the same work by the same algorithm that lack one thread begin on the ideal, with the fewest they have.
     """
     if y == "speedup":
-        return {id(one.record): one.kernel for one in speedups(rows)}
+        return {who: one.kernel for who, one in speedups(rows).items()}
     timed = [(row, row.kernel_s or 0.0, _field(row, "threads")) for row in rows if row.ok and y == "scaling"]
     timed = [one for one in timed if one[1] and one[2]]
     fewest: dict[Any, tuple[int, float]] = {}

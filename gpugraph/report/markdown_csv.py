@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from gpugraph.measure.columns import Labelled, columns_of, plain
 from gpugraph.measure.record import EMULATED, Record
 from gpugraph.problems import CSV, MARKDOWN
-from gpugraph.report.cells import label, speedups
+from gpugraph.report.cells import label
 from gpugraph.report.versus import COLUMNS, Published, published
 
 FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
@@ -36,7 +36,7 @@ def markdown(rows: Sequence[Record]) -> str:
     if any(one.device_kind == "emulated" for one in rows):
         notes.append(EMULATED[0].upper() + EMULATED[1:])
     lines += [f"\n{note}." for note in notes]
-    for paper in published(label(rows), speedups(rows)):
+    for paper in published(label(rows)):
         lines += ["", *_paper(paper)]
     return "\n".join(lines)
 

@@ -15,7 +15,7 @@ from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
 from gpugraph.measure.record import Record
 from gpugraph.problems import PAGE as BY_PAGE
 from gpugraph.problems import Column
-from gpugraph.report.cells import Speedup, label, ordered
+from gpugraph.report.cells import label, ordered
 from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import (
     DARK,
@@ -92,8 +92,10 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
         InputError: the library that draws is not installed.
     """
     over = find_speedups(rows)
-    by_record = {id(one.record): one for one in over}
-    cells = [_with_speedup(cell, by_record.get(id(cell.record))) for cell in label(rows)]
+    cells = [
+        replace(cell, over_cpu=one.kernel, answers_over_cpu=one.answer) if (one := over.get(id(cell.record))) else cell
+        for cell in label(rows)
+    ]
     gained = gains(cells)
     charts: list[Chart] = []
     sections = [_section(charts, *parts) for parts in _figures(cells, gained)]
@@ -122,7 +124,7 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
         wrong=[(cell, _safe(drawn), listed(cell.record)) for cell in cells if (drawn := drawing(cell.record, PAGE))],
         matrices=matrices(cells),
         notices=notices,
-        papers=published(cells, over),
+        papers=published(cells),
         paper_columns=[name.capitalize() for name in PAPER_COLUMNS],
         sections=[section for section in sections if section.groups],
         columns=shown,
@@ -150,11 +152,6 @@ def tone(record: Record) -> str:
     if not record.ok:
         return "bad" if record.outcome != "skipped" else "dull"
     return "good" if record.status == "passed" else "dull"
-
-
-def _with_speedup(cell: Labelled, over: Speedup | None) -> Labelled:
-    """Return a cell with what it gains over the best CPU, if anything is known of that."""
-    return cell if over is None else replace(cell, over_cpu=over.kernel, answers_over_cpu=over.answer)
 
 
 def _painted(cells: Sequence[Labelled], charts: Sequence[Chart]) -> tuple[list[Spec], int]:

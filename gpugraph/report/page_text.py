@@ -18,13 +18,7 @@ from gpugraph.report.versus import Gain, geometric_mean, machine, times_as_fast
 
 @dataclass(frozen=True)
 class Headline:
-    """What a reader should take away: a figure of the kernel, and beside it, as large, what the same is to the answer.
-
-    Attributes:
-        subject: the line above.
-        figures: each with what it is.
-        detail: the line below.
-    """
+    """A subject, figures of the kernel and of the answer each with what it is, and the line below."""
 
     subject: str
     figures: tuple[tuple[str, str], ...]

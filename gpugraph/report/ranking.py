@@ -11,7 +11,7 @@ from gpugraph.errors import unknown_name
 from gpugraph.measure.claims import Claim
 from gpugraph.measure.columns import columns_of
 from gpugraph.measure.compare import sampled_otherwise
-from gpugraph.measure.ranking import Alone, Ranking, with_transfers
+from gpugraph.measure.ranking import Ranking, with_transfers
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, json_text
 from gpugraph.problems import RANKING
@@ -79,11 +79,11 @@ def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
     return sheet
 
 
-def alone_lines(alone: Sequence[Alone], *, width: int = 80) -> list[Line]:
+def alone_lines(alone: Sequence[tuple[Record, str]], *, width: int = 80) -> list[Line]:
     """Return the records that cannot be compared with any other, and why."""
     lines: list[Line] = []
-    for one in alone:
-        text = f"{describe_cell(one.record)}: {one.reason}"
+    for record, why in alone:
+        text = f"{describe_cell(record)}: {why}"
         lines += field("" if lines else "left out", text, width=width, style="yellow")
     return lines
 

@@ -16,7 +16,7 @@ from gpugraph.measure.columns import Labelled, columns_of
 from gpugraph.measure.record import Record, with_distinct_names
 from gpugraph.problems import BENCH
 from gpugraph.quantities import count, counted, in_seconds, in_units, rate
-from gpugraph.report.cells import label, ordered, speedups
+from gpugraph.report.cells import label, ordered
 from gpugraph.report.charts.curves import LOG_BEYOND
 from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.markdown_csv import grid
@@ -187,15 +187,14 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
         return [[("no cell was measured", "yellow")]]
     rows = with_distinct_names(rows)
     cells = label(rows)
-    over = speedups(rows)
     lines = indented(lead(cells), width=width)
     for panel in panels(cells):
         lines += _panel(panel, width, blocks)
-    lines += [[("", "")]] if over or any(row.mteps for row in rows) else []
+    lines += [[("", "")]] if any(row.mteps for row in rows) else []
     for one in headlines(cells, gains(cells)):
         figures = "; ".join(f"{figure} {what}" for figure, what in one.figures)
         lines += _entry(one.subject, [(figures, "bold green"), (f"  {one.detail}", "dim")], width)
-    for paper in published(cells, over):
+    for paper in published(cells):
         lines += _paper(paper, width)
     return lines + _failures(cells, width)
 

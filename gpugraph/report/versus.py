@@ -22,9 +22,9 @@ from typing import Any
 
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
-from gpugraph.measure.record_shape import PaperShape, PointShape
+from gpugraph.measure.record_shape import PointShape
 from gpugraph.quantities import counted, duration, rate
-from gpugraph.report.cells import Speedup, ordered, work
+from gpugraph.report.cells import Speedup, ordered, speedups, work
 from gpugraph.report.charts.panels import problem_name
 
 KERNEL, ANSWER, END_TO_END = "kernel alone", "to the answer", "with the way there and back"
@@ -33,13 +33,7 @@ KERNEL, ANSWER, END_TO_END = "kernel alone", "to the answer", "with the way ther
 
 @dataclass(frozen=True, eq=False)
 class Gain:
-    """What the best GPU algorithm gains over the best CPU algorithm on one graph, by one of the two times.
-
-    Attributes:
-        gpu, cpu: the fastest of each kind.
-        factor: how many times as fast ``gpu`` is; below 1 the CPU wins.
-        by: ``KERNEL``, ``ANSWER`` or ``END_TO_END``.
-    """
+    """How many times as fast as a graph's fastest CPU cell its fastest GPU cell is, ``by`` one of the two times."""
 
     gpu: Record
     cpu: Record
@@ -203,13 +197,10 @@ class Stated:
     """One value that a paper states.
 
     Attributes:
-        name: the paper, as it is cited.
-        hardware: what it measured on.
-        where: the table or figure.
+        name, hardware, where: the paper, as it is cited; what it measured on; the table or figure.
         label: the paper's own name of the system, or nothing.
         scale: log2 of the number of vertices; None where the value is of the record's own cell.
-        mteps, kernel_s, speedup: whichever it gives.
-        over: what the speed-up is one over.
+        point: the value itself: ``mteps``, ``kernel_s``, or ``speedup`` with ``over``.
     """
 
     name: str
@@ -217,10 +208,7 @@ class Stated:
     where: str
     label: str
     scale: float | None
-    mteps: float | None
-    kernel_s: float | None
-    speedup: float | None = None
-    over: str = ""
+    point: PointShape
 
     def is_of(self, scale: float | None) -> bool:
         """Tell whether the value is of a cell of that scale."""
@@ -231,21 +219,17 @@ def stated(record: Record) -> tuple[Stated, ...]:
     """Return the values that a record's ``paper`` field states."""
     paper = record.shape.paper
     papers = paper if isinstance(paper, list) else [] if paper is None else [paper]
-    return tuple(_value(one, point) for one in papers for point in (one.points if one.points is not None else [one]))
-
-
-def _value(paper: PaperShape, point: PointShape) -> Stated:
-    scale = point.scale
-    return Stated(
-        name=paper.name or "the paper",
-        hardware=paper.hardware or "hardware not named",
-        where=point.where or paper.where or "",
-        label=point.label or paper.label or "",
-        scale=math.log2(point.vertices) if scale is None and point.vertices else scale,
-        mteps=point.mteps,
-        kernel_s=point.kernel_s,
-        speedup=point.speedup,
-        over=point.over or "",
+    return tuple(
+        Stated(
+            name=paper.name or "the paper",
+            hardware=paper.hardware or "hardware not named",
+            where=point.where or paper.where or "",
+            label=point.label or paper.label or "",
+            scale=math.log2(point.vertices) if point.scale is None and point.vertices else point.scale,
+            point=PointShape(**{name: getattr(point, name) for name in PointShape.__struct_fields__}),
+        )
+        for paper in papers
+        for point in (paper.points if paper.points is not None else [paper])
     )
 
 
@@ -255,14 +239,7 @@ COLUMNS = ("system", "size", "where", "hardware", "stated", "ours")
 
 @dataclass(frozen=True)
 class Published:
-    """A paper.
-
-    Attributes:
-        title: as it is cited.
-        about: authors, year, hardware and a note, in one sentence or two.
-        figures: of each figure that it states what ``COLUMNS`` names, as text.
-        claims: what it says besides, a sentence each.
-    """
+    """A paper: as it is cited, a sentence about it, the figures that it states by ``COLUMNS``, and its claims."""
 
     title: str
     about: str
@@ -270,9 +247,9 @@ class Published:
     claims: tuple[str, ...]
 
 
-def published(cells: Sequence[Labelled], over: Sequence[Speedup]) -> list[Published]:
-    """Return the papers that records carry, in the order of the records, with our speed-ups over the CPU."""
-    ratios = {id(one.record): one for one in over}
+def published(cells: Sequence[Labelled]) -> list[Published]:
+    """Return the papers that records carry, in the order of the records."""
+    ratios = speedups([cell.record for cell in cells])
     said: dict[str, dict[str, Any]] = {}
     figures: dict[str, dict[tuple[Stated, str], list[Labelled]]] = {}
     for cell in cells:
@@ -312,11 +289,11 @@ def _figure(value: Stated, system: str, members: Sequence[Labelled], ratios: Map
     for cell in members:
         row = cell.record
         figure, text = row.mteps or 0.0, ""
-        if value.speedup is not None:
+        if value.point.speedup is not None:
             one = ratios.get(id(row))
             figure = 0.0 if one is None else one.kernel
             text = "" if one is None else f"{one.kernel:.3g} times as fast as {one.base.algorithm} on {one.base.device}"
-        elif value.kernel_s is not None:
+        elif value.point.kernel_s is not None:
             text = "" if row.kernel_s is None else duration(row.kernel_s)
         else:
             text = f"{rate(figure)} MTEPS"
@@ -327,8 +304,8 @@ def _figure(value: Stated, system: str, members: Sequence[Labelled], ratios: Map
 
 
 def _shown(value: Stated) -> str:
-    if value.speedup is not None:
-        return f"{value.speedup:g} times as fast" + (f" as {value.over}" if value.over else "")
-    if value.kernel_s is not None:
-        return duration(value.kernel_s)
-    return "" if value.mteps is None else f"{rate(value.mteps)} MTEPS"
+    if value.point.speedup is not None:
+        return f"{value.point.speedup:g} times as fast" + (f" as {value.point.over}" if value.point.over else "")
+    if value.point.kernel_s is not None:
+        return duration(value.point.kernel_s)
+    return "" if value.point.mteps is None else f"{rate(value.point.mteps)} MTEPS"

@@ -20,13 +20,7 @@ SCALE = "scale (log2 of the number of vertices)"
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The cells of one figure.
-
-    Attributes:
-        problem, family: what they have in common; no family where each cell is a graph by itself.
-        members: the cells, by scale.
-        names: the abscissa is the graph's name.
-    """
+    """The cells of one figure, by scale: of one family of graphs, or, with ``names``, each of a graph by itself."""
 
     problem: str
     family: str | None

@@ -46,7 +46,7 @@ def stated_marks(cells: Sequence[Labelled], what: str = "mteps") -> list[Mark]:
     """Return what papers state over scale: ``what`` is ``"mteps"`` or ``"speedup"``."""
     of: Callable[[Stated, Record], float | None] = _stated_rate
     if what == "speedup":
-        of = lambda value, row: value.speedup  # noqa: E731
+        of = lambda value, row: value.point.speedup  # noqa: E731
     return [mark for panel in panels(cells) if not panel.names for mark in _papers(panel, of)]
 
 
@@ -61,18 +61,22 @@ def _papers(panel: Panel, of: Callable[[Stated, Record], float | None]) -> list[
             x = panel.x(member.record) if own or value.scale is None else value.scale
             name = ", ".join(part for part in (value.name, value.label) if part)
             tip = {"stated by": name, "where": value.where or "-", "hardware": value.hardware}
-            tip |= {"speed-up": f"{y:g} times", "over": value.over or "-"} if value.speedup else {"MTEPS": rate(y)}
+            tip |= (
+                {"speed-up": f"{y:g} times", "over": value.point.over or "-"}
+                if value.point.speedup
+                else {"MTEPS": rate(y)}
+            )
             marks[name, value.hardware, x, y] = Mark(x, y, f"{name}, {value.hardware}", tip)
     return list(marks.values())
 
 
 def _stated_rate(value: Stated, row: Record) -> float | None:
     """Return a stated value in MTEPS; a time is turned into one where it is of this very cell's work."""
-    if value.mteps is not None:
-        return value.mteps
-    if value.kernel_s is None or not value.is_of(row.scale) or len(row.counts) != 1:
+    if value.point.mteps is not None:
+        return value.point.mteps
+    if value.point.kernel_s is None or not value.is_of(row.scale) or len(row.counts) != 1:
         return None
-    return row.counts[0] / value.kernel_s / 1e6
+    return row.counts[0] / value.point.kernel_s / 1e6
 
 
 def _hardware(papers: Sequence[Mark], members: Sequence[Labelled]) -> str:
@@ -91,7 +95,7 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: In
             yield Point(panel.x(one.gpu), one.factor, one.by, "", {"graph": one.gpu.graph_name, **tip})
 
     def more(panel: Panel, points: Sequence[Point]) -> dict[str, Any]:
-        papers = _papers(panel, lambda value, row: value.speedup)
+        papers = _papers(panel, lambda value, row: value.point.speedup)
         over = "; ".join(dict.fromkeys(mark.tip["over"] for mark in papers))
         add = f"{_hardware(papers, panel.members)} Theirs are over {over}." if papers else ""
         return {"papers": papers, "level": (1.0, "as fast as the CPU"), "add": add}
