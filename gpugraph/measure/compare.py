@@ -8,7 +8,6 @@ of a cell, and is assumed otherwise (``claims.py``).  A comparison says which ch
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from gpugraph.errors import InputError
 from gpugraph.measure.claims import Claim, claims, usable
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import EMULATED, LEAST_SAMPLES, Record
+from gpugraph.measure.record_shape import key_text
 from gpugraph.measure.statistics import run_scatter
 from gpugraph.quantities import counted, percent
 
@@ -300,15 +300,18 @@ def _unique(rows: Sequence[Record], key: Callable[[Record], Any]) -> dict[Any, R
 
 
 def _by_place(row: Record) -> tuple[str, ...] | None:
-    return (row.problem, str(row.shape.cell.sweep), _text(row.axes)) if row.axes else None
+    return (row.problem, str(row.shape.cell.sweep), key_text(row.axes)) if row.axes else None
 
 
 def _by_content(row: Record) -> tuple[str, ...]:
-    return row.problem, row.graph_name, row.algorithm, row.device_kind, _text(row.parameters), _text(row.asked_source)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
+    return (
+        row.problem,
+        row.graph_name,
+        row.algorithm,
+        row.device_kind,
+        key_text(row.parameters),
+        key_text(row.asked_source),
+    )
 
 
 def _alone(row: Record, rows: Sequence[Record], other: str) -> str:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +15,7 @@ import numpy as np
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.claims import Claim, claims, usable
 from gpugraph.measure.record import EMULATED, Record, with_distinct_names
+from gpugraph.measure.record_shape import key_text
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, median_interval
 
 BY = ("algorithm", "device", "peer")
@@ -62,10 +62,10 @@ def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking
     for row in sorted(records, key=lambda row: not row.ok):
         known = row.shape.graph.digest or digests.get(row.graph_name) or row.graph_name
         (_, source), *others = _traits(row, by)
-        work = _text([known, row.problem])
+        work = key_text([known, row.problem])
         first = asked.setdefault(work, _sources(row) if row.ok else source)
         source = _sources(row) if row.ok else first
-        groups.setdefault(_text([known, source, *(value for _, value in others)]), []).append(row)
+        groups.setdefault(key_text([known, source, *(value for _, value in others)]), []).append(row)
     rankings, alone = list[Ranking](), list[tuple[Record, str]]()
     for group in map(_of_one_source, groups.values()):
         entered = _fastest_of_each_program(group) if by == "peer" else group
@@ -143,10 +143,6 @@ def _of_one_source(group: list[Record]) -> list[Record]:
     return found
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
-
-
 def _fastest_of_each_program(group: Sequence[Record]) -> list[Record]:
     """Return of gpugraph and of each peer the fastest record; nothing where there is no peer."""
     best: dict[str, Record] = {}
@@ -193,7 +189,7 @@ def _differences(row: Record, other: Record, by: str | None) -> list[str]:
     found = [
         f"another {noun}: {_shown(mine)} and {_shown(theirs)}"
         for (noun, mine), (_, theirs) in zip(_traits(row, by), _traits(other, by), strict=True)
-        if _text(mine) != _text(theirs)
+        if key_text(mine) != key_text(theirs)
     ]
     mine, theirs = row.shape.graph.digest, other.shape.graph.digest
     if mine and theirs and mine != theirs:

@@ -292,6 +292,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}…"
 
 
+def key_text(value: Any) -> str:
+    """Return a text that is the same for the same plain data, whatever the order of its names."""
+    return json.dumps(value, sort_keys=True, default=str)
+
+
 def json_text(data: Any, *, indent: int | None = None) -> str:
     """Return data as JSON text, as ``jsonable`` makes it, every text ``encodable``."""
     return json.dumps(jsonable(data, encodable), indent=indent, ensure_ascii=False, allow_nan=False)

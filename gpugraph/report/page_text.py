@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import PHASES, Record
-from gpugraph.measure.record_shape import OUTCOMES, jsonable
+from gpugraph.measure.record_shape import OUTCOMES, jsonable, key_text
 from gpugraph.quantities import counted, duration, in_units, percent, rate, value
 from gpugraph.report.charts.panels import problem_name
 from gpugraph.report.versus import Gain, geometric_mean, machine, times_as_fast
@@ -172,14 +171,14 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
         device: Mapping[str, Any] = row.data.get("device") or {}
         if device.get("name"):
             facts = _flat({k: v for k, v in device.items() if k not in ("name", "kind")})
-            found.setdefault(json.dumps(device, sort_keys=True, default=str), (str(device["name"]), facts))
+            found.setdefault(key_text(device), (str(device["name"]), facts))
     machines: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for row in rows:
         environment: Mapping[str, Any] = row.shape.environment
         facts_only = {k: v for k, v in environment.items() if k != "command"}
         if not facts_only:
             continue
-        key = json.dumps(facts_only, sort_keys=True, default=str)
+        key = key_text(facts_only)
         commands = machines.setdefault(key, (facts_only, []))[1]
         command = environment.get("command")
         line = " ".join(str(word) for word in command) if isinstance(command, list) else str(command or "")

@@ -191,12 +191,8 @@ def _sampling(row: Record) -> Mapping[str, Any]:
     return row.data.get("sampling") or {}
 
 
-def cautions(named: Named) -> list[tuple[str, str]]:
-    """Return what speaks against relying on the times, each with a title, and what to do about it."""
-    return list(_cautions(named))
-
-
-def _cautions(named: Named) -> Iterator[tuple[str, str]]:
+def cautions(named: Named) -> Iterator[tuple[str, str]]:
+    """Yield what speaks against relying on the times, each with a title, and what to do about it."""
     rows = named.ranking.rows
 
     def listing(how: Callable[[Record], str]) -> str:

@@ -146,32 +146,15 @@ def _shown(lab: Sequence[float]) -> str:
     return "#" + "".join(f"{round(255 * x):02x}" for x in parts.tolist())
 
 
-LIGHT = Ink(
-    "#1c2330",
-    "#5a6375",
-    "#e3e6ec",
-    "#ffffff",
-    ("#2f63c9", "#c8501c", "#1c8a66", "#a83a88", "#7d6300", "#6a58c4", "#0b7ea3", "#646b78"),
-    "Helvetica, Arial, sans-serif",
-)
-DARK = Ink(
-    "#e6e9ef",
-    "#a2abbb",
-    "#2d3441",
-    "#14181f",
-    ("#7ea8ff", "#ff9a66", "#5ed2a7", "#ea90d0", "#dcc05a", "#b0a5ff", "#5fc9ec", "#b4bac6"),
-    "Helvetica, Arial, sans-serif",
-    (0.66, 0.76, 0.88),
-)
-PAGE = Ink(
-    "var(--text)",
-    "var(--faint)",
-    "var(--grid)",
-    "transparent",
-    tuple(f"var(--series-{i})" for i in range(SERIES)),
-    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
-    (),
-)
+_BRIGHT = ("#7ea8ff", "#ff9a66", "#5ed2a7", "#ea90d0", "#dcc05a", "#b0a5ff", "#5fc9ec", "#b4bac6")
+_DEEP = ("#2f63c9", "#c8501c", "#1c8a66", "#a83a88", "#7d6300", "#6a58c4", "#0b7ea3", "#646b78")
+_OF_PAGE = tuple(f"var(--series-{i})" for i in range(SERIES))
+_SANS = "Helvetica, Arial, sans-serif"
+_SYSTEM = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+LIGHT = Ink("#1c2330", "#5a6375", "#e3e6ec", "#ffffff", _DEEP, _SANS)
+DARK = Ink("#e6e9ef", "#a2abbb", "#2d3441", "#14181f", _BRIGHT, _SANS, (0.66, 0.76, 0.88))
+PAGE = Ink("var(--text)", "var(--faint)", "var(--grid)", "transparent", _OF_PAGE, _SYSTEM, ())
 """The page's own colours: its style sheet gives them, so that they follow light, dark and print."""
 
 
@@ -258,7 +241,12 @@ def colors(cells: Sequence[Labelled], ink: Ink, others: Sequence[str] = ()) -> d
 _REMEDY = "pip install 'gpugraph[report]'"
 
 
-def _engine() -> Any:
+def check_engine() -> Any:
+    """Return the library that draws.
+
+    Raises:
+        InputError: what it needs is not installed; the message says how to install it.
+    """
     try:
         import vl_convert
     except ImportError as error:
@@ -266,27 +254,16 @@ def _engine() -> Any:
     return vl_convert
 
 
-def check_engine() -> None:
-    """Check that drawing is possible.
-
-    Raises:
-        InputError: what it needs is not installed; the message says how to install it.
-    """
-    _engine()
-
-
+@cache
 def vega_bundle() -> str:
     """Return Vega, Vega-Lite and vega-embed as one script that needs no network and defines ``vegaEmbed``.
+
+    It is kept in the cache of compiled code: to put it together takes two seconds.
 
     Raises:
         InputError: the library is not installed.
     """
-    return _bundled(_engine())
-
-
-@cache
-def _bundled(engine: Any) -> str:
-    """Return the script, from the cache of compiled code where it lies there: to put it together takes two seconds."""
+    engine = check_engine()
     name = f"vega-{engine.__version__}.js"
     kept = code_cache.find("scripts", name)
     if kept is not None:
@@ -326,7 +303,7 @@ def draw(spec: dict[str, Any], ending: str, *, scale: float = 2.0) -> bytes:
     Raises:
         InputError: the library is not installed, or cannot draw this.
     """
-    engine, clean = _engine(), jsonable(spec, _drawable)
+    engine, clean = check_engine(), jsonable(spec, _drawable)
     try:
         if ending == ".svg":
             return str(engine.vegalite_to_svg(clean)).encode()

@@ -242,29 +242,19 @@ def _spec(panel: Panel, values: list[Spec]) -> Spec:
     low, high = min(value["y"] for value in values), max(value["y"] for value in values)
     wide = max(-low, high) > WIDE
     ticks = [tick for tick in _TICKS if low <= tick <= high]
-    spec = layer(
-        "point",
-        values,
-        {"filled": True, "size": 22, "opacity": 0.55},
-        x=channel(
-            "x",
-            "ordinal",
-            sort=ordered(value["x"] for value in values),
-            title=None if panel.names else panel.x_title,
-            axis={"grid": True} if panel.names else {"labelAngle": 0, "labelOverlap": True},
-        ),
-        xOffset=channel("series", "nominal", sort=ordered(value["series"] for value in values)),
-        y=channel(
-            "y",
-            title="from the median",
-            scale={"type": "symlog", "constant": 0.1} if wide else {"zero": True},
-            axis={"format": "+.3~%", "grid": True, **({"values": ticks} if wide else {"tickCount": 6})},
-        ),
-        color=channel(
-            "variant", "nominal", title="algorithm", sort=ordered(value["variant"] for value in values), legend=SOLID
-        ),
-        tooltip=tooltip({"graph": "graph", "variant": "algorithm", "device": "device", "sample": "sample"}),
-    )
+    look = {"filled": True, "size": 22, "opacity": 0.55}
+    x = channel("x", "ordinal", sort=ordered(value["x"] for value in values))
+    if panel.names:
+        x |= {"title": None, "axis": {"grid": True}}
+    else:
+        x |= {"title": panel.x_title, "axis": {"labelAngle": 0, "labelOverlap": True}}
+    y = channel("y", title="from the median", scale={"type": "symlog", "constant": 0.1} if wide else {"zero": True})
+    y["axis"] = {"format": "+.3~%", "grid": True, **({"values": ticks} if wide else {"tickCount": 6})}
+    offset = channel("series", "nominal", sort=ordered(value["series"] for value in values))
+    names = ordered(value["variant"] for value in values)
+    color = channel("variant", "nominal", title="algorithm", sort=names, legend=SOLID)
+    tip = tooltip({"graph": "graph", "variant": "algorithm", "device": "device", "sample": "sample"})
+    spec = layer("point", values, look, x=x, xOffset=offset, y=y, color=color, tooltip=tip)
     return turned(spec) if panel.names else spec
 
 
