@@ -214,11 +214,7 @@ def sweep_of_words(
 
 
 def _sweep_of(
-    document: Document,
-    name: str,
-    settings: Mapping[str, list[Any]] | None,
-    budget: float | None,
-    default_budget: float,
+    document: Document, name: str, settings: Mapping[str, list[Any]] | None, budget: float | None, default_budget: float
 ) -> Sweep:
     document.read_as(SweepTable)
     apply_settings(document, settings or {})

@@ -168,10 +168,7 @@ _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, da
     "--processes", metavar="N", type=click.IntRange(min=1), help="Spread a cell's samples over N worker processes."
 )
 @click.option(
-    "--runs",
-    metavar="N",
-    type=click.IntRange(min=2),
-    help="Run all of it N times, each compared with the one before.",
+    "--runs", metavar="N", type=click.IntRange(min=2), help="Run all of it N times, each compared with the one before."
 )
 @click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
 @offline_option

@@ -156,13 +156,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
 @offline_option
 @table_or_json
 def datasets(
-    names: tuple[str, ...],
-    only_cached: bool,
-    fetching: bool,
-    removing: bool,
-    forgetting: bool,
-    style: str,
-    quiet: bool,
+    names: tuple[str, ...], only_cached: bool, fetching: bool, removing: bool, forgetting: bool, style: str, quiet: bool
 ) -> None:
     """List the data sets by name, with size, licence and citation, and what the cache holds of them.
 

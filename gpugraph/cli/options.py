@@ -327,10 +327,7 @@ input_options = bundle(
     offline_option,
 )
 
-graph_options = bundle(
-    click.argument("graph", required=False, metavar="[GRAPH]"),
-    input_options,
-)
+graph_options = bundle(click.argument("graph", required=False, metavar="[GRAPH]"), input_options)
 
 
 timeout_option = click.option(
@@ -421,14 +418,7 @@ export_option = click.option(
 )
 
 output_options = bundle(
-    named(
-        "--format",
-        "style",
-        kind="output format",
-        names=STYLES,
-        default="table",
-        help="How to print the record.",
-    ),
+    named("--format", "style", kind="output format", names=STYLES, default="table", help="How to print the record."),
     click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
     draw_option,
@@ -437,10 +427,5 @@ output_options = bundle(
 )
 
 table_or_json = named(
-    "--format",
-    "style",
-    kind="output format",
-    names=("table", "json"),
-    default="table",
-    help="How to print it.",
+    "--format", "style", kind="output format", names=("table", "json"), default="table", help="How to print it."
 )

@@ -213,10 +213,7 @@ def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
 
 def _intervals(run: CellRun, h2d_s: list[float], kernel_s: float) -> dict[str, list[float]]:
     """Return the interval of the median of every phase that has the samples for one."""
-    groups = {
-        "h2d": [h2d_s],
-        "d2h": [t.d2h_s for t in run.trials] if run.device.kind != "cpu" else [],
-    }
+    groups = {"h2d": [h2d_s], "d2h": [t.d2h_s for t in run.trials] if run.device.kind != "cpu" else []}
     enough = {name: g for name, g in groups.items() if g and len(g[0]) >= INTERVAL_SAMPLES}
     intervals = {name: list(median_interval(g)) for name, g in enough.items()}
     return intervals | ({"kernel": list(interval)} if (interval := _kernel_interval(run, kernel_s)) else {})

@@ -104,11 +104,7 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
     data = {
         "config": config(PAGE),
         "charts": [
-            {
-                "spec": {**spec, "description": chart.description},
-                "height": chart.height,
-                "entry": _entry_width(chart),
-            }
+            {"spec": {**spec, "description": chart.description}, "height": chart.height, "entry": _entry_width(chart)}
             for chart, spec in zip(charts, painted, strict=True)
         ],
         "cells": [details(cell) for cell in cells],
