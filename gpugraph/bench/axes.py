@@ -25,30 +25,17 @@ import msgspec
 
 from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, check_name, errors_at, unknown_name
-from gpugraph.measure.cell import Sampling
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.contract import PROBLEMS
 
+_OF_CELLS = {field.name: field.default for field in fields(Cell)}
 AXES: dict[str, list[Any]] = {
     "problem": [PROBLEMS[0]],
     "graph": [],
-    "weights": ["file"],
-    "input_format": [None],
-    "symmetrize": [False],
-    "keep_ids": [False],
-    "vertices": [None],
-    "directed": [None],
-    "columns": [""],
-    "weight": [None],
-    "seed": [1],
-    "source": [None],
-    "device": ["auto"],
-    "algorithm": ["auto"],
+    **{name: [_OF_CELLS[name]] for name in ("weights", "input_format", "symmetrize", "keep_ids", "vertices")},
+    **{name: [_OF_CELLS[name]] for name in ("directed", "columns", "weight", "seed", "source", "device", "algorithm")},
     "prepare": ["none"],
-    "index_bits": [None],
-    "verify": ["auto"],
-    "transfers": ["together"],
-    "phases": [True],
-    "predecessors": [False],
+    **{name: [_OF_CELLS[name]] for name in ("index_bits", "verify", "transfers", "phases", "predecessors")},
 }
 """The axes that every sweep has, with their values where a sweep names none; any other is a variable of templates."""
 

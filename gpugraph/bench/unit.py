@@ -61,16 +61,9 @@ class Unit:
         """Have it run by a child, and return what that says."""
         from gpugraph.bench.local_workers import environment_of_child, how_it_ended
 
+        words = [sys.executable, "-P", "-m", "gpugraph.bench.unit_process", str(os.getpid())]
         child = subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "gpugraph.bench.unit_process",
-                str(os.getpid()),
-                self.path or "",
-                "alone" if self.alone else "",
-            ],
+            [*words, self.path or "", "alone" if self.alone else ""],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

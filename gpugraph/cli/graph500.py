@@ -6,19 +6,13 @@ from pathlib import Path
 
 import click
 
-from gpugraph.cli.options import command, defaults, table_or_json
+from gpugraph.cli.options import command, device_option, table_or_json
 from gpugraph.errors import InputError
 
 
 @command
 @click.option("--scale", type=click.IntRange(5, 30), required=True, help="log2 of the number of vertices.")
-@click.option(
-    "--device",
-    default=defaults().device,
-    show_default=True,
-    metavar="DEVICE",
-    help="auto, cuda[:i], cpu, cpu*N or emulated.",
-)
+@device_option("auto, cuda[:i], cpu, cpu*N or emulated.")
 @click.option("--roots", type=click.IntRange(1), default=64, show_default=True, help="Searches; the rules ask for 64.")
 @click.option("--reuse", metavar="FILE", help="Read the edge list, as the reference code wrote it (REUSEFILE).")
 @click.option("--keep", metavar="FILE", help="Write the edge list for the reference code (TMPFILE).")

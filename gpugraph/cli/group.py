@@ -36,29 +36,18 @@ from gpugraph.errors import (
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.ranks.world import LOST, devices_asked_for, is_own_rank
 
-COMMANDS = {
-    **dict.fromkeys(PROBLEMS, "options"),
+_FILES = {
+    "options": " ".join(PROBLEMS),
     "graph500": "graph500",
     "bench": "bench",
-    "compare": "report",
-    "report": "report",
-    "plot": "report",
-    "check-record": "report",
-    "datasets": "graphs",
-    "generate": "graphs",
-    "convert": "graphs",
-    "info": "graphs",
-    "algos": "lists",
-    "devices": "lists",
-    "verify": "graphs",
-    "demo": "races",
-    "help": "lists",
-    "new": "config",
-    "races": "races",
-    "config": "config",
-    "completion": "config",
+    "report": "compare report plot check-record",
+    "graphs": "datasets generate convert info verify",
+    "lists": "algos devices help",
+    "races": "demo races",
+    "config": "new config completion",
 }
-"""Name → the file that has it, in the order of a first session."""
+COMMANDS = {name: file for file, names in _FILES.items() for name in names.split()}
+"""Name → the file that has it."""
 
 
 SHORT = 64

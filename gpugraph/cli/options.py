@@ -330,6 +330,13 @@ input_options = bundle(
 graph_options = bundle(click.argument("graph", required=False, metavar="[GRAPH]"), input_options)
 
 
+def device_option(help: str, default: str | None = None) -> Callable[[Decorated], Decorated]:
+    """Return ``--device``, by default the user's."""
+    return click.option(
+        "--device", default=default or defaults().device, show_default=True, metavar="DEVICE", help=help
+    )
+
+
 timeout_option = click.option(
     "--timeout",
     type=click.FloatRange(0, min_open=True),
@@ -344,6 +351,7 @@ peer_command = click.option(
 
 def run_options(function: Decorated) -> Decorated:
     """Add what says how to run: algorithm, device, samples, verification."""
+    devices = "auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors."
     return bundle(
         click.option(
             "--algo",
@@ -355,12 +363,8 @@ def run_options(function: Decorated) -> Decorated:
         click.option(
             "--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."
         ),
-        click.option(
-            "--device",
-            default=defaults().device,
-            show_default=True,
-            metavar="DEVICE",
-            help="auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors.",
+        device_option(
+            "auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors."
         ),
         peer_command,
         click.option(

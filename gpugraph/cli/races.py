@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpugraph.cli.options import command, draw_option, input_options, table_or_json, timeout_option
+from gpugraph.cli.options import command, device_option, draw_option, input_options, table_or_json, timeout_option
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.problems.contract import PROBLEMS, Input
@@ -120,9 +120,7 @@ def _run(solved: Any, algorithm: Any, graph: Any, queries: Any, seed: int) -> tu
 @command
 @click.argument("demonstration", metavar="NAME")
 @click.option("--runs", type=int, help="Of each algorithm [default: 1000 on a GPU, 200 schedules emulated].")
-@click.option(
-    "--device", default="auto", show_default=True, metavar="DEVICE", help="auto, cuda[:i] or emulated[:SEED]."
-)
+@device_option("auto, cuda[:i] or emulated[:SEED].", "auto")
 @table_or_json
 def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: bool) -> None:
     """Show what goes wrong without atomics, and that ours goes right. NAME is race.

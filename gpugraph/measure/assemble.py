@@ -39,6 +39,8 @@ MANY_ROUNDS = 256
 def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:
     """Return the JSON object of a record in which every name is there and every figure absent."""
     name = str(getattr(cell.graph, "name", cell.graph))
+    asked = {"repeat": cell.repeat, "warmup": cell.warmup, "index_bits": cell.index_bits}
+    definition = {"definition": problem.definition}
     sizes = dict.fromkeys(("vertices", "arcs", "edges", "directed", "weight_dtype", "digest"))
     return {
         "schema": SCHEMA,
@@ -49,13 +51,7 @@ def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str
         "algorithm_source": {},
         "device": {"kind": cell.device.partition("/")[0].partition(":")[0], "name": None},
         "graph": {"name": name, "source": name, **sizes},
-        "parameters": {
-            **cell.options,
-            "preparations": list(cell.preparations),
-            "repeat": cell.repeat,
-            "warmup": cell.warmup,
-            "index_bits": cell.index_bits,
-        },
+        "parameters": {**cell.options, "preparations": list(cell.preparations), **asked},
         "phases_s": {},
         "samples_s": {"kernel": [], "h2d": [], "d2h": []},
         "confidence_s": {},
@@ -64,13 +60,7 @@ def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str
         "rounds": None,
         "counters": {},
         "peak_device_bytes": None,
-        "mteps": {
-            "kernel": None,
-            "end_to_end": None,
-            "counted": problem.counted,
-            "count": None,
-            "definition": problem.definition,
-        },
+        "mteps": {"kernel": None, "end_to_end": None, "counted": problem.counted, "count": None, **definition},
         "energy": {"absent": message},
         "traffic": {"absent": message},
         "result": {},
@@ -114,6 +104,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     data["mteps"] |= _rates(run, phases)
     data["environment"] |= {} if gpu is None else {"gpu": gpu}
     id_ = cell_id(cell, algorithm, run.options, graph_digest=described["digest"], device=device, cold=run.sampling.cold)
+    kernel_s, d2h_s = [s for t in trials for s in t.kernel_s], [s for t in trials for s in t.d2h_s]
     data |= {
         "algorithm": algorithm.name,
         "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
@@ -122,11 +113,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         "graph": described,
         "cell": {"id": id_, "series": cell.series, "sweep": cell.sweep, "axes": dict(cell.axes)},
         "phases_s": phases,
-        "samples_s": {
-            "kernel": [s for t in trials for s in t.kernel_s],
-            "h2d": h2d_s,
-            "d2h": [s for t in trials for s in t.d2h_s],
-        },
+        "samples_s": {"kernel": kernel_s, "h2d": h2d_s, "d2h": d2h_s},
         "confidence_s": _intervals(run, h2d_s, phases["kernel"]),
         "sampling": _sampling(run, stopped_by, phases["kernel"]),
         "kernel_phases_s": inner,

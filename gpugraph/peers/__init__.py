@@ -16,20 +16,8 @@ from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.peers.peer import PeerError, PeerRefused, PeerThrew, PeerTimedOut, library_algorithm
 from gpugraph.problems.algorithm import Algorithm
 
-__all__ = [
-    "LIBRARIES",
-    "CommandPeer",
-    "PeerError",
-    "PeerRefused",
-    "PeerThrew",
-    "PeerTimedOut",
-    "describe_peers",
-    "load_peer",
-    "parse_commands",
-    "read_tables",
-    "register_commands",
-    "registered_commands",
-]
+__all__ = ["LIBRARIES", "CommandPeer", "PeerError", "PeerRefused", "PeerThrew", "PeerTimedOut", "load_peer"]
+__all__ += ["describe_peers", "parse_commands", "read_tables", "register_commands", "registered_commands"]
 
 _COMMANDS: dict[str, CommandPeer] = {}
 

@@ -35,6 +35,7 @@ _MEANING = {
     "other": "not in the answer",
 }
 _LETTERS = {"wrong": "×", "missing": "∘", "path": "~", "other": "·"}
+_PLAIN = str.maketrans("×∘·─│╱╲∞", "xo.-|/\\i")
 _STYLES = {"wrong": "bold red", "missing": "green", "right": "", "path": "dim", "other": "dim"}
 _PAGE = {"wrong": "var(--bad)", "missing": "var(--good)"}
 _LIGHT = {"wrong": "#a32a1f", "missing": "#14694c"}
@@ -132,13 +133,7 @@ def sketch(shape: CounterExampleShape, *, width: int = 80, unicode: bool = True)
             lines.append([(f"{'':>4}{letter * 3}  ", _STYLES[name]), (_MEANING[name], "dim")])
     if not shape.whole:
         lines.append([(f"{'':>9}the part of the graph that shows it", "dim")])
-    return lines if unicode else [[(_plain(text), style) for text, style in line] for line in lines]
-
-
-def _plain(text: str) -> str:
-    for letter, plain in zip("×∘·─│╱╲∞", "xo.-|/\\i", strict=True):
-        text = text.replace(letter, plain)
-    return text
+    return lines if unicode else [[(text.translate(_PLAIN), style) for text, style in line] for line in lines]
 
 
 def _kind(edge: EdgeShape) -> str:

@@ -160,38 +160,20 @@ PAGE = Ink("var(--text)", "var(--faint)", "var(--grid)", "transparent", _OF_PAGE
 
 def config(ink: Ink) -> Spec:
     """Return the Vega-Lite configuration that all figures share."""
+    sizes = {"labelFontSize": 12, "titleFontSize": 12}
+    axis = {"labelColor": ink.faint, "titleColor": ink.text, "titleFontWeight": 500, "titlePadding": 8}
+    lines = {"gridColor": ink.grid, "tickColor": ink.grid, "domain": False, "labelLimit": 220}
+    legend = {"labelColor": ink.text, "titleColor": ink.faint, "titleFontWeight": 400, "labelLimit": 280}
+    symbols: Spec = {"symbolStrokeWidth": 2, "symbolSize": 90}
+    symbols |= {"symbolBaseFillColor": ink.faint, "symbolBaseStrokeColor": ink.faint}
     return {
         "background": ink.paper,
         "font": ink.font,
         "view": {"stroke": None},
         "padding": 4,
-        "axis": {
-            "labelColor": ink.faint,
-            "titleColor": ink.text,
-            "titleFontWeight": 500,
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titlePadding": 8,
-            "gridColor": ink.grid,
-            "domain": False,
-            "tickColor": ink.grid,
-            "labelLimit": 220,
-        },
+        "axis": {**axis, **sizes, **lines},
         "axisX": {"grid": False, "domain": True, "domainColor": ink.grid},
-        "legend": {
-            "orient": "top",
-            "labelColor": ink.text,
-            "titleColor": ink.faint,
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titleFontWeight": 400,
-            "labelLimit": 280,
-            "symbolStrokeWidth": 2,
-            "symbolSize": 90,
-            "symbolBaseFillColor": ink.faint,
-            "symbolBaseStrokeColor": ink.faint,
-            "columns": 3,
-        },
+        "legend": {"orient": "top", "columns": 3, **legend, **sizes, **symbols},
         "title": {"color": ink.text, "fontSize": 14, "fontWeight": 600, "anchor": "start", "offset": 10},
         "range": {"category": list(ink.series)},
         "rule": {"color": ink.faint},

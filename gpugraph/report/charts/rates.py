@@ -198,20 +198,12 @@ def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     tip = tooltip(dict(zip(_ROOF_FIELDS, _ROOF_TITLES, strict=True)))
     at_roof = channel("roof", **x)
     text = {"align": "right", "dx": -9, "dy": -8, "color": ink.text}
+    look = {"filled": True, "opacity": 0.7}
     layers = [
         layer("rule", roofs, {"strokeDash": [2, 3]}, x=channel("best", **x), x2={"field": "roof"}, y=y),
         layer("tick", roofs, {"thickness": 3, "size": 16, "color": ink.text}, x=at_roof, y=y),
         layer("text", roofs, text, x=at_roof, y=y, text={"field": "text"}),
-        layer(
-            "point",
-            values,
-            {"filled": True, "opacity": 0.7},
-            x=channel("x", **x),
-            y=y,
-            color=color,
-            size=size,
-            tooltip=tip,
-        ),
+        layer("point", values, look, x=channel("x", **x), y=y, color=color, size=size, tooltip=tip),
     ]
     caption = (
         "Each mark is a cell, the larger the larger its graph. The bar at the end of a row is its roof: the most that "
