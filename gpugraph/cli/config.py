@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import click
 
 from gpugraph.cli.completion import SHELLS, VARIABLE
 from gpugraph.cli.options import command, defaults, table_or_json, users_file
+from gpugraph.cli.output import show, show_json, tell
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.files import atomic_write, resource_dir
 from gpugraph.problems.contract import PROBLEMS
@@ -26,10 +28,6 @@ def config(path: bool, style: str, quiet: bool) -> None:
     Example:
       gpugraph config
     """
-    import json
-
-    from gpugraph.cli.output import show, tell
-
     own, found = users_file(), defaults()
     if path:
         show("none" if own is None else str(own))
@@ -37,7 +35,7 @@ def config(path: bool, style: str, quiet: bool) -> None:
     values = {name: getattr(found, name.split(".")[1]) for name in found.origins}
     if style == "json":
         settings = {name: {"value": value, "origin": found.origins[name]} for name, value in values.items()}
-        show(json.dumps(settings, ensure_ascii=False))
+        show_json(settings)
         return
     show("\n".join(f"{name:<16} {json.dumps(value):<12} {found.origins[name]}" for name, value in values.items()))
     if own is not None and not own.exists():
@@ -55,8 +53,6 @@ def completion(shell: str, quiet: bool) -> None:
       gpugraph completion bash
     """
     from click.shell_completion import get_completion_class
-
-    from gpugraph.cli.output import show
 
     if shell not in SHELLS:
         raise unknown_name("shell", shell, SHELLS)
@@ -84,8 +80,6 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
     Example:
       gpugraph new algorithm mine.py --problem sssp
     """
-    from gpugraph.cli.output import show, tell
-
     if what != "algorithm":
         raise unknown_name("thing to make", what, ("algorithm",))
     for noun, name, names in (("problem", problem, PROBLEMS), ("kind of algorithm", kind, KINDS)):

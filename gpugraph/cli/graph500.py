@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from gpugraph.cli.options import command, device_option, table_or_json
+from gpugraph.cli.output import Progress, check_destination, show, tell
 from gpugraph.errors import InputError
 
 
@@ -38,7 +39,6 @@ def graph500(
     Example:
       gpugraph graph500 --scale 16
     """
-    from gpugraph.cli.output import Progress, check_destination, show, tell
     from gpugraph.devices.discovery import select_device
     from gpugraph.graph500.benchmark import ROOTS, run
     from gpugraph.graph500.generator import weights_file

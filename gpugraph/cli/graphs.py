@@ -8,11 +8,13 @@ from typing import Any
 import click
 
 from gpugraph.cli.options import command, input_options, named, offline_option, table_or_json
+from gpugraph.cli.output import Progress, check_destination, show, show_json, show_lines, show_written, tell
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError, VerificationFailed
 from gpugraph.graph.datasets.registry import find, listed, registry
 from gpugraph.problems.contract import METHODS
 from gpugraph.quantities import in_units
+from gpugraph.report.terminal import page_width, table_width
 
 
 @command
@@ -27,7 +29,6 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
     Example:
       gpugraph generate rmat:12,seed=7,w=1..255 -o rmat12.csr
     """
-    from gpugraph.cli.output import Progress, check_destination, show_written
     from gpugraph.graph.generate import generate as generate_graph
     from gpugraph.graph.load import save_file, writable_format
     from gpugraph.graph.spec import parse_spec
@@ -67,7 +68,6 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
     Example:
       gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
     """
-    from gpugraph.cli.output import Progress, check_destination, show_written, tell
     from gpugraph.graph.load import save_file, writable_format
     from gpugraph.graph.open import open_graph
     from gpugraph.report.table import describe_graph
@@ -93,7 +93,6 @@ def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
     Example:
       gpugraph info rmat:12
     """
-    from gpugraph.cli.output import Progress, show, show_lines, tell
     from gpugraph.graph.open import open_graph
     from gpugraph.graph.properties import properties
     from gpugraph.measure.record_shape import json_text
@@ -125,7 +124,6 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
     Example:
       gpugraph verify rmat:12 forest.npz --method both
     """
-    from gpugraph.cli.output import Progress, show, tell
     from gpugraph.graph.open import open_graph
     from gpugraph.measure.check import check_result
     from gpugraph.report.table import METHOD_NAMES
@@ -166,14 +164,10 @@ def datasets(
     Example:
       gpugraph datasets dimacs9:rome99
     """
-    import json
-
-    from gpugraph.cli.output import Progress, show, show_lines, tell
     from gpugraph.graph.datasets.store import describe, open_dataset, remove
     from gpugraph.graph.formats.input_file import ReadOptions
     from gpugraph.report.listings import dataset_list, dataset_page
     from gpugraph.report.table import describe_graph
-    from gpugraph.report.terminal import page_width, table_width
 
     if fetching + removing + forgetting > 1:
         raise InputError("--fetch, --remove and --forget exclude each other", remedy="give one of them")
@@ -192,7 +186,7 @@ def datasets(
     described = [describe(dataset) for dataset in chosen]
     described = [one for one in described if one["cached"]["bytes"]] if only_cached else described
     if style == "json":
-        show(json.dumps(described, ensure_ascii=False))
+        show_json(described)
     elif names and not whole:
         show_lines(dataset_page(described, width=page_width()))
     else:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.cli.options import command, named, table_or_json
+from gpugraph.cli.output import Progress, show, show_json, show_lines, tell
 from gpugraph.errors import GpuGraphError, InputError, installable_here, unknown_name
 from gpugraph.files import resource_dir
+from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
     from gpugraph.problems.algorithm import Algorithm
@@ -28,12 +30,8 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     Example:
       gpugraph algos --problem mst
     """
-    import json
-
-    from gpugraph.cli.output import show, show_lines
     from gpugraph.problems.registry import algorithms
     from gpugraph.report.listings import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
-    from gpugraph.report.terminal import page_width
 
     if peers:
         from gpugraph.peers import describe_peers
@@ -43,7 +41,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
         found = [algorithm.describe() for algorithm in (*algorithms(problem), *_installed(problem, quiet=quiet))]
         lines, markdown = catalogue, catalogue_markdown
     if style == "json":
-        show(json.dumps(found, ensure_ascii=False))
+        show_json(found)
     elif style == "markdown":
         show(markdown(found))
     else:
@@ -53,7 +51,6 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
     """Return what installed packages offer; one that cannot be used is reported and left out."""
     from gpugraph.bench.available import Plugins
-    from gpugraph.cli.output import tell
     from gpugraph.problems.plugin import installed
     from gpugraph.problems.registry import algorithms
 
@@ -83,12 +80,8 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
     Example:
       gpugraph devices
     """
-    import json
-
-    from gpugraph.cli.output import Progress, show, show_lines
     from gpugraph.devices.discovery import found_devices
     from gpugraph.report.listings import device_list
-    from gpugraph.report.terminal import page_width
 
     with Progress(quiet=quiet) as progress:
         progress("looking for devices")
@@ -98,7 +91,7 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
                 progress(f"measuring {device['device']}")
                 device |= _probed(device["device"])
     if style == "json":
-        show(json.dumps(found, ensure_ascii=False))
+        show_json(found)
     else:
         show_lines(device_list(found, width=page_width()))
 
@@ -129,8 +122,6 @@ def help(topic: str | None, quiet: bool) -> None:
     Example:
       gpugraph help formats
     """
-    from gpugraph.cli.output import show
-
     pages = {page.stem: page for page in sorted(resource_dir("docs").glob("*.md"))}
     if topic is None:
         titles = {name: page.open(encoding="utf-8").readline().lstrip("# ").strip() for name, page in pages.items()}

@@ -363,9 +363,7 @@ def run_options(function: Decorated) -> Decorated:
         click.option(
             "--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."
         ),
-        device_option(
-            "auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors."
-        ),
+        device_option(devices),
         peer_command,
         click.option(
             "--repeat",

@@ -32,6 +32,13 @@ def show(text: str) -> None:
         print(text.rstrip("\n"), flush=True)
 
 
+def show_json(data: Any) -> None:
+    """Print plain data as JSON."""
+    import json
+
+    show(json.dumps(data, ensure_ascii=False))
+
+
 def show_lines(lines: Sequence[Line]) -> None:
     """Print styled lines: in colour on a terminal, plain anywhere else."""
     if not sys.stdout.isatty():

@@ -7,9 +7,11 @@ from typing import Any
 import click
 
 from gpugraph.cli.options import command, device_option, draw_option, input_options, table_or_json, timeout_option
+from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show, show_json, show_lines, tell
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError, VerificationFailed, unknown_name
 from gpugraph.problems.contract import PROBLEMS, Input
+from gpugraph.report.terminal import can_draw, page_width
 
 
 @command
@@ -42,12 +44,8 @@ def races(
     Example:
       gpugraph races sssp rmat:6 --algo delta-stepping
     """
-    import json
-
-    from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show, show_lines, tell
     from gpugraph.problems.registry import load_problem
     from gpugraph.report.counter_example import shape_of_verdict, sketch
-    from gpugraph.report.terminal import can_draw, page_width
 
     if problem not in PROBLEMS:
         raise unknown_name("problem", problem, PROBLEMS)
@@ -74,7 +72,7 @@ def races(
     tell(getattr(opened, "notes", ()), quiet=quiet)
     lines = [str(race) for race in found.values()]
     if style == "json":
-        show(json.dumps({"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong}))
+        show_json({"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong})
     else:
         count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
         shown = (line for race in found.values() for line in (str(race), *race.excerpt))
@@ -132,9 +130,6 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     Example:
       gpugraph demo race
     """
-    import json
-
-    from gpugraph.cli.output import Progress, show, show_lines, tell
     from gpugraph.devices.discovery import race_detector, select_racing_device
     from gpugraph.problems.registry import load_problem
     from gpugraph.report.listings import race_page
@@ -150,7 +145,7 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
         opened.close()
     tell([notice] if notice else [], quiet=quiet)
     if style == "json":
-        show(json.dumps(shown, ensure_ascii=False))
+        show_json(shown)
     else:
         show_lines(race_page(shown))
     if not shown["shown"]:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.cli.options import command, export_option, named
+from gpugraph.cli.output import Progress, check_destination, show, show_lines, show_written, tell
 from gpugraph.errors import InputError, Regression, VerificationFailed, unknown_name
 from gpugraph.files import atomic_write
 from gpugraph.quantities import counted, parse_share
 from gpugraph.report import STYLES, render
+from gpugraph.report.terminal import page_width, plain, table_width
 
 if TYPE_CHECKING:
     from gpugraph.measure.record import Record
@@ -43,9 +45,7 @@ def report(
     Example:
       gpugraph report results.jsonl -o report.html
     """
-    from gpugraph.cli.output import Progress, check_destination, show, show_lines, show_written, tell
     from gpugraph.measure.record_file import read_records
-    from gpugraph.report.terminal import page_width, plain
 
     if template is not None and (sweep or style):
         raise InputError("--template says all that is shown", remedy="leave --format and --sweep out")
@@ -154,11 +154,9 @@ def plot(
       gpugraph plot results.jsonl --where problem=mst
       gpugraph plot results.jsonl -o throughput.svg
     """
-    from gpugraph.cli.output import Progress, check_destination, show_lines, show_written, tell
     from gpugraph.measure.record_file import read_records
     from gpugraph.report.charts.chart import DARK, LIGHT, check_engine, draw
     from gpugraph.report.figure import figure, sketch
-    from gpugraph.report.terminal import page_width
 
     ending = None if output is None else os.path.splitext(output)[1].lower()
     if ending is not None and ending not in _ENDINGS:
@@ -217,7 +215,6 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
       gpugraph compare base.jsonl new.jsonl --threshold 10%
     """
     from gpugraph.cli.bench import check_exports
-    from gpugraph.cli.output import tell
     from gpugraph.measure.record_file import read_records
 
     check_exports(exports)
@@ -241,10 +238,8 @@ def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str]
         InputError: no two of them can.
     """
     from gpugraph.cli.bench import export, show_records
-    from gpugraph.cli.output import show_lines, tell
     from gpugraph.measure.ranking import check_ranked, rank
     from gpugraph.report.ranking import alone_lines
-    from gpugraph.report.terminal import page_width, plain
 
     rankings, alone = rank(records, by)
     check_ranked(rankings, alone, by)
@@ -263,12 +258,10 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
     Raises:
         Regression: a cell became worse.
     """
-    from gpugraph.cli.output import show, show_lines, tell
     from gpugraph.measure.compare import compare as compare_rows
     from gpugraph.measure.record_file import read_records
     from gpugraph.measure.record_shape import json_text
     from gpugraph.report.comparison import comparison_json, comparison_sheet, describe_cell
-    from gpugraph.report.terminal import page_width, table_width
 
     share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
     if not 0 < share < 100:
@@ -313,7 +306,6 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
     Example:
       gpugraph check-record results.jsonl
     """
-    from gpugraph.cli.output import show
     from gpugraph.measure.plausibility import conflicts, findings
     from gpugraph.measure.record_file import read_record_file
 
