@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from gpugraph.bench.axes import described, filled, matches, variables_in
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name, unknown_name
 from gpugraph.measure.record import Record
 from gpugraph.problems import at
 from gpugraph.problems.registry import algorithms
@@ -105,8 +105,7 @@ def check_conditions(conditions: Conditions, known: Iterable[str]) -> None:
     for name in conditions:
         if name not in {*NAMES, *known} and name.partition(".")[0] not in (*FIELDS, "device", "graph"):
             names = {*NAMES, *known, *(option.name for algorithm in algorithms() for option in algorithm.options)}
-            if name not in names:
-                raise unknown_name("condition", name, names)
+            check_name("condition", name, names)
 
 
 _KEPT = ("source", "weights", "seed", "index_bits")
@@ -168,8 +167,7 @@ class Formula:
             for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,):
                 self._check(part)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args and not node.keywords:
-            if node.func.id not in _FUNCTIONS:
-                raise unknown_name("function of a formula", node.func.id, _FUNCTIONS)
+            check_name("function of a formula", node.func.id, _FUNCTIONS)
             for part in node.args:
                 self._check(part)
         elif isinstance(node, ast.Name | ast.Attribute):

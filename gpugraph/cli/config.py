@@ -11,7 +11,7 @@ import click
 from gpugraph.cli.completion import SHELLS, VARIABLE
 from gpugraph.cli.options import command, defaults, table_or_json, users_file
 from gpugraph.cli.output import show, show_json, tell
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name, unknown_name
 from gpugraph.files import atomic_write, resource_dir
 from gpugraph.problems.contract import PROBLEMS
 
@@ -54,8 +54,7 @@ def completion(shell: str, quiet: bool) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    if shell not in SHELLS:
-        raise unknown_name("shell", shell, SHELLS)
+    check_name("shell", shell, SHELLS)
     made = get_completion_class(shell)
     assert made is not None
     writer = made(click.get_current_context().find_root().command, {}, "gpugraph", VARIABLE)
@@ -83,8 +82,7 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
     if what != "algorithm":
         raise unknown_name("thing to make", what, ("algorithm",))
     for noun, name, names in (("problem", problem, PROBLEMS), ("kind of algorithm", kind, KINDS)):
-        if name not in names:
-            raise unknown_name(noun, name, names)
+        check_name(noun, name, names)
     examples = resource_dir("docs") / "examples"
     stem = f"{problem}_{kind}"
     parts = sorted(examples.glob(f"{stem}.*"), key=lambda part: part.suffix != ".py")

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.errors import InputError, check_name, placed, unknown_name
 from gpugraph.files import resource_dir
 from gpugraph.graph.datasets import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
@@ -221,8 +221,7 @@ def named(
     """Return an option that takes one of several names; a wrong one meets the nearest right one."""
 
     def check(context: click.Context, parameter: click.Parameter, value: str) -> str:
-        if value not in names:
-            raise unknown_name(kind, value, names)
+        check_name(kind, value, names)
         return value
 
     def offer(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

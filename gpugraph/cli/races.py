@@ -9,7 +9,7 @@ import click
 from gpugraph.cli.options import command, device_option, draw_option, input_options, table_or_json, timeout_option
 from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show, show_json, show_lines, tell
 from gpugraph.clock import HostClock, NullClock
-from gpugraph.errors import InputError, VerificationFailed, unknown_name
+from gpugraph.errors import InputError, VerificationFailed, check_name
 from gpugraph.problems.contract import PROBLEMS, Input
 from gpugraph.report.terminal import can_draw, page_width
 
@@ -47,8 +47,7 @@ def races(
     from gpugraph.problems.registry import load_problem
     from gpugraph.report.counter_example import shape_of_verdict, sketch
 
-    if problem not in PROBLEMS:
-        raise unknown_name("problem", problem, PROBLEMS)
+    check_name("problem", problem, PROBLEMS)
     check_drawing(draw)
     solved = load_problem(problem)
     form = given.pop("input_format")
@@ -135,8 +134,7 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     from gpugraph.report.listings import race_page
 
     shows = {name: show for problem in PROBLEMS for name, show in load_problem(problem).demonstrations.items()}
-    if demonstration not in shows:
-        raise unknown_name("demonstration", demonstration, shows)
+    check_name("demonstration", demonstration, shows)
     opened, seed, notice = select_racing_device(device)
     try:
         with Progress(quiet=quiet) as progress:

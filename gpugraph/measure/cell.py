@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name, unknown_name
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.measure.statistics import INTERVAL_SAMPLES
 from gpugraph.problems.algorithm import Algorithm
@@ -202,10 +202,8 @@ def check_counts(cell: Cell) -> None:
         raise InputError(f"--repeat {cell.repeat} takes no sample", remedy="give 1 or more")
     if cell.warmup < 0:
         raise InputError(f"--warmup {cell.warmup} is negative", remedy="give 0 or more")
-    if cell.verify not in METHODS_OF_A_RUN:
-        raise unknown_name("verification method", cell.verify, METHODS_OF_A_RUN)
-    if cell.transfers not in TRANSFERS:
-        raise unknown_name("way to time transfers", cell.transfers, TRANSFERS)
+    check_name("verification method", cell.verify, METHODS_OF_A_RUN)
+    check_name("way to time transfers", cell.transfers, TRANSFERS)
 
 
 def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str) -> Algorithm:

@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name
 from gpugraph.problems.contract import (
     METHODS,
     PROBLEMS,
@@ -47,8 +47,7 @@ def check_result(data: Any, result: Any, method: str = "auto") -> Verdict:
     Raises:
         InputError: the file cannot be read, there is no such method, or the input does not suit the problem.
     """
-    if method not in METHODS:
-        raise unknown_name("verification method", method, METHODS)
+    check_name("verification method", method, METHODS)
     path, digest = "", None
     if isinstance(result, str | os.PathLike):
         path = os.fsdecode(result)

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.quantities import percent, rate
@@ -123,13 +123,11 @@ class Drawn:
 
 def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], where: Sequence[str]) -> Drawn:
     """Return what a figure shows; arguments and errors are those of ``figure``."""
-    if y not in VALUES:
-        raise unknown_name("value to draw", y, VALUES)
+    check_name("value to draw", y, VALUES)
     cells = label(_chosen(rows, where))
     known = _names(rows)
     for name in (x, *by):
-        if name not in known:
-            raise unknown_name("axis", name, known)
+        check_name("axis", name, known)
     names = list(by) or _telling(cells, x)
     over = _gains([cell.record for cell in cells], y)
     points, failed = [], []
@@ -183,8 +181,7 @@ def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:
         if not equals or not name:
             raise InputError(f"--where '{condition}' is not NAME=VALUE", remedy="for example --where problem=mst")
         known = _names(rows)
-        if name not in known:
-            raise unknown_name("axis", name, known)
+        check_name("axis", name, known)
         kept = [row for row in kept if fnmatchcase(text_of(_field(row, name)), wanted)]
     if not kept:
         raise InputError(f"no record meets {' and '.join(where)}" if where else "there is no record")

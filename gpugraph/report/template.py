@@ -16,7 +16,7 @@ from typing import Any
 from gpugraph.bench.findings import Question
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
-from gpugraph.errors import InputError, placed, unknown_name
+from gpugraph.errors import InputError, check_name, placed, unknown_name
 from gpugraph.files import check_ends
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.measure.record import Record
@@ -74,8 +74,7 @@ class _Page:
     def table(self, sweep: str, title: str, records: str | None = None) -> str:
         """Return a ``[[table]]`` of a sweep."""
         tables = {one.title: one for one in self._sweep(sweep).tables}
-        if title not in tables:
-            raise unknown_name(f"table of '{sweep}'", title, tables)
+        check_name(f"table of '{sweep}'", title, tables)
         found = self._of(sweep, records)
         text = table_markdown(tables[title], found)
         if not text:
@@ -197,8 +196,7 @@ class _Page:
         if records is None:
             return [row for row in self._records if row.shape.cell.sweep == sweep]
         files = {Path(row.file).name.partition(".")[0] for row in self._records if row.file}
-        if records not in files:
-            raise unknown_name("file of records", records, files)
+        check_name("file of records", records, files)
         return [row for row in self._records if row.file and Path(row.file).name.partition(".")[0] == records]
 
 
