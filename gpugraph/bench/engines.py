@@ -26,6 +26,7 @@ import time
 import uuid
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -328,10 +329,8 @@ class Dask(Engine):
     def _answers(self, units: Sequence[Unit]) -> Generator[tuple[int, Mapping[str, Any]]]:
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         resources = {"GPU": 1} if any("GPU" in worker["resources"] for worker in workers) else None
-        futures = {
-            self._client.submit(unit, pure=False, resources=resources, priority=-at): at
-            for at, unit in enumerate(units)
-        }
+        submit = partial(self._client.submit, pure=False, resources=resources)
+        futures = {submit(unit, priority=-at): at for at, unit in enumerate(units)}
         left = dict(futures)
         try:
             for future in self._distributed.as_completed(futures):

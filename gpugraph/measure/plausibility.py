@@ -192,11 +192,9 @@ def least_bytes(record: Record) -> int:
     graph, rates = record.shape.graph, record.shape.mteps
     word = 8 if str((record.data.get("graph") or {}).get("weight_dtype")).endswith("64") else 4
     counts = rates.count if isinstance(rates.count, list) else [rates.count or 0]
-    edges = (
-        0
-        if "components" in record.shape.result and "total_weight" not in record.shape.result
-        else min(count or 0 for count in counts) // (_many(record.shape.result) or 1)
-    )
+    edges = min(count or 0 for count in counts) // (_many(record.shape.result) or 1)
+    if "components" in record.shape.result and "total_weight" not in record.shape.result:
+        edges = 0
     return edges * word + 4 * (graph.vertices or 0)
 
 

@@ -331,10 +331,8 @@ class Record:
         times that add up to what is printed.  What lies between the phases is ``other``.
         """
         parts = {name: float(seconds) for name, seconds in self.shape.kernel_phases_s.items() if seconds is not None}
-        kernel_s, run_s = (
-            self.shape.phases_s.get("kernel"),
-            float(self.shape.kernel_phases_run_s or sum(parts.values())),
-        )
+        kernel_s = self.shape.phases_s.get("kernel")
+        run_s = float(self.shape.kernel_phases_run_s or sum(parts.values()))
         if not parts or not kernel_s or run_s <= 0:
             return {}
         other = run_s - sum(parts.values())

@@ -184,12 +184,11 @@ class Session:
         """
         key = cell.device_key
         if key not in self._opened:
-            alone = isinstance(self._comm, LoneComm)
-            self._opened[key] = opened = (
-                OpenDevice(*select_device(cell.device, profile=cell.profile))
-                if alone
-                else open_own_device(cell.device, self._comm)
-            )
+            if isinstance(self._comm, LoneComm):
+                opened = OpenDevice(*select_device(cell.device, profile=cell.profile))
+            else:
+                opened = open_own_device(cell.device, self._comm)
+            self._opened[key] = opened
             why = "asked for" if key[0] != "auto" else opened.notice or "the first GPU that can be used"
             _LOG.info("device %s (%s): %s", opened.device.kind, opened.description.get("name"), why)
         return self._opened[key]

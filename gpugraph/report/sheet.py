@@ -74,11 +74,8 @@ class Sheet:
             elif isinstance(part, Note):
                 alike = isinstance(before, Note) and before.label == part.label
                 label = "" if alike else part.label
-                made += (
-                    labelled(label, part.text, width=width, style=part.style)
-                    if part.label
-                    else indented(part.text, width=width, style=part.style)
-                )
+                lines = labelled(label, part.text, width=width, style=part.style)
+                made += lines if part.label else indented(part.text, width=width, style=part.style)
             else:
                 made += _rows(part, width, table_width)
             before = part
@@ -115,12 +112,8 @@ class Sheet:
             elif isinstance(part, Table):
                 align = "".join("r" if i in part.right else "l" for i in range(len(part.header)))
                 rows = [" & ".join(map(_tex, row)) + r" \\" for row in (part.header, *part.rows)]
-                made += [
-                    r"\begin{table}",
-                    r"\centering",
-                    rf"\caption{{{_tex(caption)}}}",
-                    rf"\begin{{tabular}}{{{align}}}",
-                ]
+                made += [r"\begin{table}", r"\centering", rf"\caption{{{_tex(caption)}}}"]
+                made += [rf"\begin{{tabular}}{{{align}}}"]
                 made += [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}"]
         return "\n".join(made)
 

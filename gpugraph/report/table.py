@@ -103,12 +103,8 @@ def _phases(record: Record, width: int) -> list[Line]:
         if name == "kernel" and inner:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
     if data["phases_s"].get("total"):
-        lines.append(
-            [
-                (f"{'total':<20}{duration(total):>10}", "bold"),
-                (_total(record.answer_s, phases.get("sampling", 0.0)), "dim"),
-            ]
-        )
+        said = _total(record.answer_s, phases.get("sampling", 0.0))
+        lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (said, "dim")])
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
     return lines + _samples(record, width)

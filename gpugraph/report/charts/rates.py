@@ -61,11 +61,8 @@ def _papers(panel: Panel, of: Callable[[Stated, Record], float | None]) -> list[
             x = panel.x(member.record) if own or value.scale is None else value.scale
             name = ", ".join(part for part in (value.name, value.label) if part)
             tip = {"stated by": name, "where": value.where or "-", "hardware": value.hardware}
-            tip |= (
-                {"speed-up": f"{y:g} times", "over": value.point.over or "-"}
-                if value.point.speedup
-                else {"MTEPS": rate(y)}
-            )
+            speedup = {"speed-up": f"{y:g} times", "over": value.point.over or "-"}
+            tip |= speedup if value.point.speedup else {"MTEPS": rate(y)}
             marks[name, value.hardware, x, y] = Mark(x, y, f"{name}, {value.hardware}", tip)
     return list(marks.values())
 

@@ -197,11 +197,8 @@ def samples(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
             rows.append((cell.record.graph_name, cell.variant, cell.device, f"{len(times):,}", low, middle, high))
         said = f"Deviation of every kernel sample from its median. {'; '.join(words)}."
         height = row_height(len({row[0] for row in rows}), 26) if panel.names else HEIGHT
-        charts.append(
-            Chart(
-                f"samples-{panel.key}", panel.title, caption, said, _spec(panel, values), _SPREAD, rows, height=height
-            )
-        )
+        key, spec = f"samples-{panel.key}", _spec(panel, values)
+        charts.append(Chart(key, panel.title, caption, said, spec, _SPREAD, rows, height=height))
     return charts
 
 
