@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from gpugraph.bench.axes import variables_in
-from gpugraph.bench.formula import NAMES, Conditions, Formula, NotMeasured, beside, meets
+from gpugraph.bench.formula import NAMES, Formula, NotMeasured, beside, meets
 from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, check_name
 from gpugraph.measure.record import Record
@@ -33,12 +34,11 @@ UNITS = {"%": 100.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 """What a figure is multiplied by to be shown in a unit; in any other it is shown as it is."""
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
     """Which cells a table or an expectation is about: conditions on each, and by name how others beside it differ."""
 
-    each: Conditions
-    others: Mapping[str, Conditions]
+    each: dict[str, Any] = {}
+    others: dict[str, dict[str, Any]] = msgspec.field(name="with", default_factory=dict)
 
     def cells(self, records: Sequence[Record]) -> list[tuple[Record, dict[str, list[Record]]]]:
         """Return the cells with those beside them, in the order of the records."""
@@ -46,19 +46,20 @@ class Question:
         return [(one, {name: beside(one, named, records) for name, named in self.others.items()}) for one in found]
 
 
-@dataclass(frozen=True)
-class Table(Question):
+class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
     """``[[table]]``: a line for each cell, ``columns`` a formula by title."""
 
     title: str
-    columns: Mapping[str, Formula]
+    columns: dict[str, Any]
+
+    @cached_property
+    def formulas(self) -> list[Formula]:
+        """The columns; an InputError says what is wrong with one."""
+        return [Formula(str(text), self.others) for text in self.columns.values()]
 
     def rows(self, records: Sequence[Record]) -> list[list[str]]:
         """Return the lines; what was not measured is a dash."""
-        return [
-            [_shown(formula, record, groups) for formula in self.columns.values()]
-            for record, groups in self.cells(records)
-        ]
+        return [[_shown(one, record, groups) for one in self.formulas] for record, groups in self.cells(records)]
 
 
 def _shown(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> str:
@@ -91,28 +92,30 @@ class Finding:
         return self.verdict.startswith(("no", "less"))
 
 
-@dataclass(frozen=True)
-class Expectation(Question):
+class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
     """``[[expect]]``: a figure of each cell, and where it must lie.
 
     Attributes:
-        text: what is expected, a sentence.
-        where: its place in a paper.
-        formula: the figure.
-        unit: it is shown in.
+        text, where: what is expected, a sentence, and its place in a paper.
+        value, unit: the formula of the figure, and what it is shown in.
         least, most: its bounds.
         stated: the figure that somebody states, which ours may differ from by a quarter.
         says: what is expected, in words, where that is more than the number.
     """
 
     text: str
-    where: str
-    formula: Formula
+    value: str | float
+    where: str = ""
     unit: str = ""
     least: float | None = None
     most: float | None = None
     stated: float | None = None
     says: str = ""
+
+    @cached_property
+    def formula(self) -> Formula:
+        """The figure; an InputError says what is wrong with its formula."""
+        return Formula(str(self.value), self.others)
 
     def find(self, records: Sequence[Record]) -> Finding:
         """Return what the records say of it."""
@@ -201,64 +204,26 @@ def number(found: Any) -> str:
 # ------------------------------------------------------------------ the file
 
 
-class QuestionTable(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """What both kinds of tables have."""
-
-    each: dict[str, Any] = {}
-    others: dict[str, dict[str, Any]] = msgspec.field(name="with", default_factory=dict)
-
-
-class TableTable(QuestionTable, kw_only=True, forbid_unknown_fields=True):
-    """``[[table]]``, as it is written."""
-
-    title: str
-    columns: dict[str, Any]
-
-
-class ExpectTable(QuestionTable, kw_only=True, forbid_unknown_fields=True):
-    """``[[expect]]``, as it is written."""
-
-    text: str
-    value: str | float
-    where: str = ""
-    unit: str = ""
-    least: float | None = None
-    most: float | None = None
-    stated: float | None = None
-    says: str = ""
-
-
-def read_tables(document: Document, tables: Sequence[TableTable]) -> list[Table]:
-    """Return what ``[[table]]`` of a sweep's file asks for.
+def check_questions(document: Document, tables: Sequence[Table], expectations: Sequence[Expectation]) -> None:
+    """Refuse what makes no sense of the tables and expectations of a sweep.
 
     Raises:
-        InputError: anything in it that makes no sense; the message names file, line and key.
+        InputError: the first of them; the message names file, line and key.
     """
-    found = []
     for turn, table in enumerate(tables):
         with document.at("table", "title", turn=turn):
             _check_variables(table)
-            if not table.columns:
+            if not table.formulas:
                 raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
-            columns = {title: Formula(str(text), table.others) for title, text in table.columns.items()}
-            found.append(Table(table.each, table.others, table.title, columns))
-    return found
-
-
-def read_expectations(document: Document, tables: Sequence[ExpectTable]) -> list[Expectation]:
-    """Return what ``[[expect]]`` of a sweep's file asks for; errors are those of ``read_tables``."""
-    found = []
-    for turn, table in enumerate(tables):
+    for turn, one in enumerate(expectations):
         with document.at("expect", "text", turn=turn):
-            if table.least is table.most is table.stated is None or table.stated == 0:
+            if one.least is one.most is one.stated is None or one.stated == 0:
                 raise InputError("it says nothing of the figure", remedy="give least, most or stated")
-            _check_variables(table)
-            given = {name: getattr(table, name) for name in table.__struct_fields__ if name != "value"}
-            found.append(Expectation(**given, formula=Formula(str(table.value), table.others)))
-    return found
+            _check_variables(one)
+            _ = one.formula
 
 
-def _check_variables(table: QuestionTable) -> None:
+def _check_variables(table: Question) -> None:
     """Refuse names of other cells that no formula can hold, and variables of their conditions that are unknown."""
     for name, conditions in table.others.items():
         if not name.isidentifier():

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
@@ -378,7 +379,7 @@ def workers_of(kind: str, rest: str, where: str) -> list[LocalWorker]:
     visible = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(there)))).split(",")
     shares = _shares(_processors(), len(chosen))
     places = zip(chosen, shares, strict=True)
-    return [LocalWorker(_Starter("" if kind == "cpus" else visible[index], share)) for index, share in places]
+    return [LocalWorker(partial(_start_on, "" if kind == "cpus" else visible[index], share)) for index, share in places]
 
 
 def _processors() -> list[int]:
@@ -400,18 +401,13 @@ def _shares(processors: Sequence[int], count: int) -> list[list[int]]:
     return [[*processors[i * each : (i + 1) * each]] or [*processors] for i in range(count)]
 
 
-class _Starter:
-    """Starts the processes of a worker: on one GPU, or none, and on some of the processors."""
-
-    def __init__(self, gpu: str, processors: Sequence[int]):
-        self._gpu, self._processors = gpu, processors
-
-    def __call__(self) -> WorkerProcess:
-        if not hasattr(os, "sched_setaffinity"):
-            return WorkerProcess(variables={"CUDA_VISIBLE_DEVICES": self._gpu})
-        before = os.sched_getaffinity(0)  # of this thread, and what it starts has the same
-        os.sched_setaffinity(0, self._processors)
-        try:
-            return WorkerProcess(variables={"CUDA_VISIBLE_DEVICES": self._gpu})
-        finally:
-            os.sched_setaffinity(0, before)
+def _start_on(gpu: str, processors: Sequence[int]) -> WorkerProcess:
+    """Start the process of a worker on one GPU, or none, and on some of the processors."""
+    if not hasattr(os, "sched_setaffinity"):
+        return WorkerProcess(variables={"CUDA_VISIBLE_DEVICES": gpu})
+    before = os.sched_getaffinity(0)  # of this thread, and what it starts has the same
+    os.sched_setaffinity(0, processors)
+    try:
+        return WorkerProcess(variables={"CUDA_VISIBLE_DEVICES": gpu})
+    finally:
+        os.sched_setaffinity(0, before)

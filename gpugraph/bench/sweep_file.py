@@ -23,7 +23,7 @@ from gpugraph.bench.axes import (
     sampling_settings,
     variables_in,
 )
-from gpugraph.bench.findings import Expectation, ExpectTable, TableTable, read_expectations, read_tables
+from gpugraph.bench.findings import Expectation, Table, check_questions
 from gpugraph.bench.formula import check_conditions
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Rule, Sweep, Variant
@@ -145,8 +145,8 @@ class SweepTable(ForAllBlocks, kw_only=True, forbid_unknown_fields=True):
     block: list[BlockTable] | None = None
     peer: dict[str, dict[str, Any]] = {}
     paper: PaperTable | None = None
-    table: list[TableTable] = []
-    expect: list[ExpectTable] = []
+    table: list[Table] = []
+    expect: list[Expectation] = []
 
 
 VARIANT = ("name", "device", "options", "prepare")
@@ -223,7 +223,7 @@ def _sweep_of(
         seconds = budget or (parse_seconds(table.budget) if table.budget is not None else default_budget)
     with document.at("sampling"):
         sampling = sampling_settings(table.sampling)
-    expectations = read_expectations(document, table.expect)
+    check_questions(document, table.table, table.expect)
     blocks = [(None, BlockTable())] if table.block is None else enumerate(table.block)
     sweep = Sweep(
         name=name,
@@ -233,10 +233,10 @@ def _sweep_of(
         budget_s=seconds,
         sampling=sampling,
         peers=table.peer,
-        paper=read_paper(document, expectations) if table.paper else None,
+        paper=read_paper(document, table.expect) if table.paper else None,
         document=document,
-        tables=read_tables(document, table.table),
-        expectations=expectations,
+        tables=table.table,
+        expectations=table.expect,
         budget_by_clock=budget is not None,
     )
     _check_variables(sweep)

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
 
+from gpugraph import __version__
 from gpugraph.devices import probes
 from gpugraph.devices.probes import Nvml, bus_id_of, driver_version
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
@@ -317,7 +318,7 @@ def _of_children(process: int) -> float:
 @cache
 def _static() -> dict[str, Any]:
     return {
-        "gpugraph": version(),
+        "gpugraph": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
         "node": platform.node(),
@@ -341,10 +342,3 @@ def command_line() -> list[str]:
         package = os.path.basename(os.path.dirname(words[0]))
         return ["python", "-m", package, *words[1:]]
     return words
-
-
-def version() -> str:
-    """Return the version of gpugraph."""
-    from gpugraph import __version__
-
-    return __version__

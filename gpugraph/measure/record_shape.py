@@ -267,25 +267,6 @@ def shape_of(data: Mapping[str, Any]) -> Shape:
         raise ValueError(f"'{named}': {what}" if named else what) from None
 
 
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a record: ``docs/record.schema.json``, made of ``Shape``."""
-
-    def amount(kind: type) -> dict[str, Any]:
-        if not issubclass(kind, Amount):
-            raise NotImplementedError(kind)
-        return {"type": "number", "exclusiveMinimum" if kind is Positive else "minimum": 0, "maximum": 1e18}
-
-    made = msgspec.json.schema(Shape, schema_hook=amount)
-    shape = made["$defs"]["Shape"]
-    for name, field in shape["properties"].items():
-        if name not in shape["required"]:  # null there is as good as nothing
-            shape["properties"][name] = {"anyOf": [field, {"type": "null"}]}
-    shape["properties"] = {"schema": {"const": SCHEMA}, **shape["properties"]}
-    for part in made["$defs"].values():
-        part["description"] = " ".join(part.get("description", "").replace("``", "").split())
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A record of gpugraph", **made}
-
-
 def shown(value: object) -> str:
     """Return a value as an error message shows it."""
     text = repr(value)

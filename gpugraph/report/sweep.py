@@ -175,7 +175,6 @@ def flush_right(rows: Sequence[Sequence[str]]) -> list[int]:
 
 SHOWN_FAILURES = 12
 
-_BLOCKS = "▁▂▃▄▅▆▇█"
 _LETTERS = "_.-=+*#@"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -245,7 +244,7 @@ def _mark(row: Record, low: float, high: float, log: bool, blocks: bool) -> str:
     if not row.mteps:
         return ("×" if blocks else "x") if not row.ok else " "
     share = math.log(row.mteps / low) / math.log(high / low) if log else row.mteps / high
-    ramp = _BLOCKS if blocks else _LETTERS
+    ramp = BARS if blocks else _LETTERS
     return ramp[min(len(ramp) - 1, max(0, round(share * (len(ramp) - 1))))]
 
 

@@ -33,7 +33,7 @@ def expect(value="plain.kernel / kernel", **more) -> Expectation:
         "where": "",
     }
     named |= {key: more.pop(key) for key in list(more) if key in named}
-    return Expectation(formula=Formula(value, named["others"]), **named, **more)
+    return Expectation(value=value, **named, **more)
 
 
 SORTED = cell(prepare=("sort-adjacency",), seconds=1.0)
