@@ -137,11 +137,7 @@ class Available:
 
     @cache  # noqa: B019  lives as long as one expansion
     def _found(self, name: str, problem: str) -> list[Algorithm]:
-        """Return the algorithms of a name, one for each kind of device that has its own.
-
-        Raises:
-            InputError: it is a user's own, and cannot be used.
-        """
+        """Return the algorithms of a name, one for each kind of device that has its own."""
         if self._is_plugin(name):
             return [self._plugins.find(name, problem)]
         return [a for a in algorithms(problem) if a.name == name]

@@ -289,11 +289,7 @@ def _numbered(save: str | None, runs: int) -> list[str]:
 
 
 def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bool, verbose: bool) -> None:
-    """Run a sweep once for each file, and compare each run with the one before.
-
-    Raises:
-        Regression: a run is slower than the one before.
-    """
+    """Run a sweep once for each file, and compare each run with the one before."""
     from gpugraph.measure.compare import compare
     from gpugraph.measure.record_file import read_records
     from gpugraph.report.comparison import tally

@@ -108,11 +108,7 @@ def measure(problem: str, **options: Any) -> None:
 
 
 def _compete(asked: Asked, names: Sequence[str], peers: Sequence[str]) -> None:
-    """Run a sweep of one input and several algorithms, ``NAME@DEVICE`` among them, and show how they rank.
-
-    Raises:
-        VerificationFailed, InputError, DeviceUnavailable: as a bench does, after everything was shown and written.
-    """
+    """Run a sweep of one input and several algorithms, ``NAME@DEVICE`` among them, and show how they rank."""
     from gpugraph.bench.bench import Bench, judge
     from gpugraph.bench.store import append_record
     from gpugraph.bench.sweep_file import sweep_of_words
@@ -262,11 +258,7 @@ def _going_on(troubles: list[InputError]) -> Iterator[None]:
 
 
 def _sampling(cell: Cell, asked: Asked) -> Sampling:
-    """Return how to sample: as often as ``--repeat`` says, else about a second, or until ``--target`` is met.
-
-    Raises:
-        InputError: one of them makes no sense.
-    """
+    """Return how to sample: as often as ``--repeat`` says, else about a second, or until ``--target`` is met."""
     from gpugraph.measure.cell import Sampling, check_counts
 
     check_counts(cell)
@@ -350,11 +342,7 @@ def _check_outputs(problem: str, graph: str, output: str | None, save: str | Non
 
 
 def _with_commands(algo: str, commands: tuple[str, ...]) -> str:
-    """Make the tables of ``--peer-command`` known; return the algorithm, the only table's where none is named.
-
-    Raises:
-        InputError: a bad table.
-    """
+    """Make the tables of ``--peer-command`` known; return the algorithm, the only table's where none is named."""
     if not commands:
         return algo
     from gpugraph.peers import read_tables, register_commands

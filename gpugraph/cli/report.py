@@ -97,11 +97,7 @@ def report(
 
 
 def _style(style: str | None, output: str | None) -> str:
-    """Return the format that is asked for, in words or by the name of the file.
-
-    Raises:
-        InputError: there is no such format, or the file's name tells none.
-    """
+    """Return the format that is asked for, in words or by the name of the file."""
     if style is not None:
         if style not in STYLES.values():
             raise unknown_name("output format", style, set(STYLES.values()))
@@ -232,11 +228,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
 
 
 def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str], *, quiet: bool) -> None:
-    """Print how records rank, and which of them cannot be compared.
-
-    Raises:
-        InputError: no two of them can.
-    """
+    """Print how records rank, and which of them cannot be compared."""
     from gpugraph.cli.bench import export, show_records
     from gpugraph.measure.ranking import check_ranked, rank
     from gpugraph.report.ranking import alone_lines
@@ -253,11 +245,7 @@ def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str]
 
 
 def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: bool) -> None:
-    """Print how one run compares with another.
-
-    Raises:
-        Regression: a cell became worse.
-    """
+    """Print how one run compares with another."""
     from gpugraph.measure.compare import compare as compare_rows
     from gpugraph.measure.record_file import read_records
     from gpugraph.measure.record_shape import json_text

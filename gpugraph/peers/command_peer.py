@@ -300,11 +300,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
 
 
 def _own_seconds(peer: CommandPeer, pattern: re.Pattern[str], printed: Printed, label: str) -> tuple[float, ...]:
-    """Return the seconds of each run that a program measured itself.
-
-    Raises:
-        PeerThrew: it printed none.
-    """
+    """Return the seconds of each run that a program measured itself."""
     times = _matches(pattern, printed, "time", label)
     if len(times) <= peer.warmup:
         what = f"it printed {counted(len(times), 'time')}, and the first {peer.warmup} are its warm-up"
@@ -341,11 +337,7 @@ def _version(peer: CommandPeer) -> int:
 
 
 def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:
-    """Return the group of each of a pattern's matches.
-
-    Raises:
-        PeerThrew: there is none.
-    """
+    """Return the group of each of a pattern's matches."""
     found = [match[1] for match in pattern.finditer(printed.text) if match[1] is not None]
     if not found:
         said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
