@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import click
 
-from gpugraph.errors import InputError, check_name, placed, unknown_name
+from gpugraph.errors import InputError, check_name, errors_at
 from gpugraph.files import resource_dir
 from gpugraph.graph.datasets import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
@@ -177,10 +177,8 @@ def read_defaults(path: Path, users: Path | None = None) -> Defaults:
         own = _read_keys(users)
         values.update(own)
         origins.update(dict.fromkeys(own, str(users)))
-    if values["measure.verify"] not in METHODS_OF_A_RUN:
-        raise placed(
-            unknown_name("verification method", values["measure.verify"], METHODS_OF_A_RUN), origins["measure.verify"]
-        )
+    with errors_at(origins["measure.verify"]):
+        check_name("verification method", values["measure.verify"], METHODS_OF_A_RUN)
     return Defaults(**{name.split(".")[1]: value for name, value in values.items()}, origins=origins)
 
 
@@ -193,20 +191,19 @@ def _read_keys(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", where=path, remedy="mend it; see docs/config.md") from None
     values: dict[str, Any] = {}
-    for table, content in tables.items():
-        if table not in _KEYS:
-            raise placed(unknown_name("table", table, _KEYS), str(path))
-        if not isinstance(content, dict):
-            raise InputError(f"'{table}' is a value, not a table", where=path, remedy=f"write [{table}] and keys below")
-        for key, value in content.items():
-            if key not in _KEYS[table]:
-                raise placed(unknown_name(f"key in [{table}]", key, _KEYS[table]), str(path))
-            kind = _KEYS[table][key]
-            if type(value) is not kind:
-                noun = {str: "a text in quotation marks", int: "a whole number", bool: "true or false"}[kind]
-                remedy = f"give {noun}"
-                raise InputError(f"{table}.{key} is {value!r}, not of type {kind.__name__}", where=path, remedy=remedy)
-            values[f"{table}.{key}"] = value
+    with errors_at(path):
+        for table, content in tables.items():
+            check_name("table", table, _KEYS)
+            if not isinstance(content, dict):
+                raise InputError(f"'{table}' is a value, not a table", remedy=f"write [{table}] and keys below")
+            for key, value in content.items():
+                check_name(f"key in [{table}]", key, _KEYS[table])
+                kind = _KEYS[table][key]
+                if type(value) is not kind:
+                    noun = {str: "a text in quotation marks", int: "a whole number", bool: "true or false"}[kind]
+                    what = f"{table}.{key} is {value!r}, not of type {kind.__name__}"
+                    raise InputError(what, remedy=f"give {noun}")
+                values[f"{table}.{key}"] = value
     return values
 
 
