@@ -130,7 +130,9 @@ class Available:
             kind = self._kinds.get(device, str(device).partition(":")[0])
             options = {**variant.options, **{k: v for k, v in chosen.items() if k in block.options.get(name, {})}}
             if name.startswith(PEER):
-                refused, obstacle = self._refusal(name, device), None
+                reason = self._unusable.get(device, "no such device can be used here")
+                told = f"{self._peers()[name]['title']} runs on '{device}': {reason}"
+                refused, obstacle = "" if device in self._kinds else told, None
             else:
                 refused, obstacle = "", self._obstacle(name, problem, device, str(prepare), options)
             yield Way(chosen, options, kind, refused, obstacle, plugin)
@@ -176,12 +178,6 @@ class Available:
         able = {kind for algorithm in self._found(name, problem) for kind in algorithm.devices}
         here = [device for device in devices if self._kinds.get(device) in able]
         return here or [device for device in devices if device not in self._kinds] or devices
-
-    def _refusal(self, name: str, device: str) -> str:
-        if device in self._kinds:
-            return ""
-        reason = self._unusable.get(device, "no such device can be used here")
-        return f"{self._peers()[name]['title']} runs on '{device}': {reason}"
 
     def _obstacle(self, name: str, problem: str, device: str, prepare: str, options: Iterable[str]) -> str | None:
         """Return why a cell cannot be, or None if it can."""

@@ -266,7 +266,7 @@ def bench(
     elif exports:
         raise InputError("--export takes one run", remedy="export each with gpugraph compare RUN.jsonl --by algorithm")
     else:
-        _repeat(prepared, _numbered(save, runs), quiet=quiet, verbose=verbose)
+        _repeat(prepared, save, runs, quiet=quiet, verbose=verbose)
 
 
 @contextlib.contextmanager
@@ -280,20 +280,16 @@ def _opened(bench: Bench, *, quiet: bool) -> Iterator[Bench]:
         yield bench
 
 
-def _numbered(save: str | None, runs: int) -> list[str]:
-    """Return a file for each of several runs: ``mine-1.jsonl`` and so on."""
-    if save is None:
-        raise InputError("--runs needs files for its records", remedy="name one with --save: FILE-1.jsonl and so on")
-    stem, ending = os.path.splitext(save)
-    return [f"{stem}-{turn}{ending}" for turn in range(1, runs + 1)]
-
-
-def _repeat(prepared: Callable[[str], Bench], paths: Sequence[str], *, quiet: bool, verbose: bool) -> None:
-    """Run a sweep once for each file, and compare each run with the one before."""
+def _repeat(prepared: Callable[[str], Bench], save: str | None, runs: int, *, quiet: bool, verbose: bool) -> None:
+    """Run a sweep several times, each into a file of its own, and compare each run with the one before."""
     from gpugraph.measure.compare import compare
     from gpugraph.measure.record_file import read_records
     from gpugraph.report.comparison import tally
 
+    if save is None:
+        raise InputError("--runs needs files for its records", remedy="name one with --save: FILE-1.jsonl and so on")
+    stem, ending = os.path.splitext(save)
+    paths = [f"{stem}-{turn}{ending}" for turn in range(1, runs + 1)]
     for path in paths:
         check_destination(path, append=True)
     worse: list[str] = []

@@ -227,7 +227,8 @@ def judge(right: Figure, text: str, what: str) -> Verdict:
     figure, value = right.value, read_number(text)
     if value is None:
         return Verdict("skipped", "reference", f"the {what} is {figure}, and '{text}' cannot be read as a number")
-    if value.is_nan() or _beyond(value):
+    digits = max(abs(value.adjusted()), len(value.as_tuple().digits)) if value.is_finite() else 0
+    if value.is_nan() or digits > _MOST_DIGITS:  # a number that no sum could be: arithmetic is spared
         return Verdict("failed", "reference", f"the {what} is {figure}, not {text}")
     step = _last_digit(value)
     if _tells_apart(figure, step) and figure == (value if isinstance(figure, int) else float(value)):
@@ -305,11 +306,6 @@ def read_number(text: str) -> Decimal | None:
         return Decimal(re.sub(r"[,'_]", "", bare) if _GROUPED.fullmatch(bare) else bare)
     except InvalidOperation:
         return None
-
-
-def _beyond(value: Decimal) -> bool:
-    """True of a number that no sum could be, and that arithmetic should be spared."""
-    return value.is_finite() and max(abs(value.adjusted()), len(value.as_tuple().digits)) > _MOST_DIGITS
 
 
 def _last_digit(value: Decimal) -> Fraction | float:

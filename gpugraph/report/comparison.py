@@ -40,7 +40,9 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
     table = Table(HEADER, rows, _RIGHT, [_STYLES[cell.verdict] for cell in cells], [cell.reason for cell in cells])
     notes = [Note("cells", tally(comparison), "bold red" if comparison.regressions else "bold")]
     if comparison.geometric_mean is not None:
-        notes.append(Note("mean", f"{_mean(comparison)}, geometric"))
+        low, high = comparison.mean_interval or (None, None)
+        known = "" if low is None else f" ({low:.3f}..{high:.3f})"
+        notes.append(Note("mean", f"{comparison.geometric_mean:.3f}{known}, geometric"))
     notes.append(Note("threshold", percent(comparison.threshold)))
     if seen := comparison.visible:
         ends = " to ".join(dict.fromkeys(map(_change, seen)))
@@ -115,10 +117,3 @@ def _time(row: Record) -> str:
 
 def _names(row: Record) -> dict[str, Any]:
     return {"problem": row.problem, "graph": row.graph_name, "algorithm": row.algorithm, "device": row.device}
-
-
-def _mean(comparison: Comparison) -> str:
-    if comparison.mean_interval is None:
-        return f"{comparison.geometric_mean:.3f}"
-    low, high = comparison.mean_interval
-    return f"{comparison.geometric_mean:.3f} ({low:.3f}..{high:.3f})"

@@ -128,7 +128,9 @@ def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], whe
     known = _names(rows)
     for name in (x, *by):
         check_name("axis", name, known)
-    names = list(by) or _telling(cells, x)
+    more = [name for name in ("problem", "family") if len({text_of(_at(cell, name)) for cell in cells}) > 1]
+    telling = [one for one in (*more, "algorithm", "device") if one != x and not (one == "family" and x == "graph")]
+    names = list(by) or telling
     over = _gains([cell.record for cell in cells], y)
     points, failed = [], []
     for cell in cells:
@@ -190,12 +192,6 @@ def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:
 
 def _names(rows: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys([*_NAMED, *(name for row in rows for name in (*row.axes, *row.parameters))]))
-
-
-def _telling(cells: Sequence[Labelled], x: str) -> list[str]:
-    """Return the names that make the series: algorithm and device, and what else differs except the abscissa."""
-    more = [name for name in ("problem", "family") if len({text_of(_at(cell, name)) for cell in cells}) > 1]
-    return [name for name in (*more, "algorithm", "device") if name != x and not (name == "family" and x == "graph")]
 
 
 def _at(cell: Labelled, name: str) -> Any:

@@ -200,9 +200,6 @@ def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
             found += _flat(content, "" if name == "packages" else f"{shown}, ")
         elif content is not None and content != "":
             bytes_ = name.endswith("_bytes") and isinstance(content, int)
-            found.append((shown.removesuffix(" bytes"), in_units(content) if bytes_ else _text(content)))
+            text = str(content) if isinstance(content, int) and not isinstance(content, bool) else value(content)
+            found.append((shown.removesuffix(" bytes"), in_units(content) if bytes_ else text))
     return found
-
-
-def _text(content: Any) -> str:
-    return str(content) if isinstance(content, int) and not isinstance(content, bool) else value(content)

@@ -118,15 +118,12 @@ def _subject(ranking: Ranking) -> str:
     record = next((record for record in ranking.records if record.ok), None)
     if record is None:
         return f"on {ranking.records[0].graph_name}"
-    source = "" if record.asked_source is None else f", from {_listed(record.asked_source)}"
+    asked = record.asked_source if isinstance(record.asked_source, list) else [record.asked_source]
+    source = f", from source {asked[0]}" if len(asked) == 1 else f", from {len(asked)} sources"
+    source = "" if record.asked_source is None else source
     if not source and (several := record.shape.result.get("sources")):
         source = f", from {several} sources, the time of one"
     return f"on {describe_graph(record.data['graph'])}{source}"
-
-
-def _listed(sources: Any) -> str:
-    listed = [str(one) for one in (sources if isinstance(sources, list) else [sources])]
-    return f"source {listed[0]}" if len(listed) == 1 else f"{len(listed)} sources"
 
 
 def _chart(named: Named, width: int) -> list[Line]:

@@ -103,17 +103,13 @@ def _phases(record: Record, width: int) -> list[Line]:
         if name == "kernel" and inner:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
     if data["phases_s"].get("total"):
-        said = _total(record.answer_s, phases.get("sampling", 0.0))
-        lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (said, "dim")])
+        answer_s, said = record.answer_s, "from the command to its answer"
+        if answer_s is not None and phases.get("sampling", 0.0) >= 0.01 * answer_s:
+            said = f"time to answer {duration(answer_s)}: without sampling"
+        lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (f"{'':>9}{said}", "dim")])
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
     return lines + _samples(record, width)
-
-
-def _total(answer_s: float | None, sampling_s: float) -> str:
-    if answer_s is None or sampling_s < 0.01 * answer_s:
-        return f"{'':>9}from the command to its answer"
-    return f"{'':>9}time to answer {duration(answer_s)}: without sampling"
 
 
 _APART = f"{'':>9}after the run, in no other figure"

@@ -49,8 +49,10 @@ def gains(cells: Sequence[Labelled]) -> list[list[Gain]]:
         kernel = _gain(members, KERNEL, lambda row: row.mteps)
         if kernel is None:
             continue
-        whole = all(row.answer_s for row in members)
-        other = _gain(members, ANSWER, _answers) if whole else _gain(members, END_TO_END, lambda row: row.end_to_end)
+        if all(row.answer_s for row in members):
+            other = _gain(members, ANSWER, lambda row: 1 / (row.answer_s or 1.0))
+        else:
+            other = _gain(members, END_TO_END, lambda row: row.end_to_end)
         found.append([kernel] + ([other] if other is not None else []))
     return found
 
@@ -64,11 +66,6 @@ def _gain(members: Sequence[Record], by: str, speed: Callable[[Record], float | 
     if len(best) < 2:
         return None
     return Gain(best[False], best[True], (speed(best[False]) or 0.0) / (speed(best[True]) or 1.0), by)
-
-
-def _answers(row: Record) -> float | None:
-    """Return answers a second."""
-    return 1 / row.answer_s if row.answer_s else None
 
 
 def times_as_fast(factor: float) -> str:
