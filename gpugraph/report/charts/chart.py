@@ -236,7 +236,6 @@ def check_engine() -> Any:
     return vl_convert
 
 
-@cache
 def vega_bundle() -> str:
     """Return Vega, Vega-Lite and vega-embed as one script that needs no network and defines ``vegaEmbed``.
 
