@@ -82,7 +82,7 @@ def svg(shape: CounterExampleShape, ink: Ink) -> str:
     edges, texts, vertices = [], [], []
     for edge in _edges(shape):
         (x1, y1), (x2, y2) = (places[end] for end in (edge.tail, edge.head))
-        edges.append(_stroke(x1, y1, x2, y2, _kind(edge), ink, arrow=shape.directed))
+        edges.append(_stroke((x1, y1), (x2, y2), _kind(edge), ink, arrow=shape.directed))
         x, y = (x1 + x2) / 2, (y1 + y2) / 2
         texts.append(_text(x, y + 4, edge.text, _colours(ink).get(_kind(edge), ink.faint), ink, 11, halo=True))
     for (x, y), vertex in zip(places, shape.vertices, strict=True):
@@ -99,7 +99,7 @@ def svg(shape: CounterExampleShape, ink: Ink) -> str:
     legend = []
     for i, name in enumerate(marks):
         y = below + 12 + 20 * i
-        legend.append(_stroke(12, y, 52, y, name, ink, arrow=False))
+        legend.append(_stroke((12, y), (52, y), name, ink, arrow=False))
         legend.append(_text(62, y + 4, _MEANING[name], ink.text, ink, 12, anchor="start"))
     said = escape(encodable(_words(shape)), quote=True)
     ground = f'<rect width="100%" height="100%" fill="{ink.paper}"/>' if ink.lightness else ""
@@ -165,7 +165,8 @@ def _ground(ink: Ink) -> str:
     return ink.paper if ink.lightness else "var(--paper)"
 
 
-def _stroke(x1: float, y1: float, x2: float, y2: float, kind: str, ink: Ink, *, arrow: bool) -> str:
+def _stroke(start: tuple[float, float], end: tuple[float, float], kind: str, ink: Ink, *, arrow: bool) -> str:
+    (x1, y1), (x2, y2) = start, end
     colour = _colours(ink).get(kind, ink.text if kind == "right" else ink.faint)
     wide = {"wrong": 4, "missing": 3, "right": 2.2}.get(kind, 1)
     dash = {"missing": "7 5", "path": "1 5", "other": "2 3"}.get(kind, "")

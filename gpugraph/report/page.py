@@ -98,7 +98,7 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
     ]
     gained = gains(cells)
     charts: list[Chart] = []
-    sections = [_section(charts, *parts) for parts in _figures(cells, gained)]
+    sections = [_section(charts, parts) for parts in _figures(cells, gained)]
     painted, palette = _painted(cells, charts)
     shown = columns_of(BY_PAGE, cells)
     data = {
@@ -191,10 +191,9 @@ def _figures(cells: Sequence[Labelled], gained: Sequence[Sequence[Gain]]) -> lis
     ]  # fmt: skip
 
 
-def _section(
-    charts: list[Chart], key: str, name: str, title: str, intro: str, groups: Sequence[Sequence[Chart]]
-) -> Section:
+def _section(charts: list[Chart], parts: tuple[Any, ...]) -> Section:
     """Return a section of figures, adding them to ``charts``, where the script finds them by number."""
+    key, name, title, intro, groups = parts
     found = []
     for group in filter(None, groups):
         heading = _HEADINGS.get(group[0].key.partition("-")[0], "") if len(groups) > 1 else ""

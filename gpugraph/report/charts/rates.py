@@ -234,8 +234,8 @@ def strong(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     found = []
     for problem, series in _fastest(cells, lambda row: row.graph_name).items():
         points = [
-            _point(n, min(runs) * _ratio(runs[min(runs)], row), graph, device, row, runs[min(runs)])
-            for (graph, device), runs in series.items()
+            _point(n, min(runs) * _ratio(runs[min(runs)], row), key, row, runs[min(runs)])
+            for key, runs in series.items()
             for n, row in runs.items()
         ]
         ideal = [Point(n, float(n), IDEAL, points[0].device) for n in sorted({int(point.x) for point in points} | {1})]
@@ -253,8 +253,8 @@ def weak(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     found = []
     for problem, series in _fastest([cell for cell in cells if cell.record.scale is not None], _share).items():
         points = [
-            _point(n, _ratio(runs[min(runs)], row), share, device, row, runs[min(runs)])
-            for (share, device), runs in series.items()
+            _point(n, _ratio(runs[min(runs)], row), key, row, runs[min(runs)])
+            for key, runs in series.items()
             for n, row in runs.items()
         ]
         how = {"y_title": "efficiency", "log": False, "percent": True, "level": (1.0, IDEAL)}
@@ -314,6 +314,6 @@ def _ratio(base: Record, row: Record) -> float:
     return (base.kernel_s or 0.0) / (row.kernel_s or math.inf)
 
 
-def _point(ranks: int, y: float, variant: str, device: str, row: Record, base: Record) -> Point:
+def _point(ranks: int, y: float, key: tuple[str, str], row: Record, base: Record) -> Point:
     tip = {"graph": row.graph_name, "ranks": str(ranks), "algorithm": row.algorithm, "kernel": kernel_time(row)}
-    return Point(ranks, y, variant, device, {**tip, "against": f"{base.graph_name}, {kernel_time(base)}"})
+    return Point(ranks, y, *key, {**tip, "against": f"{base.graph_name}, {kernel_time(base)}"})
