@@ -47,7 +47,12 @@ def problem_command(problem: str) -> click.Command:
             value = options.pop(name.replace("-", "_"))
             if value is not None:
                 options["settings"] += (f"{name}={value}",)
-        measure(problem, **own.arrange(options))
+        asked = _asked(problem, own.arrange(options))
+        names, peers = split(asked.algos), split(asked.peers)
+        if len(names) > 1 or peers:
+            _compete(asked, names or ["auto"], peers)
+        else:
+            _measure(asked, names[0] if names else "auto")
 
     solve.__name__, solve.__doc__ = problem, own.help
     settings = (click.option(f"--{name}", metavar=metavar, help=text) for name, (metavar, text) in own.settings.items())
@@ -83,14 +88,8 @@ class Asked:
     device: str = "auto"
 
 
-def measure(problem: str, **options: Any) -> None:
-    """Run one cell and deliver its record, or several and compare them, as the options of a command say.
-
-    The ``timeout`` of one cell is kept in ``gpugraph.cli.supervised``.
-
-    Raises:
-        VerificationFailed: after everything was printed and saved.
-    """
+def _asked(problem: str, options: dict[str, Any]) -> Asked:
+    """Return what the options of a command ask for, refused before the work where its fruit could not be written."""
     own = {field.name: options.pop(field.name) for field in fields(Asked) if field.name in options}
     asked = Asked(problem, options, **own)
     if asked.graph is None:
@@ -100,11 +99,7 @@ def measure(problem: str, **options: Any) -> None:
     _check_outputs(problem, str(asked.graph), asked.output, asked.save, asked.exports)
     check_drawing(asked.draw)
     log_decisions(asked.verbose)
-    names, peers = split(asked.algos), split(asked.peers)
-    if len(names) > 1 or peers:
-        _compete(asked, names or ["auto"], peers)
-    else:
-        _measure_one(asked, names[0] if names else "auto")
+    return asked
 
 
 def _compete(asked: Asked, names: Sequence[str], peers: Sequence[str]) -> None:
@@ -152,8 +147,8 @@ def _compete(asked: Asked, names: Sequence[str], peers: Sequence[str]) -> None:
     judge(totals)
 
 
-def _measure_one(asked: Asked, name: str) -> None:
-    """Run one cell and deliver its record."""
+def _measure(asked: Asked, name: str) -> None:
+    """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.cli.supervised``."""
     from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
     from gpugraph.ranks.world import world
