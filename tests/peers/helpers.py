@@ -33,7 +33,7 @@ def needs(name: str) -> Any:
 
 def made_up(monkeypatch: pytest.MonkeyPatch, *, name: str = "fake", module: str = "json", **adapters: Adapter) -> None:
     """Make a peer of its own known as ``peer:fake``."""
-    monkeypatch.setitem(LIBRARIES, name, Peer(name, "Fake", module, (), "pip install fake", "nobody", 2026))
+    monkeypatch.setitem(LIBRARIES, name, Peer(name, "Fake", "nobody", 2026, module))
     for problem, adapter in adapters.items():
         monkeypatch.setitem(load_problem(problem).peers, name, adapter)
 
