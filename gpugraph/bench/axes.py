@@ -237,7 +237,8 @@ def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
     for key in table:
         check_name("setting of 'sampling'", key, (f.name for f in fields(Sampling)))
     try:
-        made = msgspec.convert(dict(table), Sampling, strict=False)  # the command line gives texts
+        given = {key: {"yes": True, "no": False}.get(str(value), value) for key, value in table.items()}
+        made = msgspec.convert(given, Sampling, strict=False)  # the command line gives texts
     except msgspec.ValidationError as error:
         what, _, setting = str(error).replace("`", "").partition(" - at $.")
         raise InputError(f"{setting}: {what.lower()}", remedy="see docs/bench.md") from None
