@@ -321,8 +321,9 @@ class GroupMeasurement:
 class LocalWorker:
     """A worker of this machine, which measures one graph after another; a new process replaces one that ended."""
 
-    def __init__(self, start: Callable[[], WorkerProcess] = WorkerProcess, process: WorkerProcess | None = None):
-        self.start, self.process = start, process
+    def __init__(self, start: Callable[[], WorkerProcess] = WorkerProcess):
+        self.start = start
+        self.process: WorkerProcess | None = None
 
     def drop(self) -> None:
         """End the process, if there is one."""

@@ -63,14 +63,14 @@ class Estimate:
         t = _t_quantile(self.freedom, level)
         return self.value - t * self.below, self.value + t * self.above
 
-    def p_value(self, other: float = 0.0) -> float:
-        """Return the two-sided p-value of the hypothesis that the true value is ``other``."""
+    def p_value(self) -> float:
+        """Return the two-sided p-value of the hypothesis that the true value is 0."""
         from scipy.special import stdtr
 
-        error = self.below if self.value > other else self.above
+        error = self.below if self.value > 0 else self.above
         if error == 0:
-            return float(self.value == other)
-        return 2 * float(stdtr(self.freedom, -abs(self.value - other) / error))
+            return float(self.value == 0)
+        return 2 * float(stdtr(self.freedom, -abs(self.value) / error))
 
     def minus(self, other: Estimate) -> Estimate:
         """Return the difference from an independent estimate; the degrees of freedom are Welch's.
@@ -190,9 +190,9 @@ def estimate_of_processes(medians: Sequence[float]) -> Estimate:
     return Estimate(float(np.mean(logs)), error, error, len(logs) - 1)
 
 
-def spread_interval(medians: Sequence[float], *, level: float = LEVEL) -> tuple[float, float]:
+def spread_interval(medians: Sequence[float]) -> tuple[float, float]:
     """Return the interval of the time that processes scatter around; ``medians`` as ``estimate_of_processes``."""
-    low, high = estimate_of_processes(medians).interval(level)
+    low, high = estimate_of_processes(medians).interval()
     middle = (low + high) / 2
     return math.exp(max(low, middle - _WIDEST)), math.exp(min(high, middle + _WIDEST))
 

@@ -39,23 +39,20 @@ def registered_commands() -> dict[str, CommandPeer]:
     return dict(_COMMANDS)
 
 
-def load_peer(
-    name: str, problem: str, device_kind: str, commands: Mapping[str, CommandPeer] | None = None
-) -> Algorithm:
-    """Return a peer, ``"peer:NAME"``, as an algorithm; ``commands``: the external ones, those registered if not given.
+def load_peer(name: str, problem: str, device_kind: str) -> Algorithm:
+    """Return a peer, ``"peer:NAME"``, as an algorithm.
 
     Raises:
         InputError: there is no such peer, or it runs on another kind of device.
         PeerRefused: it is not installed, or has no function for the problem.
     """
     bare = name.removeprefix("peer:")
-    commands = registered_commands() if commands is None else commands
-    if bare in commands:
+    if bare in _COMMANDS:
         from gpugraph.peers.command_peer import command_algorithm
 
-        return command_algorithm(commands[bare], problem, device_kind)
+        return command_algorithm(_COMMANDS[bare], problem, device_kind)
     if bare not in LIBRARIES:
-        raise unknown_name("peer", bare, [*LIBRARIES, *commands])
+        raise unknown_name("peer", bare, [*LIBRARIES, *_COMMANDS])
     return library_algorithm(LIBRARIES[bare], problem, device_kind)
 
 

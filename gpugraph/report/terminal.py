@@ -18,9 +18,9 @@ LABEL_WIDTH = 12
 """Columns of the label in front of a field."""
 
 
-def page_width(most: int = 100) -> int:
-    """Return the columns to lay a page out for: those of the terminal, up to ``most``; 80 in a pipe."""
-    width = min(shutil.get_terminal_size().columns, most) if sys.stdout.isatty() else 80
+def page_width() -> int:
+    """Return the columns to lay a page out for: those of the terminal, up to 100; 80 in a pipe."""
+    width = min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 80
     return max(width, 40)
 
 
