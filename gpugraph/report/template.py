@@ -16,7 +16,7 @@ from typing import Any
 from gpugraph.bench.findings import Question
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
-from gpugraph.errors import InputError, check_name, placed, unknown_name
+from gpugraph.errors import InputError, check_name, placed
 from gpugraph.files import check_ends
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.measure.record import Record
