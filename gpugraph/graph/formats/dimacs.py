@@ -29,7 +29,7 @@ from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
 
 _LOOKED_AT = 16
 """Lines that are looked at to tell arcs with weights from arcs without."""
-_FIRST_LINE = re.compile(rb"(\s*c(?:[ \t][^\n]*)?\r?\n)*\s*(?:p\s+(?:sp|tw)\b|p\s+\S+\s+\d+\s+\d|a\s+\d)")
+_FIRST_LINE = re.compile(rb"(?>\s*c(?:[ \t][^\n]*)?\r?\n)*+\s*(?:p\s+(?:sp|tw)\b|p\s+\S+\s+\d+\s+\d|a\s+\d)")
 """A problem or an arc behind any number of comments; an edge of vertices called ``a``, ``c`` or ``p`` is neither."""
 
 

@@ -20,7 +20,7 @@ from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.from_python import weights_by_name, weights_of
 
-_GAP = rb"(?:\s|//[^\n]*|/\*.*?\*/|^\#[^\n]*)*"
+_GAP = rb"(?>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)*+"  # possessive: a long comment is not tried in every other division
 _HEAD = re.compile(_GAP + rb'(?:strict\s+)?(?:di)?graph\b(?:\s+(?:"[^"]*"|[\w.-]+))?\s*\{', re.I | re.S | re.M)
 _TOKEN = re.compile(
     r'(?P<gap>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>-?(?:\.\d+|\d+(?:\.\d*)?)|[^\W\d]\w*)'

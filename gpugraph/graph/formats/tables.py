@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError, placed, reading, unknown_name
+from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
 from gpugraph.graph.formats.columns import rounded_weights
@@ -43,7 +43,6 @@ _USUAL = (
 )
 """Names of the columns of tails, heads and weights."""
 _REMEDY = "give two or three columns: --columns src,dst,weight"
-_NETWORKX = re.compile(rb"(?:[#%][^\n]*\n)*[^\n#%{\x00-\x08]+[ \t][^\n{\x00-\x08]*\{[^\n]*\}[ \t\r]*(?:\n|\Z)")
 _ATTRIBUTES = re.compile(r"(\S+)[ \t]+(\S+)[ \t]+(\{.*\})\s*")
 _BYTES_OF_OBJECTS = 60
 """About the memory of a NetworkX graph for each byte of its file."""
@@ -78,9 +77,7 @@ def read_table(source: Source) -> ArcList:
     Raises:
         GraphFormatError: there is no such column, a line has another number of fields, or a weight is no number.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
-    from pyarrow import csv as arrow_csv
 
     text = _COMMENT.sub(b"", source.data.tobytes().removeprefix(b"\xef\xbb\xbf")).lstrip(b"\r\n")
     first = text.split(b"\n", 1)[0]
@@ -99,21 +96,41 @@ def read_table(source: Source) -> ArcList:
     else:
         text = text.partition(b"\n")[2]
     wanted = _chosen(source, names, wanted)
-    with reading(source.path, "mend that line; a row counts from the first below the names"):
-        table = (
-            arrow_csv.read_csv(
-                arrow_reader(text, part=True),
-                arrow_csv.ReadOptions(column_names=names),
-                arrow_csv.ParseOptions(delimiter=delimiter),
-                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=wanted),
-            )
-            if text.strip()
-            else pa.table({name: pa.array([], pa.string()) for name in wanted})
-        )
+    try:
+        table = _read_text(source, text, delimiter, names, wanted)
+    except GraphFormatError:
+        _require_utf8(source)  # which Arrow reports of any column that its threads reach first
+        raise
     columns = [table[name] for name in wanted]
     if len(columns) == 3:
         columns[2] = pc.replace_substring(columns[2], point, ".")
     return _arcs_of_columns(source, columns)
+
+
+def _read_text(source: Source, text: bytes, delimiter: str, names: list[str], wanted: list[str]) -> Any:
+    """Return Arrow's table of the wanted columns, as text."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    if not text.strip():
+        return pa.table({name: pa.array([], pa.string()) for name in wanted})
+    with reading(source.path, "mend that line; a row counts from the first below the names"):
+        return arrow_csv.read_csv(
+            arrow_reader(text, part=True),
+            arrow_csv.ReadOptions(column_names=names),
+            arrow_csv.ParseOptions(delimiter=delimiter),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=wanted),
+        )
+
+
+def _require_utf8(source: Source) -> None:
+    """Refuse a file that is not UTF-8 text, with its first line that is not."""
+    data = source.data.tobytes()
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise source.error("is not UTF-8 text", "save it in UTF-8", line=line) from None
 
 
 def read_parquet(source: Source) -> ArcList:
@@ -324,23 +341,25 @@ def read_attributes(source: Source) -> ArcList:
     ends: list[list[str]] = [[], []]
     edges: list[dict[Any, Any]] = []
     text = source.data.tobytes().decode("utf-8", "replace").removeprefix("\ufeff")
-    for number, line in enumerate(text.splitlines(), 1):
-        bare = line.strip()
-        if not bare or bare[0] in "#%":
-            continue
-        found = _ATTRIBUTES.fullmatch(bare)
-        try:
-            if found is None:
-                raise ValueError("is no edge of the form u v {'weight': 3}")
-            attributes = ast.literal_eval(found[3])
-            if not isinstance(attributes, dict):
-                raise ValueError
-            edges.append(attributes)
-        except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-            what = str(error) if found is None else f"'{found[3][:50]}' are no attributes"
-            raise source.error(what, "mend that line", line=number) from None
-        for column, word in zip(ends, found.groups(), strict=False):
-            column.append(word)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a backslash that escapes nothing is read as itself
+        for number, line in enumerate(text.splitlines(), 1):
+            bare = line.strip()
+            if not bare or bare[0] in "#%":
+                continue
+            found = _ATTRIBUTES.fullmatch(bare)
+            try:
+                if found is None:
+                    raise ValueError("is no edge of the form u v {'weight': 3}")
+                attributes = ast.literal_eval(found[3])
+                if not isinstance(attributes, dict):
+                    raise ValueError
+                edges.append(attributes)
+            except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+                what = str(error) if found is None else f"'{found[3][:50]}' are no attributes"
+                raise source.error(what, "mend that line", line=number) from None
+            for column, word in zip(ends, found.groups(), strict=False):
+                column.append(word)
     columns = [pa.chunked_array([pa.array(column, pa.string())]) for column in ends]
     try:
         given = weights_by_name(lambda: edges, source.weight)
@@ -374,8 +393,16 @@ def _read_by_networkx(source: Source, reader: str) -> ArcList:
     return arcs
 
 
+def _has_attributes(head: bytes) -> bool:
+    """Tell whether the first line that is no comment reads ``u v {...}``."""
+    line = next((line for line in head.split(b"\n") if line[:1] not in (b"#", b"%")), b"")
+    ends, brace, rest = line.partition(b"{")
+    first = re.match(rb"[^#%\x00-\x08][^#% \t\x00-\x08]*[ \t]", ends)
+    return bool(brace and first and not re.search(rb"[\x00-\x08]", ends) and rest.rstrip(b" \t\r").endswith(b"}"))
+
+
 def _is_gml(head: bytes) -> bool:
-    return re.match(rb"(?:\s|#[^\n]*\n|[A-Za-z]\w*\s+(?:\"[^\"]*\"|[\d.]+)\s)*graph\s*\[", head) is not None
+    return re.match(rb"(?:\s|#[^\n]*\n|[A-Za-z]\w*\s+(?:\"[^\"]*\"|[\d.]+)\s)*+graph\s*\[", head) is not None
 
 
 TABLE = Format(name="table", title="table with named columns", extensions=(), read=read_table, ids="any")
@@ -394,7 +421,7 @@ NETWORKX = Format(
     extensions=(),
     read=read_attributes,
     ids="any",
-    sniff=lambda head: _NETWORKX.match(head) is not None,
+    sniff=_has_attributes,
 )
 GRAPHML = Format(
     name="graphml",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,35 @@ def test_output_goes_to_the_writer_of_its_ending() -> None:
     assert formats.for_output("x/a.gr.gz").name == "dimacs"
     assert formats.for_output("a.csr").name == "csr"
     assert formats.for_output("a.b/c.el").name == "edgelist"
+
+
+ATOMS = (
+    " ",
+    "\n",
+    "#",
+    '"',
+    "c\n",
+    "{",
+    "}",
+    "a ",
+    "1 ",
+    "/*",
+    "//",
+    "*/",
+    "graph ",
+    "p sp ",
+    "Nodes: ",
+    "[",
+    ",",
+    "-",
+    "c \r\n",
+)
+
+
+@pytest.mark.timeout(60)  # a pattern that is tried in every way would take years
+@pytest.mark.parametrize("begin", ["", "a ", "#"])
+def test_no_beginning_of_a_file_keeps_its_recognition_busy(begin: str) -> None:
+    for one, other in itertools.product(ATOMS, repeat=2):
+        head = f"{begin}{one}{other}".encode().ljust(6) + (one + other).encode() * 3000
+        for form in formats.FORMATS:
+            form.sniff(head)

@@ -262,3 +262,18 @@ def test_semicolons_separate_fields_and_then_a_comma_may_be_the_decimal_point(tm
 def test_columns_with_usual_names_may_come_in_any_order(tmp_path: Path) -> None:
     assert named(load(tmp_path, "a.csv", "weight,target,source\n5,2,1\n6,3,1\n")) == [(1, 2, 5), (1, 3, 6)]
     assert named(load(tmp_path, "a.tsv", "source\ttarget\tweight\n1\t2\t5\n")) == [(1, 2, 5)]
+
+
+@pytest.mark.parametrize("bad", [b"a b\nc d\n\xff e\n", b"a b\nc d\ne \xff\n"], ids=["tail", "head"])
+def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path, bad: bytes) -> None:
+    path = tmp_path / "a.edgelist"
+    path.write_bytes(bad)
+    with pytest.raises(GpuGraphError, match="a.edgelist line 3: is not UTF-8 text — save it in UTF-8"):
+        gpugraph.load(path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_backslash_in_attributes_warns_of_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.edgelist"
+    path.write_text("1 2 {'weight': 3, 'name': '\\e'}\n")
+    assert gpugraph.load(path, directed=False).weights.tolist() == [3, 3]
