@@ -134,7 +134,7 @@ def test_output_goes_to_the_writer_of_its_ending() -> None:
     assert formats.for_output("a.b/c.el").name == "edgelist"
 
 
-ATOMS = (
+ATOMS = [" ", "\n", "#", '"', "c\n", "{", "}", "a ", "1 ", "/*", "//", "*/", "graph ", "p sp ", "Nodes: ", "[", ",", "c \r\n"]
     " ",
     "\n",
     "#",

@@ -268,7 +268,7 @@ def test_columns_with_usual_names_may_come_in_any_order(tmp_path: Path) -> None:
 def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path, bad: bytes) -> None:
     path = tmp_path / "a.edgelist"
     path.write_bytes(bad)
-    with pytest.raises(GpuGraphError, match="a.edgelist line 3: is not UTF-8 text — save it in UTF-8"):
+    with pytest.raises(GpuGraphError, match=r"a\.edgelist line 3: is not UTF-8 text — save it in UTF-8"):
         gpugraph.load(path)
 
 
