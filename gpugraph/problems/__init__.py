@@ -95,7 +95,7 @@ class Column:
         return self.text(value) if self.words is None else self.words(cell)
 
 
-def at(data: Any, path: str) -> Any:
+def at(data: object, path: str) -> Any:
     """Return the field at a dotted path, or None."""
     for name in path.split("."):
         data = data.get(name) if isinstance(data, Mapping) else None

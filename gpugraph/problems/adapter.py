@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
 
 
-def _itself(structure: Any, handle: Any) -> Any:
+def _itself(structure: object, handle: object) -> object:
     return handle
 
 

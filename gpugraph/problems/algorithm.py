@@ -52,7 +52,7 @@ class Option:
     help: str
     choices: tuple[Any, ...] | None = None
 
-    def parse(self, given: Any) -> Any:
+    def parse(self, given: object) -> object:
         """Return the value of a text, or a value of Python's as the option's type.
 
         Raises:
@@ -69,7 +69,7 @@ class Option:
             raise unknown_name(f"value of option '{self.name}'", str(value), map(str, self.choices))
         return value
 
-    def _from_text(self, text: str) -> Any:
+    def _from_text(self, text: str) -> object:
         if self.type is not bool:
             return self.type(text)
         yes, no = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -77,7 +77,7 @@ class Option:
             raise ValueError
         return text.lower() in yes
 
-    def _from_object(self, value: Any) -> Any:
+    def _from_object(self, value: object) -> object:
         import numpy as np
 
         kinds = {bool: (bool, np.bool_), int: (int, np.integer), float: (int, float, np.integer, np.floating)}
@@ -160,21 +160,15 @@ class Algorithm:
 
     def describe(self) -> dict[str, Any]:
         """Return the algorithm's line in ``gpugraph algos --format json``."""
-        return {
-            "problem": self.problem,
-            "name": self.name,
-            "devices": list(self.devices),
-            "summary": self.summary,
-            "authors": self.authors,
-            "year": self.year,
-            "section": self.section,
-            "preparations": list(self.preparations),
-            "options": [
-                {"name": o.name, "type": o.type.__name__, "default": o.default, "choices": o.choices, "help": o.help}
-                for o in self.options
-            ],
-            "trusted": self.trusted,
-        }
+        options = [
+            {"name": o.name, "type": o.type.__name__, "default": o.default, "choices": o.choices, "help": o.help}
+            for o in self.options
+        ]
+        told = {name: value for name, value in vars(self).items() if name in _TOLD}
+        return {**told, "devices": list(self.devices), "preparations": list(self.preparations), "options": options}
+
+
+_TOLD = ("problem", "name", "devices", "summary", "authors", "year", "section", "preparations", "options", "trusted")
 
 
 ENTRY_POINTS = "gpugraph.algorithms"

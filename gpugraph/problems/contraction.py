@@ -21,73 +21,24 @@ Source: Borůvka 1926; Chung & Condon 1996, Parallel implementation of Borůvka'
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.compiled import njit
-from gpugraph.devices.base import Array
 from gpugraph.errors import InputError
 from gpugraph.graph.canonical import weight_keys, weight_words
+from gpugraph.graph.disjoint_sets import find_root
 from gpugraph.graph.view import GraphView, ResidentView
-from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.part import GraphPart, up_arcs
 
-
-class Edges(Protocol):
-    """The edges of one rank between the trees of all, and the steps of a round."""
-
-    part: GraphPart
-    comm: Comm
-    trees: int
-    best_key: Array
-    claims: Array
-    weighted: bool
-
-    def start(self) -> None:
-        """Make every vertex a tree, and list this rank's share of the edges."""
-
-    def find_min(self) -> None:
-        """Find the least key at every tree among the edges that are here."""
-
-    def claim(self) -> None:
-        """Claim for this rank the trees at which it has an edge of the least key of all."""
-
-    def merge(self) -> None:
-        """Let every tree point to the other end of the edge that won it, and note the edges that were won here."""
-
-    def renumber(self) -> None:
-        """Number the trees that are left; those that nobody claimed have ended."""
-
-    def filter(self) -> None:
-        """Drop the edges inside a tree."""
+Subject = GraphPart | GraphView | ResidentView
+"""What an algorithm for ranks may be given."""
 
 
-def contract(edges: Edges, clock: Clock) -> None:
-    """Run rounds until no edge joins two trees."""
-    comm = edges.comm
-    with clock.phase("reduce"):
-        edges.start()
-    while edges.trees > 1:
-        if edges.weighted:
-            with clock.phase("find_min"):
-                edges.find_min()
-                comm.all_reduce(edges.best_key[: edges.trees], "min")
-        with clock.phase("claim"):
-            edges.claim()
-            comm.all_reduce(edges.claims[: edges.trees], "min")
-        with clock.phase("merge_trees"):
-            edges.merge()
-        with clock.phase("renumber"):
-            edges.renumber()
-        with clock.phase("filter"):
-            edges.filter()
-        clock.count("rounds")
-
-
-def part_behind(subject: GraphPart | GraphView | ResidentView) -> GraphPart:
+def part_behind(subject: Subject) -> GraphPart:
     """Return the part that a rank was given, or one device's whole graph as the part of its only rank.
 
     Raises:
@@ -134,17 +85,14 @@ class HostEdges:
         label: (n,) int32 of each vertex, after ``contract`` and ``settle``, the smallest vertex of its tree.
     """
 
-    device = None
-
     def __init__(self, part: GraphPart, *, weighted: bool, labelled: bool):
         self.part, self.weighted, self.labelled = part, weighted, labelled
-        self.comm: Comm = part.comm
+        self.comm = part.comm
         self.tails, self.heads, self.weights = redistribute_edges(part)
         words, sign, real = weight_words(self.weights)
         self.keys = weight_keys(words, sign, real) if weighted else np.zeros(len(words), np.uint32)
         n, room = part.vertices, len(self.tails)
-        self.key_type: Any = self.keys.dtype
-        key = self.key_type
+        key = self.keys.dtype
         self.tail, self.head = np.empty(room, np.int32), np.empty(room, np.int32)
         self.key, self.at = np.empty(room, key), np.empty(room, np.uint32)
         self.lists = self.tail, self.head, self.key, self.at
@@ -156,6 +104,28 @@ class HostEdges:
         self.label = np.empty(0, np.int32)
         self.trees = self.edges = 0
 
+    def contract(self, clock: Clock) -> None:
+        """Run rounds until no edge joins two trees."""
+        with clock.phase("reduce"):
+            self.start()
+        while self.trees > 1:
+            if self.weighted:
+                with clock.phase("find_min"):
+                    self.best_key[: self.trees] = np.iinfo(self.keys.dtype).max
+                    _find_min(self.edges, self.lists, self.best_key)
+                    self.comm.all_reduce(self.best_key[: self.trees], "min")
+            with clock.phase("claim"):
+                self.claim()
+                self.comm.all_reduce(self.claims[: self.trees], "min")
+            with clock.phase("merge_trees"):
+                picks, forest = (self.claims, self.best_at), (self.chosen, self.chosen_count)
+                _merge(self.trees, np.uint64(self.comm.rank), picks, self.link, forest)
+            with clock.phase("renumber"):
+                self.renumber()
+            with clock.phase("filter"):
+                self.edges = _filter(self.edges, self.lists, self.renamed)
+            clock.count("rounds")
+
     def start(self) -> None:
         """Make every vertex a tree, and list the edges."""
         self.trees, self.chosen_count[0] = self.part.vertices, 0
@@ -166,21 +136,11 @@ class HostEdges:
         if self.labelled:
             self.label, self.least = np.arange(self.trees, dtype=np.int32), np.arange(self.trees, dtype=np.int32)
 
-    def find_min(self) -> None:
-        """Find the least key at every tree among the edges that are here."""
-        self.best_key[: self.trees] = np.iinfo(self.key_type).max
-        _find_min(self.edges, self.lists, self.best_key)
-
     def claim(self) -> None:
         """Claim for this rank the trees at which it has an edge of the least key of all."""
         self.best_at[: self.trees], self.claims[: self.trees] = NO_EDGE, NO_CLAIM
         mine = np.uint64(self.comm.rank << 32)
         _claim(self.edges, mine, self.lists, (self.best_key, self.best_at, self.claims))
-
-    def merge(self) -> None:
-        """Let every tree point to the other end of the edge that won it, and note the edges that were won here."""
-        rank = np.uint64(self.comm.rank)
-        _merge(self.trees, rank, (self.claims, self.best_at), self.link, (self.chosen, self.chosen_count))
 
     def renumber(self) -> None:
         """Number the trees that are left, on all ranks alike; those that nobody claimed have ended."""
@@ -190,10 +150,6 @@ class HostEdges:
             _label(self.trees, self.renamed, self.least, least, self.label)
             self.least = least
         self.trees = left
-
-    def filter(self) -> None:
-        """Drop the edges inside a tree."""
-        self.edges = _filter(self.edges, self.lists, self.renamed)
 
     def settle(self) -> None:
         """Bring every vertex's label from its tree to the tree's smallest vertex."""
@@ -234,11 +190,7 @@ def _merge(trees: int, rank: Any, picks: tuple[Any, ...], link: Any, forest: tup
             out += 1
     chosen_count[0] = out
     for c in range(trees):
-        root = c
-        while link[root] != root:
-            root = link[root]
-        while link[c] != root:
-            link[c], c = root, link[c]
+        link[c] = find_root(link, c)
 
 
 @njit

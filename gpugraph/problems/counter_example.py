@@ -56,14 +56,10 @@ def around(
     note: Callable[[int], tuple[str, bool]],
     faults: Sequence[int] = (),
 ) -> CounterExample:
-    """Return what is to be seen around a path.
+    """Return what is to be seen around ``core``, a path, from end to end, that shows what is wrong.
 
-    Args:
-        graph: the graph.
-        core: the path that shows what is wrong, from end to end; a long one loses what lies between.
-        mark: what the arc (tail, head, position) is.
-        note: of a vertex what the answer says, and whether that is wrong.
-        faults: vertices of the path that stay in any case.
+    A long path is shown without its middle, but with ``faults``.  ``mark`` returns what the arc (tail, head, position)
+    is, ``note`` what the answer says of a vertex, and whether that is wrong.
     """
     whole = graph.vertices <= MOST_VERTICES and graph.arcs <= 2 * MOST_EDGES
     path = list(core) if whole else _shortened(core, faults)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
     from gpugraph.problems.adapter import Adapter
+    from gpugraph.ranks.part import GraphPart
 
 TEXT_BYTES_PER_ARC = 12
 """About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
@@ -41,18 +42,34 @@ STATE_BYTES_PER_ARC = 8
 """What GPU algorithms take besides the graph, where nothing tells."""
 
 
-class OnGraphs:
-    """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
+class OneQuery:
+    """The part of a ``Problem`` that is the same for every problem with one query for an input."""
 
     query_fields: tuple[str, ...] = ()
-    cheaper_check = "certificate"
     peers: Mapping[str, Adapter] = {}
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
+
+    def queries(self, graph: Any, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+        """Return the one run there is to make; the input says which."""
+        return [()]
 
     def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return the one query that there is."""
         (query,) = queries
         return query
+
+    def query_of(self, result: Any) -> tuple[Any, ...]:
+        """Return the one query that there is."""
+        return ()
+
+    def add_optional_outputs(self, result: Any, *_of_the_run: Any) -> Any:
+        """Return None: no option adds anything to the result."""
+
+
+class OnGraphs(OneQuery):
+    """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
+
+    cheaper_check = "certificate"
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text may name a graph, and no array."""
@@ -87,21 +104,10 @@ class OnGraphs:
         """
         from gpugraph.graph.open import open_graph
 
-        return open_graph(
-            input_.source,
-            input_format=input_.format,
-            weights=input_.weights,
-            seed=1 if input_.seed is None else input_.seed,
-            symmetrize=input_.symmetrize,
-            keep_ids=input_.keep_ids,
-            vertices=input_.vertices,
-            directed=input_.directed,
-            columns=input_.columns,
-            weight=input_.weight,
-            clock=clock,
-            progress=progress,
-            device=device,
-        )
+        names = ("weights", "symmetrize", "keep_ids", "vertices", "directed", "columns", "weight")
+        how: dict[str, Any] = {name: getattr(input_, name) for name in names}
+        how |= {"input_format": input_.format, "seed": 1 if input_.seed is None else input_.seed}
+        return open_graph(input_.source, clock=clock, progress=progress, device=device, **how)
 
     def view(self, graph: CSRGraph, preparations: Sequence[str], index_bits: int | None) -> GraphView:
         """Return the graph after the preparations."""
@@ -109,8 +115,9 @@ class OnGraphs:
 
         return GraphView.of(graph, tuple(preparations), index_bits)
 
-    def add_optional_outputs(self, result: Any, *_of_the_run: Any) -> Any:
-        """Return None: no option adds anything to the result."""
+    def work(self, graph: CSRGraph | GraphPart, result: Any) -> int:
+        """Return the number of undirected edges of the graph."""
+        return graph.edges
 
     def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
         """Return the view's arrays on a device, and the seconds of ``stage`` and ``h2d``."""
@@ -133,10 +140,10 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
     if not is_dataset(graph) and not os.path.exists(graph) and is_spec(graph):
         import numpy as np
 
-        spec = parse_spec(graph)
-        word = 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
         from gpugraph.graph.generate import can_generate
 
+        spec = parse_spec(graph)
+        word = 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
         making_bytes = spec.estimate_bytes()
         return _graph_size(spec.vertices, spec.arcs, word, True, making_bytes, 0 if can_generate(spec) else None)
     from gpugraph.graph.load import is_graph_file, load_file
@@ -190,9 +197,7 @@ def series_of(graph: str) -> str:
     from gpugraph.graph.families import FAMILIES
     from gpugraph.graph.spec import is_spec, parse_spec
 
-    if is_dataset(graph):
-        return graph
-    if os.path.exists(graph) or not is_spec(graph):
+    if is_dataset(graph) or os.path.exists(graph) or not is_spec(graph):
         return graph
     try:
         text = parse_spec(graph).text

@@ -47,12 +47,7 @@ DEVICES = ("cpu", "cuda", "emulated")
 
 
 def as_algorithm(plugin: Any, problem: str | None, name: str) -> Algorithm:
-    """Return a plugin object as an Algorithm.
-
-    Args:
-        plugin: an Algorithm, an object or class with prepare and run, or a function.
-        problem: the problem asked for, or None where the plugin itself must tell.
-        name: what to call it.
+    """Return a plugin object as an Algorithm of that name, for a problem, or None where the plugin itself must tell.
 
     Raises:
         InputError: it is none of these, or names a problem or device that does not exist.
@@ -112,13 +107,11 @@ def _read(plugin: Any, problem: str | None, name: str) -> Algorithm:
         raise InputError("it does not say which problem it solves", where=name, remedy=remedy)
     plain = not hasattr(plugin, "prepare")
     if plain and not callable(plugin):
-        raise InputError(
-            "it is neither a function nor has prepare and run", where=name, remedy="see: gpugraph new algorithm --help"
-        )
+        what = "it is neither a function nor has prepare and run"
+        raise InputError(what, where=name, remedy="see: gpugraph new algorithm --help")
     if not plain and not hasattr(plugin, "run"):
-        raise InputError(
-            "it has prepare but no run", where=name, remedy="write run(self, state, clock, *query) beside it"
-        )
+        remedy = "write run(self, state, clock, *query) beside it"
+        raise InputError("it has prepare but no run", where=name, remedy=remedy)
     devices = getattr(plugin, "devices", ("cpu",) if plain else ("cuda", "emulated"))
     devices = (devices,) if isinstance(devices, str) else tuple(devices)
     if plain and devices != ("cpu",):
@@ -157,7 +150,7 @@ def _check(algorithm: Algorithm, name: str) -> None:
         raise InputError(f"its {wrong[0]}", where=name, remedy="correct the user's own algorithm")
 
 
-def _fits(option: Any) -> bool:
+def _fits(option: object) -> bool:
     if not isinstance(option, Option) or option.type not in (int, float, str, bool):
         return False
     values = (option.default, *(option.choices or ()))
@@ -171,7 +164,7 @@ def _download(device: Any, handle: Any) -> Any:
     return tuple(map(device.download, handle)) if isinstance(handle, tuple) else device.download(handle)
 
 
-def _home(plugin: Any) -> str | None:
+def _home(plugin: object) -> str | None:
     """Return the file that defines a plugin."""
     try:
         run = plugin.run if isinstance(plugin, Algorithm) else plugin
@@ -195,7 +188,7 @@ def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callab
     """Return ``function`` whose errors are reported in one line: what happened, and where in the file ``home``."""
     path = home and os.path.abspath(home)  # a plugin may change the directory
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         try:
             return function(*args, **kwargs)
         except MemoryError as error:
@@ -233,7 +226,7 @@ def _threw(error: BaseException, name: str, home: str | None, path: str | None) 
 # ------------------------------------------------------------------ what a plugin returns
 
 
-def numbers(returned: Any) -> Any:
+def numbers(returned: object) -> Any:
     """Return a list or a tuple of numbers, or of pairs of them, as an array; anything else as it is."""
     if isinstance(returned, list | tuple):
         array = np.array(returned if len(returned) else np.zeros(0, np.int64))
@@ -241,15 +234,11 @@ def numbers(returned: Any) -> Any:
     return returned
 
 
-def plain_array(returned: Any, dtypes: str, shape: tuple[int, ...] | None, wanted: str, remedy: str) -> NDArray[Any]:
+def plain_array(returned: object, dtypes: str, shape: tuple[int, ...] | None, wanted: str, remedy: str) -> NDArray[Any]:
     """Return a copy of an array in native byte order: nobody else holds it, and no subclass has a say in it.
 
-    Args:
-        returned: what came back.
-        dtypes: names of the dtypes it may have, or kinds (``"iu"``), separated by blanks.
-        shape: what it must have; None for any one dimension.
-        wanted: what it should have been, for the message.
-        remedy: what to return instead.
+    Its dtype is one of ``dtypes``, names or kinds separated by blanks; ``shape`` None is any one dimension.  ``wanted``
+    is what it should have been, for the message, and ``remedy`` what to return instead.
 
     Raises:
         InputError: it is something else.
@@ -275,8 +264,7 @@ def load_plugin(text: str, problem: str, device_kind: str) -> Algorithm:
     Raises:
         InputError: no such file or object, an error in it, or not for this problem or device.
     """
-    algorithm = _from_file(text)(problem)
-    return check_fits(algorithm, text, problem, device_kind)
+    return check_fits(_from_file(text)(problem), text, problem, device_kind)
 
 
 def check_fits(algorithm: Algorithm, text: str, problem: str, device_kind: str) -> Algorithm:
@@ -287,11 +275,8 @@ def check_fits(algorithm: Algorithm, text: str, problem: str, device_kind: str) 
     """
     path, name = _parts(text)
     if algorithm.problem != problem:
-        raise InputError(
-            f"'{name}' solves {algorithm.problem}, not {problem}",
-            where=path,
-            remedy=f"use it with: gpugraph {algorithm.problem}",
-        )
+        remedy = f"use it with: gpugraph {algorithm.problem}"
+        raise InputError(f"'{name}' solves {algorithm.problem}, not {problem}", where=path, remedy=remedy)
     if device_kind not in algorithm.devices:
         remedy = f"use --device {' or '.join(algorithm.devices)}"
         raise InputError(f"'{name}' does not run on device '{device_kind}'", where=path, remedy=remedy)
@@ -373,23 +358,15 @@ def describe_plugin(text: str) -> dict[str, dict[str, Any]]:
     """Import a plugin and return what it says of itself for each problem, or what is wrong with it, in JSON's types."""
     described: dict[str, dict[str, Any]] = {}
     try:
-        if is_file(text):
-            make = _from_file(text)
-        else:
-            algorithm = installed_plugin(text)
-            make = lambda problem: algorithm  # noqa: E731
+        algorithm = None if is_file(text) else installed_plugin(text)
+        make = _from_file(text) if algorithm is None else None
     except InputError as error:
         return {problem: _complaint(error) for problem in PROBLEMS}
     for problem in PROBLEMS:
         try:
-            made = make(problem)
-            if made.problem != problem:
-                raise InputError(
-                    f"'{_parts(text)[1]}' solves {made.problem}, not {problem}",
-                    where=_parts(text)[0],
-                    remedy=f"use it with: gpugraph {made.problem}",
-                )
-            described[problem] = description_of(made)
+            made = make(problem) if make else algorithm
+            assert made is not None
+            described[problem] = description_of(check_fits(made, text, problem, made.devices[0]))
         except InputError as error:
             described[problem] = _complaint(error)
     return described
@@ -410,31 +387,18 @@ def described_plugin(described: Mapping[str, Any]) -> Algorithm:
     Raises:
         InputError: what was wrong with it.
     """
-    if "error" in described:
-        raise InputError(
-            described["error"]["what"], where=described["error"]["where"], remedy=described["error"]["remedy"]
-        )
+    if (error := described.get("error")) is not None:
+        raise InputError(error["what"], where=error["where"], remedy=error["remedy"])
     types = {kind.__name__: kind for kind in (int, float, str, bool)}
     options = tuple(
         Option(o["name"], types[o["type"]], o["default"], o["help"], o["choices"] and tuple(o["choices"]))
         for o in described["options"]
     )
-    words: dict[str, Any] = {
-        name: described[name] for name in ("problem", "name", "summary", "authors", "year", "section", "version")
-    }
-    return Algorithm(
-        **words,
-        devices=tuple(described["devices"]),
-        preparations=tuple(described["preparations"]),
-        options=options,
-        trusted=described["trusted"],
-        foreign=True,
-        prepare=_not_here,
-        run=_not_here,
-        fetch=_not_here,
-        finish=_not_here,
-    )
+    words: dict[str, Any] = {name: value for name, value in described.items() if isinstance(value, str | int)}
+    lists: dict[str, Any] = {name: tuple(described[name]) for name in ("devices", "preparations")}
+    steps: dict[str, Any] = dict.fromkeys(("prepare", "run", "fetch", "finish"), _not_here)
+    return Algorithm(**words, **lists, **steps, options=options, foreign=True)
 
 
-def _not_here(*_: Any, **__: Any) -> Any:
+def _not_here(*_: object, **__: object) -> Any:
     raise GpuGraphError("a user's own algorithm runs in a worker only")

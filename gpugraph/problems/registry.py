@@ -22,7 +22,6 @@ from gpugraph.problems.algorithm import ENTRY_POINTS, REGISTERED, Algorithm
 from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
 
 if TYPE_CHECKING:
-    from gpugraph.clock import Clock
     from gpugraph.graph.view import GraphView
     from gpugraph.problems import Command
 
@@ -57,42 +56,27 @@ def register(algorithm: Algorithm) -> Algorithm:
     return algorithm
 
 
-def add_algorithm(problem: str, name: str, **fields: Any) -> Algorithm:
+def add_algorithm(problem: str, name: str, **fields: object) -> Algorithm:
     """Register an algorithm of several steps, by default one for GPUs that leaves its result in one device array.
 
-    Args:
-        problem: what it solves.
-        name: what it is called.
-        fields: the other attributes of ``Algorithm``; ``devices`` and ``fetch`` may be left out.
+    ``fields`` are the other attributes of ``Algorithm``; ``devices`` and ``fetch`` may be left out.
     """
-    given: dict[str, Any] = {"devices": ("cuda", "emulated"), "fetch": _download} | fields
-    return register(Algorithm(problem=problem, name=name, **given))
+    given: dict[str, Any] = {"devices": ("cuda", "emulated"), "fetch": lambda state, raw: state.device.download(raw)}
+    return register(Algorithm(problem=problem, name=name, **(given | fields)))
 
 
-def _download(state: Any, handle: Any) -> Any:
-    """Copy a device array to the host."""
-    return state.device.download(handle)
-
-
-def cpu_algorithm(problem: str, name: str, **described: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a plain function ``f(view, clock, *query, **options) -> Result`` as a CPU algorithm.
 
     ``described`` are the attributes of ``Algorithm`` that say what it is: ``summary``, ``authors``, ``year``,
-    ``section`` and, where it has some, ``options``.
+    ``section`` and, where it has some, ``options``, and ``version``.
 
     Compiled code (Numba) comes into being in ``compile``, on a graph of three vertices with the same dtypes,
     so that no timing ever holds a compilation.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        def prepare(view: GraphView, device: Any, **chosen: Any) -> tuple[GraphView, dict[str, Any]]:
-            return view, chosen
-
-        def run(state: tuple[GraphView, dict[str, Any]], clock: Clock, *query: Any) -> Any:
-            view, chosen = state
-            return function(view, clock, *query, **chosen)
-
-        def compile_(view: GraphView, device: Any, **chosen: Any) -> None:
+        def compile_(view: GraphView, device: object, **chosen: object) -> None:
             from gpugraph.clock import NullClock
 
             tiny = view.tiny()
@@ -103,8 +87,8 @@ def cpu_algorithm(problem: str, name: str, **described: Any) -> Callable[[Callab
             problem,
             name,
             devices=("cpu",),
-            prepare=prepare,
-            run=run,
+            prepare=lambda view, device, **chosen: (view, chosen),
+            run=lambda state, clock, *query: function(state[0], clock, *query, **state[1]),
             fetch=lambda state, handle: handle,
             finish=lambda state, raw, *query: raw,
             compile=compile_,
@@ -177,9 +161,8 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
         return found
     kinds = sorted(kind for p, n, kind in REGISTERED if (p, n) == (problem, name))
     if kinds:
-        raise InputError(
-            f"algorithm '{name}' does not run on device '{device_kind}'", remedy=f"use --device {' or '.join(kinds)}"
-        )
+        what = f"algorithm '{name}' does not run on device '{device_kind}'"
+        raise InputError(what, remedy=f"use --device {' or '.join(kinds)}")
     from gpugraph.problems.plugin import check_fits, installed, installed_plugin
 
     if name in installed():

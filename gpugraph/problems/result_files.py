@@ -63,7 +63,7 @@ class MismatchError(Exception):
 # ------------------------------------------------------------------ any result, any file
 
 
-def problem_of(result: Any) -> Problem | None:
+def problem_of(result: object) -> Problem | None:
     """Return the problem that something is a result of, or None."""
     return next((problem for problem in map(problem_called, PROBLEMS) if isinstance(result, problem.result)), None)
 
@@ -90,7 +90,7 @@ def check_result_name(path: PathLike, problem: Problem) -> str:
 
 
 @missing_packages_named()
-def write_result(result: Any, path: PathLike) -> None:
+def write_result(result: object, path: PathLike) -> None:
     """Write a result to a file, whole or not at all.
 
     Raises:
@@ -173,7 +173,7 @@ def check_names(graph: CSRGraph, claim: Claim) -> None:
 # ------------------------------------------------------------------ .npz
 
 
-def write_npz(stream: IO[bytes], problem: str, graph: CSRGraph, **arrays: Any) -> None:
+def write_npz(stream: IO[bytes], problem: str, graph: CSRGraph, **arrays: object) -> None:
     """Write a result on a graph as an archive: its arrays, the problem, and what tells the graph."""
     facts: dict[str, Any] = {"vertices": graph.vertices, "graph_digest": graph.digest, "problem": problem, **arrays}
     if graph.printed_names is not None:
@@ -186,12 +186,7 @@ def read_npz(
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]] | None:
     """Return the arrays of an archive and what it tells of the graph, for a Claim; None for another problem's.
 
-    Args:
-        content: of the file.
-        problem: that it should be of.
-        due: names of the arrays that a result of the problem has.
-        optional: of those that it may have.
-        path: the file.
+    The arrays called as in ``due`` have to be there, those in ``optional`` may be.
     """
     if not content.startswith(_ZIP):
         return None
@@ -238,15 +233,7 @@ def single(array: NDArray[Any], kinds: str) -> Any:
 
 
 def check_parts(kind: str, found: Sequence[str], due: Sequence[str], optional: Sequence[str], path: PathLike) -> None:
-    """Refuse a file that lacks a part, has one twice, or has one that would not be checked.
-
-    Args:
-        kind: what the parts are called.
-        found: their names in the file.
-        due: of those that must be there.
-        optional: of those that may.
-        path: the file.
-    """
+    """Refuse a file that lacks a part of the kind, has one twice, or has one that nobody would check."""
     for name in found:
         if name not in (*due, *optional):
             raise placed(unknown_name(kind, name[:50], (*due, *optional)), os.fspath(path))
@@ -261,14 +248,9 @@ def check_parts(kind: str, found: Sequence[str], due: Sequence[str], optional: S
 
 
 def write_csv(columns: Mapping[str, Any], stream: IO[bytes], *, separator: str = ",", header: bool = True) -> None:
-    """Write columns of equal length as lines of text: by Arrow, millions of rows in a second; without it, by Python.
+    """Write columns, (rows,) arrays by name, as lines of text: by Arrow, millions of rows in a second, or by Python.
 
-    Args:
-        columns: name → (rows,) array of numbers or text; a masked array's masked numbers become ``inf``, and text is
-            quoted where it has to be.
-        stream: opened for bytes.
-        separator: between the cells of a line.
-        header: begin with a line of names.
+    A masked array's masked numbers become ``inf``, and text is quoted where it has to be.
     """
     if header:
         stream.write((separator.join(columns) + "\n").encode())
@@ -289,7 +271,7 @@ def write_csv(columns: Mapping[str, Any], stream: IO[bytes], *, separator: str =
         stream.write(memoryview(lines.buffers()[2])[stops[lines.offset] : stops[end]])
 
 
-def _shortest(cell: Any) -> Any:
+def _shortest(cell: object) -> Any:
     """Return the shortest decimal number that is read as a real, a whole one without a point; other cells unchanged."""
     return repr(cell).removesuffix(".0") if isinstance(cell, float) else cell
 
@@ -358,7 +340,7 @@ def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) ->
 
     dtype = np.dtype(dtype)
 
-    def parsed(part: Any) -> NDArray[Any] | None:
+    def parsed(part: object) -> NDArray[Any] | None:
         if pc.any(pc.match_substring(part, "x", ignore_case=True)).as_py():  # Arrow reads hexadecimal numbers too
             return None
         try:

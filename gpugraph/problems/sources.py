@@ -82,7 +82,9 @@ def _by_text(graph: CSRGraph, source: str, parameters: Mapping[str, Any]) -> lis
             raise InputError(f"the N of index:N is '{rest}'", remedy="give a whole number from 0 on")
         return [_by_number(graph, int(rest))]
     if colon and kind == "random":
-        return _at_random(graph, _whole(rest, "the K of --source random:K"), _seed(parameters))
+        if not _is_whole(rest) or int(rest) < 1:
+            raise InputError(f"the K of --source random:K is '{rest}'", remedy="give a whole number from 1 on")
+        return _at_random(graph, int(rest), _seed(parameters))
     if _has_nodes(graph):
         raise _unknown(graph, text)
     if graph.vertex_names is not None and text in graph.numbers:
@@ -99,7 +101,7 @@ def _of_the_published(graph: CSRGraph) -> int:
     return answer.start if graph.vertex_names is None else _by_name(graph, str(answer.start))
 
 
-def source_list(sources: Any) -> SourceList | str:
+def source_list(sources: object) -> SourceList | str:
     """Return what a list or an array of sources, ``"all"`` or ``"random:K"`` as a source.
 
     Raises:
@@ -115,13 +117,13 @@ def source_list(sources: Any) -> SourceList | str:
     return SourceList(sources)
 
 
-def one_of(source: Any, sources: Any) -> None:
+def one_of(source: object, sources: object) -> None:
     """Refuse one source and several at once."""
     if source is not None and sources is not None:
         raise InputError("both source and sources are given", remedy="give one of them")
 
 
-def is_several(graph: CSRGraph, source: Any) -> bool:
+def is_several(graph: CSRGraph, source: object) -> bool:
     """Tell whether a source is ``"random:K"`` or a file of sources, and no node that is called so."""
     if not isinstance(source, str) or _by_node(graph, source) is not None:
         return False
@@ -139,7 +141,7 @@ def _of_greatest(degrees: NDArray[np.int64]) -> int:
     return firsts[int(np.argmax(degrees[firsts]))]
 
 
-def _by_node(graph: CSRGraph, source: Any) -> int | None:
+def _by_node(graph: CSRGraph, source: object) -> int | None:
     """Return the vertex that is the node ``source`` of a NetworkX graph, or None."""
     try:
         return graph.numbers.get(source) if _has_nodes(graph) else None
@@ -156,14 +158,10 @@ def _as_integer(source: Any) -> int | None:
 
 def _by_number(graph: CSRGraph, vertex: int) -> int:
     if not 0 <= vertex < graph.vertices:
-        own = (
-            "" if graph.vertex_names is None else f"; the file's own ids are asked for by name: --source name:{vertex}"
-        )
-        raise InputError(
-            f"source {shown(vertex)} is not a vertex",
-            where=graph.name,
-            remedy=f"vertices run from 0 to {graph.vertices - 1}{own}",
-        )
+        remedy = f"vertices run from 0 to {graph.vertices - 1}"
+        if graph.vertex_names is not None:
+            remedy += f"; the file's own ids are asked for by name: --source name:{vertex}"
+        raise InputError(f"source {shown(vertex)} is not a vertex", where=graph.name, remedy=remedy)
     return vertex
 
 
@@ -184,18 +182,10 @@ def _is_whole(text: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) <= 30
 
 
-def _whole(text: str, what: str) -> int:
-    """Return the integer of ``text``, at least 1."""
-    if not _is_whole(text) or int(text) < 1:
-        raise InputError(f"{what} is '{text}'", remedy="give a whole number from 1 on")
-    return int(text)
-
-
 def _seed(parameters: Mapping[str, Any]) -> int:
     """Return the seed, 1 where none is given."""
     seed = parameters.get("seed")
-    if seed is None:
-        return 1
+    seed = 1 if seed is None else seed
     if not _is_whole(str(seed)):
         raise InputError(f"the seed is '{seed}'", remedy="give a whole number")
     return int(seed)
@@ -205,11 +195,8 @@ def _by_name(graph: CSRGraph, name: str) -> int:
     """Return the vertex that the file calls ``name``, or whose node is printed so."""
     names = graph.vertex_names
     if names is None:
-        raise InputError(
-            f"the graph has no vertex names, so there is none called '{name}'",
-            where=graph.name,
-            remedy=f"give a vertex number from 0 to {graph.vertices - 1}",
-        )
+        what = f"the graph has no vertex names, so there is none called '{name}'"
+        raise InputError(what, where=graph.name, remedy=f"give a vertex number from 0 to {graph.vertices - 1}")
     if names.dtype == object:
         return _by_print(graph, name)
     name = name.strip()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gpugraph.problems.mst.gpu_boruvka_prim as boruvka_prim
+import gpugraph.problems.mst.gpu_boruvka_scan as boruvka_scan
 import gpugraph.problems.mst.gpu_prim_persistent as prim_persistent
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
@@ -142,8 +142,8 @@ def test_prim_stops_when_asked(blocks: int, threads: int) -> None:
 @pytest.mark.usefixtures("asked_at_once")
 def test_prim_behind_boruvka_stops_when_asked() -> None:
     device = EmulatedDevice(seed=4)
-    state = boruvka_prim.prepare(make_resident(path(700), device)[0], device, **{"switch-after": 0})
-    boruvka_prim.run(state, NullClock())
+    state = boruvka_scan.PrimState(make_resident(path(700), device)[0], device, switch_after=0)
+    boruvka_scan.run_with_prim(state, NullClock())
     assert device.read(state.forest_edges) <= 2
 
 

@@ -25,7 +25,7 @@ from gpugraph.devices.base import Device
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.problems.components import gpu_hook
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.contraction import HostEdges, contract, part_behind
+from gpugraph.problems.contraction import HostEdges, part_behind
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.ranks.comm import from_all_ranks
@@ -103,7 +103,7 @@ def prepare(subject: Any, device: Any) -> HostEdges | LabelsOnDevices:
 def run(state: HostEdges | LabelsOnDevices, clock: Clock) -> None:
     """Find the components."""
     if isinstance(state, HostEdges):
-        contract(state, clock)
+        state.contract(clock)
         with clock.phase("label"):
             state.settle()
     elif _find(state, clock, giant=True):

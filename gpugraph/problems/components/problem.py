@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import OutOfMemory
@@ -49,18 +48,6 @@ class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
     def admit(self, graph: Graph) -> Graph:
         """Return the undirected graph: the components of a directed one are the weakly connected ones."""
         return graph.symmetrized() if isinstance(graph, GraphPart) else symmetrize(graph)
-
-    def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-        """Return the one run there is to make."""
-        return [()]
-
-    def query_of(self, result: Components) -> tuple[Any, ...]:
-        """Return the one query there is."""
-        return ()
-
-    def work(self, graph: CSRGraph | GraphPart, result: Components) -> int:
-        """Return the number of undirected edges of the graph."""
-        return graph.edges
 
     def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
         """Return the one algorithm there is for several ranks, or for a kind of device."""

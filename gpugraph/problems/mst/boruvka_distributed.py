@@ -28,7 +28,7 @@ from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.device_rows import narrow_offsets
 from gpugraph.graph.digest import set_digest
-from gpugraph.problems.contraction import HostEdges, contract, part_behind
+from gpugraph.problems.contraction import HostEdges, Subject, part_behind
 from gpugraph.problems.mst import gpu_filter_boruvka as alone
 from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.mst.gpu_forest import forest_bytes
@@ -107,11 +107,6 @@ def index_bits(part: GraphPart) -> int:
     return 32 if part.own_arcs < NARROW_ARCS else 64
 
 
-def key_dtype(part: GraphPart) -> np.dtype[Any]:
-    """Return the dtype of a weight's order-preserving key: unsigned, as wide as the weight."""
-    return np.dtype(f"u{part.weight_dtype.itemsize}")
-
-
 def room_for(part: GraphPart) -> tuple[int, int]:
     """Return how many edges a rank can list at a time, and how many all can: the light ones and some more."""
     wanted = max(alone.FILTER_DEGREE * part.vertices // 2, part.edges // 32) if not filters(part) else part.vertices
@@ -150,7 +145,7 @@ class ForestOnDevices(Arrays):
         super().__init__(device, table)
         self.part, self.comm = part, comm_for(part.comm, device)
         self.kernels = load_kernels(part, device)
-        self.block = FILE["PACKED_BLOCK" if key_dtype(part).itemsize == 4 else "WIDE_BLOCK"]
+        self.block = FILE["PACKED_BLOCK" if part.weight_dtype.itemsize == 4 else "WIDE_BLOCK"]
         first, last = part.first, part.first + part.rows
         self.bounds = np.int32(first), np.int32(last)
         self.index = np.dtype(f"i{index_bits(part) // 8}").type
@@ -163,14 +158,11 @@ class ForestOnDevices(Arrays):
         self.room, self.room_of_all = room_for(part)
         self.pages = pages_for(part)
         self.chain = self.link  # nobody asks for links once every vertex has its label
-        self._cut_spans()
-
-    def _cut_spans(self) -> None:
-        """Choose how many arcs a warp goes through when light edges are listed: as many as all others'."""
-        arcs, warps, page = self.part.own_arcs, self.block // FILE["WARP"], FILE["PAGE"]
+        # A warp goes through as many arcs as all others when light edges are listed.
+        warps, page = self.block // FILE["WARP"], FILE["PAGE"]
         spans = min(self.kernels["list_light"].resident_blocks(self.block) * warps, FILE["MOST_SPANS"])
-        self.span = max(-(-arcs // (spans * page)) * page, FILE["TILE"])
-        self.spans = -(-arcs // self.span)
+        self.span = max(-(-part.own_arcs // (spans * page)) * page, FILE["TILE"])
+        self.spans = -(-part.own_arcs // self.span)
         self.span_blocks = max(-(-self.spans // warps), 1)
 
     def pick_row_minima(self) -> None:
@@ -237,11 +229,10 @@ class ForestOnDevices(Arrays):
             self.comm.all_gather_v_in_place(self.sample, [samples * rank for rank in range(size + 1)])
             chosen = np.int32(self.share * FILE["SAMPLED"] * self.with_arcs)
             self.launch("quantile", size * FILE["SAMPLED"], np.int32(size), chosen, self.sample, self.threshold)
-        by_span = np.uint64(self.span), np.int32(self.share >= 1)
+        how = rows, first, arcs, np.uint64(self.span), np.int32(self.share >= 1)
         light = self.first_row, self.label, self.threshold
         pages = self.own_list, np.uint32(self.pages), self.page_of, self.held, self.control
-        args = rows, first, arcs, *by_span, *self.graph, *light, *pages
-        self.kernels["list_light"](self.span_blocks, self.block, args)
+        self.kernels["list_light"](self.span_blocks, self.block, (*how, *self.graph, *light, *pages))
         counted = np.uint32(self.spans), np.uint32(self.pages), self.held, self.control
         self.kernels["tally"](1, self.block, counted)
 
@@ -266,9 +257,8 @@ class ForestOnDevices(Arrays):
             self.kernels["pack"](self.span_blocks, self.block, (*spans, self.own_list, self.page_of, self.held, own))
         else:
             self.device.copy(own, self.own_list[: high - low])
-        self.comm.all_gather_v_in_place(
-            self.list[: _EDGE_WORDS * self.cuts[-1]], [_EDGE_WORDS * cut for cut in self.cuts]
-        )
+        cuts = [_EDGE_WORDS * cut for cut in self.cuts]
+        self.comm.all_gather_v_in_place(self.list[: cuts[-1]], cuts)
 
     def make_rounds(self, *, again: bool) -> None:
         """Make rounds on the listed edges; if there is to be another pass, tell what the components have become."""
@@ -289,7 +279,7 @@ class ForestOnDevices(Arrays):
         """Return how many rounds were made."""
         return int(self.device.read(self.control, FILE["ROUNDS_MADE"]))
 
-    def launch_together(self, name: str, threads: int, *args: Any) -> None:
+    def launch_together(self, name: str, threads: int, *args: object) -> None:
         """Launch a kernel whose blocks wait for each other, with counters for that as its last argument."""
         self.device.fill(self.counters, 0)
         most = min(self.kernels[name].resident_blocks(self.block), FILE["MOST_BLOCKS"])
@@ -306,7 +296,7 @@ class ForestOnDevices(Arrays):
         cuts = list(accumulate(part.comm.all_gather_object(len(own)), initial=0))
         total = cuts[-1]
         names = device.empty(total, np.uint64)
-        ids, words = device.full(total, 0, np.uint64), device.full(total, 0, key_dtype(part))
+        ids, words = (device.full(total, 0, f"u{width}") for width in (8, part.weight_dtype.itemsize))
         device.copy(names[cuts[part.comm.rank] : cuts[part.comm.rank + 1]], device.upload(own))
         self.comm.all_gather_v_in_place(names, cuts)
         device.sort(names)
@@ -324,33 +314,31 @@ def load_kernels(part: GraphPart, device: Device) -> dict[str, Kernel]:
     return FILE.kernels(device, defines, cooperative=("label", "rounds"))
 
 
-def compile_(subject: Any, device: Any) -> None:
+def compile_(subject: Subject, device: Device) -> None:
     """Compile the kernels, outside of any timing."""
     if device.kind != "cpu":
         load_kernels(part_behind(subject), device)
 
 
-def prepare(subject: Any, device: Any) -> HostEdges | ForestOnDevices:
+def prepare(subject: Subject, device: Device) -> HostEdges | ForestOnDevices:
     """Return what this rank knows of the forest."""
     part = part_behind(subject)
-    if device.kind == "cpu":
-        return HostEdges(part, weighted=True, labelled=False)
-    return ForestOnDevices(part, device)
+    return ForestOnDevices(part, device) if device.kind != "cpu" else HostEdges(part, weighted=True, labelled=False)
 
 
 def run(state: HostEdges | ForestOnDevices, clock: Clock) -> None:
     """Grow the forest."""
     if isinstance(state, HostEdges):
-        contract(state, clock)
+        state.contract(clock)
     else:
         grow(state, clock)
 
 
-def fetch(state: Any, handle: None) -> NDArray[Any]:
+def fetch(state: HostEdges | ForestOnDevices, handle: None) -> NDArray[Any]:
     """Copy what names the forest's edges that are kept on this rank to the host."""
     if isinstance(state, HostEdges):
         return np.sort(state.chosen[: int(state.chosen_count[0])].astype(np.int64))
-    return state.own_names()  # type: ignore[no-any-return]
+    return state.own_names()
 
 
 def finish(state: Any, chosen: NDArray[Any]) -> Forest:

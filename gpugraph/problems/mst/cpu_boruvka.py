@@ -52,7 +52,7 @@ class State:
     size: int
 
 
-def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
+def prepare(view: GraphView, device: object, *, size: int | None = None) -> State:
     """Return the state of runs on a graph.
 
     Raises:
@@ -62,11 +62,8 @@ def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
     n, index = graph.vertices, graph.targets.dtype
     slots = (graph.edges // steps.BLOCK + 2 * size + 2) * steps.BLOCK
     if slots >= 2**32 - 1:
-        raise InputError(
-            f"Borůvka's algorithm on the CPU holds fewer than 2^32 edges, not {graph.edges}",
-            where=graph.name,
-            remedy="use --algo kruskal",
-        )
+        what = f"Borůvka's algorithm on the CPU holds fewer than 2^32 edges, not {graph.edges}"
+        raise InputError(what, where=graph.name, remedy="use --algo kruskal")
     words, sign, real = weight_words(graph.weights)
     narrow = words.dtype.type
     shared = steps.Shared(
@@ -115,7 +112,7 @@ def _light_limit(state: State) -> tuple[Any, bool]:
     return keys[light * _SAMPLES // graph.edges], True
 
 
-def compile_(view: GraphView, device: Any) -> None:
+def compile_(view: GraphView, device: object) -> None:
     """Compile all that a run needs."""
     run(prepare(view.tiny(), device), NullClock())
 

@@ -111,7 +111,7 @@ class _Trees:
             count = _unite(self.graph.targets, self.parent, (tails, edges), order, taken)
             self.chosen.append(taken[:count])
 
-    def edges_between(self, lowest: Any, highest: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def edges_between(self, lowest: object, highest: object) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the graph's edges with keys in [lowest, highest] that join two trees.
 
         The disjoint sets must be flat.

@@ -1,4 +1,4 @@
-"""Prim's algorithm on the CPU with a binary heap, sequential: what GPU versions of Prim are compared with.
+"""Prim's algorithm on the CPU with a heap, sequential: what GPU versions of Prim are compared with.
 
 A tree grows from its smallest vertex: the vertex next to it by the least edge joins (``grow``), and the
 vertices around that one get nearer.  The heap holds each vertex outside the tree once, by its least edge to
@@ -18,6 +18,7 @@ from gpugraph.clock import Clock
 from gpugraph.compiled import njit
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.heap import sift_down, sift_up
 from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.registry import cpu_algorithm
 
@@ -25,10 +26,11 @@ from gpugraph.problems.registry import cpu_algorithm
 @cpu_algorithm(
     "mst",
     "prim",
-    summary="sequential Prim with a binary heap",
+    summary="sequential Prim with a four-way heap",
     authors="R. C. Prim",
     year=1957,
     section="Shortest connection networks and some generalizations",
+    version=2,
 )
 def prim(view: GraphView, clock: Clock) -> Forest:
     """Return the minimum spanning forest of the graph behind ``view``."""
@@ -41,49 +43,6 @@ def prim(view: GraphView, clock: Clock) -> Forest:
         joined = np.flatnonzero(nearest >= 0)
         edges = edge_ids(graph, nearest[joined], joined)
     return Forest.of(graph, edges)
-
-
-@njit
-def _before(key: Any, nearest: Any, u: Any, v: Any) -> bool:
-    """Tell whether the edge of ``u`` to the tree comes before that of ``v`` in canonical order."""
-    if key[u] != key[v]:
-        return bool(key[u] < key[v])
-    low_u, low_v = min(u, nearest[u]), min(v, nearest[v])
-    if low_u != low_v:
-        return bool(low_u < low_v)
-    return bool(max(u, nearest[u]) < max(v, nearest[v]))
-
-
-@njit
-def _move_up(heap: Any, place: Any, key: Any, nearest: Any, v: Any) -> None:
-    """Move ``v`` up from its place in the heap while it comes before its parent."""
-    at = place[v]
-    while at > 0:
-        above = (at - 1) >> 1
-        if not _before(key, nearest, v, heap[above]):
-            break
-        heap[at] = heap[above]
-        place[heap[at]] = at
-        at = above
-    heap[at] = v
-    place[v] = at
-
-
-@njit
-def _move_down(heap: Any, place: Any, key: Any, nearest: Any, v: Any, size: int) -> None:
-    """Move ``v`` down from the top of a heap of ``size`` while a child comes before it."""
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and _before(key, nearest, heap[below + 1], heap[below]):
-            below += 1
-        if not _before(key, nearest, heap[below], v):
-            break
-        heap[at] = heap[below]
-        place[heap[at]] = at
-        at = below
-    heap[at] = v
-    place[v] = at
 
 
 @njit
@@ -112,10 +71,10 @@ def _grow(offsets: Any, targets: Any, keys: Any, nearest: Any) -> None:
                     continue
                 key[v] = keys[i]
                 nearest[v] = u
-                _move_up(heap, place, key, nearest, v)
+                sift_up(heap, place, (key, nearest), v, place[v])
             if size == 0:
                 break
             u = heap[0]
             size -= 1
             if size > 0:
-                _move_down(heap, place, key, nearest, heap[size], size)
+                sift_down(heap, place, (key, nearest), heap[size], size)

@@ -30,14 +30,9 @@ _FEW = 1 << 12
 
 
 def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the tails and heads of arcs given by position.
+    """Return tails u and heads v, (k,) int64 each, of arcs given by position; u < v for a canonical edge id.
 
-    Args:
-        graph: the graph; undirected.
-        edges: (k,) integer positions; one outside the graph gives the endpoints of the nearest arc inside.
-
-    Returns:
-        u, v: (k,) int64; u < v where the position is a canonical edge id.
+    A position outside the graph gives the endpoints of the nearest arc inside.
     """
     if graph.arcs == 0:
         return np.zeros(len(edges), np.int64), np.zeros(len(edges), np.int64)
@@ -80,20 +75,11 @@ def total_weight(graph: CSRGraph, edges: NDArray[Any]) -> int | float:
 
 
 def edge_ids(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the canonical ids of the edges {u, v}, in either direction.
-
-    Args:
-        graph: the graph; undirected.
-        u: (k,) integer vertices, one end of each edge.
-        v: (k,) integer vertices, the other end.
-
-    Returns:
-        (k,) int64, −1 where the graph has no such edge.
-    """
+    """Return the canonical ids, (k,) int64, of the edges {u, v} in either direction; −1 where the graph has none."""
     low = np.minimum(u, v).astype(np.int64, copy=False)
     high = np.maximum(u, v).astype(np.int64, copy=False)
     ids = np.empty(len(low), np.int64)
-    in_threads(partial(_find_arcs, (graph.offsets, graph.targets), (low, high), ids), even_ranges(len(low)))
+    in_threads(partial(find_arcs, (graph.offsets, graph.targets), (low, high), ids), even_ranges(len(low)))
     return ids
 
 
@@ -107,7 +93,7 @@ def describe_edge(graph: CSRGraph, edge: int) -> str:
 
 
 @njit
-def _find_arcs(rows: tuple[Any, ...], ends: tuple[Any, ...], ids: Any, start: int, stop: int) -> None:
+def find_arcs(rows: tuple[Any, ...], ends: tuple[Any, ...], ids: Any, start: int, stop: int) -> None:
     """Write the position of each arc tail→head of [start, stop), or −1."""
     (offsets, targets), (tails, heads) = rows, ends
     for k in range(start, stop):

@@ -26,6 +26,8 @@ from gpugraph.problems.mst.gpu_forest import (
     merge_launches,
 )
 
+_WAYS = ("shuffles", "shared-memory")
+EXCHANGE = Option("exchange", str, _WAYS[0], "how lanes agree; shared-memory is what shuffles are compared with", _WAYS)
 MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
 
 
@@ -65,17 +67,37 @@ def arrays(view: GraphView, rows: int) -> ArrayTable:
     }
 
 
-class State(Arrays):
+class Trees(Arrays):
+    """The steps of a round that look at trees alone, of which there are ``trees_left``."""
+
+    trees_left: int
+
+    def reset_trees(self, round_: np.int32) -> None:
+        """Forget the trees' choices."""
+        self.launch("reset_trees", self.trees_left, round_, self.trees, self.link, self.best_key, self.best_id)
+
+    def remove_cycles(self, round_: np.int32) -> None:
+        """Break the pairs of trees that chose the same edge; the others add theirs to the forest."""
+        args = (round_, self.trees, self.edge, self.link, self.forest, self.forest_edges)
+        self.launch("remove_cycles", self.trees_left, *args)
+
+    def merge_trees(self, round_: np.int32) -> None:
+        """Let every tree link to its root."""
+        for step in range(merge_launches(self.trees_left, FILE["JUMPS"])):
+            row = self.changed[int(round_)]
+            self.launch("merge_trees", self.trees_left, round_, np.int32(step), self.trees, self.link, row)
+
+    def number_roots(self, round_: np.int32) -> None:
+        """Number the trees that may still grow from 0."""
+        best = (self.best_key, self.best_id)
+        self.launch("number_roots", self.trees_left, round_, self.trees, self.link, *best, self.number)
+
+
+class State(Trees):
     """The arrays of one run and the kernels that work on them.
 
-    Args:
-        view: the graph on the device.
-        device: the device.
-        rows: how many rows its arrays hold, where the rest of the graph is elsewhere; all of them if not given.
-        exchange: how the lanes that read a segment agree: ``"shuffles"`` or ``"shared-memory"``.
-
     Attributes:
-        rows: how many rows are cut into segments when a run starts.
+        rows: how many rows are cut into segments when a run starts; all, unless the rest of the graph is elsewhere.
     """
 
     def __init__(self, view: ResidentView, device: Device, rows: int | None = None, exchange: str = "shuffles"):
@@ -98,10 +120,6 @@ class State(Arrays):
         rows = (np.int32(n), np.int32(self.rows), self.view.offsets)
         self.launch("start", n, *rows, self.tree, *self.segment_lists[0], self.trees, self.segments)
 
-    def reset_trees(self, round_: np.int32) -> None:
-        """Forget the trees' choices."""
-        self.launch("reset_trees", self.trees_left, round_, self.trees, self.link, self.best_key, self.best_id)
-
     def find_min_segments(self, round_: np.int32) -> None:
         """Find the lightest outgoing arc of every segment."""
         view, (lower, upper, vertex) = self.view, self.segment_lists[round_ % 2]
@@ -118,9 +136,7 @@ class State(Arrays):
     def find_min_trees(self, lists: list[tuple[Any, ...]]) -> None:
         """Find the lightest outgoing edge of every tree among what was found for each segment.
 
-        Args:
-            lists: for each list of segments how many it may have, and round, counter by round, vertex, key, id and
-                other tree of each segment.
+        Of each list of segments: how many it may have; round, counter by round; vertex, key, id and other tree of each.
         """
         best = (self.best_key, self.best_id)
         for most, round_, count, vertex, *found in lists:
@@ -141,28 +157,15 @@ class State(Arrays):
         self.find_min_segments(round_)
         self.find_min_trees([self.own_segments(round_)])
 
-    def remove_cycles(self, round_: np.int32) -> None:
-        """Break the pairs of trees that chose the same edge; the others add theirs to the forest."""
-        args = (round_, self.trees, self.edge, self.link, self.forest, self.forest_edges)
-        self.launch("remove_cycles", self.trees_left, *args)
-
-    def merge_trees(self, round_: np.int32) -> None:
-        """Let every tree link to its root."""
-        for step in range(merge_launches(self.trees_left, FILE["JUMPS"])):
-            row = self.changed[int(round_)]
-            self.launch("merge_trees", self.trees_left, round_, np.int32(step), self.trees, self.link, row)
-
     def renumber(self, round_: np.int32) -> int:
         """Number the trees that may still grow from 0, shrink the arrays, and return how many they are."""
         n = self.view.vertices
         here, there = self.segment_lists[round_ % 2], self.segment_lists[1 - round_ % 2]
-        best = (self.best_key, self.best_id)
-        self.launch("number_roots", self.trees_left, round_, self.trees, self.link, *best, self.number)
+        self.number_roots(round_)
         self.launch("relabel_vertices", n, np.int32(n), self.link, self.number, self.tree)
         self.launch("keep_segments", self.segments_left, round_, self.segments, *here, self.segment_other, *there)
-        trees = int(self.device.read(self.trees, int(round_) + 1))  # the round's one read-back
-        self.trees_left = trees
-        return trees
+        self.trees_left = int(self.device.read(self.trees, int(round_) + 1))  # the round's one read-back
+        return self.trees_left
 
 
 def load_kernels(view: ResidentView | GraphView, device: Device, *, exchange: str = "shuffles") -> dict[str, Kernel]:
@@ -192,8 +195,8 @@ def most_segments(view: GraphView, rows: int) -> int:
 
 def state_bytes(view: ResidentView | GraphView, rows: int | None = None) -> int:
     """Return the bytes that a state allocates for the first ``rows`` rows, all of them if not given."""
-    view = view.host if isinstance(view, ResidentView) else view
-    return needs(arrays(view, view.vertices if rows is None else rows))
+    host = view.host if isinstance(view, ResidentView) else view
+    return needs(arrays(host, view.vertices if rows is None else rows))
 
 
 def count_compression(view: GraphView, clock: Clock) -> None:
@@ -233,13 +236,5 @@ forest_algorithm(
     compile=load_kernels,
     minimum_bytes=forest_bytes,
     preparations=("sort-adjacency", "renumber", "rank-weights", "compress"),
-    options=(
-        Option(
-            "exchange",
-            str,
-            "shuffles",
-            "how lanes agree; shared-memory is what shuffles are compared with",
-            ("shuffles", "shared-memory"),
-        ),
-    ),
+    options=(EXCHANGE,),
 )

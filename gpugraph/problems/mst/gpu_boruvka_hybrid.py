@@ -18,6 +18,7 @@ the hybrid implementation.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import pairwise
 from typing import Any
 
@@ -47,12 +48,7 @@ _NO_TREE = -1  # as in boruvka.cu; compiled code needs a number
 
 
 class CpuRows:
-    """The rows of the CPU, the buffers of what it finds, and their copies on the device.
-
-    Args:
-        view: the graph; its arrays on the host.
-        device: where the results go.
-        capacity: most rows the CPU can have.
+    """The rows of the CPU, ``capacity`` at most, the buffers of what it finds, and their copies on the device.
 
     Attributes:
         first: the first of its rows; it has all from there on.
@@ -108,11 +104,7 @@ class CpuRows:
         self._timeline.append(("copy_trees_to_cpu", begun, self._trees_here))
 
     def find_min(self, round_: int) -> Mark:
-        """Find the lightest outgoing edge of every row and send them to the device.
-
-        Returns:
-            The mark behind the last copy.
-        """
+        """Find the lightest outgoing edge of every row, send them to the device, and mark the last copy's end."""
         start = working_seconds()
         tree = self._identity
         if round_ > 0:
@@ -125,8 +117,11 @@ class CpuRows:
         cuts = [max(self.first, row) for row in np.searchsorted(self.view.offsets, goals).tolist()]
         for first, last in pairwise([self.first, *cuts, self.view.vertices]):
             if first < last:
-                self._search(tree, first, last, again=round_ > 0)
-                self._send(first, last)
+                self.search(tree, first, last, again=round_ > 0)
+                span = slice(first - self._base, last - self._base)
+                for there, here in zip(self._there, self._host, strict=True):
+                    self._copies.upload(there[span], here[span])
+                    self.moved_bytes += here[span].nbytes
         self.seconds = working_seconds() - start
         end = self._copies.mark()
         self.all_seconds += self.seconds
@@ -139,26 +134,15 @@ class CpuRows:
         for name, begun, ended in self._timeline:
             clock.add_seconds(name, ended.seconds_since(begun))
 
-    def _search(self, tree: NDArray[np.int32], first: int, last: int, *, again: bool) -> None:
+    def search(self, tree: NDArray[np.int32], first: int, last: int, *, again: bool) -> None:
         """Search the rows [first, last) by all threads."""
         view = self.view
-        arrays = (view.offsets, view.targets, self._words, self._sign, self._real)
-        ids, has_ids = (view.offsets, False) if view.edge_ids is None else (view.edge_ids, True)
-        how = (ids, has_ids, self._ordered, tree, self._base, again)
-        same: tuple[Any, ...] = (*arrays, *how, self._lower, *self._host)
+        arcs = view.offsets, view.targets, self._words, self._sign, self._real
+        has_ids = view.edge_ids is not None
+        how = view.edge_ids if has_ids else view.offsets, has_ids, self._ordered, again
+        found = self._base, tree, self._lower, *self._host
         ranges = balanced_ranges(view.offsets[first : last + 1], RANGES_PER_THREAD * threads())
-        _find_min_everywhere(np.array([first, *(first + stop for _, stop in ranges)]), *same)
-
-    def _send(self, first: int, last: int) -> None:
-        """Begin to copy what was found for the rows [first, last)."""
-        span = slice(first - self._base, last - self._base)
-        for there, here in zip(self._there, self._host, strict=True):
-            self._copies.upload(there[span], here[span])
-            self.moved_bytes += here[span].nbytes
-
-    def compile(self) -> None:
-        """Bring the compiled code into being."""
-        self._search(self._identity, 0, 0, again=False)
+        _find_min_everywhere(np.array([first, *(first + stop for _, stop in ranges)]), arcs, how, found)
 
 
 def bytes_on_device(view: GraphView, capacity: int) -> int:
@@ -167,31 +151,15 @@ def bytes_on_device(view: GraphView, capacity: int) -> int:
 
 
 @njit
-def _find_min(
-    start: int,
-    stop: int,
-    offsets: Any,
-    targets: Any,
-    words: Any,
-    sign: Any,
-    real: bool,
-    ids: Any,
-    has_ids: bool,
-    ordered: bool,
-    tree: Any,
-    base: int,
-    again: bool,
-    lower: Any,
-    key: Any,
-    edge: Any,
-    other: Any,
-) -> None:
+def _find_min(start: int, stop: int, arcs: tuple[Any, ...], how: tuple[Any, ...], found: tuple[Any, ...]) -> None:
     """Write key, id and tree at the other end of the lightest outgoing arc of the rows [start, stop).
 
     Row u is written at u - base; ``other`` is -1 where there is none, which, ``again``, stays so.  Where rows are
     ``ordered`` by (weight, id) the first outgoing arc is the one, and ``lower`` keeps where it was: nothing before it
     will be outgoing again.
     """
+    (offsets, targets, words, sign, real), (ids, has_ids, ordered, again) = arcs, how
+    base, tree, lower, key, edge, other = found
     for u in range(start, stop):
         at = u - base
         if again and other[at] == _NO_TREE:
@@ -207,10 +175,10 @@ def _find_min(
                 lower[u] = arc
                 best_key = weight_key(words[arc], sign, real)
                 break
-            found = weight_key(words[arc], sign, real)
-            if best < 0 or found < best_key or (found == best_key and has_ids and ids[arc] < ids[best]):
+            arc_key = weight_key(words[arc], sign, real)
+            if best < 0 or arc_key < best_key or (arc_key == best_key and has_ids and ids[arc] < ids[best]):
                 best = arc
-                best_key = found
+                best_key = arc_key
         if best < 0:
             other[at] = _NO_TREE
             continue
@@ -224,13 +192,13 @@ def _find_min(
 
 
 @parallel_njit
-def _find_min_everywhere(cuts: Any, *same: Any) -> None:
+def _find_min_everywhere(cuts: Any, arcs: tuple[Any, ...], how: tuple[Any, ...], found: tuple[Any, ...]) -> None:
     """Call ``_find_min`` for the rows between each two neighbours of (ranges+1,) ``cuts``, on all threads.
 
     A loop inside of compiled code: handing out ranges from Python would take longer than a round.
     """
     for part in prange(len(cuts) - 1):
-        _find_min(cuts[part], cuts[part + 1], *same)
+        _find_min(cuts[part], cuts[part + 1], arcs, how, found)
 
 
 FIRST_SHARE = 0.2
@@ -244,13 +212,7 @@ TUNED_ROUNDS = 3
 
 
 class State:
-    """The two sides of one run.
-
-    Args:
-        view: the graph on the host.
-        device: the device.
-        share: the CPU's share of the arcs, None to tune it.
-        limit: bytes of device memory to take at most.
+    """The two sides of one run, with the CPU's share of the arcs, or None to tune it, and a limit in bytes.
 
     Raises:
         OutOfMemory: not even the vertices' arrays are within the limit.
@@ -308,17 +270,15 @@ class State:
         if split > self.split:
             gpu, following = self.gpu, np.int32(round_ + 1)
             rows = (np.int32(self.split), np.int32(split), gpu.view.offsets)
-            gpu.launch(
-                "add_rows", split - self.split, following, *rows, *gpu.segment_lists[following % 2], gpu.segments
-            )
+            into = (*gpu.segment_lists[following % 2], gpu.segments)
+            gpu.launch("add_rows", split - self.split, following, *rows, *into)
             self.cpu.first = self.split = split
 
     def settle_share(self) -> None:
         """After a run, let the CPU have less in the next one if it took longer than the GPU over all rounds."""
         if not self.tuned or self.share == 0:
             return
-        on_gpu, on_cpu = self.gpu_seconds(), self.cpu.all_seconds
-        if on_cpu > on_gpu:
+        if (on_cpu := self.cpu.all_seconds) > (on_gpu := self.gpu_seconds()):
             self.share = self.worthwhile(self.share * on_gpu / on_cpu)
 
     def gpu_seconds(self) -> float:
@@ -359,14 +319,7 @@ def device_bytes(view: GraphView, rows: int, least: int) -> int:
 
 def rows_within(view: GraphView, limit: int, least: int) -> int:
     """Return how many rows the device can hold within ``limit`` bytes."""
-    fits, too_many = 0, view.vertices + 1
-    while too_many - fits > 1:
-        middle = (fits + too_many) // 2
-        if device_bytes(view, middle, least) <= limit:
-            fits = middle
-        else:
-            too_many = middle
-    return fits
+    return bisect_right(range(view.vertices + 1), limit, lo=1, key=lambda rows: device_bytes(view, rows, least)) - 1
 
 
 def upload_rows(view: GraphView, device: Device, rows: int) -> ResidentView:
@@ -399,10 +352,11 @@ def share_of_cpu(text: str) -> float | None:
     return share
 
 
-def compile_(view: GraphView, device: Device, **options: Any) -> None:
+def compile_(view: GraphView, device: Device, **options: object) -> None:
     """Compile the kernels and the CPU's code."""
     gpu_boruvka.load_kernels(view, device)
-    CpuRows(view, device, 0).compile()
+    rows = CpuRows(view, device, 0)
+    rows.search(np.zeros(view.vertices, np.int32), 0, 0, again=False)
 
 
 def prepare(view: GraphView, device: Device, **options: Any) -> State:

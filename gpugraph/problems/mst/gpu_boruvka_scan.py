@@ -9,6 +9,7 @@ Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL",
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,12 @@ from numpy.typing import DTypeLike
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
+from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
+from gpugraph.errors import InputError
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst.gpu_boruvka import FILE as BORUVKA
-from gpugraph.problems.mst.gpu_boruvka import MAX_ROUNDS
+from gpugraph.problems.mst.gpu_boruvka import MAX_ROUNDS, Trees
 from gpugraph.problems.mst.gpu_forest import (
     KEY_TYPES,
     forest_algorithm,
@@ -39,6 +41,8 @@ from gpugraph.problems.scan.tiles import load_kernels as load_tiles
 FILE = KernelFile("boruvka_scan.cu", KEY_TYPES)
 SHARED_KERNELS = ("reset_trees", "remove_cycles", "merge_trees", "number_roots")
 """Kernels of boruvka.cu."""
+SCAN_BYTES = 16 << 10
+"""What the scans tell each other, of a few blocks, takes at most."""
 SEGMENTED = {"FLAGS": 0, "IDS": 1, "ENDS": 1, "VECTORS": 2}
 SEGMENTED_SCAN.declare({**types, **SEGMENTED} for types in KEY_TYPES)
 
@@ -73,14 +77,8 @@ def arrays(sizes: InputSizes) -> ArrayTable:
     }
 
 
-class State(Arrays):
-    """The arrays of one run and the kernels that work on them.
-
-    Args:
-        view: the graph on the device.
-        device: the device.
-        table: its arrays, where there are more than the scan's own.
-    """
+class State(Trees):
+    """The arrays of one run, a table of the scan's own or of more, and the kernels that work on them."""
 
     def __init__(self, view: ResidentView, device: Device, table: ArrayTable | None = None):
         super().__init__(device, table or arrays(view))
@@ -118,26 +116,9 @@ class State(Arrays):
         self.segments.reduce(m, arcs.key, self.head, arcs.id)
         self.segments.spine(m, arcs.id)
         self.segments.scan(m, arcs.key, self.head, arcs.id, arcs.tail, self.best)
-        best = (self.best_key, self.best_id)
-        self.launch("reset_trees", self.trees_left, self.round, self.trees, self.link, *best)
-        found = (self.best, arcs.other, arcs.key, arcs.id)
+        self.reset_trees(self.round)
+        found, best = (self.best, arcs.other, arcs.key, arcs.id), (self.best_key, self.best_id)
         self.launch("link_trees", self.trees_left, self.round, self.trees, *found, self.link, self.edge, *best)
-
-    def remove_cycle(self) -> None:
-        """Break the pairs of trees that chose the same edge; the others add theirs to the forest."""
-        args = (self.round, self.trees, self.edge, self.link, self.forest, self.forest_edges)
-        self.launch("remove_cycles", self.trees_left, *args)
-
-    def merge_vertices(self) -> None:
-        """Let every tree link to its root, and number the roots."""
-        trees, round_ = self.trees_left, self.round
-        for step in range(merge_launches(trees, BORUVKA["JUMPS"])):
-            row = self.changed[int(round_)]
-            self.launch("merge_trees", trees, round_, np.int32(step), self.trees, self.link, row)
-        self.launch(
-            *("number_roots", trees, round_, self.trees, self.link, self.best_key, self.best_id, self.number),
-        )
-        self.launch("rename_trees", trees, round_, self.trees, self.link, self.number, self.renamed)
 
     def add_edges(self) -> None:
         """Put every arc that still joins two trees into its new tree's segment of the other list."""
@@ -161,9 +142,12 @@ class State(Arrays):
         with clock.phase("find_min_edge"):
             self.find_min_edge()
         with clock.phase("remove_cycle"):
-            self.remove_cycle()
+            self.remove_cycles(self.round)
         with clock.phase("merge_vertices"):
-            self.merge_vertices()
+            self.merge_trees(self.round)
+            self.number_roots(self.round)
+            trees = (self.trees, self.link, self.number, self.renamed)
+            self.launch("rename_trees", self.trees_left, self.round, *trees)
         with clock.phase("add_edges"):
             self.add_edges()
         clock.count("rounds")
@@ -187,11 +171,6 @@ def compile_(view: ResidentView, device: Device) -> None:
     load_tiles(offset_defines(count_dtype(view)), device)
 
 
-def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``State`` allocates; what the scans tell each other, of a few blocks, is at most 16 KiB."""
-    return needs(arrays(sizes)) + (16 << 10)
-
-
 def run(state: State, clock: Clock) -> Array:
     """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
     with clock.phase("list_arcs"):
@@ -207,9 +186,105 @@ forest_algorithm(
     authors="Sun, Skadron",
     year=2013,
     section="4: minimum spanning tree, algorithm 4",
-    state_bytes=state_bytes,
+    state_bytes=lambda sizes: needs(arrays(sizes)) + SCAN_BYTES,
     prepare=State,
     run=run,
     compile=compile_,
     preparations=("sort-adjacency", "renumber", "rank-weights"),
+)
+
+
+# ------------------------------------------------------------------ then Prim's steps
+# The paper's open question: log log V rounds leave V / log V trees or fewer, which makes the whole O(E log log V) on
+# one processor.  The last list of arcs is the contracted graph; Prim's steps are one cooperative launch of
+# ``cuda_kernels/boruvka_prim.cu``.  The kernels of ``prim.cu`` do not serve here: they search rows for a vertex, while
+# a row of the contracted graph is in no order and may hold several arcs to one tree.
+#
+# Source: the same, section 6.
+
+PRIM_FILE = KernelFile("boruvka_prim.cu", KEY_TYPES)
+MOST_BLOCKS = 4096
+"""More than are resident on any GPU, for telling beforehand what a run needs."""
+TREES_PER_THREAD = 4
+"""A grid much larger than the trees only makes the barriers slower."""
+LOG_LOG = -1
+"""``switch-after``: log2 log2 of the vertices, rounded up."""
+
+
+def default_rounds(vertices: int) -> int:
+    """Return log2 log2 of the vertices, rounded up; 0 for fewer than three."""
+    return max(0, math.ceil(math.log2(math.log2(vertices)))) if vertices > 2 else 0
+
+
+class PrimState(State):
+    """The arrays of Borůvka's rounds, and those of Prim's steps (meaning: boruvka_prim.cu)."""
+
+    def __init__(self, view: ResidentView, device: Device, switch_after: int):
+        if switch_after < LOG_LOG:
+            what = f"option 'switch-after' is {switch_after} rounds"
+            raise InputError(what, remedy="give 0 or more, or -1 for log log V")
+        self.prim_kernel, self.block = load_prim(view, device), PRIM_FILE["BLOCK"]
+        self.most_blocks = self.prim_kernel.resident_blocks(self.block)
+        super().__init__(view, device, arrays_with_prim(view, self.most_blocks))
+        self.switch_after = default_rounds(view.vertices) if switch_after == LOG_LOG else switch_after
+
+    def prim(self) -> None:
+        """Grow one tree after another until all that are left have joined."""
+        arcs, trees = self.arcs, self.trees_left
+        self.device.fill(self.best[:trees], -1)
+        self.device.fill(self.joined, 0)
+        self.device.fill(self.barrier, 0)
+        grid = max(1, min(-(-trees // (self.block * TREES_PER_THREAD)), self.most_blocks))
+        args = (np.int32(trees), self.ends, arcs.other, arcs.key, arcs.id, self.best, self.joined)
+        made = (self.block_arc, self.block_tree, self.forest, self.forest_edges, self.barrier)
+        self.prim_kernel(grid, self.block, (*args, *made), stop=self.barrier[2:])
+
+
+def load_prim(view: ResidentView, device: Device) -> Kernel:
+    """Return the kernel of Prim's steps, compiled if need be."""
+    return PRIM_FILE.kernel(device, key_types(view), cooperative=True)
+
+
+def compile_with_prim(view: ResidentView, device: Device, **options: int) -> None:
+    """Compile what ``prepare`` will need."""
+    compile_(view, device)
+    load_prim(view, device)
+
+
+def arrays_with_prim(sizes: InputSizes, blocks: int) -> ArrayTable:
+    """Return the arrays of a run whose last launch has so many blocks at most."""
+    return {
+        **arrays(sizes),
+        "joined": (sizes.vertices, np.uint8),
+        "block_arc": (blocks, np.dtype(f"i{sizes.index_bits // 8}")),
+        "block_tree": (blocks, np.int32),
+        "barrier": (3, np.uint32),
+    }
+
+
+def run_with_prim(state: PrimState, clock: Clock) -> Array:
+    """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
+    with clock.phase("list_arcs"):
+        state.start()
+    while state.arcs_left and int(state.round) < state.switch_after:
+        state.boruvka_round(clock)
+    if state.arcs_left:
+        with clock.phase("prim"):
+            state.prim()
+        clock.count("prim_steps", state.trees_left - 1)
+    return state.forest
+
+
+forest_algorithm(
+    "boruvka-prim",
+    summary="Borůvka's rounds by segmented scan, then Prim's steps on the trees they leave in one launch",
+    authors="Sun, Skadron",
+    year=2013,
+    section="6: conclusions and future work",
+    state_bytes=lambda sizes: needs(arrays_with_prim(sizes, MOST_BLOCKS)) + SCAN_BYTES,
+    prepare=lambda view, device, **options: PrimState(view, device, options["switch-after"]),
+    run=run_with_prim,
+    compile=compile_with_prim,
+    preparations=("sort-adjacency", "renumber", "rank-weights"),
+    options=(Option("switch-after", int, LOG_LOG, "rounds of Borůvka's before Prim's begins; -1: log2 log2 V"),),
 )

@@ -26,7 +26,7 @@ from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, merge_launches
-from gpugraph.problems.mst.streamed_edges import BUFFERS, NAMES, Feed, Part, canonical_edges, split_edges
+from gpugraph.problems.mst.streamed_edges import BUFFERS, NAMES, Chunk, Feed, Part, canonical_edges, split_edges
 from gpugraph.quantities import exactly, parse_bytes
 
 # ------------------------------------------------------------------ memory
@@ -41,12 +41,7 @@ _HEADROOM = 32
 
 
 def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
-    """Return the bytes of device memory that an algorithm may take.
-
-    Args:
-        text: what the option says; nothing for what is free on the device.
-        graph_bytes: what 100% is.
-        device: the device.
+    """Return the bytes of device memory that an algorithm may take by the option's text: without one, what is free.
 
     Raises:
         InputError: the text is no size of memory.
@@ -61,23 +56,15 @@ def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
 
 
 def check_limit(needed: int, limit: int, what: str) -> None:
-    """Refuse work whose least need exceeds the limit.
-
-    Args:
-        needed: bytes that cannot stay on the host.
-        limit: bytes that may be taken.
-        what: what needs them, e.g. ``"boruvka-streamed"``.
+    """Refuse work of ``what`` whose least need, in bytes, exceeds the limit.
 
     Raises:
         OutOfMemory: both figures are named.
     """
     if needed > limit:
-        raise OutOfMemory(
-            f"needs {exactly(needed)} on the device at least, for what belongs to the vertices, "
-            f"and may take {exactly(max(limit, 0))}",
-            where=what,
-            remedy="raise memory-limit, or use a device with more memory",
-        )
+        need = f"needs {exactly(needed)} on the device at least, for what belongs to the vertices"
+        remedy = "raise memory-limit, or use a device with more memory"
+        raise OutOfMemory(f"{need}, and may take {exactly(max(limit, 0))}", where=what, remedy=remedy)
 
 
 LIGHT_EDGES = 1.5
@@ -101,6 +88,7 @@ class Plan:
 
     Attributes:
         index_bits: width of an edge's number: 64 only where there are so many edges, each counted once.
+        wide: weight and number of an edge need more than one word.
         chunk: edges of a buffer; 0 where every edge is resident.
         capacity: edges of the list.
         most: light edges at most, light and middle ones together at most.
@@ -109,6 +97,7 @@ class Plan:
     """
 
     index_bits: int
+    wide: bool
     chunk: int
     capacity: int
     most: tuple[int, int]
@@ -130,10 +119,8 @@ def plan(view: GraphView, limit: int, options: dict[str, Any]) -> Plan:
     edge, entry = 4 + weight, 24 if wide else 16
     vertices = n * (16 + index + (8 if wide else 0)) + 8 * (n // 2 + 1) + len(NAMES) * (n + 1) * index + _SMALL
     if options["chunk"] < 0:
-        raise InputError(
-            f"option 'chunk' takes a number of edges, not {options['chunk']}",
-            remedy="give 0 or more; 0 leaves it to the memory there is",
-        )
+        what = f"option 'chunk' takes a number of edges, not {options['chunk']}"
+        raise InputError(what, remedy="give 0 or more; 0 leaves it to the memory there is")
     least = min(options["chunk"] or LEAST_CHUNK, max(edges, 1))
     check_limit(vertices + BUFFERS * edge * least + entry, limit, "boruvka-streamed")
     free = limit - vertices
@@ -141,27 +128,15 @@ def plan(view: GraphView, limit: int, options: dict[str, Any]) -> Plan:
     if per_vertex < 0:
         per_vertex = LIGHT_EDGES if view.arcs >= DENSE_DEGREE * n else SPARSE_LIGHT_EDGES
     wanted = min(edges, int(max(per_vertex, LIST_EDGES) * n))
-    everything = wanted * entry + edges * edge
-    if everything <= free and options["stream"] == "rest":
-        most = most_edges(wanted, int(per_vertex * n))
-        return Plan(index * 8, 0, max(wanted, 1), most, edges, vertices + everything + entry)
-    chunk = options["chunk"] or max(least, min(edges, MOST_CHUNK_BYTES // edge, free // 4 // (BUFFERS * edge)))
-    free -= BUFFERS * chunk * edge
-    capacity = max(1, min(wanted, free // entry))
-    resident = 0 if options["stream"] == "all" else max(0, min(edges, (free - capacity * entry) // edge))
+    chunk, capacity, resident = 0, max(wanted, 1), edges
+    if options["stream"] == "all" or wanted * entry + edges * edge > free:
+        chunk = options["chunk"] or max(least, min(edges, MOST_CHUNK_BYTES // edge, free // 4 // (BUFFERS * edge)))
+        free -= BUFFERS * chunk * edge
+        capacity = max(1, min(wanted, free // entry))
+        resident = 0 if options["stream"] == "all" else max(0, min(edges, (free - capacity * entry) // edge))
+    light = min(capacity, wanted, int(per_vertex * n))  # all light ones must fit the list
     taken = vertices + BUFFERS * chunk * edge + capacity * entry + resident * edge
-    return Plan(index * 8, chunk, capacity, most_edges(capacity, int(per_vertex * n)), resident, taken)
-
-
-def most_edges(capacity: int, wanted: int) -> tuple[int, int]:
-    """Return how many edges are light at most, and light or middle; all light ones must fit the list."""
-    light = min(capacity, wanted)
-    return light, int(MIDDLE * light)
-
-
-def is_wide(view: GraphView, planned: Plan) -> bool:
-    """Return whether weight and number of an edge need more than one word."""
-    return planned.index_bits == 64 or view.weights.itemsize == 8
+    return Plan(index * 8, wide, chunk, capacity, (light, int(MIDDLE * light)), resident, taken)
 
 
 FILE = KernelFile("boruvka_streamed.cu", KEY_TYPES)
@@ -170,7 +145,7 @@ MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
 
 def arrays(view: GraphView, planned: Plan) -> ArrayTable:
     """Return the arrays of a run besides the buffers and what stays of the edges (meaning: boruvka_streamed.cu)."""
-    n, capacity, wide = view.vertices, planned.capacity, is_wide(view, planned)
+    n, capacity, wide = view.vertices, planned.capacity, planned.wide
     return {
         **dict.fromkeys(("label", "link"), (n, np.int32)),
         "best_key": (n, np.uint64),
@@ -192,24 +167,20 @@ class State(Arrays):
         device.require(planned.bytes)
         super().__init__(device, arrays(view, planned))
         self.view, self.plan, self.block = view, planned, FILE["BLOCK"]
-        self.index, self.wide = self.forest.dtype, is_wide(view, planned)
+        self.index = self.forest.dtype
         self.best = (self.best_key, self.best_id)
         self.list = (self.list_ends, self.list_key, self.list_id)
         self.most_blocks = device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
         self.kept = device.empty(self.most_blocks, np.uint32)
         self.feed = Feed(device, planned.chunk, view.weights.dtype)
         self.parts = split_edges(view, device, planned.most, self.index)
-        self._place_resident()
-        self.kernels = load_kernels(view, device, planned)
-
-    def _place_resident(self) -> None:
-        """Copy the rows to the device, and as many of the edges as are to stay, the light ones first."""
-        left = self.plan.resident
-        for part in self.parts:
+        left = planned.resident
+        for part in self.parts:  # the light ones first
             part.resident = min(left, part.edges)
             left -= part.resident
             kept = (part.rows, part.heads[: part.resident], part.weights[: part.resident])
-            part.there = tuple(self.device.upload(array) for array in kept)
+            part.there = tuple(device.upload(array) for array in kept)
+        self.kernels = load_kernels(view, device, planned)
 
     def word(self, name: str) -> Array:
         """Return a word of ``control`` (1,)."""
@@ -231,21 +202,20 @@ class State(Arrays):
         self.device.fill(self.changed, 0)
         self.device.fill(self.word("LISTED"), 0)
         self.launch("reset_trees", self.view.vertices, np.int32(0), self.trees, self.link, *self.best)
-        rows, *resident = part.there
         if part.resident:
-            self._pass_chunk(part, rows, 0, part.resident, *resident)
-        for chunk, heads, weights in self.feed.take(part):
-            self._pass_chunk(part, rows, chunk.first, chunk.count, heads, weights)
+            self._pass_chunk(Chunk(part, 0, part.resident), *part.there[1:])
+        for arrived in self.feed.take(part):
+            self._pass_chunk(*arrived)
         return int(self.device.read(self.word("LISTED")))
 
-    def _pass_chunk(self, part: Part, rows: Array, first: int, count: int, heads: Array, weights: Array) -> None:
-        number, n = self.index.type, np.int32(self.view.vertices)
-        span = (number(first), number(count), number(part.numbers))
-        edges = (n, rows, heads, weights, FILE.weight_kind(weights), self.label)
+    def _pass_chunk(self, chunk: Chunk, heads: Array, weights: Array) -> None:
+        part, number, n = chunk.part, self.index.type, np.int32(self.view.vertices)
+        span = (number(chunk.first), number(chunk.count), number(part.numbers))
+        edges = (n, part.there[0], heads, weights, FILE.weight_kind(weights), self.label)
         capacity = np.uint32(self.plan.capacity)
-        work = (count + 3) // 4  # a warp takes 128 edges
+        work = (chunk.count + 3) // 4  # a warp takes 128 edges
         self.launch("pass_chunk", work, *span, *edges, capacity, *self.list, *self.best, self.control)
-        if self.wide:
+        if self.plan.wide:
             self.launch("settle_chunk", work, *span, *edges, *self.best)
         self.launch("link_chunk", work, *span, *edges, *self.best, self.link)
 
@@ -271,7 +241,7 @@ class State(Arrays):
         share = np.uint32(-(-listed // blocks))
         self.kernels["deal_list"](1, self.block, (np.int32(blocks), share, self.control, self.kept))
 
-        def on_list(name: str, *args: Any) -> None:
+        def on_list(name: str, *args: object) -> None:
             self.kernels[name](blocks, self.block, (share, self.kept, *args))
 
         round_, most, left = 0, self.view.vertices, listed
@@ -279,7 +249,7 @@ class State(Arrays):
             if round_ > 0:
                 self.launch("reset_trees", most, np.int32(round_), self.trees, self.link, *self.best)
                 on_list("offer_list", *self.list[:2], *self.best)
-                if self.wide:
+                if self.plan.wide:
                     on_list("settle_list", *self.list, *self.best)
                 on_list("link_list", *self.list, *self.best, self.link)
             self.merge(round_, most)
@@ -301,12 +271,12 @@ def make_plan(view: GraphView, device: Device, options: dict[str, Any]) -> Plan:
     return plan(view, limit_bytes(options["memory-limit"], view.nbytes, device), options)
 
 
-def compile_(view: GraphView, device: Device, **options: Any) -> None:
+def compile_(view: GraphView, device: Device, **options: object) -> None:
     """Compile the kernels; refuse what cannot fit before the edges are copied."""
     load_kernels(view, device, make_plan(view, device, options))
 
 
-def prepare(view: GraphView, device: Device, **options: Any) -> State:
+def prepare(view: GraphView, device: Device, **options: object) -> State:
     """Copy the edges to pinned memory, and to the device what is to stay there, and allocate all a run needs."""
     return State(view, device, make_plan(view, device, options))
 

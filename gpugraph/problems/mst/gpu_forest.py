@@ -70,7 +70,7 @@ def forest_bytes(sizes: InputSizes) -> int:
     return sizes.nbytes + sizes.index_bits // 8 * max(min(sizes.vertices - 1, sizes.arcs // 2), 0)
 
 
-def forest_algorithm(name: str, **fields: Any) -> Algorithm:
+def forest_algorithm(name: str, **fields: object) -> Algorithm:
     """Register an algorithm for GPUs that leaves a forest as described above; ``fields`` as for ``add_algorithm``."""
     shared = {"fetch": fetch_forest, "finish": finish_forest, "digest": set_digest}
     return add_algorithm("mst", name, **(shared | fields))

@@ -45,8 +45,25 @@ def arrays(sizes: InputSizes, *, pairs: bool) -> ArrayTable:
     }
 
 
+def load_kernels(view: ResidentView, device: Device, *, layout: str, **_: object) -> dict[str, Kernel]:
+    """Return the kernels that fit the view and the layout, compiled if need be."""
+    pairs = layout == "int2"
+    if pairs and (view.index_bits, view.weights.dtype.itemsize) != (32, 4):
+        what = f"layout int2 holds 32-bit weights and indices, not {view.weights.dtype} and {view.index_bits} bits"
+        raise InputError(what, remedy="use --set layout=csr")
+    defines = {**key_types(view), "PAIRS": int(pairs)}
+    return FILE.kernels(device, defines, without=() if pairs else ("pack_pairs",))
+
+
+def smallest_block(work: int, most: int) -> int:
+    """Return the smallest of the paper's block sizes that covers ``work``, at most ``most``."""
+    return min((size for size in BLOCK_SIZES if size >= work), default=most) if work < most else most
+
+
 class State(Arrays):
     """The arrays of one run and the kernels that work on them."""
+
+    load_kernels = staticmethod(load_kernels)
 
     def __init__(self, view: ResidentView, device: Device, threads: int, blocks: int, layout: str):
         if blocks < 1:
@@ -55,11 +72,13 @@ class State(Arrays):
         super().__init__(device, {**arrays(view, pairs=self.pairs), **self.reduction_arrays(key_dtype(view), blocks)})
         self.view, self.threads, self.blocks = view, threads, blocks
         self.candidates = (self.from_, self.to, self.weight)  # R1, R2, R3
-        self.kernels = self.load_kernels(layout)
+        self.kernels = self.load_kernels(view, device, layout=layout)
         weights = (view.weights, FILE.weight_kind(view.weights))
         self.graph: tuple[Any, ...] = (view.offsets, view.targets, *weights)
         if self.pairs:
-            self.graph = self._pack_pairs()
+            n, arcs, packed = view.vertices, view.arcs, (self.vertex_pairs, self.arc_pairs)
+            self.launch("pack_pairs", max(n, arcs), np.int32(n), np.int32(arcs), *self.graph, *packed)
+            self.graph = packed
 
     def reduction_arrays(self, key: np.dtype[Any], blocks: int) -> ArrayTable:
         """Return T1 and T2: of each block the lightest weight and which candidate has it."""
@@ -70,20 +89,6 @@ class State(Arrays):
         """T1 and T2, in the kernels' order."""
         return self.block_weight, self.block_index
 
-    def load_kernels(self, layout: str) -> dict[str, Kernel]:
-        """Return the kernels of a run by their names without ``prim_``."""
-        return load_kernels(self.view, self.device, layout=layout)
-
-    def _pack_pairs(self) -> tuple[Array, Array]:
-        n, arcs = self.view.vertices, self.view.arcs
-        args = (np.int32(n), np.int32(arcs), *self.graph, self.vertex_pairs, self.arc_pairs)
-        self.launch("pack_pairs", max(n, arcs), *args)
-        return self.vertex_pairs, self.arc_pairs
-
-    def launch_step(self, name: str, grid: int, block: int, *args: Any) -> None:
-        """Launch a kernel of a step."""
-        self.kernels[name](grid, block, args)
-
     def start(self) -> None:
         """Make vertex 0 the tree."""
         n = self.view.vertices
@@ -92,17 +97,16 @@ class State(Arrays):
 
     def compare_update(self, step: np.int32) -> None:
         """Let every candidate look for itself in the row of the vertex that joined last."""
-        n, grid = self.view.vertices, self.division(int(step))
-        self.launch_step("compare_update", *grid, np.int32(n), step, *self.graph, self.current, *self.candidates)
+        args = (np.int32(self.view.vertices), step, *self.graph, self.current, *self.candidates)
+        self.kernels["compare_update"](*self.division(int(step)), args)
 
     def min_reduction(self, step: np.int32) -> None:
         """Find the lightest candidate, in at most two launches, and let it join the tree."""
         grid, block = self.division(int(step))
-        n, blocks = np.int32(self.view.vertices), self.reduced
-        self.launch_step("reduce_candidates", grid, block, n, step, *self.candidates, *blocks, self.current)
+        args = (step, *self.candidates, *self.reduced, self.current)
+        self.kernels["reduce_candidates"](grid, block, (np.int32(self.view.vertices), *args))
         if grid > 1:
-            block = smallest_block(grid, self.threads)
-            self.launch_step("reduce_blocks", 1, block, np.int32(grid), step, *self.candidates, *blocks, self.current)
+            self.kernels["reduce_blocks"](1, smallest_block(grid, self.threads), (np.int32(grid), *args))
 
     def division(self, step: int) -> tuple[int, int]:
         """Return grid and block for the candidates that are left: chosen anew before every launch."""
@@ -115,23 +119,6 @@ class State(Arrays):
         n = self.view.vertices
         args = (self.view.offsets, self.view.targets, *self.candidates[:2], self.forest, self.forest_edges)
         self.launch("edge_ids", n, np.int32(n), *args)
-
-
-def load_kernels(view: ResidentView, device: Device, *, layout: str, **_: Any) -> dict[str, Kernel]:
-    """Return the kernels that fit the view and the layout, compiled if need be."""
-    pairs = layout == "int2"
-    if pairs and (view.index_bits, view.weights.dtype.itemsize) != (32, 4):
-        raise InputError(
-            f"layout int2 holds 32-bit weights and indices, not {view.weights.dtype} and {view.index_bits} bits",
-            remedy="use --set layout=csr",
-        )
-    defines = {**key_types(view), "PAIRS": int(pairs)}
-    return FILE.kernels(device, defines, without=() if pairs else ("pack_pairs",))
-
-
-def smallest_block(work: int, most: int) -> int:
-    """Return the smallest of the paper's block sizes that covers ``work``, at most ``most``."""
-    return min((size for size in BLOCK_SIZES if size >= work), default=most) if work < most else most
 
 
 def state_bytes(sizes: InputSizes, *, pairs: bool = False) -> int:
@@ -174,8 +161,16 @@ forest_algorithm(
 NAIVE_FILE = KernelFile("prim_naive.cu", product(WEIGHT=("uint32", "uint64")))
 
 
+def load_naive_kernels(view: ResidentView, device: Device, *, layout: str, **_: object) -> dict[str, Kernel]:
+    """Return the kernels that fit the view and the layout, compiled if need be."""
+    own = NAIVE_FILE.kernels(device, {"WEIGHT": key_dtype(view).name})
+    return load_kernels(view, device, layout=layout) | {f"naive_{name}": own[name] for name in own}
+
+
 class NaiveState(State):
     """The arrays of one run (shapes and meaning: prim_naive.cu)."""
+
+    load_kernels = staticmethod(load_naive_kernels)
 
     def reduction_arrays(self, key: np.dtype[Any], blocks: int) -> ArrayTable:
         """Return the words that the passes lower and write: least weight, least endpoints, chosen candidate."""
@@ -186,10 +181,6 @@ class NaiveState(State):
         """These words, in the kernels' order."""
         return self.least_weight, self.least_ends, self.chosen
 
-    def load_kernels(self, layout: str) -> dict[str, Kernel]:
-        """Return the kernels of a run by their names without ``prim_``."""
-        return load_naive_kernels(self.view, self.device, layout=layout)
-
     def start(self) -> None:
         """Make vertex 0 the tree, and the words ready for the first step."""
         super().start()
@@ -198,18 +189,12 @@ class NaiveState(State):
 
     def min_reduction(self, step: np.int32) -> None:
         """Find the lightest candidate by atomics, in three passes, and let it join the tree."""
-        grid, n = self.division(int(step)), np.int32(self.view.vertices)
-        least_weight, least_ends, chosen = self.reduced
-        self.launch_step("naive_least_weight", *grid, n, step, self.weight, least_weight)
-        self.launch_step("naive_least_ends", *grid, n, step, *self.candidates, least_weight, least_ends)
-        self.launch_step("naive_find", *grid, n, step, *self.candidates, least_weight, least_ends, chosen)
-        self.launch_step("naive_join", 1, 1, step, *self.candidates, chosen, self.current, least_weight, least_ends)
-
-
-def load_naive_kernels(view: ResidentView, device: Device, *, layout: str, **_: Any) -> dict[str, Kernel]:
-    """Return the kernels that fit the view and the layout, compiled if need be."""
-    own = NAIVE_FILE.kernels(device, {"WEIGHT": key_dtype(view).name})
-    return load_kernels(view, device, layout=layout) | {f"naive_{name}": own[name] for name in own}
+        grid, now = self.division(int(step)), (np.int32(self.view.vertices), step)
+        kernels, least, chosen = self.kernels, self.reduced[:2], self.chosen
+        kernels["naive_least_weight"](*grid, (*now, self.weight, self.least_weight))
+        kernels["naive_least_ends"](*grid, (*now, *self.candidates, *least))
+        kernels["naive_find"](*grid, (*now, *self.candidates, *least, chosen))
+        kernels["naive_join"](1, 1, (step, *self.candidates, chosen, self.current, *least))
 
 
 forest_algorithm(

@@ -12,12 +12,13 @@ Source: see the kernel's docblock.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, product
 from gpugraph.errors import InputError
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Option
@@ -130,11 +131,9 @@ def choose_shape(view: ResidentView, device: Device, blocks: int, threads: int, 
         fitting = [i for i in range(len(ON_CHIP)) if fits(view, chosen, i, limit)]
         wanted = fitting[-1]
     elif not fits(view, chosen, wanted, limit):
-        raise InputError(
-            f"option on_chip={on_chip}: a block would need {shared_bytes(view, chosen, wanted):,} bytes of shared "
-            f"memory, it can have {limit:,}",
-            remedy="give more blocks, or on_chip=auto",
-        )
+        asked = f"a block would need {shared_bytes(view, chosen, wanted):,} bytes of shared memory"
+        what = f"option on_chip={on_chip}: {asked}, it can have {limit:,}"
+        raise InputError(what, remedy="give more blocks, or on_chip=auto")
     if not threads:
         threads, most, items = WARP, FILE["MAX_THREADS"], FILE["ITEMS"]
         # Several blocks prefetch with every warp but the first, so they have at least two.
@@ -143,10 +142,8 @@ def choose_shape(view: ResidentView, device: Device, blocks: int, threads: int, 
     need = shared_bytes(view, chosen, wanted)
     resident = load_kernel(view, device, wanted).resident_blocks(threads, need)
     if chosen > resident:
-        raise InputError(
-            f"{chosen} blocks of {threads} threads cannot wait for each other, {resident} are resident at once",
-            remedy=f"give --set blocks={resident} or less",
-        )
+        what = f"{chosen} blocks of {threads} threads cannot wait for each other, {resident} are resident at once"
+        raise InputError(what, remedy=f"give --set blocks={resident} or less")
     return Shape(chosen, threads, wanted, need)
 
 
@@ -161,19 +158,9 @@ def load_kernel(view: ResidentView, device: Device, on_chip: int) -> Kernel:
     return FILE.kernel(device, {**key_types(view), "ON_CHIP": on_chip}, cooperative=True)
 
 
-def compile_kernel(view: ResidentView, device: Device, blocks: int, threads: int, on_chip: str, prefetch: bool) -> None:
-    """Bring the kernel that a run will need into being."""
-    choose_shape(view, device, blocks, threads, on_chip)
-
-
-def state_bytes(view: ResidentView, shape: Shape) -> int:
-    """Return the bytes that ``State`` allocates."""
-    return needs(arrays(view, shape))
-
-
-def prepare(view: ResidentView, device: Device, blocks: int, threads: int, on_chip: str, prefetch: bool) -> State:
+def prepare(view: ResidentView, device: Device, prefetch: bool, **how: Any) -> State:
     """Choose how the work is divided, and allocate everything a run needs."""
-    return State(view, device, choose_shape(view, device, blocks, threads, on_chip), prefetch)
+    return State(view, device, choose_shape(view, device, **how), prefetch)
 
 
 def run(state: State, clock: Clock) -> Array:
@@ -184,12 +171,9 @@ def run(state: State, clock: Clock) -> Array:
     if view.vertices == 0:
         return state.forest
     device.fill(state.slots, 0)
-    args = (
-        *(np.int32(view.vertices), view.offsets, view.targets, view.weights, FILE.weight_kind(view.weights)),
-        *(np.int32(state.ahead), state.parent, state.key_store, state.from_store, state.winner_store),
-        *(state.slots, state.forest, state.forest_edges),
-        state.stop,
-    )
+    graph = np.int32(view.vertices), view.offsets, view.targets, view.weights, FILE.weight_kind(view.weights)
+    stores = np.int32(state.ahead), state.parent, state.key_store, state.from_store, state.winner_store
+    args = (*graph, *stores, state.slots, state.forest, state.forest_edges, state.stop)
     state.kernel(shape.blocks, shape.threads, args, shape.shared_bytes, stop=state.stop)
     return state.forest
 
@@ -202,7 +186,7 @@ forest_algorithm(
     section="VI-E: what limits the speedup; the launch without a host loop is ours",
     prepare=prepare,
     run=run,
-    compile=compile_kernel,
+    compile=lambda view, device, prefetch, **how: choose_shape(view, device, **how),
     minimum_bytes=forest_bytes,
     options=(
         Option("blocks", int, 0, "blocks that share the vertices; 0: as few as hold the candidates on chip"),

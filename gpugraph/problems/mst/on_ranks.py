@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
 from gpugraph.exact import exact_sum
-from gpugraph.graph.canonical import canonical_order, find_arc, order_keys
+from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.verify import Certificate, _path_maximum, _unite_by_size, check_totals
+from gpugraph.problems.mst.forest import Forest, find_arcs
+from gpugraph.problems.mst.verify import Certificate, check_totals, first_violation, unite_by_size, verdict_on
 from gpugraph.ranks.part import GraphPart
 
 
@@ -54,7 +53,8 @@ def gathered_forest(part: GraphPart, u: NDArray[Any], v: NDArray[Any], weight: N
     u, v, weight = (np.concatenate(part.comm.all_gather_v(column)) for column in columns)
     low, high = np.searchsorted(u, [part.first, part.first + part.rows])  # whose rows are here
     edges = np.zeros(len(u), np.int64)
-    edges[low:high] = _ids(part.offsets, part.targets, part.first, u[low:high], v[low:high]) + part.first_arc
+    find_arcs((part.offsets, part.targets), (u[low:high] - part.first, v[low:high]), edges[low:high], 0, high - low)
+    edges[low:high] += part.first_arc
     part.comm.all_reduce(edges, "sum")
     return forest_of(part, edges, u, v, weight)
 
@@ -71,19 +71,15 @@ def forest_of(
 def certify_part(part: GraphPart, result: GatheredForest) -> Verdict:
     """Check that the forest spans, has no cycle, and that every other edge is the last of its cycle; a collective."""
     faults = part.comm.all_gather_object(_fault(part, result))
-    for fault in faults:
-        if fault is not None:
-            return Verdict("failed", "certificate", fault)
-    others = part.edges - len(result.edges)
-    detail = f"spanning, without a cycle, and each of the {others} other edges is the last of its cycle"
-    return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
+    fault = next((one for one in faults if one is not None), None)
+    return verdict_on(result, fault, f"; checked by {part.comm.size} ranks")
 
 
 def _fault(part: GraphPart, forest: GatheredForest) -> str | None:
     """Return what this rank finds wrong with a forest, or None."""
     if (fault := _false_edge(part, forest)) is not None:
         return fault
-    totals = check_totals(forest, exact_sum(forest.weight), part.vertices - len(forest.edges))
+    totals = check_totals(forest, exact_sum(forest.weight))
     if part.on_device is not None and part.on_device.usable:
         return _refuted_on_device(part, forest) or totals
     keys = order_keys(forest.weight)
@@ -91,11 +87,11 @@ def _fault(part: GraphPart, forest: GatheredForest) -> str | None:
     u, v = forest.u[order], forest.v[order]
     up = np.empty((part.vertices, 2), np.int64)
     up[:, 0], up[:, 1] = np.arange(part.vertices), np.iinfo(np.int64).max
-    closing = _unite_by_size(u, v, up, np.ones(part.vertices, np.int64))
+    closing = unite_by_size(u, v, up, np.ones(part.vertices, np.int64))
     if closing >= 0:
         return f"edge ({u[closing]}, {v[closing]}) of weight {forest.weight[order][closing]} closes a cycle"
-    rows = part.offsets, part.targets, order_keys(part.weights)
-    own, last = _first_violation(rows, part.first, part.first_arc, up, (forest.edges[order], keys[order]))
+    rows = part.offsets, part.targets, order_keys(part.weights), part.first, part.first_arc
+    own, last = first_violation(rows, up, (forest.edges[order], keys[order]), 0, part.rows)
     if own >= 0:
         return _violation(part, forest, own, int(order[last]) if last >= 0 else None)
     return totals
@@ -140,35 +136,3 @@ def _false_edge(part: GraphPart, forest: GatheredForest) -> str | None:
     for k in np.flatnonzero(wrong)[:1]:
         return f"edge ({u[k]}, {v[k]}) of weight {w[k]} is not the graph's edge of the id {edges[low + k]}"
     return None
-
-
-@njit
-def _ids(offsets: Any, targets: Any, first: int, u: Any, v: Any) -> Any:
-    """Return the positions of the arcs u→v among these rows."""
-    ids = np.empty(len(u), np.int64)
-    for k in range(len(u)):
-        ids[k] = find_arc(offsets, targets, u[k] - first, v[k])
-    return ids
-
-
-@njit
-def _first_violation(
-    rows: tuple[Any, ...], first: int, first_arc: int, up: Any, forest: tuple[Any, ...]
-) -> tuple[int, int]:
-    """Return the first edge of these rows that refutes the forest, and the rank of the forest edge it comes before.
-
-    −1 for none: no such edge, or one that joins two trees.
-    """
-    (offsets, targets, keys), (ranked, ranked_keys) = rows, forest
-    for row in range(len(offsets) - 1):
-        u = first + row
-        for arc in range(offsets[row], offsets[row + 1]):
-            if targets[arc] < u:
-                continue
-            rank = _path_maximum(up, np.int64(u), np.int64(targets[arc]))
-            if rank < 0:
-                return arc, -1
-            edge, last = first_arc + arc, ranked[rank]
-            if keys[arc] < ranked_keys[rank] or (keys[arc] == ranked_keys[rank] and edge < last):
-                return arc, rank
-    return -1, -1

@@ -96,15 +96,7 @@ def tied_keys(graph: CSRGraph, edges: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, first: list[Any]) -> PeerForest:
-    """Return the forest of the edges {u, v} that a peer named.
-
-    Args:
-        graph: the graph.
-        u: (k,) vertices, one end of each edge.
-        v: (k,) vertices, the other end.
-        by: the peer's name.
-        first: shared by the samples of a state.
-    """
+    """Return the forest of the edges {u, v}, (k,) vertices each, that the peer ``by`` named; runs share ``first``."""
     u, v = np.asarray(u, np.int64), np.asarray(v, np.int64)
     inside = (np.minimum(u, v) >= 0) & (np.maximum(u, v) < graph.vertices)
     ids = np.full(len(u), -1, np.int64)
@@ -117,15 +109,14 @@ def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, 
     return PeerForest(graph, plain.edges, plain.total_weight, plain.components, by, fault, first)
 
 
-def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> Any:
+def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> object:
     if graph.arcs and (graph.weights == 0).any():
-        raise PeerRefused(
-            "SciPy's answer cannot hold edges of weight 0", remedy="choose other weights (--weights), or leave it out"
-        )
+        remedy = "choose other weights (--weights), or leave it out"
+        raise PeerRefused("SciPy's answer cannot hold edges of weight 0", remedy=remedy)
     return libraries.scipy_matrix(graph, upper=True)
 
 
-def _scipy(matrix: Any) -> Any:
+def _scipy(matrix: Any) -> object:
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     return minimum_spanning_tree(matrix)
@@ -149,20 +140,15 @@ def _networkx(structure: tuple[Any, str]) -> list[tuple[int, int]]:
     return list(networkx.minimum_spanning_edges(graph, algorithm=method, weight="weight", data=False))
 
 
-def _as_pairs(edges: Any) -> Pairs:
+def _as_pairs(edges: object) -> Pairs:
     pairs = np.array(edges, np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 
 
-def _igraph(prepared: libraries.IgraphGraph) -> Any:
+def _igraph(prepared: libraries.IgraphGraph) -> object:
     # Releases before 1.0 know no methods.
     chosen = {} if prepared.method == "auto" else {"method": prepared.method}
     return prepared.graph.spanning_tree(weights=prepared.weights, return_tree=False, **chosen)
-
-
-def _igraph_pairs(prepared: libraries.IgraphGraph, edges: Any) -> Pairs:
-    numbers = np.array(edges, np.int64)
-    return prepared.tails[numbers], prepared.heads[numbers]
 
 
 _NETWORKIT = {"kruskal": "KruskalMSF", "prim": "PrimMSF"}
@@ -178,7 +164,7 @@ def _networkit_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any
     return libraries.networkit_graph(graph, threads), method
 
 
-def _networkit(structure: tuple[Any, str]) -> Any:
+def _networkit(structure: tuple[Any, str]) -> object:
     import networkit
 
     graph, method = structure
@@ -187,7 +173,7 @@ def _networkit(structure: tuple[Any, str]) -> Any:
     return algorithm
 
 
-def _rustworkx(graph: Any) -> Any:
+def _rustworkx(graph: object) -> object:
     import rustworkx
 
     return rustworkx.minimum_spanning_edges(graph, weight_fn=float)
@@ -202,7 +188,7 @@ def _cugraph_prepared(graph: CSRGraph, threads: int, method: str) -> libraries.C
     return libraries.CugraphGraph(graph, threads, method, renumber=False)
 
 
-def _cugraph(prepared: libraries.CugraphGraph) -> Any:
+def _cugraph(prepared: libraries.CugraphGraph) -> object:
     import cupy
     import pylibcugraph
 
@@ -230,7 +216,11 @@ PEERS = {
         methods=("kruskal", "prim", "boruvka"),
     ),
     "igraph": Adapter(
-        "Graph.spanning_tree", libraries.IgraphGraph, _igraph, _igraph_pairs, methods=("auto", "prim", "kruskal")
+        "Graph.spanning_tree",
+        libraries.IgraphGraph,
+        _igraph,
+        lambda prepared, edges: tuple(ends[np.array(edges, np.int64)] for ends in (prepared.tails, prepared.heads)),
+        methods=("auto", "prim", "kruskal"),
     ),
     "networkit": Adapter(
         "graph.KruskalMSF or PrimMSF",
@@ -270,11 +260,8 @@ class ByPeers:
         """Return the forest that a file lists, ``u v`` a line."""
         columns = file.columns()
         if len(columns) < 2 and len(columns[0] if columns else ()):
-            raise PeerThrew(
-                "its result file has one number a line; an edge is 'u v'",
-                where=file.by,
-                remedy="let it write the two ends of an edge on each line",
-            )
+            what = "its result file has one number a line; an edge is 'u v'"
+            raise PeerThrew(what, where=file.by, remedy="let it write the two ends of an edge on each line")
         u, v = [file.vertices(column) for column in columns[:2]] or [np.empty(0, np.int64)] * 2
         return forest_of_pairs(graph, u, v, file.by, first)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -144,7 +143,7 @@ class ForestFiles:
         files.check_names(graph, claim)
         return forest
 
-    def to_networkx(self, forest: Forest) -> Any:
+    def to_networkx(self, forest: Forest) -> object:
         """Return a forest as a ``Graph`` with the attribute ``weight`` on every edge."""
         import networkx
 
@@ -212,25 +211,13 @@ class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
             return graph.symmetrized()
         return symmetrize(graph) if graph.directed else graph
 
-    def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-        """Return the one run there is to make."""
-        return [()]
-
-    def query_of(self, result: Forest) -> tuple[Any, ...]:
-        """Return the one query there is."""
-        return ()
-
-    def work(self, graph: CSRGraph | GraphPart, result: Forest) -> int:
-        """Return the number of undirected edges of the graph."""
-        return graph.edges
-
     def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
         """Return the algorithm measured fastest: filter-Borůvka on a GPU (docs/results.md), Borůvka's elsewhere."""
         if isinstance(graph, GraphPart):
             return "boruvka-distributed"
         return "filter-boruvka" if device_kind == "cuda" else "boruvka"
 
-    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Forest:
+    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Forest:
         """Return the forest of the canonical edge ids in an array, of pairs of vertices, or of a Forest."""
         edges = returned.edges if isinstance(returned, Forest) else numbers(returned)
         remedy = "return pairs of vertices, or the ids of the forest's edges: the places of their arcs u->v with u < v"

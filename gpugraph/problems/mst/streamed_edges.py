@@ -67,53 +67,42 @@ NAMES = ("light", "middle", "heavy")
 
 
 def split_edges(view: GraphView, device: Device, most: tuple[int, int], index: np.dtype[Any]) -> list[Part]:
-    """Return the parts of a graph's edges, the lightest first; a part without edges is left out.
+    """Return the parts of a graph's edges, the lightest first, in pinned memory; a part without edges is left out.
 
-    Args:
-        view: the graph, its rows sorted by target.
-        device: whose pinned memory the edges go to.
-        most: how many edges the light part has at most, and the light and middle ones together; about so many are.
-        index: the dtype of an edge's number.
+    ``most`` is how many edges the light part has at most, and the light and middle ones together: about so many are.
+    Rows are sorted by target; ``index`` is the dtype of an edge's number.
     """
-    n, arrays = view.vertices, (view.offsets, view.targets, *weight_words(view.weights))
+    n, arcs = view.vertices, (view.offsets, view.targets, *weight_words(view.weights))
     ranges = balanced_ranges(view.offsets)
     rows = np.zeros((len(NAMES), n + 1), index)
     limits, takes = np.full(len(NAMES), _MOST, np.uint64), np.full(len(NAMES), n, np.int64)
     before: NDArray[Any] = np.zeros(n, index)
     for i in range(len(NAMES)):
         up_to = view.arcs // 2 if i == len(NAMES) - 1 else most[i]
-        limits[i], takes[i], counts = _cut(view, arrays, ranges, up_to, index)
+        limits[i], takes[i], counts = _cut(view, arcs, ranges, up_to, index)
         np.cumsum(counts - before, out=rows[i, 1:])
         before = counts
     starts = np.concatenate(([0], np.cumsum(rows[:, -1], dtype=np.int64)))
     heads = device.pinned(int(starts[-1]), view.targets.dtype)
     weights = device.pinned(int(starts[-1]), view.weights.dtype)
-    in_threads(
-        lambda lo, hi: _write(*arrays, view.weights, limits, takes, lo, hi, rows, starts, heads, weights), ranges
-    )
-    parts = []
-    for name, row, (first, last) in zip(NAMES, rows, pairwise(starts.tolist()), strict=True):
-        if first < last:
-            parts.append(Part(name, row, heads[first:last], weights[first:last], first))
-    return parts
+    in_threads(partial(_write, arcs, (limits, takes, rows, starts), (view.weights, heads, weights)), ranges)
+    spans = zip(NAMES, rows, pairwise(starts.tolist()), strict=True)
+    return [Part(name, row, heads[lo:hi], weights[lo:hi], lo) for name, row, (lo, hi) in spans if lo < hi]
 
 
 def _cut(
-    view: GraphView, arrays: tuple[Any, ...], ranges: list[tuple[int, int]], most: int, index: np.dtype[Any]
+    view: GraphView, arcs: tuple[Any, ...], ranges: list[tuple[int, int]], most: int, index: np.dtype[Any]
 ) -> tuple[np.uint64, int, NDArray[Any]]:
-    """Return where to cut so that at most ``most`` edges, and about so many, lie before.
+    """Return limit and takes so that at most ``most`` edges, and about so many, lie before; and (n,) how many of a row.
 
-    Returns:
-        limit, takes: an edge lies before the cut if its key is below the limit, or equal and its row before ``takes``.
-        counts: (n,) how many edges of each row lie before.
+    An edge lies before the cut if its key is below the limit, or equal and its row before ``takes``.
     """
     n, edges = view.vertices, view.arcs // 2
     share = most / max(edges, 1)
     less, equal = np.zeros(n, index), np.zeros(n, index)
     while True:
         limit = _limit(view, share)
-        count = partial(_count, limit, less, equal, *arrays)
-        in_threads(count, ranges)
+        in_threads(partial(_count, arcs, limit, (less, equal)), ranges)
         below = int(less.sum())
         if below <= most:
             break
@@ -147,19 +136,9 @@ def _limit(view: GraphView, share: float) -> np.uint64:
 
 
 @njit
-def _count(
-    limit: Any,
-    less: Any,
-    equal: Any,
-    offsets: Any,
-    targets: Any,
-    words: Any,
-    sign: Any,
-    real: bool,
-    start: int,
-    stop: int,
-) -> None:
+def _count(arcs: tuple[Any, ...], limit: Any, counts: tuple[Any, ...], start: int, stop: int) -> None:
     """Count the edges of the rows [start, stop) below the limit, and those equal to it."""
+    (offsets, targets, words, sign, real), (less, equal) = arcs, counts
     for u in range(start, stop):
         below = same = 0
         arc = offsets[u + 1]
@@ -173,23 +152,10 @@ def _count(
 
 
 @njit
-def _write(
-    offsets: Any,
-    targets: Any,
-    words: Any,
-    sign: Any,
-    real: bool,
-    weights: Any,
-    limits: Any,
-    takes: Any,
-    start: int,
-    stop: int,
-    rows: Any,
-    starts: Any,
-    heads: Any,
-    weights_out: Any,
-) -> None:
+def _write(arcs: tuple[Any, ...], parts: tuple[Any, ...], out: tuple[Any, ...], start: int, stop: int) -> None:
     """Write the edges of the rows [start, stop) to their parts."""
+    (offsets, targets, words, sign, real), (limits, takes, rows, starts) = arcs, parts
+    weights, heads, weights_out = out
     at = np.empty(len(limits), np.int64)
     for u in range(start, stop):
         for part in range(len(limits)):
@@ -221,16 +187,7 @@ class Chunk:
 
 
 class Feed:
-    """Brings chunks to the device in the order in which they are expected.
-
-    Args:
-        device: the device.
-        chunk: edges of a buffer.
-        weight: the dtype of a weight.
-
-    Attributes:
-        bytes: what was copied since ``start``.
-    """
+    """Brings chunks to the device in the order in which they are expected, ``bytes`` of them since ``start``."""
 
     def __init__(self, device: Device, chunk: int, weight: np.dtype[Any]):
         self._device, self.chunk = device, chunk

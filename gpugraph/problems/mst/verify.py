@@ -24,6 +24,7 @@ minimum spanning forest of the ranks is that of the weights.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -51,13 +52,8 @@ _RANGES_PER_THREAD = 8
 def check_certificate(graph: CSRGraph, forest: Forest, keys: Keys | None = None) -> Verdict:
     """Check that a forest is the minimum spanning forest of an undirected graph, without an oracle.
 
-    Args:
-        graph: the graph.
-        forest: the forest.
-        keys: (arcs,) what edges are compared by before their ids, where that is not the weight alone.
-
-    Returns:
-        A verdict whose detail, where a check fails, names the first counter-example.
+    ``keys`` (arcs,) are what edges are compared by before their ids, where that is not the weight alone.  The detail of
+    a failed verdict names the first counter-example.
     """
     wrong = check_ids(graph, forest.edges)
     if wrong is None:
@@ -65,20 +61,23 @@ def check_certificate(graph: CSRGraph, forest: Forest, keys: Keys | None = None)
         ranked = forest.edges[canonical_order(keys[forest.edges])]
         up, closing = _merge_forest(graph, ranked)
         wrong = describe_closing(graph, closing) if closing >= 0 else _check_cycles(graph, keys, ranked, up)
-    if wrong is None:
-        total = exact_sum(graph.weights[forest.edges])
-        wrong = check_totals(forest, total, graph.vertices - len(forest.edges))
+    return verdict_on(forest, wrong or check_totals(forest, exact_sum(graph.weights[forest.edges])))
+
+
+def verdict_on(forest: Forest, wrong: str | None, by: str = "") -> Verdict:
+    """Return the certificate's verdict, given what is wrong with a forest, or None; ``by`` ends the detail else."""
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)
-    others = graph.edges - len(forest.edges)
+    others = forest.graph.edges - len(forest.edges)
     detail = f"spanning, without a cycle, and each of the {others} other edges is the last of its cycle"
-    return Verdict("passed", "certificate", detail)
+    return Verdict("passed", "certificate", detail + by)
 
 
-def check_totals(forest: Forest, total: int | float, components: int) -> str | None:
-    """Return what is wrong with the forest's total weight or number of components, or None."""
-    # NaN, the sum of infinities of both signs, equals itself here.
-    if forest.total_weight != total and not (total != total and forest.total_weight != forest.total_weight):
+def check_totals(forest: Forest, total: int | float) -> str | None:
+    """Return what is wrong with the forest's total weight, which should be ``total``, or its components, or None."""
+    components = forest.graph.vertices - len(forest.edges)
+    both_nan = math.isnan(total) and math.isnan(forest.total_weight)  # the sum of infinities of both signs
+    if forest.total_weight != total and not both_nan:
         return f"the total weight is {total}, not {forest.total_weight}"
     if forest.components != components:
         return f"the number of components is {components}, not {forest.components}"
@@ -121,35 +120,29 @@ def check_ids(graph: CSRGraph, edges: NDArray[np.int64]) -> str | None:
 def _merge_forest(graph: CSRGraph, ranked: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
     """Return the merge forest of edges in canonical order, and the id of the first that closes a cycle or −1.
 
-    Returns:
-        up: (n, 2) of the targets' dtype: the vertex that each points to, and the rank by which; a root points
-            on itself by a rank above all. One array, so that a step touches one cache line.
+    The merge forest is (n, 2) of the targets' dtype: the vertex that each points to, and the rank by which; a root
+    points to itself by a rank above all.  One array, so that a step touches one cache line.
     """
     up = np.empty((graph.vertices, 2), graph.targets.dtype)
     up[:, 0] = np.arange(graph.vertices)
     up[:, 1] = np.iinfo(up.dtype).max
     u, v = edge_endpoints(graph, ranked)
-    closing = _unite_by_size(u, v, up, np.ones(graph.vertices, up.dtype))
+    closing = unite_by_size(u, v, up, np.ones(graph.vertices, up.dtype))
     return up, int(ranked[closing]) if closing >= 0 else -1
 
 
 def _check_cycles(graph: CSRGraph, keys: Keys, ranked: NDArray[np.int64], up: NDArray[Any]) -> str | None:
     """Return the first edge that joins two trees or comes before a forest edge on its cycle, or None."""
-    found = in_threads(
-        partial(_first_violation, (graph.offsets, graph.targets, keys), up, (ranked, keys[ranked])),
-        balanced_ranges(graph.offsets, _RANGES_PER_THREAD * threads()),
-    )
+    look = partial(first_violation, (graph.offsets, graph.targets, keys, 0, 0), up, (ranked, keys[ranked]))
+    found = in_threads(look, balanced_ranges(graph.offsets, _RANGES_PER_THREAD * threads()))
     for edge, rank in found:
-        if edge < 0:
-            continue
-        if rank < 0:
-            return describe_violation(graph, edge, None)
-        return describe_violation(graph, edge, int(ranked[rank]))
+        if edge >= 0:
+            return describe_violation(graph, edge, None if rank < 0 else int(ranked[rank]))
     return None
 
 
 @njit
-def _unite_by_size(u: Any, v: Any, up: Any, size: Any) -> int:
+def unite_by_size(u: Any, v: Any, up: Any, size: Any) -> int:
     """Build the merge forest of the edges {u[r], v[r]}; return the rank of one that closes a cycle, or −1."""
     for rank in range(len(u)):
         a, b = u[rank], v[rank]
@@ -183,23 +176,25 @@ def _path_maximum(up: Any, a: Any, b: Any) -> int:
 
 
 @njit
-def _first_violation(rows: tuple[Any, ...], up: Any, forest: tuple[Any, ...], start: int, stop: int) -> tuple[int, int]:
+def first_violation(rows: tuple[Any, ...], up: Any, forest: tuple[Any, ...], start: int, stop: int) -> tuple[int, int]:
     """Return the first edge of rows [start, stop) that refutes the forest, or −1.
 
-    With it comes the rank of the forest edge that it comes before, or −1 where it joins two trees.
+    With it comes the rank of the forest edge that it comes before, or −1 where it joins two trees.  The rows may be a
+    rank's: with them come the vertex of row 0, and its first arc's place in the whole graph.
     """
-    (offsets, targets, keys), (ranked, ranked_keys) = rows, forest
-    for u in range(start, stop):
-        first = offsets[u + 1]
-        while first > offsets[u] and targets[first - 1] > u:
+    (offsets, targets, keys, first_vertex, first_arc), (ranked, ranked_keys) = rows, forest
+    for row in range(start, stop):
+        u = targets.dtype.type(first_vertex + row)
+        first = offsets[row + 1]
+        while first > offsets[row] and targets[first - 1] > u:
             first -= 1
-        for edge in range(first, offsets[u + 1]):
-            rank = _path_maximum(up, targets.dtype.type(u), targets[edge])
+        for arc in range(first, offsets[row + 1]):
+            rank, edge = _path_maximum(up, u, targets[arc]), first_arc + arc
             if rank < 0:
-                return edge, -1
+                return arc, -1
             # A forest edge finds itself, and is not before itself.
-            if keys[edge] < ranked_keys[rank] or (keys[edge] == ranked_keys[rank] and edge < ranked[rank]):
-                return edge, rank
+            if keys[arc] < ranked_keys[rank] or (keys[arc] == ranked_keys[rank] and edge < ranked[rank]):
+                return arc, rank
     return -1, -1
 
 
@@ -224,25 +219,16 @@ def counter_example(graph: CSRGraph, forest: Forest) -> CounterExample | None:
         return None
     core = min((path for path in found if len(path) > 2), key=len, default=found[0])
 
-    def mark(u: int, v: int, arc: int) -> str:
-        edge = arc if u < v else int(edge_ids(graph, np.array([u]), np.array([v]))[0])
-        return (
-            WRONG
-            if _holds(extra, edge)
-            else MISSING
-            if _holds(missing, edge)
-            else RIGHT
-            if _holds(given, edge)
-            else OTHER
-        )
+    def mark(u: int, v: int, arc: int = -1) -> str:
+        edge = arc if u < v and arc >= 0 else int(edge_ids(graph, np.array([u]), np.array([v]))[0])
+        for ascending, kind in ((extra, WRONG), (missing, MISSING), (given, RIGHT)):
+            at = int(np.searchsorted(ascending, edge))
+            if at < len(ascending) and int(ascending[at]) == edge:
+                return kind
+        return OTHER
 
-    bad = [v for u, v in pairwise(core) if _holds(extra, int(edge_ids(graph, np.array([u]), np.array([v]))[0]))]
+    bad = [v for u, v in pairwise(core) if mark(u, v) == WRONG]
     return around(graph, core, mark, lambda v: ("", False), bad)
-
-
-def _holds(ascending: NDArray[np.int64], edge: int) -> bool:
-    at = int(np.searchsorted(ascending, edge))
-    return at < len(ascending) and int(ascending[at]) == edge
 
 
 # ------------------------------------------------------------------ oracle
@@ -281,8 +267,7 @@ def check_against_reference(graph: CSRGraph, forest: Forest) -> Verdict:
     expected = reference_forest(graph)
     if not np.array_equal(forest.edges, expected):
         return Verdict("failed", "reference", _first_difference(graph, forest.edges, expected))
-    wrong = check_totals(forest, exact_sum(graph.weights[expected]), graph.vertices - len(expected))
-    if wrong is not None:
+    if (wrong := check_totals(forest, exact_sum(graph.weights[expected]))) is not None:
         return Verdict("failed", "reference", wrong)
     return Verdict("passed", "reference", f"the same {len(expected)} edges as SciPy's forest of the canonical ranks")
 
@@ -322,30 +307,16 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     """Check that a forest is the minimum spanning forest of the view's graph, on the device and without an oracle.
 
     Takes 16 bytes for each vertex, 16 for each edge of the forest, and 32 for each tree after Borůvka's first round:
-    about 30 bytes a vertex on a power-law graph, 43 on a path.
-
-    Args:
-        view: the graph, its arcs in the CSRGraph's order; ranks in place of weights will do.
-        device: the device that holds it.
-        forest: a forest of ``view.host.graph``.
-
-    Returns:
-        A verdict whose detail, where a check fails, names a counter-example: of the edges that close a cycle, or
-        refute the forest, the one of smallest id.
+    about 30 bytes a vertex on a power-law graph, 43 on a path.  The view has its arcs in the CSRGraph's order; ranks in
+    place of weights will do.  The detail of a failed verdict names a counter-example: of the edges that close a cycle,
+    or refute the forest, the one of smallest id.
 
     Raises:
         OutOfMemory: the device has no room for it.
     """
-    graph = view.host.graph
     wrong = _refute(view, Certificate(view, device, forest.edges))
-    if wrong is None:
-        total = total_weight(graph, forest.edges)
-        wrong = check_totals(forest, total, graph.vertices - len(forest.edges))
-    if wrong is not None:
-        return Verdict("failed", "certificate", wrong)
-    others = graph.edges - len(forest.edges)
-    detail = f"spanning, without a cycle, and each of the {others} other edges is the last of its cycle"
-    return Verdict("passed", "certificate", f"{detail}; checked on the device")
+    wrong = wrong or check_totals(forest, total_weight(view.host.graph, forest.edges))
+    return verdict_on(forest, wrong, "; checked on the device")
 
 
 def _refute(view: ResidentView, certificate: Certificate) -> str | None:
@@ -365,13 +336,12 @@ def _refute(view: ResidentView, certificate: Certificate) -> str | None:
 
 
 class Certificate(Arrays):
-    """The arrays of one check (shapes and meaning: verify_forest.cu).
+    """The arrays of one check of a graph, or of a rank's rows of it (shapes and meaning: verify_forest.cu).
 
     Args:
-        view: the graph, or a rank's rows of it.
-        device: the device that holds it.
-        edges: (k,) positions of the forest's edges in it, ascending; those that lie on other ranks are below 0, or
-            beyond the last.
+        view: what lies on the device.
+        device: the device.
+        edges: (k,) positions of the forest's edges, ascending; of those on other ranks below 0, or beyond the last.
         named: the edges' ends (k, 2) int32 and weights (k,), where not all of them lie here.
     """
 
@@ -420,7 +390,7 @@ class Certificate(Arrays):
         found = self.device.read(closing)
         return None if found == NO_EDGE else int(found)
 
-    def round(self, level: Any, count: int, above: int, closing: Any) -> int:
+    def round(self, level: object, count: int, above: int, closing: object) -> int:
         """Merge the ``count`` nodes of a level along their lightest edges; return how many that leaves above."""
         k, nodes, next_level = len(self.edges), np.int32(count), np.int32(above)
         edges = (np.uint32(k), *self.listed)

@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -68,20 +70,18 @@ def _key(seed: int, stream: int) -> np.uint64:
 
 def generate_values(n: int, dtype: np.dtype[Any], seed: int, bits: int) -> NDArray[Any]:
     """Return n hashes of positions: integers of at most ``bits`` bits, reals whole and in −8…8."""
-    values = np.empty(n, dtype)
-    key = _key(seed, 1)
+    values, key = np.empty(n, dtype), _key(seed, 1)
     if dtype.kind == "f":
-        in_threads(lambda low, high: _fill_reals(values, key, low, high), even_ranges(n))
+        in_threads(partial(_fill_reals, values, key), even_ranges(n))
     else:
-        words, shift = values.view(f"u{dtype.itemsize}"), np.uint64(64 - bits)
-        in_threads(lambda low, high: _fill_words(words, key, shift, low, high), even_ranges(n))
+        in_threads(partial(_fill_words, values.view(f"u{dtype.itemsize}"), key, np.uint64(64 - bits)), even_ranges(n))
     return values
 
 
 def generate_heads(n: int, length: int, seed: int) -> NDArray[np.uint8]:
     """Return (n,) uint8, 1 at element 0 and at every other with probability 1 / length."""
     heads = np.empty(n, np.uint8)
-    in_threads(lambda low, high: _fill_heads(heads, _key(seed, 2), np.uint64(length), low, high), even_ranges(n))
+    in_threads(partial(_fill_heads, heads, _key(seed, 2), np.uint64(length)), even_ranges(n))
     return heads
 
 
@@ -120,23 +120,10 @@ class ArrayInput:
 
     @property
     def elements(self) -> int:
-        """Number of elements, n."""
+        """Number of elements, n, as are ``vertices``, ``arcs`` and ``edges``: a scan counts nothing else."""
         return len(self.values)
 
-    @property
-    def arcs(self) -> int:
-        """Number of elements."""
-        return self.elements
-
-    @property
-    def edges(self) -> int:
-        """Number of elements."""
-        return self.elements
-
-    @property
-    def vertices(self) -> int:
-        """Number of elements, as are ``arcs`` and ``edges``: a scan counts nothing else."""
-        return self.elements
+    vertices = arcs = edges = elements
 
     @property
     def index_bits(self) -> int:
@@ -189,7 +176,7 @@ def ordered_digest(array: NDArray[Any], kind: str = "") -> str:
     import hashlib
 
     words = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
-    parts = in_threads(lambda low, high: _lanes(words, low, high), even_ranges(len(words)))
+    parts = in_threads(partial(_lanes, words), even_ranges(len(words)))
     sums = [sum(int(part[lane]) for part in parts) % 2**64 for lane in (0, 1)]
     return hashlib.sha256(f"{kind} {array.dtype.name} {len(array)} {sums}".encode()).hexdigest()[:32]
 
@@ -230,14 +217,12 @@ def _count(given: dict[str, str], dtype: np.dtype[Any]) -> int:
         return _whole("n", given["n"], 0, MOST)
     size = parse_bytes(given["size"])
     if size % dtype.itemsize or size > MOST:
-        raise InputError(
-            f"{given['size']} is no whole number of {dtype.name}, up to 1 TiB",
-            remedy=f"give a multiple of {dtype.itemsize} bytes",
-        )
+        what = f"{given['size']} is no whole number of {dtype.name}, up to 1 TiB"
+        raise InputError(what, remedy=f"give a multiple of {dtype.itemsize} bytes")
     return size // dtype.itemsize
 
 
-def open_array(source: Any) -> ArrayInput:
+def open_array(source: object) -> ArrayInput:
     """Return the input behind a spec, the path of a .npy file, an array or an ArrayInput.
 
     Raises:
@@ -248,14 +233,20 @@ def open_array(source: Any) -> ArrayInput:
     if isinstance(source, np.ndarray):
         return ArrayInput(_checked(source, "array"))
     if not isinstance(source, str | os.PathLike):
-        raise InputError(
-            f"a {type(source).__name__} is not an array", remedy="give a NumPy array, a spec or a .npy file"
-        )
+        what = f"a {type(source).__name__} is not an array"
+        raise InputError(what, remedy="give a NumPy array, a spec or a .npy file")
     text = os.fsdecode(source)
     if not text.startswith("array:"):
         return ArrayInput(_load(text), name=os.path.basename(text), source=text)
-    try:
+    with _naming(text):
         return _from_spec(text)
+
+
+@contextmanager
+def _naming(text: str) -> Iterator[None]:
+    """Have an error name the spec that it is about."""
+    try:
+        yield
     except InputError as error:
         raise InputError(error.what, where=error.where or f"spec '{text}'", remedy=error.remedy) from None
 
@@ -268,23 +259,15 @@ def shape_of(text: str) -> tuple[int, np.dtype[Any], bool]:
     """
     if not text.startswith("array:"):
         return len(values := _load(text, mapped=True)), values.dtype, False
-    try:
+    with _naming(text):
         given = _split(text.removeprefix("array:"))
         if "file" in given:
             return len(values := _load(given["file"], mapped=True)), values.dtype, "segments" in given
-        dtype = _dtype(given)
-        return _count(given, dtype), dtype, "segments" in given
-    except InputError as error:
-        raise InputError(error.what, where=error.where or f"spec '{text}'", remedy=error.remedy) from None
+        return _count(given, dtype := _dtype(given)), dtype, "segments" in given
 
 
-def with_kind(source: Any, *, exclusive: bool = False, heads: Any = None) -> ArrayInput:
-    """Return what ``open_array`` returns, to be scanned exclusively or by segments.
-
-    Args:
-        source: as for ``open_array``.
-        exclusive: element i gets the sum of those before it.
-        heads: (n,) nonzero where a segment begins, or None for what the source itself says.
+def with_kind(source: object, *, exclusive: bool = False, heads: object = None) -> ArrayInput:
+    """Return what ``open_array`` returns, to be scanned exclusively, or by segments where (n,) ``heads`` are nonzero.
 
     Raises:
         InputError: as for ``open_array``, or heads that do not fit.
@@ -298,14 +281,11 @@ def with_kind(source: Any, *, exclusive: bool = False, heads: Any = None) -> Arr
         except Exception as error:  # unequal lists, or an array of another library's that lies on a device
             raise InputError(f"the heads cannot be taken as an array: {error}", remedy="give a NumPy array") from error
         if heads.dtype.kind not in "biuf":
-            raise InputError(
-                f"the heads are of type {heads.dtype}", remedy="give numbers, nonzero where a segment begins"
-            )
+            what = f"the heads are of type {heads.dtype}"
+            raise InputError(what, remedy="give numbers, nonzero where a segment begins")
         if heads.shape != array.values.shape:
-            raise InputError(
-                f"heads of shape {heads.shape} for an array of {array.elements}",
-                remedy="give one head for each element",
-            )
+            what = f"heads of shape {heads.shape} for an array of {array.elements}"
+            raise InputError(what, remedy="give one head for each element")
         array = replace(array, heads=np.ascontiguousarray(heads != 0).astype(np.uint8))
     if array.exclusive and array.heads is not None:
         raise InputError("a segmented scan is inclusive", remedy="leave out exclusive, or the segments")
@@ -316,9 +296,8 @@ def _from_spec(text: str) -> ArrayInput:
     given = _split(text.removeprefix("array:"))
     exclusive = {"yes": True, "no": False}.get(given.get("exclusive", "no"))
     if exclusive is None:
-        raise InputError(
-            f"exclusive takes yes or no, not '{given['exclusive']}'", remedy="write exclusive=yes or exclusive=no"
-        )
+        what = f"exclusive takes yes or no, not '{given['exclusive']}'"
+        raise InputError(what, remedy="write exclusive=yes or exclusive=no")
     seed = _whole("seed", given.get("seed", "1"), 0, 2**63)
     length = _whole("segments", given["segments"], 1, MOST) if "segments" in given else None
     if exclusive and length is not None:
@@ -362,9 +341,8 @@ def _load(path: str, *, mapped: bool = False) -> NDArray[Any]:
     try:
         values = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     except FileNotFoundError:
-        raise InputError(
-            "no such file, and no spec of an array", where=path, remedy="a spec is for instance array:n=2^20"
-        ) from None
+        remedy = "a spec is for instance array:n=2^20"
+        raise InputError("no such file, and no spec of an array", where=path, remedy=remedy) from None
     except (OSError, ValueError, EOFError) as error:
         reason = str(error).partition(". ")[0]  # behind it NumPy advises to unpickle the file
         raise InputError(f"cannot be read as .npy: {reason}", where=path, remedy="write it with numpy.save") from None
@@ -379,14 +357,10 @@ def _checked(values: NDArray[Any], where: str) -> NDArray[Any]:
         raise InputError(f"a scan takes one dimension, not {values.ndim}", where=where, remedy="ravel it first")
     native = values.dtype.newbyteorder("=")
     if native.name not in WEIGHT_DTYPES:
-        raise InputError(
-            f"elements of type {values.dtype} are not supported", where=where, remedy=f"use {', '.join(WEIGHT_DTYPES)}"
-        )
+        what = f"elements of type {values.dtype} are not supported"
+        raise InputError(what, where=where, remedy=f"use {', '.join(WEIGHT_DTYPES)}")
     values = np.ascontiguousarray(values, native)
-    if native.kind == "f" and not np.isfinite(values).all():
-        raise InputError(
-            f"element {int(np.argmin(np.isfinite(values)))} is not finite, so what follows it has no sum",
-            where=where,
-            remedy="take such elements out of the array",
-        )
+    if native.kind == "f" and not (finite := np.isfinite(values)).all():
+        what = f"element {int(np.argmin(finite))} is not finite, so what follows it has no sum"
+        raise InputError(what, where=where, remedy="take such elements out of the array")
     return values

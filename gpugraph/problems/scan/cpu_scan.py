@@ -57,20 +57,15 @@ def scan_minima(array: ArrayInput, clock: Clock) -> Scanned:
     return Scanned(array, minima, index)
 
 
-def _register(
-    name: str,
-    summary: str,
-    section: str,
-    require: Callable[[ArrayInput], None],
-    function: Callable[[ArrayInput, Clock], Scanned],
-) -> None:
-    def prepare(array: ArrayInput, device: Any) -> ArrayInput:
+def _register(name: str, summary: str, section: str, function: Callable[[ArrayInput, Clock], Scanned]) -> None:
+    require = require_sums if function is scan_sums else require_segments
+
+    def prepare(array: ArrayInput, device: object) -> ArrayInput:
         require(array)
         return array
 
-    def compile_(array: ArrayInput, device: Any) -> None:
-        require(array)
-        heads = None if array.heads is None else np.ones(2, np.uint8)
+    def compile_(array: ArrayInput, device: object) -> None:
+        heads = None if prepare(array, device).heads is None else np.ones(2, np.uint8)
         function(ArrayInput(np.ones(2, array.values.dtype), heads, array.exclusive), NullClock())
 
     add_algorithm(
@@ -89,11 +84,5 @@ def _register(
     )
 
 
-_register("cpu", "one thread adds up one element after another", "3: the single-threaded CPU", require_sums, scan_sums)
-_register(
-    "segmented-min",
-    "one thread, one element after another",
-    "5: sequential find-min-edge",
-    require_segments,
-    scan_minima,
-)
+_register("cpu", "one thread adds up one element after another", "3: the single-threaded CPU", scan_sums)
+_register("segmented-min", "one thread, one element after another", "5: sequential find-min-edge", scan_minima)

@@ -14,20 +14,21 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Device
+from gpugraph.devices.base import Array, Device
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Option
-from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.scan.gpu_scan import (
     BUFFERS,
+    THREADS,
+    VECTORS,
+    WAKING_READS,
+    Run,
     State,
     compile_,
-    fetch,
-    finish,
-    own_seconds,
     passes,
+    require_sums,
+    scan_algorithm,
 )
-from gpugraph.problems.scan.scanned import digest_of
 from gpugraph.problems.scan.tiles import FILE, ResidentArray
 from gpugraph.problems.scan.verify import sums_are_exact
 
@@ -39,13 +40,8 @@ class LookBack(State):
     """The descriptors of one array, and how its tiles are assigned."""
 
     def __init__(self, array: ResidentArray, device: Device, **options: Any):
-        super().__init__(array, device, look_back, **options)
-        if not sums_are_exact(array.host.values):
-            raise InputError(
-                "look-back adds in an order that changes from run to run, and so would the rounded sums of these reals",
-                remedy="use --algo reduce-then-scan, or whole numbers of small size",
-            )
-        self.make_two_levels()
+        super().__init__(array, device, scheme=look_back, **options)
+        _require_exact(array, "look-back adds in an order that changes")
         self.stages, resident = self.room()
         self.grid = max(2, min(self.tiles + 1, resident))  # one block looks back for all
         words = array.host.values.dtype.itemsize // 4
@@ -60,11 +56,9 @@ class LookBack(State):
         """
         tile_bytes, kernel = self.tile * self.dtype.itemsize, self.kernels["look_back"]
         if tile_bytes + STATIC_BYTES > self.device.shared_bytes_per_block:
-            raise InputError(
-                f"a tile of {tile_bytes:,} bytes does not fit in the shared memory of a block of {self.device.name}, "
-                f"{self.device.shared_bytes_per_block:,} bytes",
-                remedy="use fewer --set threads or vectors",
-            )
+            room = f"the shared memory of a block of {self.device.name}, {self.device.shared_bytes_per_block:,} bytes"
+            what = f"a tile of {tile_bytes:,} bytes does not fit in {room}"
+            raise InputError(what, remedy="use fewer --set threads or vectors")
         if 2 * tile_bytes + STATIC_BYTES <= self.device.shared_bytes_per_block:
             resident = kernel.resident_blocks(self.threads, 2 * tile_bytes)
             if resident >= 2 * self.device.multiprocessors:
@@ -85,8 +79,14 @@ def look_back(state: LookBack, clock: Clock) -> None:
     state.runs += 1
 
 
-add_algorithm(
-    "scan",
+def _require_exact(array: ResidentArray, how: str) -> None:
+    """Raise InputError for reals whose sums depend on the order of the additions; ``how`` says in which those are."""
+    if not sums_are_exact(array.host.values):
+        what = f"{how} from run to run, and so would the rounded sums of these reals"
+        raise InputError(what, remedy="use --algo reduce-then-scan, or whole numbers of small size")
+
+
+scan_algorithm(
     "look-back",
     summary="one pass: every tile publishes its sum and looks back for those before it, by one warp",
     authors="Merrill, Garland",
@@ -94,15 +94,62 @@ add_algorithm(
     section="4: decoupled look-back",
     prepare=LookBack,
     run=State.run,
-    fetch=fetch,
-    finish=finish,
-    digest=digest_of,
     compile=compile_,
-    options=(
-        BUFFERS,
-        Option("threads", int, 256, "threads of a block", (128, 256, 512)),
-        Option("vectors", int, 8, "vectors of 16 bytes a thread", (1, 2, 4, 8)),
-    ),
+    options=(BUFFERS, THREADS, Option("vectors", int, 8, VECTORS, (1, 2, 4, 8))),
     minimum_bytes=partial(passes, 2),
-    own_seconds=own_seconds,
+)
+
+
+# ------------------------------------------------------------------ as a CuPy user calls it
+# Source: the same, as NVIDIA ships it in CUB.
+
+
+class CubState:
+    """The array and where its scan goes; CuPy scans out of place."""
+
+    depth = 0
+
+    def __init__(self, array: ResidentArray, device: Device):
+        require_sums(array.host)
+        _require_exact(array, "CUB adds in an order that may change")
+        self.array, self.device = array, device
+        self.target: Array = device.empty(array.elements, array.host.values.dtype)
+
+
+def run_cub(state: CubState, clock: Clock) -> Run:
+    """Scan once; an exclusive scan is an inclusive one of all but the last, a place further on."""
+    cuda: Any = state.device
+    array, target, dtype = state.array, state.target, state.array.host.values.dtype
+    array.renew()
+
+    def scan() -> None:
+        with cuda.stream:  # another device may have been opened since, whose stream is CuPy's now
+            if array.host.exclusive:
+                target[:1] = 0
+                if array.elements > 1:
+                    cuda.cupy.cumsum(array.values[:-1], dtype=dtype, out=target[1:])
+            else:
+                cuda.cupy.cumsum(array.values, dtype=dtype, out=target)
+
+    watch = cuda.stopwatch()
+    for _ in range(WAKING_READS if array.elements else 0):
+        scan()
+    watch.start()
+    if array.elements:
+        with clock.phase("cumsum"):
+            scan()
+    watch.stop()
+    return Run((target,), watch)
+
+
+scan_algorithm(
+    "cub",
+    devices=("cuda",),
+    summary="cupy.cumsum, as a CuPy user calls it",
+    authors="Merrill, Garland; CUB in CuPy",
+    year=2016,
+    section="4: decoupled look-back",
+    prepare=CubState,
+    run=run_cub,
+    minimum_bytes=partial(passes, 2),
 )

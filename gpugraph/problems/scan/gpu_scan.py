@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from numpy.typing import NDArray
-
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Stopwatch
 from gpugraph.devices.kernel_file import unsigned
@@ -37,9 +35,9 @@ Scheme = Callable[[Any, Clock], None]
 
 @dataclass(frozen=True)
 class Run:
-    """What a run leaves: where the scan is, and the seconds it took."""
+    """What a run leaves: the scan, with segments the positions too, and the seconds it took."""
 
-    target: Array
+    arrays: tuple[Array, ...]
     watch: Stopwatch
 
 
@@ -47,31 +45,26 @@ class State(Tiles):
     """The arrays of one scan and the kernels that work on them (shapes and meaning: prefix_scan.cu)."""
 
     def __init__(
-        self,
-        array: ResidentArray,
-        device: Device,
-        scheme: Scheme,
-        *,
-        buffers: int,
-        threads: int,
-        vectors: int,
-        network: str = NETWORKS[0],
-        **tuning: Any,
+        self, array: ResidentArray, device: Device, *, scheme: Scheme, levels: str = "two", buffers: int, **tile: Any
     ):
-        require_sums(array.host)
-        super().__init__(device, defines_for(array.host, threads=threads, vectors=vectors, network=network, **tuning))
+        super().__init__(device, defines_for(array.host, **tile))
         self.array, self.scheme, self.n = array, scheme, array.elements
         self.tiles = self.tiles_of(self.n)
         self.target = None if buffers == 1 else device.empty(self.n, array.host.values.dtype)
-        self.levels: list[Array] = []
-        self.depth = 0
-
-    # ------------------------------------------------------------------ one run
+        if levels == "two":
+            self.make_two_levels()
+        else:
+            self.make_all_levels()
 
     def elements(self) -> tuple[Array, Array]:
         """Return where the elements are and where the scan goes: the same array for a scan in place."""
         source = self.array.overwrite() if self.target is None else self.array.values
         return source, source if self.target is None else self.target
+
+    def all_levels(self) -> tuple[list[tuple[Array, Array]], list[int], int]:
+        """Return source and target of every level, the elements' first, its length, and the number of the last."""
+        arrays = [self.elements(), *((sums, sums) for sums in self.levels)]
+        return arrays, [self.n, *map(len, self.levels)], len(self.levels)
 
     def run(self, clock: Clock) -> Run:
         """Scan once; only the scan itself is timed, not how the elements come back after a scan in place."""
@@ -83,9 +76,7 @@ class State(Tiles):
         if self.n:
             self.scheme(self, clock)
         watch.stop()
-        return Run(self.elements()[1], watch)
-
-    # ------------------------------------------------------------------ levels of sums
+        return Run((self.elements()[1],), watch)
 
     def make_two_levels(self) -> None:
         """Make room for one sum a block, of as many blocks as are resident."""
@@ -118,45 +109,35 @@ def reduce_then_scan(state: State, clock: Clock) -> None:
     with clock.phase("upsweep"):
         state.sum_ranges(source, n, sums, blocks)
     with clock.phase("spine"):
-        state.scan_ranges(sums, sums, blocks, 1, exclusive=True)
+        state.scan_ranges((sums, sums), blocks, 1, exclusive=True)
     with clock.phase("downsweep"):
-        state.scan_ranges(source, target, n, blocks, exclusive=exclusive, prefixes=sums)
+        state.scan_ranges((source, target), n, blocks, exclusive, prefixes=sums)
 
 
 def reduce_then_scan_multilevel(state: State, clock: Clock) -> None:
     """Reduce every tile, level by level; then scan every tile, level by level, from the sum of what precedes it."""
-    source, target = state.elements()
-    sources, targets = [source, *state.levels], [target, *state.levels]
-    lengths, top = [state.n, *map(len, state.levels)], len(state.levels)
+    arrays, lengths, top = state.all_levels()
     with clock.phase("upsweep"):
         for level in range(top):
-            state.sum_ranges(sources[level], lengths[level], sources[level + 1], lengths[level + 1])
+            state.sum_ranges(arrays[level][0], lengths[level], arrays[level + 1][0], lengths[level + 1])
     with clock.phase("downsweep"):
-        state.scan_ranges(sources[top], targets[top], lengths[top], 1, exclusive=True)
+        state.scan_ranges(arrays[top], lengths[top], 1, exclusive=True)
         for level in reversed(range(top)):
-            state.scan_ranges(
-                *(sources[level], targets[level], lengths[level], lengths[level + 1]),
-                exclusive=level > 0 or state.array.host.exclusive,
-                prefixes=sources[level + 1],
-            )
+            how = level > 0 or state.array.host.exclusive
+            state.scan_ranges(arrays[level], lengths[level], lengths[level + 1], how, prefixes=state.levels[level])
 
 
 def scan_then_propagate(state: State, clock: Clock) -> None:
     """Scan every tile, level by level; then add to every tile the sum of what precedes it, level by level."""
-    source, target = state.elements()
-    sources, targets = [source, *state.levels], [target, *state.levels]
-    lengths, top = [state.n, *map(len, state.levels)], len(state.levels)
+    arrays, lengths, top = state.all_levels()
     with clock.phase("upsweep"):
         for level in range(top):
-            state.scan_ranges(
-                *(sources[level], targets[level], lengths[level], lengths[level + 1]),
-                exclusive=level > 0 or state.array.host.exclusive,
-                totals=targets[level + 1],
-            )
-        state.scan_ranges(targets[top], targets[top], lengths[top], 1, exclusive=True)
+            how = level > 0 or state.array.host.exclusive
+            state.scan_ranges(arrays[level], lengths[level], lengths[level + 1], how, totals=state.levels[level])
+        state.scan_ranges(arrays[top], lengths[top], 1, exclusive=True)
     with clock.phase("downsweep"):
         for level in reversed(range(top)):
-            state.propagate(targets[level], lengths[level], targets[level + 1])
+            state.propagate(arrays[level][1], lengths[level], state.levels[level])
 
 
 # ------------------------------------------------------------------ what a driver offers
@@ -165,46 +146,23 @@ def scan_then_propagate(state: State, clock: Clock) -> None:
 def require_sums(array: ArrayInput) -> None:
     """Raise InputError for an input that asks for segmented minima."""
     if array.heads is not None:
-        raise InputError(
-            "this algorithm adds up whole arrays, the input has segments", remedy="use --algo segmented-min"
-        )
+        what = "this algorithm adds up whole arrays, the input has segments"
+        raise InputError(what, remedy="use --algo segmented-min")
 
 
-def defines_for(
-    array: ArrayInput, *, threads: int, vectors: int, network: str = NETWORKS[0], **tuning: Any
-) -> dict[str, str | int]:
-    """Return the defines of prefix_scan.cu for an array and the options."""
-    if network != NETWORKS[0] and threads * vectors * 16 > NETWORK_BYTES:
-        raise InputError(
-            f"a tile of {threads} threads and {vectors} vectors is {threads * vectors * 16} bytes, "
-            f"a network has {NETWORK_BYTES}",
-            remedy="use fewer threads or vectors",
-        )
+def defines_for(array: ArrayInput, *, threads: int, vectors: int, network: str = NETWORKS[0]) -> dict[str, str | int]:
+    """Return the defines of prefix_scan.cu for an array and the options; refuse what has no sums to scan."""
+    require_sums(array)
+    if network != NETWORKS[0] and (tile := threads * vectors * 16) > NETWORK_BYTES:
+        what = f"a tile of {threads} threads and {vectors} vectors is {tile} bytes, a network has {NETWORK_BYTES}"
+        raise InputError(what, remedy="use fewer threads or vectors")
     element = unsigned(array.values.dtype)  # signed integers wrap as unsigned ones do, bit for bit
-    defines: dict[str, str | int] = {"ELEMENT": element, "BLOCK": threads, "VECTORS": vectors}
-    defines |= {"NETWORK": NETWORKS.index(network)}
-    return defines | {name.upper(): int(value) for name, value in tuning.items()}
+    return {"ELEMENT": element, "BLOCK": threads, "VECTORS": vectors, "NETWORK": NETWORKS.index(network)}
 
 
-def compile_(array: ResidentArray, device: Device, *, buffers: int, **options: Any) -> None:
+def compile_(array: ResidentArray, device: Device, *, buffers: int, **tile: Any) -> None:
     """Compile what ``prepare`` will need."""
-    require_sums(array.host)
-    load_kernels(defines_for(array.host, **options), device)
-
-
-def fetch(state: Any, run: Run) -> tuple[NDArray[Any], ...]:
-    """Copy the scan to the host."""
-    return (state.device.download(run.target),)
-
-
-def finish(state: State, raw: tuple[NDArray[Any], ...]) -> Scanned:
-    """Return the scan."""
-    return Scanned(state.array.host, raw[0], depth=state.depth)
-
-
-def own_seconds(state: Any, run: Run) -> float:
-    """Return the seconds of the scan alone."""
-    return run.watch.seconds
+    load_kernels(defines_for(array.host, **tile), device)
 
 
 def passes(count: int, sizes: InputSizes) -> int:
@@ -212,77 +170,67 @@ def passes(count: int, sizes: InputSizes) -> int:
     return count * sizes.nbytes
 
 
+def scan_algorithm(name: str, **fields: object) -> None:
+    """Register a scan whose run returns a ``Run``; ``fields`` as for ``add_algorithm``."""
+    shared = {
+        "fetch": lambda state, run: tuple(map(state.device.download, run.arrays)),
+        "finish": lambda state, raw: Scanned(state.array.host, raw[0], depth=state.depth),
+        "digest": digest_of,
+        "own_seconds": lambda state, run: run.watch.seconds,
+    }
+    add_algorithm("scan", name, **(shared | fields))
+
+
 BUFFERS = Option("buffers", int, 1, "1 scans in place, 2 reads one array and writes another", (1, 2))
-TILES = (
-    Option("threads", int, 256, "threads of a block", (128, 256, 512)),
-    Option("vectors", int, 4, "vectors of 16 bytes a thread", (1, 2, 4, 8)),
-)
+THREADS = Option("threads", int, 256, "threads of a block", (128, 256, 512))
+VECTORS = "vectors of 16 bytes a thread"
 
 
-def _prepare(array: ResidentArray, device: Device, *, scheme: Scheme, levels: str, **options: Any) -> State:
-    state = State(array, device, scheme, **options)
-    if levels == "two":
-        state.make_two_levels()
-    else:
-        state.make_all_levels()
-    return state
-
-
-def _register(name: str, summary: str, source: tuple[str, int, str], scheme: Scheme, levels: str, network: str) -> None:
+def _register(name: str, summary: str, source: tuple[str, int, str], scheme: Scheme, levels: str = "two") -> None:
     authors, year, section = source
-    add_algorithm(
-        "scan",
+    network, sizes = (name, (1, 2, 4)) if name in NETWORKS else (NETWORKS[0], (1, 2, 4, 8))
+    scan_algorithm(
         name,
         summary=summary,
         authors=authors,
         year=year,
         section=section,
-        prepare=partial(_prepare, scheme=scheme, levels=levels, network=network),
+        prepare=partial(State, scheme=scheme, levels=levels, network=network),
         run=State.run,
-        fetch=fetch,
-        finish=finish,
-        digest=digest_of,
         compile=partial(compile_, network=network),
-        options=(BUFFERS, *TILES) if network == NETWORKS[0] else (BUFFERS, *_narrowed()),
+        options=(BUFFERS, THREADS, Option("vectors", int, 4, VECTORS, sizes)),
         minimum_bytes=partial(passes, 4 if scheme is scan_then_propagate else 3),
-        own_seconds=own_seconds,
     )
 
-
-def _narrowed() -> tuple[Option, ...]:
-    threads, vectors = TILES
-    return threads, Option(vectors.name, int, 4, vectors.help, (1, 2, 4))
-
-
-_SUN = ("Sun, Skadron; Merrill, Grimshaw", 2013, "2: two-level reduce-then-scan, algorithms 1-3")
 
 _register(
     "reduce-then-scan",
     "every block adds up a range, the sums are scanned, every block scans its range: three launches",
-    *(_SUN, reduce_then_scan, "two", NETWORKS[0]),
+    ("Sun, Skadron; Merrill, Grimshaw", 2013, "2: two-level reduce-then-scan, algorithms 1-3"),
+    reduce_then_scan,
 )
 _register(
     "reduce-then-scan-multilevel",
     "tiles are reduced to sums, level by level, and scanned on the way back",
-    *(("Sun, Skadron", 2013, "2: reduce-then-scan"), reduce_then_scan_multilevel, "all", NETWORKS[0]),
+    ("Sun, Skadron", 2013, "2: reduce-then-scan"),
+    reduce_then_scan_multilevel,
+    "all",
 )
 _register(
     "scan-then-propagate",
     "tiles are scanned, level by level, and the sum of what precedes them is added on the way back",
-    *(("Sun, Skadron; CLPP, Thrust", 2013, "2: scan-then-propagate"), scan_then_propagate, "all", NETWORKS[0]),
+    ("Sun, Skadron; CLPP, Thrust", 2013, "2: scan-then-propagate"),
+    scan_then_propagate,
+    "all",
 )
-_register(
-    "brent-kung",
-    "reduce-then-scan whose blocks scan by Brent and Kung's network in shared memory",
-    *(("Brent, Kung", 1982, "in Sun, Skadron 2013, figure 1"), reduce_then_scan, "two", "brent-kung"),
-)
-_register(
-    "sklansky",
-    "reduce-then-scan whose blocks scan by Sklansky's network in shared memory",
-    *(("Sklansky", 1960, "in Sun, Skadron 2013, figure 2"), reduce_then_scan, "two", "sklansky"),
-)
-_register(
-    "kogge-stone",
-    "reduce-then-scan whose blocks scan by Kogge and Stone's network in shared memory",
-    *(("Kogge, Stone", 1973, "in Sun, Skadron 2013, figure 3"), reduce_then_scan, "two", "kogge-stone"),
-)
+for _name, _of, _by, _year, _figure in (
+    ("brent-kung", "Brent and Kung", "Brent, Kung", 1982, 1),
+    ("sklansky", "Sklansky", "Sklansky", 1960, 2),
+    ("kogge-stone", "Kogge and Stone", "Kogge, Stone", 1973, 3),
+):
+    _register(
+        _name,
+        f"reduce-then-scan whose blocks scan by {_of}'s network in shared memory",
+        (_by, _year, f"in Sun, Skadron 2013, figure {_figure}"),
+        reduce_then_scan,
+    )

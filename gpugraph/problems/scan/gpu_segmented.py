@@ -8,21 +8,18 @@ Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL",
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Device, Kernel, Stopwatch, covering_grid
+from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import InputSizes, Option
-from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.scan.array import ArrayInput
-from gpugraph.problems.scan.gpu_scan import WAKING_READS, own_seconds
-from gpugraph.problems.scan.scanned import Scanned, digest_of
+from gpugraph.problems.scan.gpu_scan import VECTORS, WAKING_READS, Run, scan_algorithm
+from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.scan.tiles import ResidentArray
 
 ELEMENTS = ("uint32", "int32", "uint64", "int64", "float32", "float64")
@@ -37,29 +34,17 @@ FILE = KernelFile(
 
 
 class SegmentedScan(Arrays):
-    """Three launches that scan segments, and what the blocks tell each other (shapes: segmented_scan.cu).
-
-    Args:
-        device: where.
-        key: dtype of the keys; ``index_bits``: width of a position.
-        most: elements at most.
-        defines: of segmented_scan.cu in addition to the types.
-    """
+    """Three launches that scan ``most`` elements at most, and what blocks report to each other (segmented_scan.cu)."""
 
     def __init__(self, device: Device, key: np.dtype[Any], index_bits: int, most: int, **defines: int):
         self.block = FILE["BLOCK"]
         self.tile = self.block * defines.get("VECTORS", 2) * 16 // key.itemsize
         self.kernels = load_kernels(device, key, index_bits, **defines)
-        self.most_blocks = blocks = max(1, min(self._tiles(most), self._resident()))
+        resident = min(self.kernels[name].resident_blocks(self.block) for name in ("reduce", "scan"))
+        self.most_blocks = blocks = max(1, min(-(-most // self.tile), resident))
         index = np.dtype(f"i{index_bits // 8}")
         words = {"block_head": np.dtype(np.uint8), "block_key": np.dtype(f"u{key.itemsize}"), "block_index": index}
         super().__init__(device, {name: (blocks, dtype) for name, dtype in words.items()})
-
-    def _tiles(self, n: int) -> int:
-        return -(-n // self.tile)
-
-    def _resident(self) -> int:
-        return min(self.kernels[name].resident_blocks(self.block) for name in ("reduce", "scan"))
 
     def reduce(self, n: int, keys: Array, heads: Array, ids: Array) -> None:
         """Upsweep: what reaches out of every block's range."""
@@ -78,7 +63,7 @@ class SegmentedScan(Arrays):
 
     def blocks(self, n: int) -> int:
         """Return the blocks for n elements: the same for upsweep and downsweep."""
-        return max(1, min(self._tiles(n), self.most_blocks))
+        return max(1, min(-(-n // self.tile), self.most_blocks))
 
 
 def load_kernels(device: Device, key: np.dtype[Any], index_bits: int, **defines: int) -> dict[str, Kernel]:
@@ -88,15 +73,6 @@ def load_kernels(device: Device, key: np.dtype[Any], index_bits: int, **defines:
 
 
 # ------------------------------------------------------------------ the algorithm
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a run leaves: minima, positions, and the seconds it took."""
-
-    minima: Array
-    index: Array
-    watch: Stopwatch
 
 
 class State:
@@ -136,10 +112,8 @@ def check_flags(array: ArrayInput, flags: str) -> None:
     width = 8 * dtype.itemsize
     if array.elements and int(array.values.max()) >> (width - 1):
         wide = int(array.values.argmax())
-        reason = (
-            f"element {wide} is {array.values[wide]} and takes all {width} bits; a flag in the top bit leaves keys of "
-        )
-        raise InputError(f"{reason}{width - 1}", remedy=remedy)
+        what = f"element {wide} is {array.values[wide]} and takes all {width} bits"
+        raise InputError(f"{what}; a flag in the top bit leaves keys of {width - 1}", remedy=remedy)
 
 
 def compile_(array: ResidentArray, device: Device, *, flags: str, vectors: int) -> None:
@@ -147,11 +121,6 @@ def compile_(array: ResidentArray, device: Device, *, flags: str, vectors: int) 
     check_flags(array.host, flags)
     packed = int(flags == "top-bit")
     load_kernels(device, array.host.values.dtype, array.host.index_bits, FLAGS=packed, VECTORS=vectors)
-
-
-def prepare(array: ResidentArray, device: Device, *, flags: str, vectors: int) -> State:
-    """Return the arrays of the scan on the device; pack the flags where they go into the top bit."""
-    return State(array, device, flags, vectors)
 
 
 def run(state: State, clock: Clock) -> Run:
@@ -172,17 +141,7 @@ def run(state: State, clock: Clock) -> Run:
         with clock.phase("downsweep"):
             scan.scan(n, keys, heads, unused, state.minima, state.index)
     watch.stop()
-    return Run(state.minima, state.index, watch)
-
-
-def fetch(state: State, run: Run) -> tuple[NDArray[Any], ...]:
-    """Copy minima and positions to the host."""
-    return state.device.download(run.minima), state.device.download(run.index)
-
-
-def finish(state: State, raw: tuple[NDArray[Any], ...]) -> Scanned:
-    """Return the scan."""
-    return Scanned(state.array.host, raw[0], raw[1].astype(np.int64, copy=False))
+    return Run((state.minima, state.index), watch)
 
 
 def minimum_bytes(sizes: InputSizes) -> int:
@@ -190,23 +149,19 @@ def minimum_bytes(sizes: InputSizes) -> int:
     return sizes.arcs * (2 * sizes.weight_bytes + 1 + sizes.index_bits // 8)
 
 
-add_algorithm(
-    "scan",
+scan_algorithm(
     "segmented-min",
     summary="minima of segments with their positions: reduce-then-scan with flags as bytes or in the top bit",
     authors="Sun, Skadron",
     year=2013,
     section="4: find-min-edge by segmented scan; 6: the flag in the top bit",
-    prepare=prepare,
+    prepare=State,
     run=run,
-    fetch=fetch,
-    finish=finish,
-    digest=digest_of,
+    finish=lambda state, raw: Scanned(state.array.host, raw[0], raw[1].astype(np.int64, copy=False)),
     compile=compile_,
     options=(
         Option("flags", str, "bytes", "heads of segments: a byte each, or in the top bit", ("bytes", "top-bit")),
-        Option("vectors", int, 2, "vectors of 16 bytes a thread", (1, 2, 4)),
+        Option("vectors", int, 2, VECTORS, (1, 2, 4)),
     ),
     minimum_bytes=minimum_bytes,
-    own_seconds=own_seconds,
 )

@@ -12,6 +12,7 @@ from gpugraph.clock import HostClock
 from gpugraph.errors import InputError
 from gpugraph.problems import TABLE, Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
+from gpugraph.problems.on_graphs import OneQuery
 from gpugraph.problems.plugin import plain_array
 from gpugraph.problems.scan import COMMAND
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
@@ -22,35 +23,24 @@ from gpugraph.quantities import duration, rate
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
-    from gpugraph.problems.adapter import Adapter
     from gpugraph.problems.scan.tiles import ResidentArray
 
 
 def throughput(bytes_: int, phases: Mapping[str, float]) -> dict[str, Any]:
-    """Return the ``throughput`` object of a record; a gigabyte is 10^9 bytes.
+    """Return the ``throughput`` object of a record, of the array's bytes and the seconds of every phase.
 
-    The total is that of the paper: allocation and transfer to the device, what else is allocated (``prepare``), kernel,
-    and transfer back; the copy into pinned memory (``stage``) is listed beside it.
-
-    Args:
-        bytes_: of the array.
-        phases: seconds of every phase.
+    A gigabyte is 10^9 bytes.  The total is that of the paper: allocation and transfer to the device, what else is
+    allocated (``prepare``), kernel, and transfer back; the copy into pinned memory (``stage``) is listed beside it.
     """
-    h2d, kernel, d2h = (phases.get(name, 0.0) for name in ("h2d", "kernel", "d2h"))
-    total = h2d + phases.get("prepare", 0.0) + kernel + d2h
+    seconds = {name: phases.get(name, 0.0) for name in ("h2d", "kernel", "d2h")}
+    total = sum(seconds.values()) + phases.get("prepare", 0.0)
     return {
         "array_bytes": bytes_,
-        "h2d_gb_s": _rate(bytes_, h2d),
-        "kernel_gb_s": _rate(bytes_, kernel),
-        "d2h_gb_s": _rate(bytes_, d2h),
+        **{f"{name}_gb_s": bytes_ / taken / 1e9 if taken else None for name, taken in seconds.items()},
         "total_s": total,
         "total_with_stage_s": total + phases.get("stage", 0.0),
-        "transfers_share": (h2d + d2h) / total if total else None,
+        "transfers_share": (seconds["h2d"] + seconds["d2h"]) / total if total else None,
     }
-
-
-def _rate(bytes_: int, seconds: float) -> float | None:
-    return bytes_ / seconds / 1e9 if seconds else None
 
 
 def _speeds(found: Mapping[str, Any]) -> str:
@@ -70,14 +60,7 @@ def _total(found: Mapping[str, Any]) -> str:
     return f"{duration(found['total_s'])} with allocation and both transfers, {shares}"
 
 
-COLUMNS = (
-    Column("throughput", "GB/s", text=_speeds, shown=(TABLE,)),
-    Column("throughput.total_s", "total", _transferred, _total, shown=(TABLE,)),
-)
-"""What a scan's page has in addition to that of every problem."""
-
-
-class Scan(ScannedFiles):
+class Scan(ScannedFiles, OneQuery):
     """The problem as the measurement sees it."""
 
     name = "scan"
@@ -85,16 +68,13 @@ class Scan(ScannedFiles):
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
     command = COMMAND
-    peers: Mapping[str, Adapter] = {}
-    demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
     columns: tuple[Column, ...] = (
         result_column("elements"),
         result_column("last"),
         result_column("digest"),
-        *COLUMNS,
+        Column("throughput", "GB/s", text=_speeds, shown=(TABLE,)),
+        Column("throughput.total_s", "total", _transferred, _total, shown=(TABLE,)),
     )
-
-    query_fields: tuple[str, ...] = ()
     cheaper_check = "reference"
 
     def accepts(self, source: str) -> bool:
@@ -138,21 +118,6 @@ class Scan(ScannedFiles):
         """Return the array; nothing is refused that could be opened."""
         return graph
 
-    def queries(self, graph: ArrayInput, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-        """Return the one run there is to make; the input says what kind of scan it is."""
-        return [()]
-
-    def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Return the one query there is."""
-        return queries[0]
-
-    def query_of(self, result: Scanned) -> tuple[Any, ...]:
-        """Return the one query there is."""
-        return ()
-
-    def add_optional_outputs(self, result: Scanned, *_of_the_run: Any) -> None:
-        """Return None: no option adds anything to a scan."""
-
     def work(self, graph: ArrayInput, result: Scanned) -> int:
         """Return the number of elements."""
         return graph.elements
@@ -167,7 +132,7 @@ class Scan(ScannedFiles):
         """Return what a record of a verified scan holds besides: ``throughput``."""
         return {"throughput": throughput(graph.nbytes, phases)}
 
-    def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: Any) -> Scanned:
+    def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: object) -> Scanned:
         """Return the scan in an (n,) array of the input's type; with segments a pair, the minima and their positions.
 
         Sums of reals may round once for each element, as those of one thread do; a Scanned may promise fewer.
@@ -185,10 +150,8 @@ class Scan(ScannedFiles):
             returned, index = returned
             wanted = f"the positions of {n} minima"
             index = plain_array(index, "i u", shape, wanted, "return (minima, positions)").astype(np.int64)
-        remedy = "return the scan in the type of the elements"
-        return Scanned(
-            graph, plain_array(returned, own, shape, f"the scan of {n} elements as {own}", remedy), index, depth
-        )
+        wanted, remedy = f"the scan of {n} elements as {own}", "return the scan in the type of the elements"
+        return Scanned(graph, plain_array(returned, own, shape, wanted, remedy), index, depth)
 
     def reference(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned, by: str = "") -> Verdict:
         """Compare with NumPy's cumulative sums, or with minima found by doubling."""

@@ -80,10 +80,9 @@ class ScannedFiles:
         """Write a scan: the array alone, or an archive of ``array`` and, for segments, ``index``."""
         if ending == ".npy":
             np.save(stream, result.array)
-        elif result.index is None:
-            np.savez(stream, array=result.array)
-        else:
-            np.savez(stream, array=result.array, index=result.index)
+            return
+        positions: dict[str, Any] = {} if result.index is None else {"index": result.index}
+        np.savez(stream, array=result.array, **positions)
 
     def read(self, content: bytes, path: PathLike) -> None:
         """Return None: no file says that it holds a scan."""

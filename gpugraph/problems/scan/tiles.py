@@ -50,10 +50,7 @@ class ResidentArray:
 
 
 def place(view: ArrayInput, device: Device) -> tuple[ResidentArray, float, float]:
-    """Copy an array to a device.
-
-    Returns:
-        The resident array, the seconds of staging and of allocation and transfer.
+    """Return an array on a device, the seconds of staging, and those of allocation and transfer.
 
     Raises:
         OutOfMemory: it does not fit; nothing was allocated.
@@ -83,12 +80,7 @@ FILE = KernelFile(
 
 
 class Tiles:
-    """The kernels for one type of element and size of tile.
-
-    Args:
-        device: where.
-        defines: of prefix_scan.cu.
-    """
+    """The kernels for one type of element and size of tile, the defines of prefix_scan.cu."""
 
     def __init__(self, device: Device, defines: dict[str, str | int]):
         self.device, self.threads = device, int(defines["BLOCK"])
@@ -96,7 +88,7 @@ class Tiles:
         self.tile = self.threads * int(defines["VECTORS"]) * 16 // self.dtype.itemsize
         self.kernels = load_kernels(defines, device)
 
-    def launch(self, name: str, grid: int, *args: Any, shared_bytes: int = 0) -> None:
+    def launch(self, name: str, grid: int, *args: object, shared_bytes: int = 0) -> None:
         """Launch the kernel ``scan_<name>``."""
         self.kernels[name](grid, self.threads, args, shared_bytes)
 
@@ -112,23 +104,15 @@ class Tiles:
         """Let every block add up its range of tiles."""
         self.launch("sums", blocks, np.int64(n), source, sums)
 
-    def scan_ranges(
-        self,
-        source: Array,
-        target: Array,
-        n: int,
-        blocks: int,
-        *,
-        exclusive: bool,
-        prefixes: Array | None = None,
-        totals: Array | None = None,
-    ) -> None:
-        """Let every block scan its range of tiles, from its prefix on if there are prefixes; tell totals if asked."""
-        has_prefixes, has_totals = np.int32(prefixes is not None), np.int32(totals is not None)
-        self.launch(
-            *("tiles", blocks, np.int64(n), np.int32(exclusive), source, target),
-            *(has_prefixes, target if prefixes is None else prefixes, has_totals, target if totals is None else totals),
-        )
+    def scan_ranges(self, arrays: tuple[Array, Array], n: int, blocks: int, exclusive: bool, **sums: Array) -> None:
+        """Let every block scan its range of tiles of ``arrays``, the source and the target.
+
+        It begins with what is in ``prefixes``, and writes its sum to ``totals``, where these are given.
+        """
+        args: list[Any] = [np.int64(n), np.int32(exclusive), *arrays]
+        for name in ("prefixes", "totals"):
+            args += [np.int32(name in sums), sums.get(name, arrays[1])]
+        self.launch("tiles", blocks, *args)
 
     def propagate(self, target: Array, n: int, prefixes: Array) -> None:
         """Add to every tile the sum of what precedes it."""
@@ -136,13 +120,7 @@ class Tiles:
 
 
 class OffsetScan(Tiles):
-    """Exclusive sums of counts, by reduce-then-scan, for algorithms that need offsets.
-
-    Args:
-        device: where.
-        dtype: uint32 or uint64.
-        most: counts at most.
-    """
+    """Exclusive sums of ``most`` counts at most, uint32 or uint64, for algorithms that need offsets."""
 
     def __init__(self, device: Device, dtype: np.dtype[Any], most: int):
         super().__init__(device, offset_defines(dtype))
@@ -151,13 +129,14 @@ class OffsetScan(Tiles):
 
     def __call__(self, counts: Array, offsets: Array, n: int) -> None:
         """Write the sum of what precedes each of n counts, in three launches, or in one where one tile holds all."""
+        arrays = counts, offsets
         if n <= self.tile:
-            self.scan_ranges(counts, offsets, n, 1, exclusive=True)
+            self.scan_ranges(arrays, n, 1, exclusive=True)
             return
         blocks = min(self._blocks, self.tiles_of(n))
         self.sum_ranges(counts, n, self._sums, blocks)
-        self.scan_ranges(self._sums, self._sums, blocks, 1, exclusive=True)
-        self.scan_ranges(counts, offsets, n, blocks, exclusive=True, prefixes=self._sums)
+        self.scan_ranges((self._sums, self._sums), blocks, 1, exclusive=True)
+        self.scan_ranges(arrays, n, blocks, exclusive=True, prefixes=self._sums)
 
 
 def offset_defines(dtype: np.dtype[Any]) -> dict[str, str | int]:

@@ -14,6 +14,7 @@ another, the verdict is "skipped" and no rate is given.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,9 @@ def check_against_reference(graph: ArrayInput, result: Scanned) -> Verdict:
     if shape:
         return Verdict("failed", "reference", shape)
     if graph.heads is not None:
-        value, index = segmented_minima(graph.values, graph.heads)
-        _, found = result.array, result.index
-        if found is None:
-            return Verdict("failed", "reference", "the minima came without their positions")
-        wrong = np.flatnonzero((result.array != value) | (found != index))
-        for i in wrong[:1]:
+        assert result.index is not None  # as the shape tells
+        (value, index), found = segmented_minima(graph.values, graph.heads), result.index
+        for i in np.flatnonzero((result.array != value) | (found != index))[:1]:
             detail = f"element {i} is {result.array[i]} from {found[i]}, the reference has {value[i]} from {index[i]}"
             return Verdict("failed", "reference", detail)
         return Verdict("passed", "reference", f"the same {len(value)} minima and positions as by doubling")
@@ -113,8 +111,9 @@ def _check_bound(graph: ArrayInput, result: Scanned) -> Verdict:
 
 
 @njit
-def _first_wrong_word(values: Any, sums: Any, mask: Any, shift: int, start: int, stop: int) -> int:
+def _first_wrong_word(arrays: tuple[Any, Any], mask: Any, shift: int, start: int, stop: int) -> int:
     """Return the first element of a range that its neighbour does not lead to, or −1; integers as unsigned words."""
+    values, sums = arrays
     for i in range(start, stop):
         before = np.uint64(sums[i - 1]) if i > 0 else np.uint64(0)
         added = np.uint64(values[i - shift]) if i >= shift else np.uint64(0)
@@ -135,7 +134,8 @@ def _first_wrong_real(values: Any, sums: Any, shift: int, start: int, stop: int)
 
 
 @njit
-def _first_wrong_minimum(values: Any, heads: Any, minima: Any, index: Any, start: int, stop: int) -> int:
+def _first_wrong_minimum(values: Any, heads: Any, scan: tuple[Any, Any], start: int, stop: int) -> int:
+    minima, index = scan
     for i in range(start, stop):
         expected = i
         if i > 0 and heads[i] == 0:
@@ -158,25 +158,19 @@ def check_certificate(graph: ArrayInput, result: Scanned) -> Verdict:
     shape = _shape_complaint(graph, result)
     if shape:
         return Verdict("failed", "certificate", shape)
-    values, array = graph.values, result.array
+    values, array, shift = graph.values, result.array, int(graph.exclusive)
+    what = "is not the one before it and an element more"
     if graph.heads is not None:
-        heads, index = graph.heads, result.index
-        found = in_threads(
-            lambda low, high: _first_wrong_minimum(values, heads, array, index, low, high), even_ranges(len(values))
-        )
+        look = partial(_first_wrong_minimum, values, graph.heads, (array, result.index))
         what = "does not follow from the one before it and its own element"
     elif not sums_are_exact(values):
         return _check_bound(graph, result)
+    elif values.dtype.kind == "f":
+        look = partial(_first_wrong_real, values, array, shift)
     else:
-        shift, ranges = int(graph.exclusive), even_ranges(len(values))
-        if values.dtype.kind == "f":
-            found = in_threads(lambda low, high: _first_wrong_real(values, array, shift, low, high), ranges)
-        else:
-            bytes_ = values.dtype.itemsize
-            x, y, mask = values.view(f"u{bytes_}"), array.view(f"u{bytes_}"), np.uint64(2 ** (8 * bytes_) - 1)
-            found = in_threads(lambda low, high: _first_wrong_word(x, y, mask, shift, low, high), ranges)
-        what = "is not the one before it and an element more"
-    for i in sorted(i for i in found if i >= 0)[:1]:
+        word = np.dtype(f"u{values.dtype.itemsize}")
+        look = partial(_first_wrong_word, (values.view(word), array.view(word)), np.uint64(np.iinfo(word).max), shift)
+    for i in sorted(i for i in in_threads(look, even_ranges(len(values))) if i >= 0)[:1]:
         return Verdict("failed", "certificate", f"element {i}, {array[i]}, {what}")
     return Verdict("passed", "certificate", f"each of {len(values)} elements follows from the one before it, exactly")
 

@@ -66,14 +66,33 @@ class State:
     size: int
 
     def arrays_for(self, dtype: np.dtype[Any]) -> buckets.Search:
-        """Return the arrays for distances of a dtype."""
-        if dtype not in self.arrays:
-            self.arrays.clear()
-            self.arrays[dtype] = _shared(self, dtype)
+        """Return what the threads of a search for distances of a dtype share."""
+        if dtype in self.arrays:
+            return self.arrays[dtype]
+        self.arrays.clear()
+        arcs, size = self.arcs, self.size
+        n, blocks = arcs.vertices, 2 * arcs.vertices // buckets.BLOCK + size * (buckets.BINS + 2) + 2
+        self.arrays[dtype] = buckets.Search(
+            *arcs,
+            none=unreached(dtype),
+            delta=min(max(self.delta, 1e-300), 1e300),  # so that the quotient of any distance is a number
+            distance=np.empty(n, dtype),
+            least_pending=np.empty(size, dtype),
+            heads=np.empty((size, buckets.COLUMNS), np.int32),
+            counts=np.empty((size, buckets.COLUMNS), np.int64),
+            vertices=np.empty((blocks, buckets.BLOCK), arcs.targets.dtype),
+            entry_distance=np.empty((blocks, buckets.BLOCK), dtype),
+            following=np.empty(blocks, np.int32),
+            filled=np.empty(blocks, np.int32),
+            queues=np.empty((size, buckets.QUEUE), np.int32),
+            ends=np.empty(2 * size * STRIDE, np.int64),
+            front_distance=np.empty(size * STRIDE, np.float64),
+            thread_state=np.empty((size, _STATE_COLUMNS), np.int64),
+        )
         return self.arrays[dtype]
 
 
-def prepare(view: GraphView, device: Any, *, delta: float = 0.0, size: int | None = None) -> State:
+def prepare(view: GraphView, device: object, *, delta: float = 0.0, size: int | None = None) -> State:
     """Return the state of searches on a graph.
 
     Raises:
@@ -85,9 +104,8 @@ def prepare(view: GraphView, device: Any, *, delta: float = 0.0, size: int | Non
     heaviest = 0
     if arcs.weights.dtype.kind == "u":
         heaviest = max(in_threads(lambda low, high: _heaviest(arcs.weights, low, high), even_ranges(len(arcs.targets))))
-    state = State(
-        view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, size or thread_count(view.vertices + view.arcs)
-    )
+    threads_ = size or thread_count(view.vertices + view.arcs)
+    state = State(view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, threads_)
     state.arrays_for(_narrow(state))
     return state
 
@@ -96,31 +114,6 @@ def _narrow(state: State) -> np.dtype[Any]:
     """Return the dtype that distances are tried in first."""
     wide = distance_dtype(state.arcs.weights.dtype)
     return np.dtype(np.uint32) if wide.kind == "u" and state.heaviest < 2**28 else wide
-
-
-def _shared(state: State, dtype: np.dtype[Any]) -> buckets.Search:
-    """Return what the threads of a search for distances of a dtype share."""
-    arcs, size = state.arcs, state.size
-    n, blocks = arcs.vertices, 2 * arcs.vertices // buckets.BLOCK + size * (buckets.BINS + 2) + 2
-    return buckets.Search(
-        arcs.offsets,
-        arcs.targets,
-        arcs.weights,
-        none=unreached(dtype),
-        delta=min(max(state.delta, 1e-300), 1e300),  # so that the quotient of any distance is a number
-        distance=np.empty(n, dtype),
-        least_pending=np.empty(size, dtype),
-        heads=np.empty((size, buckets.COLUMNS), np.int32),
-        counts=np.empty((size, buckets.COLUMNS), np.int64),
-        vertices=np.empty((blocks, buckets.BLOCK), arcs.targets.dtype),
-        entry_distance=np.empty((blocks, buckets.BLOCK), dtype),
-        following=np.empty(blocks, np.int32),
-        filled=np.empty(blocks, np.int32),
-        queues=np.empty((size, buckets.QUEUE), np.int32),
-        ends=np.empty(2 * size * STRIDE, np.int64),
-        front_distance=np.empty(size * STRIDE, np.float64),
-        thread_state=np.empty((size, _STATE_COLUMNS), np.int64),
-    )
 
 
 def chosen_delta(arcs: Arcs) -> float:
@@ -204,7 +197,7 @@ ALGORITHM = add_algorithm(
 # searches side by side, as on a GPU, were tried: no quicker, for a core finds most distances in its own caches.
 
 
-def prepare_many(view: GraphView, device: Any, *, delta: float = 0.0) -> list[State]:
+def prepare_many(view: GraphView, device: object, *, delta: float = 0.0) -> list[State]:
     """Return a state for each core."""
     first = prepare(view, device, delta=delta, size=1)
     return [first, *(prepare(view, device, delta=first.delta, size=1) for _ in range(threads() - 1))]
@@ -236,13 +229,8 @@ def run_many(states: list[State], clock: NullClock, sources: tuple[int, ...]) ->
 
 
 def finish_many(states: list[State], raw: list[NDArray[Any]], sources: tuple[int, ...]) -> DistanceMatrix:
-    """Return the distances.
-
-    Raises:
-        InputError: one needs more than 64 bits.
-    """
-    rows = [finish(states[0], words, source) for words, source in zip(raw, sources, strict=True)]
-    return DistanceMatrix.joined(rows)
+    """Return the distances; raise InputError where one needs more than 64 bits."""
+    return DistanceMatrix.joined([finish(states[0], words, source) for words, source in zip(raw, sources, strict=True)])
 
 
 add_algorithm(

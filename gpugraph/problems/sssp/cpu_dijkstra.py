@@ -1,10 +1,8 @@
 """Dijkstra's algorithm with a four-way heap: the sequential standard, in the graph's own type.
 
-Each vertex is in the heap at most once; a lower distance moves it up (decrease-key), so that memory stays
-O(n).  Four children share a cache line, and the heap is half as deep as a binary one.
+Each vertex is in the heap at most once; a lower distance moves it up (decrease-key), so that memory stays O(n).
 
-Source: Dijkstra, A note on two problems in connexion with graphs (1959), problem 2; Johnson, Efficient
-algorithms for shortest paths in sparse networks (1977), §2: the d-way heap.
+Source: Dijkstra, A note on two problems in connexion with graphs (1959), problem 2.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from gpugraph.clock import Clock
 from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.heap import sift_down, sift_up
 from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.distances import Distances
@@ -58,6 +57,7 @@ def _search(arcs: Arcs, source: int, distance: NDArray[Any]) -> int:
     n = len(offsets) - 1
     heap = np.empty(n, np.int64)
     place = np.full(n, _NEW, np.int64)  # position in the heap
+    order = distance, None
     distance[source] = 0
     heap[0] = source
     place[source] = 0
@@ -68,7 +68,7 @@ def _search(arcs: Arcs, source: int, distance: NDArray[Any]) -> int:
         place[u] = _SETTLED
         size -= 1
         if size > 0:
-            _sift_down(heap, place, distance, heap[size], size)
+            sift_down(heap, place, order, heap[size], size)
         near = distance[u]
         relaxations += offsets[u + 1] - offsets[u]
         for arc in range(offsets[u], offsets[u + 1]):
@@ -81,45 +81,8 @@ def _search(arcs: Arcs, source: int, distance: NDArray[Any]) -> int:
                 if at == _NEW:
                     at = size
                     size += 1
-                _sift_up(heap, place, distance, v, at)
+                sift_up(heap, place, order, v, at)
     return relaxations
-
-
-@njit
-def _sift_up(heap: NDArray[np.int64], place: NDArray[np.int64], distance: NDArray[Any], v: int, at: int) -> None:
-    """Put ``v`` into the heap at position ``at`` or above."""
-    key = distance[v]
-    while at > 0:
-        parent = heap[(at - 1) >> 2]
-        if distance[parent] <= key:
-            break
-        heap[at] = parent
-        place[parent] = at
-        at = (at - 1) >> 2
-    heap[at] = v
-    place[v] = at
-
-
-@njit
-def _sift_down(heap: NDArray[np.int64], place: NDArray[np.int64], distance: NDArray[Any], v: int, size: int) -> None:
-    """Put ``v`` into the heap of ``size`` vertices at its root or below."""
-    key = distance[v]
-    at = 0
-    while True:
-        first = 4 * at + 1
-        if first >= size:
-            break
-        least = first
-        for child in range(first + 1, min(first + 4, size)):
-            if distance[heap[child]] < distance[heap[least]]:
-                least = child
-        if distance[heap[least]] >= key:
-            break
-        heap[at] = heap[least]
-        place[heap[at]] = at
-        at = least
-    heap[at] = v
-    place[v] = at
 
 
 # ------------------------------------------------------------------ with a Fibonacci heap

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import MAX_NARROW_ARCS
 from gpugraph.problems.algorithm import Option
-from gpugraph.problems.contraction import part_behind
+from gpugraph.problems.contraction import Subject, part_behind
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.delta_stepping_distributed_cpu import HostSearch
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_bytes, distances_from_words
@@ -56,7 +56,6 @@ from gpugraph.problems.sssp.distributed_bins import (
 )
 from gpugraph.problems.sssp.in_arcs import InArcs, in_arcs_of
 from gpugraph.problems.sssp.on_ranks import refuse_wrapped_sums
-from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.mapped import GRAIN, MappedBlock, mapped_block
 from gpugraph.ranks.part import GraphPart, require_on_devices
 from gpugraph.ranks.transports import comm_for
@@ -66,39 +65,7 @@ ARCS_OF_A_THREAD = 8
 """Of a small graph, so that few threads wait for each other."""
 
 
-class Search(Protocol):
-    """The vertices of one rank, and the steps of a round.
-
-    Attributes:
-        within: sums from the horizon on are still left alone.
-    """
-
-    part: GraphPart
-    comm: Comm
-    widths: Widths
-    bits: int
-    within: bool
-
-    def start(self, source: int, bits: int) -> None:
-        """Forget all distances but the source's, held in so many bits from now on."""
-
-    def survey(self) -> NDArray[np.uint64]:
-        """Return (P, TOLD) what every rank reports, see delta_stepping_distributed.cu; a collective."""
-
-    def bins_to(self, distance: float) -> int:
-        """Return how many bins begin before a distance."""
-
-    def gather(self, bins: int, counts: list[int]) -> None:
-        """Put the pending vertices of the first bins into one list of all ranks, so many from each; a collective."""
-
-    def relax(self) -> None:
-        """Relax the arcs from all vertices of the list to own ones."""
-
-    def cross(self) -> None:
-        """Let no sum be left alone any more; a collective."""
-
-
-def search(state: Search, clock: Clock, source: int) -> bool:
+def search(state: DeviceSearch | HostSearch, clock: Clock, source: int) -> bool:
     """Find all distances; return False where a sum did not fit."""
     if isinstance(state, DeviceSearch) and state.mapped is not None:
         return search_without_host(state, clock)
@@ -141,7 +108,7 @@ def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
             state.cross()
 
 
-def near_bins(state: Search, waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
+def near_bins(state: DeviceSearch | HostSearch, waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
     """Return how many of the nearest bins are near: a width from the least distance on, and a share of all vertices."""
     upto = np.cumsum(waiting)
     share = state.part.vertices // state.widths.share if state.widths.share else 0
@@ -419,7 +386,7 @@ def widths_of(weights: np.dtype[Any]) -> tuple[int, ...]:
     return (32, 64) if weights.kind != "f" and weights.itemsize == 4 else (8 * weights.itemsize,)
 
 
-def compile_(subject: Any, device: Any, *, delta: float = 0.0) -> None:
+def compile_(subject: Subject, device: Device, *, delta: float = 0.0) -> None:
     """Compile the kernels, outside of any timing."""
     if device.kind != "cpu":
         part = part_behind(subject)
@@ -427,7 +394,7 @@ def compile_(subject: Any, device: Any, *, delta: float = 0.0) -> None:
             load_kernels(part.own_arcs, part.weight_dtype, device, bits)
 
 
-def prepare(subject: Any, device: Any, *, delta: float = 0.0) -> Search:
+def prepare(subject: Subject, device: Device, *, delta: float = 0.0) -> DeviceSearch | HostSearch:
     """Return the vertices of this rank.
 
     Raises:
@@ -442,18 +409,16 @@ def prepare(subject: Any, device: Any, *, delta: float = 0.0) -> Search:
     return HostSearch(part, Widths.of(part, delta, 0))
 
 
-def run(state: Search, clock: Clock, source: int) -> bool:
+def run(state: DeviceSearch | HostSearch, clock: Clock, source: int) -> bool:
     """Find the distances; returns whether a sum of 64 bits overflowed on some rank."""
-    fits = False
     for bits in widths_of(state.part.weight_dtype):
         state.start(source, bits)
-        fits = search(state, clock, source)
-        if fits:
-            break
-    return not fits
+        if search(state, clock, source):
+            return False
+    return True
 
 
-def fetch(state: Any, overflowed: bool) -> tuple[NDArray[Any], bool]:
+def fetch(state: DeviceSearch | HostSearch, overflowed: bool) -> tuple[NDArray[Any], bool]:
     """Copy the words of this rank's vertices to the host."""
     return state.own_words(), overflowed
 
@@ -464,7 +429,7 @@ def digest(raw: tuple[NDArray[Any], bool]) -> str:
     return f"{array_digest(words)} {words.dtype} {overflowed}"
 
 
-def finish(state: Any, raw: tuple[NDArray[Any], bool], source: int) -> Distances:
+def finish(state: DeviceSearch | HostSearch, raw: tuple[NDArray[Any], bool], source: int) -> Distances:
     """Return the distances of all vertices; a collective.
 
     Raises:

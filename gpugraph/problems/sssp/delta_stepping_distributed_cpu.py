@@ -69,7 +69,7 @@ class HostSearch:
             self.base = np.array([nearest], np.uint64).astype(f"u{self.dtype.itemsize}").view(self.dtype)[0]
         return table
 
-    def _bits(self, distance: Any) -> int:
+    def _bits(self, distance: object) -> int:
         return int(np.array([distance], self.dtype).view(f"u{self.dtype.itemsize}")[0])
 
     def bins_to(self, distance: float) -> int:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,15 @@ class AsDistances(Shown):
         mask: NDArray[np.bool_] = self.raw != unreached(self.raw.dtype)
         return mask
 
+    def _summary(self, parts: Sequence[Sequence[Any]]) -> dict[str, Any]:
+        """Return figures of a record, of parts that together are all: how many are reached, their sum, the largest."""
+        real = self.raw.dtype.kind == "f"
+        return {
+            "reached": sum(part[0] for part in parts),
+            "distance_sum": exact_sum(self.raw[self.reached]) if real else sum(part[1] for part in parts),
+            "distance_max": max((part[2] for part in parts), default=self.raw.dtype.type(0).item()),
+        }
+
     def _title(self) -> str:
         return f"Distances of {self.graph.name}"
 
@@ -90,23 +100,19 @@ class Distances(AsDistances):
     predecessor: NDArray[np.int64] | None = None
 
     def with_predecessors(self, view: ResidentView | None = None, device: Device | None = None) -> Distances:
-        """Return the same distances with their canonical predecessors.
+        """Return the same distances with their canonical predecessors, found where the view of the graph lies.
 
-        Args:
-            view: the graph on a device that is to find them, or None for the host, which also steps in where the view
-                holds another graph or there is no room.
-            device: the device that holds it.
+        Without a view the host finds them, and where the view holds another graph or there is no room.
         """
         if self.predecessor is not None:
             return self
+        before = None
         if view is not None and device is not None and gpu_tight_arcs.suits(view, self.graph, self.raw):
-            try:
-                return replace(
-                    self, predecessor=gpu_tight_arcs.canonical_predecessors(view, device, self.raw, self.source)
-                )
-            except OutOfMemory:
-                pass  # the host has room
-        return replace(self, predecessor=tight_arcs.canonical_predecessors(self.graph, self.raw, self.source))
+            with suppress(OutOfMemory):  # the host has room
+                before = gpu_tight_arcs.canonical_predecessors(view, device, self.raw, self.source)
+        if before is None:
+            before = tight_arcs.canonical_predecessors(self.graph, self.raw, self.source)
+        return replace(self, predecessor=before)
 
     def _facts(self) -> list[tuple[str, Any]]:
         finite = self.raw[self.reached]
@@ -120,25 +126,13 @@ class Distances(AsDistances):
         exact int or the correctly rounded float; ``distances_sha256`` is over the distances in vertex order as
         little-endian float64, unreached = inf.
         """
-        digest = hashlib.sha256()
-        counts: list[int] = [0]
-        sums: list[int | float] = [0]
-        maxima: list[Any] = [self.raw.dtype.type(0).item()]
+        digest, totals = hashlib.sha256(), []
         ranges = even_ranges(len(self.raw), len(self.raw) // _PIECE + 1)
-        for part, count, sum_, most in in_order(lambda start, stop: widened(self.raw[start:stop]), ranges):
+        for part, *of_part in in_order(lambda start, stop: widened(self.raw[start:stop]), ranges):
             digest.update(part.data)
-            counts.append(count)
-            sums.append(sum_)
-            maxima.append(most)
-        real = self.raw.dtype.kind == "f"
-        return {
-            "source": self.source,
-            **({} if self.graph.vertex_names is None else {"source_name": self.graph.name_of(self.source)}),
-            "reached": sum(counts),
-            "distance_sum": exact_sum(self.raw[self.reached]) if real else sum(sums),
-            "distance_max": max(maxima),
-            "distances_sha256": digest.hexdigest(),
-        }
+            totals.append(of_part)
+        name = {} if self.graph.vertex_names is None else {"source_name": self.graph.name_of(self.source)}
+        return {"source": self.source, **name, **self._summary(totals), "distances_sha256": digest.hexdigest()}
 
     def fingerprint(self) -> str:
         """Return a digest that equals another result's exactly if source, distances and predecessors do."""
@@ -152,9 +146,8 @@ class Distances(AsDistances):
 def widened(distance: NDArray[Any]) -> tuple[NDArray[np.float64], int, int | float, Any]:
     """Return some distances (k,) as digests take them, and how many are reached, their sum and the largest.
 
-    Returns:
-        (k,) little-endian float64, unreached = inf; the number of those reached; their exact sum, 0 for reals, whose
-        sum is to be rounded once; the largest of them, 0 if there are none.
+    They are then little-endian float64, unreached = inf.  The sum is exact, 0 for reals, whose sum is to be rounded
+    once; the largest is 0 if none is reached.
     """
     missing = distance == unreached(distance.dtype)
     wide, finite = distance.astype("<f8"), distance[~missing]
@@ -206,13 +199,7 @@ def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], overflowed: bool = False) -> Distances:
-    """Return the distances that the words encode.
-
-    Args:
-        graph: the graph.
-        source: 0-based source vertex.
-        words: (n,) uint32 or uint64.
-        overflowed: some sum of 64-bit integers did not fit.
+    """Return the distances that (n,) words, uint32 or uint64, encode; ``overflowed``: some sum of 64 bits did not fit.
 
     Raises:
         InputError: a vertex can be reached only by paths longer than 64 bits hold.
@@ -285,16 +272,9 @@ class DistanceMatrix(AsDistances):
             return (*totals, hashlib.sha256(wide.data).digest())
 
         rows = in_threads(tell, [(i, i + 1) for i in range(len(self))])
-        counts, sums, maxima, digests = zip(*rows, strict=True) if rows else ((), (), (0,), ())
-        real = self.raw.dtype.kind == "f"
-        return {
-            "source": int(self.sources[0]),
-            "sources": len(self),
-            "reached": sum(counts),
-            "distance_sum": exact_sum(self.raw[self.reached]) if real else sum(sums),
-            "distance_max": max(maxima),
-            "distances_sha256": hashlib.sha256(b"".join(digests)).hexdigest(),
-        }
+        digest = hashlib.sha256(b"".join(row[3] for row in rows)).hexdigest()
+        sources = {"source": int(self.sources[0]), "sources": len(self)}
+        return {**sources, **self._summary(rows), "distances_sha256": digest}
 
     def fingerprint(self) -> str:
         """Return a digest that equals another result's exactly if sources, distances and predecessors do."""
@@ -324,18 +304,13 @@ def matrix_from_words(
     return DistanceMatrix(graph, np.array(sources, np.int64), raw)
 
 
-def check_each(
-    matrix: DistanceMatrix, sources: Sequence[int], check: Callable[[Distances], Verdict | None]
-) -> Verdict | None:
-    """Return the verdict on a matrix: every row is checked as if it had come alone.
+Checked = TypeVar("Checked", Verdict, Verdict | None)
 
-    Args:
-        matrix: the distances.
-        sources: those asked for.
-        check: the check of one row; None where it cannot be made there.
 
-    Returns:
-        The first that fails, named by its source, or how many passed; None where a check could not be made.
+def check_each(matrix: DistanceMatrix, sources: Sequence[int], check: Callable[[Distances], Checked]) -> Checked:
+    """Return the verdict on a matrix, given the sources asked for: every row is checked as if it had come alone.
+
+    That is the first that fails, named by its source, or how many passed; None where a check could not be made.
     """
     verdict = Verdict("failed", "certificate", f"the result is for {len(matrix)} sources, not {len(sources)}")
     if matrix.sources.tolist() != list(sources):

@@ -9,7 +9,7 @@ Source: P. J. Martín, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,49 +18,10 @@ import numpy as np
 from gpugraph.clock import Clock, NullClock
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView
-from gpugraph.host import require_memory
 from gpugraph.problems.registry import add_algorithm
-from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
-from gpugraph.problems.sssp.frontier_dijkstra_cpu import CPU, GPU, Cells, HostSide, TwoSided, matrix_of, predecessors
+from gpugraph.problems.sssp.frontier_dijkstra_cpu import CPU, GPU, Cells, HostSide, Strategy, TwoSided
 from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, DeviceSide, minima_sizes, step_kernels
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """How a variant does its steps.
-
-    Attributes:
-        relax: ``push``: the frontier lowers its successors (F); ``pull``: unresolved vertices look at their
-            predecessors (U); ``pull-plus``: the same with the chip's resources (U-GPU-PLUS).
-        relax_on, update_on: ``cpu`` or ``gpu``.
-        minimum: ``cpu``; on the GPU ``one-pass`` or ``two-pass`` of blocks, the rest on the CPU, or ``atomic``: all of
-            it on the GPU, so that the host need not wait in every round.
-        matrix: relax over the adjacency matrix instead of adjacency lists.
-        atomic: False lowers distances without atomics: wrong on purpose.
-    """
-
-    relax: str
-    relax_on: str
-    minimum: str
-    update_on: str
-    matrix: bool = False
-    atomic: bool = True
-
-    @property
-    def minimum_on(self) -> str:
-        """The side that finds the minimum."""
-        return CPU if self.minimum == "cpu" else GPU
-
-    @property
-    def sides(self) -> frozenset[str]:
-        """The sides at work: both for a hybrid."""
-        return frozenset((self.relax_on, self.minimum_on, self.update_on))
-
-    @property
-    def pulls(self) -> bool:
-        """True for the U variants."""
-        return self.relax != "push"
 
 
 class State:
@@ -81,29 +42,15 @@ class State:
         self.device_side: DeviceSide | None = None
         if isinstance(view, ResidentView):
             device.require(state_bytes(view, strategy))
-            self.device_side = DeviceSide(view, device, *gpu_steps(strategy), self.cells, strategy.atomic)
-        self.host_side = self._make_host_side(host_view) if CPU in strategy.sides else None
-        self.relaxer, self.minimizer, self.updater = (
-            self._side(on) for on in (strategy.relax_on, strategy.minimum_on, strategy.update_on)
-        )
+            self.device_side = DeviceSide(view, device, strategy, self.cells)
+        self.host_side = HostSide(host_view, strategy, self.cells) if CPU in strategy.sides else None
+        sides: dict[str, Any] = {CPU: self.host_side, GPU: self.device_side}
+        self.relaxer, self.minimizer = sides[strategy.relax_on], sides[strategy.minimum_on]
+        self.updater = sides[strategy.update_on]
         self.is_hybrid = len(strategy.sides) > 1
         self.states = TwoSided(device, self.graph.vertices, np.uint8, strategy.sides)
         self._widths: dict[int, tuple[TwoSided, list[Any], Any]] = {}
         self.use_width(self.narrow)
-
-    def _make_host_side(self, view: GraphView) -> HostSide:
-        pulls = self.strategy.pulls
-        if self.strategy.relax_on != CPU:
-            return HostSide(pulls, None, None, None)
-        if self.cells is not None:
-            require_memory(self.cells.nbytes, CPU)
-        arcs = predecessors(self.graph) if pulls else Arcs.of(view)
-        if self.cells is None:
-            return HostSide(pulls, arcs, None, None)
-        return HostSide(pulls, None, matrix_of(arcs, self.cells), self.cells)
-
-    def _side(self, on: str) -> Any:
-        return self.host_side if on == CPU else self.device_side
 
     def use_width(self, bits: int) -> None:
         """Hold distances in words of 32 or 64 bits."""
@@ -127,15 +74,13 @@ class State:
         """True if a sum of integers did not fit a word."""
         return self.float_dtype is None and bool(self.relaxer.overflowed())
 
-    # ------------------------------------------------------------------ a round
-
     def start(self, source: int) -> None:
         """Make the source the frontier."""
         self.relaxer.start(source)
         self.distance.wrote(self.relaxer.name)
         self.states.wrote(self.relaxer.name)
 
-    def round(self, clock: Clock, turn: int) -> Any:
+    def round(self, clock: Clock, turn: int) -> object:
         """Do the three steps, each on its side, and return the minimum, or None where it stays on the device."""
         self.bring_to(self.relaxer, clock)
         with clock.phase("relax"):
@@ -157,12 +102,6 @@ class State:
             self.distance.bring(side.name, clock)
 
 
-def gpu_steps(strategy: Strategy) -> tuple[str | None, str | None]:
-    """Return how the GPU relaxes and finds the minimum; None for what the CPU does."""
-    on_gpu = strategy.relax_on == GPU
-    return (strategy.relax if on_gpu else None), (strategy.minimum if strategy.minimum_on == GPU else None)
-
-
 def state_bytes(view: ResidentView, strategy: Strategy) -> int:
     """Return the bytes that ``State`` takes on the device; a restart in 64 bits takes 8 more for each vertex."""
     n, graph = view.vertices, view.host.graph
@@ -171,7 +110,7 @@ def state_bytes(view: ResidentView, strategy: Strategy) -> int:
     taken = n + (n + sum(minima_sizes(n, strategy.minimum))) * word + 4096
     if cells is not None:
         taken += cells.nbytes
-    elif strategy.pulls and strategy.relax_on == GPU and graph.directed:
+    elif strategy.pulls_on(GPU) and graph.directed:
         taken += view.offsets.nbytes + view.targets.nbytes + view.weights.nbytes
     return taken
 
@@ -208,11 +147,6 @@ def rounds(state: State, clock: Clock) -> Any:
     return state.device_side.minima()
 
 
-def fetch(state: State, distance: TwoSided) -> Any:
-    """Copy the distance words to the host."""
-    return distance.fetch()
-
-
 def finish(state: State, words: Any, source: int) -> Distances:
     """Return the distances in the graph's own type."""
     beyond = state.overflowed() or (state.cells is not None and state.cells.beyond)
@@ -220,108 +154,48 @@ def finish(state: State, words: Any, source: int) -> Distances:
 
 
 # ------------------------------------------------------------------ variants
-# The paper's variants by name: which step runs where, and how.
-#
-# ============== ========================= ================= ======
-# name           relax                     minimum           update
-# ============== ========================= ================= ======
-# f-cpu          CPU, push                 CPU               CPU
-# u-cpu          CPU, pull                 CPU               CPU
-# u-hybrid-1     CPU, pull                 CPU               GPU
-# u-hybrid-2     GPU, pull                 CPU               CPU
-# u-hybrid-3     GPU, pull                 CPU               GPU
-# u-gpu          GPU, pull                 GPU, one pass     GPU
-# u-gpu-2min     GPU, pull                 GPU, two passes   GPU
-# u-gpu-plus     GPU, pull, chip resources GPU, one pass     GPU
-# dijkstra       GPU, push, atomicMin      GPU               GPU
-# ============== ========================= ================= ======
-#
-# ``dijkstra`` is the paper's F-GPU. The matrix variants are the same over an adjacency matrix; those called ``no-
-# atomic`` lose updates, as the paper says, and only show what atomics cost.
+# The paper's variants by name.  ``dijkstra`` is its F-GPU.  The matrix variants are the same over an adjacency matrix;
+# those called ``no-atomic`` lose updates, as the paper says, and only show what atomics cost.
 #
 # Source: P. J. Martín, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP problem", ICCS 2009, sections 4 and 5.
 
 _PUSH, _PULL = "each frontier vertex relaxes its successors", "each unresolved vertex looks at its predecessors"
 _NO_ATOMIC = "wrong on purpose: the minimum without an atomic loses updates"
 
-STRATEGIES: dict[str, tuple[Strategy, str, str]] = {
-    "dijkstra": (
-        Strategy("push", GPU, "atomic", GPU),
-        "4: F-GPU",
-        "compound frontier: relax with atomicMin, minimum, update",
-    ),
-    "f-cpu": (Strategy("push", CPU, "cpu", CPU), "4.1: F-CPU", f"compound frontier on one CPU thread: {_PUSH}"),
-    "u-cpu": (Strategy("pull", CPU, "cpu", CPU), "4.1: U-CPU", f"compound frontier on one CPU thread: {_PULL}"),
-    "u-hybrid-1": (
-        Strategy("pull", CPU, "cpu", GPU),
-        "4.1: U-H1",
-        "hybrid: relax and minimum on the CPU, update on the GPU",
-    ),
-    "u-hybrid-2": (
-        Strategy("pull", GPU, "cpu", CPU),
-        "4.1: U-H2",
-        "hybrid: relax on the GPU, minimum and update on the CPU",
-    ),
-    "u-hybrid-3": (
-        Strategy("pull", GPU, "cpu", GPU),
-        "4.1: U-H3",
-        "hybrid: relax and update on the GPU, minimum on the CPU",
-    ),
-    "u-gpu": (Strategy("pull", GPU, "one-pass", GPU), "4.1: U-GPU", f"compound frontier without atomics: {_PULL}"),
-    "u-gpu-2min": (
-        Strategy("pull", GPU, "two-pass", GPU),
-        "4.1: U-GPU+2min",
-        "u-gpu with a second pass of the minimum",
-    ),
-    "u-gpu-plus": (
-        Strategy("pull-plus", GPU, "one-pass", GPU),
-        "4.2: U-GPU-PLUS",
+_VARIANTS = (
+    # name, relax, on, minimum, update on
+    ("dijkstra push gpu atomic gpu", "4: F-GPU", "compound frontier: relax with atomicMin, minimum, update"),
+    ("f-cpu push cpu cpu cpu", "4.1: F-CPU", f"compound frontier on one CPU thread: {_PUSH}"),
+    ("u-cpu pull cpu cpu cpu", "4.1: U-CPU", f"compound frontier on one CPU thread: {_PULL}"),
+    ("u-hybrid-1 pull cpu cpu gpu", "4.1: U-H1", "hybrid: relax and minimum on the CPU, update on the GPU"),
+    ("u-hybrid-2 pull gpu cpu cpu", "4.1: U-H2", "hybrid: relax on the GPU, minimum and update on the CPU"),
+    ("u-hybrid-3 pull gpu cpu gpu", "4.1: U-H3", "hybrid: relax and update on the GPU, minimum on the CPU"),
+    ("u-gpu pull gpu one-pass gpu", "4.1: U-GPU", f"compound frontier without atomics: {_PULL}"),
+    ("u-gpu-2min pull gpu two-pass gpu", "4.1: U-GPU+2min", "u-gpu with a second pass of the minimum"),
+    (
+        *("u-gpu-plus pull-plus gpu one-pass gpu", "4.2: U-GPU-PLUS"),
         "u-gpu with offsets through shared memory and flags through the read-only cache",
     ),
-    "f-gpu-no-atomic": (
-        Strategy("push", GPU, "atomic", GPU, atomic=False),
-        "4.1: F-GPU-no-atomic",
-        f"{_NO_ATOMIC}; shows what they cost",
-    ),
-    "matrix-u-cpu": (
-        Strategy("pull", CPU, "cpu", CPU, matrix=True),
-        "5: U-CPU",
-        f"adjacency matrix on one CPU thread: {_PULL}",
-    ),
-    "matrix-f-cpu": (
-        Strategy("push", CPU, "cpu", CPU, matrix=True),
-        "5: F-CPU",
-        f"adjacency matrix on one CPU thread: {_PUSH}",
-    ),
-    "matrix-u-gpu": (
-        Strategy("pull", GPU, "atomic", GPU, matrix=True),
-        "5: U-GPU",
+    ("f-gpu-no-atomic push gpu atomic gpu", "4.1: F-GPU-no-atomic", f"{_NO_ATOMIC}; shows what they cost"),
+    ("matrix-u-cpu pull cpu cpu cpu", "5: U-CPU", f"adjacency matrix on one CPU thread: {_PULL}"),
+    ("matrix-f-cpu push cpu cpu cpu", "5: F-CPU", f"adjacency matrix on one CPU thread: {_PUSH}"),
+    (
+        *("matrix-u-gpu pull gpu atomic gpu", "5: U-GPU"),
         f"adjacency matrix, chunks of the frontier through shared memory: {_PULL}",
     ),
-    "matrix-f-gpu": (
-        Strategy("push", GPU, "atomic", GPU, matrix=True),
-        "5: F-GPU",
-        f"adjacency matrix, tiles through shared memory: {_PUSH}",
-    ),
-    "matrix-f-gpu-no-atomic": (
-        Strategy("push", GPU, "atomic", GPU, matrix=True, atomic=False),
-        "5: F-GPU-no-atomic",
-        f"adjacency matrix, {_NO_ATOMIC}",
-    ),
-}
+    ("matrix-f-gpu push gpu atomic gpu", "5: F-GPU", f"adjacency matrix, tiles through shared memory: {_PUSH}"),
+    ("matrix-f-gpu-no-atomic push gpu atomic gpu", "5: F-GPU-no-atomic", f"adjacency matrix, {_NO_ATOMIC}"),
+)
+
+STRATEGIES: dict[str, tuple[Strategy, str, str]] = {}
+for _how, *_source in _VARIANTS:
+    _name, _relax, _relax_on, _minimum, _update_on = _how.split()
+    _kinds = _name.startswith("matrix"), not _name.endswith("no-atomic")
+    STRATEGIES[_name] = Strategy(_relax, _relax_on, _minimum, _update_on, *_kinds), _source[0], _source[1]
 """By name: the strategy, its section and name in the paper, and what it does."""
 
 _VERSIONS = {"dijkstra": 2}
 """Of those whose times have changed since they were first recorded."""
-
-
-def compile_kernels(view: ResidentView, device: Any, strategy: Strategy) -> None:
-    """Bring into being all kernels that a run needs before it turns out to need 64-bit distances."""
-    cells = Cells.of(view.host.graph) if strategy.matrix else None
-    bits = (cells.dtype if cells else view.weights.dtype).itemsize * 8
-    needed = step_kernels(view, *gpu_steps(strategy), cells, strategy.atomic, bits)
-    for file, name, defines in needed.values():
-        file.kernel(device, defines, name)
 
 
 def compile_host_code(graph: CSRGraph, strategy: Strategy) -> None:
@@ -348,13 +222,15 @@ def _three_vertices(graph: CSRGraph) -> CSRGraph:
 
 
 def _compile(view: ResidentView | GraphView, device: Any, strategy: Strategy) -> None:
+    """Bring into being what a run needs before it turns out to need 64-bit distances."""
     graph = view.host.graph if isinstance(view, ResidentView) else view.graph
     if isinstance(view, ResidentView):
-        compile_kernels(view, device, strategy)
+        cells = Cells.of(graph) if strategy.matrix else None
+        bits = (cells.dtype if cells else view.weights.dtype).itemsize * 8
+        for file, name, defines in step_kernels(view, strategy, cells, bits).values():
+            file.kernel(device, defines, name)
     if CPU in strategy.sides:
         compile_host_code(graph, strategy)
-    elif strategy.pulls and not strategy.matrix and graph.directed:
-        predecessors(_three_vertices(graph))  # the host makes the transposed rows that the device pulls along
 
 
 for _name, (_strategy, _section, _summary) in STRATEGIES.items():
@@ -368,7 +244,7 @@ for _name, (_strategy, _section, _summary) in STRATEGIES.items():
         section=_section,
         prepare=partial(State, strategy=_strategy),
         run=run,
-        fetch=fetch,
+        fetch=lambda state, distance: distance.fetch(),
         finish=finish,
         compile=partial(_compile, strategy=_strategy),
         trusted=_strategy.atomic,

@@ -18,6 +18,8 @@ from numpy.typing import DTypeLike, NDArray
 from gpugraph.clock import Clock
 from gpugraph.compiled import njit
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView
+from gpugraph.host import require_memory
 from gpugraph.problems.sssp.arcs import Arcs
 
 # ------------------------------------------------------------------ arrays
@@ -33,6 +35,47 @@ CPU, GPU = "cpu", "gpu"
 """The two sides."""
 
 _ALONE = {side: frozenset((side,)) for side in (CPU, GPU)}
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How a variant does its steps.
+
+    Attributes:
+        relax: ``push``: the frontier lowers its successors (F); ``pull``: unresolved vertices look at their
+            predecessors (U); ``pull-plus``: the same with the chip's resources (U-GPU-PLUS).
+        relax_on, update_on: ``cpu`` or ``gpu``.
+        minimum: ``cpu``; on the GPU ``one-pass`` or ``two-pass`` of blocks, the rest on the CPU, or ``atomic``: all of
+            it on the GPU, so that the host need not wait in every round.
+        matrix: relax over the adjacency matrix instead of adjacency lists.
+        atomic: False lowers distances without atomics: wrong on purpose.
+    """
+
+    relax: str
+    relax_on: str
+    minimum: str
+    update_on: str
+    matrix: bool = False
+    atomic: bool = True
+
+    @property
+    def minimum_on(self) -> str:
+        """The side that finds the minimum."""
+        return CPU if self.minimum == "cpu" else GPU
+
+    @property
+    def sides(self) -> frozenset[str]:
+        """The sides at work: both for a hybrid."""
+        return frozenset((self.relax_on, self.minimum_on, self.update_on))
+
+    @property
+    def pulls(self) -> bool:
+        """True for the U variants."""
+        return self.relax != "push"
+
+    def pulls_on(self, side: str) -> bool:
+        """Tell whether a side relaxes along lists of predecessors."""
+        return self.pulls and self.relax_on == side and not self.matrix
 
 
 class TwoSided:
@@ -75,7 +118,7 @@ class TwoSided:
         """Note that ``side`` has changed its copy, so that the other is no longer current."""
         self._current = _ALONE[side]
 
-    def fetch(self) -> Any:
+    def fetch(self) -> object:
         """Return the current contents as a NumPy array."""
         return self.host if CPU in self._current else self._device.download(self.there)
 
@@ -138,26 +181,13 @@ def predecessors(graph: CSRGraph) -> Arcs:
     arcs = Arcs.of(graph)
     if not graph.directed:
         return arcs
-    offsets = np.zeros(graph.vertices + 1, np.int64)
-    np.cumsum(np.bincount(graph.targets, minlength=graph.vertices), out=offsets[1:])
-    tails = np.empty_like(arcs.targets)
-    weights = np.empty_like(arcs.weights)
-    _transpose(arcs, offsets[:-1].copy(), tails, weights)
-    for array in (offsets, tails, weights):
+    from scipy.sparse import csr_array
+
+    turned = csr_array((arcs.weights, arcs.targets, arcs.offsets), (graph.vertices, graph.vertices)).tocsc()
+    tails = turned.indices.astype(arcs.targets.dtype, copy=False)
+    for array in (turned.data, tails, offsets := turned.indptr.astype(np.int64)):
         array.flags.writeable = False
-    return Arcs(offsets, tails, weights)
-
-
-@njit
-def _transpose(arcs: Arcs, following: NDArray[np.int64], tails: NDArray[Any], tail_weights: NDArray[Any]) -> None:
-    """Write each arc to the next place of its head's row, which ``following`` (n,) counts."""
-    offsets, targets, weights = arcs
-    for u in range(len(offsets) - 1):
-        for arc in range(offsets[u], offsets[u + 1]):
-            at = following[targets[arc]]
-            following[targets[arc]] = at + 1
-            tails[at] = u
-            tail_weights[at] = weights[arc]
+    return Arcs(offsets, tails, turned.data)
 
 
 UNRESOLVED, FRONTIER, RESOLVED = 0, 1, 2
@@ -167,25 +197,22 @@ Array = NDArray[Any]
 
 
 class HostSide:
-    """Runs steps on the CPU.
-
-    Args:
-        pulls: unresolved vertices look at predecessors; otherwise the frontier looks at successors.
-        arcs: rows of predecessors or of successors accordingly; None where relaxing is not this side's.
-        matrix: (n, n) the same as a matrix, in place of ``arcs``.
-        cells: how its elements are stored.
-    """
+    """Runs the steps on the CPU that are not the GPU's, over lists of arcs or the matrix of ``cells``."""
 
     name = CPU
 
-    def __init__(self, pulls: bool, arcs: Arcs | None, matrix: Array | None, cells: Cells | None):
+    def __init__(self, view: GraphView, strategy: Strategy, cells: Cells | None):
         self._rows: tuple[Any, ...] = ()
-        self._relax: Callable[..., None] = pull_arcs if pulls else push_arcs
-        if matrix is not None and cells is not None:
-            self._rows, self._relax = (matrix, cells.no_arc), pull_matrix if pulls else push_matrix
-        elif arcs is not None:
-            self._rows = (arcs,)
+        self._relax: Callable[..., None] = pull_arcs if strategy.pulls else push_arcs
         self._overflow = np.zeros(1, np.uint32)
+        if strategy.relax_on != CPU:
+            return
+        if cells is not None:
+            require_memory(cells.nbytes, CPU)
+        self._rows = (predecessors(view.graph) if strategy.pulls else Arcs.of(view),)
+        if cells is not None:
+            self._rows = matrix_of(self._rows[0], cells), cells.no_arc
+            self._relax = pull_matrix if strategy.pulls else push_matrix
 
     def use(self, distance: TwoSided, states: TwoSided, bits: int, float_dtype: np.dtype[Any] | None) -> None:
         """Work on these arrays from now on; words are integers of ``bits``, or the bits of ``float_dtype``."""
@@ -203,9 +230,9 @@ class HostSide:
     def relax(self) -> None:
         """Lower the distances of the frontier's successors."""
         values = self._distance.host if self._float is None else self._distance.host.view(self._float)
-        self._relax(*self._rows, self._states.host, values, self._limit, self._overflow)
+        self._relax(*self._rows, self._states.host, values, (self._limit, self._overflow))
 
-    def minimum(self, turn: int) -> Any:
+    def minimum(self, turn: int) -> object:
         """Return the least distance word of an unresolved vertex."""
         return least_unresolved(self._states.host, self._distance.host, self._unreached)
 
@@ -219,9 +246,9 @@ class HostSide:
 
 
 @njit
-def _offer(values: Array, v: int, near: Any, weight: Any, limit: Any, overflow: Array) -> None:
-    """Lower the value of ``v`` to near + weight; a sum that wraps or reaches ``limit`` leads nowhere."""
-    far = near + weight
+def _offer(values: Array, v: int, near: Any, weight: Any, bound: tuple[Any, Any]) -> None:
+    """Lower the value of ``v`` to near + weight; a sum that wraps or reaches the limit leads nowhere, and is noted."""
+    far, (limit, overflow) = near + weight, bound
     if far < near or far >= limit:
         overflow[0] = 1
     elif not values[v] <= far:
@@ -229,45 +256,45 @@ def _offer(values: Array, v: int, near: Any, weight: Any, limit: Any, overflow: 
 
 
 @njit
-def push_arcs(arcs: Arcs, states: Array, values: Array, limit: Any, overflow: Array) -> None:
+def push_arcs(arcs: Arcs, states: Array, values: Array, bound: tuple[Any, Any]) -> None:
     """Relax over lists of successors, from the frontier (relax_F)."""
     offsets, targets, weights = arcs
     for u in range(len(offsets) - 1):
         if states[u] == FRONTIER:
             for arc in range(offsets[u], offsets[u + 1]):
                 if states[targets[arc]] == UNRESOLVED:
-                    _offer(values, targets[arc], values[u], weights[arc], limit, overflow)
+                    _offer(values, targets[arc], values[u], weights[arc], bound)
 
 
 @njit
-def pull_arcs(arcs: Arcs, states: Array, values: Array, limit: Any, overflow: Array) -> None:
+def pull_arcs(arcs: Arcs, states: Array, values: Array, bound: tuple[Any, Any]) -> None:
     """Relax over lists of predecessors, from the unresolved vertices (relax_U)."""
     offsets, sources, weights = arcs
     for v in range(len(offsets) - 1):
         if states[v] == UNRESOLVED:
             for arc in range(offsets[v], offsets[v + 1]):
                 if states[sources[arc]] == FRONTIER:
-                    _offer(values, v, values[sources[arc]], weights[arc], limit, overflow)
+                    _offer(values, v, values[sources[arc]], weights[arc], bound)
 
 
 @njit
-def push_matrix(matrix: Array, no_arc: Any, states: Array, values: Array, limit: Any, overflow: Array) -> None:
+def push_matrix(matrix: Array, no_arc: Any, states: Array, values: Array, bound: tuple[Any, Any]) -> None:
     """Relax over rows of successors."""
     for u in range(len(matrix)):
         if states[u] == FRONTIER:
             for v in range(len(matrix)):
                 if states[v] == UNRESOLVED and matrix[u, v] != no_arc:
-                    _offer(values, v, values[u], matrix[u, v], limit, overflow)
+                    _offer(values, v, values[u], matrix[u, v], bound)
 
 
 @njit
-def pull_matrix(matrix: Array, no_arc: Any, states: Array, values: Array, limit: Any, overflow: Array) -> None:
+def pull_matrix(matrix: Array, no_arc: Any, states: Array, values: Array, bound: tuple[Any, Any]) -> None:
     """Relax over rows of predecessors."""
     for v in range(len(matrix)):
         if states[v] == UNRESOLVED:
             for u in range(len(matrix)):
                 if states[u] == FRONTIER and matrix[v, u] != no_arc:
-                    _offer(values, v, values[u], matrix[v, u], limit, overflow)
+                    _offer(values, v, values[u], matrix[v, u], bound)
 
 
 @njit

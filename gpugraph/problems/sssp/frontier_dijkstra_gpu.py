@@ -16,7 +16,7 @@ from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
-from gpugraph.problems.sssp.frontier_dijkstra_cpu import GPU, Cells, TwoSided, predecessors
+from gpugraph.problems.sssp.frontier_dijkstra_cpu import GPU, Cells, Strategy, TwoSided, predecessors
 
 LISTS = KernelFile("dijkstra.cu", DISTANCE_SETS)
 PULL = KernelFile("dijkstra_pull.cu", DISTANCE_SETS)
@@ -37,30 +37,13 @@ PASSES = {"atomic": 0, "one-pass": 1, "two-pass": 2}
 
 
 class DeviceSide:
-    """Runs steps on a GPU.
-
-    Args:
-        view: the graph on the device.
-        relax: ``push``, ``pull`` or ``pull-plus``; None where relaxing is not this side's.
-        minimum: ``atomic``: the minimum stays on the device; ``one-pass`` and ``two-pass``: block minima, of which
-            the host takes the least; None where it is not this side's.
-        cells: the elements of the adjacency matrix to relax over, or None for adjacency lists.
-        atomic: False lowers distances without atomics: wrong on purpose.
-    """
+    """Runs the steps on a GPU that are not the CPU's, over lists of arcs or the adjacency matrix of ``cells``."""
 
     name = GPU
 
-    def __init__(
-        self,
-        view: ResidentView,
-        device: Device,
-        relax: str | None,
-        minimum: str | None,
-        cells: Cells | None,
-        atomic: bool = True,
-    ):
+    def __init__(self, view: ResidentView, device: Device, strategy: Strategy, cells: Cells | None):
         self.view, self.device, self.cells = view, device, cells
-        self._relax, self._minimum, self._atomic = relax, minimum, atomic
+        self._strategy = strategy
         self.overflow = device.empty(1, np.uint32)
         self._n, self._block = np.int32(view.vertices), PULL["BLOCK"]
         self._grid = covering_grid(device, view.vertices, self._block)
@@ -68,12 +51,10 @@ class DeviceSide:
         self._kernels: dict[str, Kernel] = {}
         if cells is not None:
             self._graph = (self._matrix(cells),)
-        elif relax in ("pull", "pull-plus") and view.host.graph.directed:
+        elif strategy.pulls_on(GPU) and view.host.graph.directed:
             rows = predecessors(view.host.graph)
             arrays = (rows.offsets.astype(view.index_dtype), rows.targets, rows.weights.view(view.weights.dtype))
             self._graph = tuple(device.upload(device.stage(array)) for array in arrays)
-
-    # ------------------------------------------------------------------ preparation
 
     def _matrix(self, cells: Cells) -> Array:
         """Return the adjacency matrix, made on the device."""
@@ -85,7 +66,7 @@ class DeviceSide:
 
     def load(self, bits: int) -> dict[str, Kernel]:
         """Return the kernels of this side's steps for distances of ``bits``, compiled if need be."""
-        needed = step_kernels(self.view, self._relax, self._minimum, self.cells, self._atomic, bits)
+        needed = step_kernels(self.view, self._strategy, self.cells, bits)
         return {step: file.kernel(self.device, defines, name) for step, (file, name, defines) in needed.items()}
 
     def use(self, distance: TwoSided, states: TwoSided, minima: list[Array], kernels: dict[str, Kernel]) -> None:
@@ -94,9 +75,7 @@ class DeviceSide:
         self._word = distance.there.dtype.type
         self._unreached = np.iinfo(self._word).max
 
-    # ------------------------------------------------------------------ steps
-
-    def _launch(self, step: str, *args: Any, grid: int | None = None) -> None:
+    def _launch(self, step: str, *args: object, grid: int | None = None) -> None:
         self._kernels[step](grid or self._grid, self._block, args)
 
     def start(self, source: int) -> None:
@@ -109,42 +88,38 @@ class DeviceSide:
         arrays = (*self._graph, self._states.there, self._distance.there, self.overflow)
         if self.cells is None:
             self._launch("relax", self._n, *arrays)
-        elif self._relax == "pull":
+        elif self._strategy.pulls:
             columns = MATRIX["COLUMNS"]
             self._kernels["relax"](-(-self.cells.vertices // columns), columns, (self._n, *arrays))
         else:
             rows = MATRIX["ROWS"]
             groups = -(-self.cells.vertices // rows)
-            splits = self._splits(groups)
+            # As many blocks share a group of rows as fill the device, at most one for each tile.
+            wanted = -(-self.device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR // groups)
+            splits = max(1, min(wanted, -(-int(self._n) // MATRIX["TILE"])))
             self._kernels["relax"](groups * splits, rows, (self._n, np.int32(splits), *arrays))
 
-    def _splits(self, groups: int) -> int:
-        """Return how many blocks share a group of rows: as many as fill the device, at most one for each tile."""
-        wanted = -(-self.device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR // groups)
-        return max(1, min(wanted, -(-int(self._n) // MATRIX["TILE"])))
-
-    def minimum(self, turn: int) -> Any:
+    def minimum(self, turn: int) -> object:
         """Find the least distance of an unresolved vertex: return it, or None where it stays on the device."""
         states, distance = self._states.there, self._distance.there
-        if self._minimum == "atomic":
+        if self._strategy.minimum == "atomic":
             self._launch("minimum", self._n, distance, states, self._minima[0][turn : turn + 1])
             return None
         first = self._minima[0]
         self._launch("minima", self._n, distance, states, first, grid=first.size)
-        if self._minimum == "two-pass":
+        if self._strategy.minimum == "two-pass":
             self._launch("minima-again", np.int32(first.size), first, self._minima[1], grid=self._minima[1].size)
         return self.device.download(self._minima[-1]).min()  # the few values that are left are the host's
 
-    def update(self, turn: int, least: Any) -> None:
+    def update(self, turn: int, least: object) -> None:
         """Resolve the frontier; every unresolved vertex at ``least``, or at the minimum of this turn, is the next."""
         states, distance = self._states.there, self._distance.there
         found = self._minima[0][turn : turn + 1] if least is None else self._word(least)
         self._launch("update", self._n, distance, found, states)
 
     def forget_minima(self) -> None:
-        """Make ready for the minima of the next rounds."""
-        if self._minimum == "atomic":
-            self.device.fill(self._minima[0], self._unreached)
+        """Make ready for the minima of the next rounds, which stay on the device."""
+        self.device.fill(self._minima[0], self._unreached)
 
     def minima(self) -> Any:
         """Return the minima of the last rounds: the one read-back of those."""
@@ -156,35 +131,35 @@ class DeviceSide:
 
 
 def step_kernels(
-    view: ResidentView, relax: str | None, minimum: str | None, cells: Cells | None, atomic: bool, bits: int
+    view: ResidentView, strategy: Strategy, cells: Cells | None, bits: int
 ) -> dict[str, tuple[KernelFile, str, Defines]]:
-    """Return file, name and defines of the kernel of each step, for distances of ``bits`` (see ``DeviceSide``)."""
+    """Return file, name and defines of the kernel of each step on the GPU, for distances of ``bits``."""
     lists = distance_types(view, bits)
     needed: dict[str, tuple[KernelFile, str, Defines]] = {"start": (LISTS, "start", lists)}
-    if minimum == "atomic":
+    if strategy.minimum == "atomic":
         needed["minimum"] = (LISTS, "minimum", lists)
         needed["update"] = (LISTS, "update", lists)
     else:
         needed["minima"] = (PULL, "block_minima", lists)
         needed["minima-again"] = (PULL, "block_minima_again", lists)
         needed["update"] = (PULL, "update_to", lists)
-    without = "" if atomic else "_no_atomic"
+    without = "" if strategy.atomic else "_no_atomic"
     if cells is not None:
         matrix = {**lists, "CELL": cells.dtype.name}
         needed["write"] = (MATRIX, "write_arcs", matrix)
-        needed["relax"] = (MATRIX, f"{relax}{without}", matrix)
-    elif relax == "push":
+        needed["relax"] = (MATRIX, f"{strategy.relax}{without}", matrix)
+    elif strategy.relax_on == GPU and strategy.pulls:
+        needed["relax"] = (PULL, strategy.relax.replace("-", "_"), lists)
+    elif strategy.relax_on == GPU:
         needed["relax"] = (LISTS, f"relax{without}", lists)
-    elif relax is not None:
-        needed["relax"] = (PULL, relax.replace("-", "_"), lists)
     return needed
 
 
-def minima_sizes(vertices: int, minimum: str | None) -> list[int]:
+def minima_sizes(vertices: int, minimum: str) -> list[int]:
     """Return the sizes of the arrays of minima: one for each round of a batch, or one for each block and pass."""
     if minimum == "atomic":
         return [ROUNDS_PER_READ]
     sizes: list[int] = []
-    for _ in range(PASSES.get(minimum or "", 0)):
+    for _ in range(PASSES.get(minimum, 0)):
         sizes.append(-(-(sizes[-1] if sizes else vertices) // (2 * PULL["BLOCK"])))
     return sizes

@@ -13,16 +13,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
-from gpugraph.devices.kernel_file import KernelFile, needs
+from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
 from gpugraph.graph.device_build import transposed_on_device
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, InputSizes
-from gpugraph.problems.registry import register
+from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
 from gpugraph.problems.sssp.distances import (
     DISTANCE_SETS,
@@ -60,10 +59,11 @@ def shape(bits: int, count: int) -> tuple[int, int]:
     return threads, -(-count // (threads * lanes))
 
 
-def arrays(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[int | tuple[int, ...], DTypeLike]]:
+def arrays(sizes: InputSizes, bits: int, count: int) -> ArrayTable:
     """Return the arrays of ``count`` searches with distances of ``bits``, in the kernel's order (its docblock).
 
-    The last two have to be 0 before the first launch.
+    "wide" and "control" have to be 0 before the first launch.  Last come the rows of the result: words of 32 bits or
+    more.
     """
     threads, groups = shape(bits, count)
     items = groups * sizes.vertices
@@ -78,6 +78,7 @@ def arrays(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[int | tu
         "piece_begin": (pieces, np.dtype(f"i{sizes.index_bits // 8}")),
         "wide": (3, np.uint64),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
+        "rows": ((count, sizes.vertices), np.dtype(f"u{max(bits, 32) // 8}")),
     }
 
 
@@ -101,7 +102,7 @@ class State:
         view, device = self.view, self.device
         self.held, self.arrays, self.rows = (0, 0), {}, None  # their memory is needed for the others
         self.kernels = load_kernels(view, device, bits)
-        table = {**arrays(view, bits, count), **result(view, bits, count)}
+        table = arrays(view, bits, count)
         device.require(needs(table))
         self.arrays = {name: device.empty(size, dtype) for name, (size, dtype) in table.items()}
         self.rows = self.arrays.pop("rows")
@@ -122,25 +123,14 @@ class State:
         return self.groups * self.view.vertices * self.threads * 8 * FILE["SHARE"] // bits
 
 
-def result(sizes: InputSizes, bits: int, count: int) -> dict[str, tuple[tuple[int, int], DTypeLike]]:
-    """Return the array of the result: words of 32 bits or more."""
-    return {"rows": ((count, sizes.vertices), np.dtype(f"u{max(bits, 32) // 8}"))}
-
-
 def state_bytes(sizes: InputSizes) -> int:
     """Return the bytes of the searches from 64 sources; in-arcs of a directed graph take as much as the graph again."""
-    bits = 8 * sizes.weight_bytes
-    return needs({**arrays(sizes, bits, 64), **result(sizes, bits, 64)})
+    return needs(arrays(sizes, 8 * sizes.weight_bytes, 64))
 
 
 def load_kernels(view: ResidentView, device: Device, bits: int) -> dict[str, Kernel]:
     """Return the kernels for distances of ``bits``, compiled if need be."""
     return FILE.kernels(device, distance_types(view, bits), cooperative=("search",))
-
-
-def compile_kernels(view: ResidentView, device: Device, **options: Any) -> None:
-    """Compile what a run begins with."""
-    load_kernels(view, device, narrowest(view))
 
 
 def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
@@ -222,33 +212,24 @@ def one_by_one(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
     return state.rows
 
 
-def fetch(state: State, rows: Array) -> np.ndarray[Any, Any]:
-    """Copy the distance words to the host."""
-    return state.device.download(rows)
-
-
 def finish(state: State, words: np.ndarray[Any, Any], sources: tuple[int, ...]) -> DistanceMatrix:
     """Return the distances in the graph's own type."""
     return matrix_from_words(state.view.host.graph, sources, words, state.overflow)
 
 
-register(
-    Algorithm(
-        problem="sssp",
-        name=BATCHED,
-        devices=("cuda", "emulated"),
-        summary="many sources in one launch: one gather of a line of memory serves up to 64 searches",
-        authors="gpugraph; after Meyer, Sanders; Then et al.",
-        year=2014,
-        section="PVLDB 8(4), §3; ours beyond it",
-        prepare=State,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        digest=array_digest,
-        compile=compile_kernels,
-        minimum_bytes=distance_bytes,
-        state_bytes=state_bytes,
-        batched=True,
-    )
+add_algorithm(
+    "sssp",
+    BATCHED,
+    summary="many sources in one launch: one gather of a line of memory serves up to 64 searches",
+    authors="gpugraph; after Meyer, Sanders; Then et al.",
+    year=2014,
+    section="PVLDB 8(4), §3; ours beyond it",
+    prepare=State,
+    run=run,
+    finish=finish,
+    digest=array_digest,
+    compile=lambda view, device: load_kernels(view, device, narrowest(view)),
+    minimum_bytes=distance_bytes,
+    state_bytes=state_bytes,
+    batched=True,
 )

@@ -66,7 +66,7 @@ class State(Arrays):
         words, self.kernels = self._widths[bits]
         self.cost, self.updating_cost = words.cost, words.updating_cost
 
-    def launch(self, name: str, *args: Any) -> None:
+    def launch(self, name: str, *args: object) -> None:
         """Launch a kernel with a thread for each vertex."""
         n = self.view.vertices
         self.kernels[name](-(-n // BLOCK), BLOCK, (np.int32(n), *args))
@@ -177,124 +177,67 @@ def show_race(
     Raises:
         InputError: no run at all.
     """
+    from gpugraph.graph.generate import generate
+    from gpugraph.problems.sssp.verify import reference_distances
+
     runs = RUNS[device.kind] if runs is None else runs
     if runs < 1:
         raise InputError(f"--runs {runs} shows nothing", remedy="give 1 or more")
-    races: dict[str, list[Any]] | None = {FLAWED: [], OURS: []}
-    looked = "the emulated device, in these runs"
+    emulated, races = device.kind == "emulated", {FLAWED: list[Any](), OURS: list[Any]()}
     cases: list[dict[str, Any]] = []
-    graphs = _graphs(progress)
+    progress("making the counter-example", None)
+    graphs = [generate(f"counterexample:{VERTICES}{more}") for more in ("", ",directed=false")]
     for graph in graphs:
-        right = _right_distances(graph)
+        right = reference_distances(graph, 0)[0]
         for name in (FLAWED, OURS):
-            case = _Case(name, graph, right)
-            if device.kind == "emulated":
-                seeds = range(first_seed, first_seed + runs)
-                answers = _run_on_schedules(name, graph, detector, seeds, races[name] if races else [])
-            else:
-                answers = _run_again(name, graph, device, runs)
-            for distance in answers:
-                case.add(distance)
-                done = len(cases) * runs + case.runs
-                progress(f"{name} on {graph.name}: run {case.runs} of {runs}", done / (4 * runs))
-            cases.append(case.describe())
-    if device.kind != "emulated":
-        races, looked = _detect(graphs[0], detector, progress)
+            answers, wrong, found = Counter[int](), 0, _again(name, graph, device, runs)
+            if emulated:
+                found = _on_schedules(name, graph, detector, range(first_seed, first_seed + runs), races[name])
+            for run_, distance in enumerate(found, 1):
+                answers[int(distance[-1])] += 1
+                wrong += not np.array_equal(distance, right)
+                progress(f"{name} on {graph.name}: run {run_} of {runs}", (len(cases) * runs + run_) / (4 * runs))
+            case = {"algorithm": name, "graph": graph.name, "directed": graph.directed, "runs": runs, "wrong": wrong}
+            given = {str(answer): times for answer, times in sorted(answers.items())}
+            cases.append({**case, "right": int(right[-1]), "answers": given})
+    looked, available = "the emulated device, in these runs", True
+    if not emulated:
+        looked = f"the emulated device, {len(DETECTOR_SEEDS)} schedules"
+        try:
+            for name, seen in races.items():
+                progress(f"looking for races in {name}", None)
+                list(_on_schedules(name, graphs[0], detector, DETECTOR_SEEDS, seen))
+        except DeviceUnavailable as missing:
+            looked, available = f"not available: {missing}", False
     return {
         "device": device.describe(),
         "runs": runs,
         "vertices": VERTICES,
         "cases": cases,
-        "races": None if races is None else {name: _described(found) for name, found in races.items()},
+        "races": {name: _described(seen) for name, seen in races.items()} if available else None,
         "detector": looked,
         "shown": all((case["wrong"] > 0) == (case["algorithm"] == FLAWED) for case in cases),
     }
 
 
-class _Case:
-    """What the runs of one algorithm on one graph have given."""
-
-    def __init__(self, name: str, graph: CSRGraph, right: Any):
-        self.name, self.graph, self.right = name, graph, right
-        self.runs = self.wrong = 0
-        self.answers: Counter[int] = Counter()
-
-    def add(self, distance: Any) -> None:
-        """Count one run."""
-        self.runs += 1
-        self.wrong += not np.array_equal(distance, self.right)
-        self.answers[int(distance[-1])] += 1
-
-    def describe(self) -> dict[str, Any]:
-        """Return the case's object."""
-        return {
-            "algorithm": self.name,
-            "graph": self.graph.name,
-            "directed": self.graph.directed,
-            "runs": self.runs,
-            "wrong": self.wrong,
-            "right": int(self.right[-1]),
-            "answers": {str(answer): times for answer, times in sorted(self.answers.items())},
-        }
-
-
-def _graphs(progress: Progress) -> list[CSRGraph]:
-    """Return the counter-example with arcs away from the source, and with arcs both ways."""
-    from gpugraph.graph.generate import generate
-
-    progress("making the counter-example", None)
-    return [generate(f"counterexample:{VERTICES}{more}") for more in ("", ",directed=false")]
-
-
-def _right_distances(graph: CSRGraph) -> Any:
-    from gpugraph.problems.sssp.verify import reference_distances
-
-    return reference_distances(graph, 0)[0]
-
-
-def _prepared(name: str, graph: CSRGraph, device: Any) -> tuple[Any, Any]:
-    """Return the algorithm and its state on a device."""
+def _again(name: str, graph: CSRGraph, device: Device, runs: int) -> Iterator[Any]:
+    """Yield the distances of run after run on one device."""
     algorithm = find_algorithm("sssp", name, device.kind)
     view, _, _ = make_resident(GraphView.of(graph), device)
-    return algorithm, algorithm.prepare(view, device)
-
-
-def _distances(algorithm: Any, state: Any) -> Any:
-    raw = algorithm.fetch(state, algorithm.run(state, NullClock(), 0))
-    return algorithm.finish(state, raw, 0).raw
-
-
-def _run_again(name: str, graph: CSRGraph, device: Any, runs: int) -> Iterator[Any]:
-    """Yield the distances of run after run on one device."""
-    algorithm, state = _prepared(name, graph, device)
+    state = algorithm.prepare(view, device)
     for _ in range(runs):
-        yield _distances(algorithm, state)
+        yield algorithm.finish(state, algorithm.fetch(state, algorithm.run(state, NullClock(), 0)), 0).raw
 
 
-def _run_on_schedules(
+def _on_schedules(
     name: str, graph: CSRGraph, detector: Callable[[int], Any], seeds: range, found: list[Any]
 ) -> Iterator[Any]:
     """Yield the distances under one schedule after the other, and add the races of each to ``found``."""
     for seed in seeds:
         device = detector(seed)
-        yield _distances(*_prepared(name, graph, device))
+        yield from _again(name, graph, device, 1)
         found += device.races()
         device.close()
-
-
-def _detect(
-    graph: CSRGraph, detector: Callable[[int], Any], progress: Progress
-) -> tuple[dict[str, list[Any]] | None, str]:
-    """Return what the race detector finds in a few schedules, and who looked; None where it is not available."""
-    found: dict[str, list[Any]] = {FLAWED: [], OURS: []}
-    try:
-        for name, races in found.items():
-            progress(f"looking for races in {name}", None)
-            for _ in _run_on_schedules(name, graph, detector, DETECTOR_SEEDS, races):
-                pass
-    except DeviceUnavailable as missing:
-        return None, f"not available: {missing}"
-    return found, f"the emulated device, {len(DETECTOR_SEEDS)} schedules"
 
 
 def _described(races: list[Any]) -> list[dict[str, Any]]:

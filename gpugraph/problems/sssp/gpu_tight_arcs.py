@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Defines, Device, Kernel, covering_grid
-from gpugraph.devices.kernel_file import KernelFile, product, unsigned
+from gpugraph.devices.base import Defines, Device, Kernel
+from gpugraph.devices.kernel_file import Arrays, KernelFile, product, unsigned
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
@@ -19,29 +19,24 @@ from gpugraph.problems.sssp.arcs import distance_dtype
 
 WEIGHTS = ("uint32", "uint64", "float32", "float64")
 FILE = KernelFile("verify_distances.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS))
-BLOCK = 256
 NO_ARC = np.uint64(2**64 - 1)  # −1 as a signed number
 NO_VERTEX = np.uint32(2**32 - 1)
 
 
-class TightArcs:
+class TightArcs(Arrays):
     """The tight arcs that distances leave, and the predecessors by them (shapes and meaning: verify_distances.cu).
 
-    Takes 16 bytes for each vertex, 12 for distances in float32; where only level arcs reach vertices, 8 more for
-    each of them and for every 1024 arcs.
-
-    Args:
-        view: the graph without preparations, or a rank's rows of it.
-        device: the device that holds it.
-        distance: (n,) in the graph's distance type.
-        source: its vertex; its own predecessor.
+    The view is of a graph without preparations, or of a rank's rows of it; the source is its own predecessor.
+    Takes 16 bytes for each vertex, 12 for distances in float32; where only level arcs reach vertices, 8 more for each
+    of them and for every 1024 arcs.
 
     Raises:
         OutOfMemory: the device has no room for it.
     """
 
     def __init__(self, view: ResidentView | DeviceRows, device: Device, distance: NDArray[Any], source: int):
-        self.view, self.device, self.source = view, device, source
+        super().__init__(device, {})
+        self.view, self.source = view, source
         device.require(distance.nbytes + 8 * view.vertices)
         self.distance = device.upload(np.ascontiguousarray(distance))
         self.hold = device.full(view.vertices, np.uint64(FILE["NOTHING"]), np.uint64)
@@ -51,7 +46,7 @@ class TightArcs:
     def check_arcs(self) -> tuple[int, int]:
         """Look at every arc; return the first relaxable one and the first whose sum is no distance, or −1."""
         first = self.device.full(2, NO_ARC, np.uint64)
-        self._launch("check_arcs", self._tiles(), *self._graph(), self.hold, first[:1], first[1:])
+        self.launch("check_arcs", self._tiles(), *self._graph(), self.hold, first[:1], first[1:])
         relaxable, wraps = self.device.download(first).view(np.int64)
         return int(relaxable), int(wraps)
 
@@ -64,31 +59,31 @@ class TightArcs:
         self.device.require(8 * items)
         rows = self.device.empty(items, np.uint64)
         found = self.device.full(3, 0, np.uint32)
-        self._launch("begin_levels", self._tiles(), *self._graph(), self.hold, rows, found)
+        self.launch("begin_levels", self._tiles(), *self._graph(), self.hold, rows, found)
         follow = self.kernels["follow_levels"]
-        grid = min(-(-items * FILE["WARP"] // BLOCK), follow.resident_blocks(BLOCK))
+        grid = min(-(-items * FILE["WARP"] // self.block), follow.resident_blocks(self.block))
         barrier = self.device.full(3, 0, np.uint32)
-        follow(grid, BLOCK, (*self._graph(), self.hold, rows, found, barrier), stop=barrier[2:])
+        follow(grid, self.block, (*self._graph(), self.hold, rows, found, barrier), stop=barrier[2:])
         count, first = self.find_loose()
         return first if count else None
 
     def predecessors(self) -> NDArray[np.int64]:
         """Return (n,) int64 every vertex's predecessor, −1 for the source and where there is none; call it last."""
         n = np.int32(self.view.vertices)
-        self._launch("name_tails", self.view.vertices, n, np.int32(self.source), self.hold)
+        self.launch("name_tails", self.view.vertices, n, np.int32(self.source), self.hold)
         return self.device.download(self.hold).view(np.int64)
 
     def ground(self) -> None:
         """Put every vertex that has a predecessor at level 0, so that others can be reached from it."""
         n = np.int32(self.view.vertices)
-        self._launch("name_tails", self.view.vertices, n, np.int32(-1), self.hold)
+        self.launch("name_tails", self.view.vertices, n, np.int32(-1), self.hold)
 
     def find_loose(self) -> tuple[int, int]:
         """Return how many reached vertices have no predecessor, and the first of them."""
         loose = self.device.full(2, NO_VERTEX, np.uint32)
         self.device.fill(loose[:1], 0)
         n = np.int32(self.view.vertices)
-        self._launch("find_loose", self.view.vertices, n, self.distance, self.hold, loose)
+        self.launch("find_loose", self.view.vertices, n, self.distance, self.hold, loose)
         count, first = self.device.download(loose)
         return int(count), int(first)
 
@@ -100,10 +95,6 @@ class TightArcs:
     def _tiles(self) -> int:
         """Return the threads that take a tile of arcs a warp."""
         return -(-self.view.arcs // FILE["TILE"]) * FILE["WARP"]
-
-    def _launch(self, name: str, threads: int, *args: Any) -> None:
-        """Launch a kernel over about ``threads`` threads' worth of work."""
-        self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
 
 def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
@@ -122,12 +113,6 @@ def canonical_predecessors(
     view: ResidentView, device: Device, distance: NDArray[Any], source: int
 ) -> NDArray[np.int64]:
     """Return the canonical predecessors (n,) int64 of right distances; −1 for the source and unreached vertices.
-
-    Args:
-        view: the graph without preparations.
-        device: the device that holds it.
-        distance: (n,) in the graph's distance type.
-        source: its vertex.
 
     Raises:
         OutOfMemory: the device has no room for it.

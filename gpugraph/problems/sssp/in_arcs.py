@@ -38,12 +38,7 @@ class InArcs(NamedTuple):
 
 
 def in_arcs_of(part: GraphPart, horizon: float) -> InArcs:
-    """Return the in-arcs of a part's vertices; a collective.
-
-    Args:
-        part: arcs by tail.
-        horizon: arcs shorter than this are light.
-    """
+    """Return the in-arcs of a part's vertices, those shorter than the horizon being light; a collective."""
     weights = part.weights.view(f"u{part.weights.itemsize}") if part.weights.dtype.kind == "i" else part.weights
     own = np.repeat(np.arange(part.rows, dtype=np.int32), part.degrees)
     if part.directed:

@@ -21,10 +21,11 @@ from gpugraph.problems.sources import DEFAULT, resolve_sources
 from gpugraph.problems.sssp.arcs import Arcs, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
+from gpugraph.problems.sssp.tight_arcs import look_at_rows, refuse_wide
 from gpugraph.ranks.part import GraphPart
 from gpugraph.ranks.transports import comm_for
 
-_LOOSE, _HANGS = 0, 1
+_NO_TAIL = np.uint64(2**64 - 1)
 
 
 class _Degrees:
@@ -107,24 +108,27 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
         return f"the source {source} has the distance {distance[source]}"
     if all(part.comm.all_gather_object(part.on_device is not None)):
         return _fault_on_device(part, source, distance)
-    none = unreached(distance.dtype)
-    arcs = Arcs.of(part)
-    state = np.zeros(n, np.uint8)
-    state[source] = _HANGS
-    arc = _survey(arcs, part.first, distance, none, state)
-    if (fault := _relaxable(part, distance, arc)) is not None:
+    arcs, (least_tail, relaxable, _) = Arcs.of(part), _look(part, distance)
+    if (fault := _relaxable(part, distance, relaxable)) is not None:
         return fault
-    part.comm.all_reduce(state, "max")
-    loose = (state == _LOOSE) & (distance != none)
-    while loose.any():
-        grown = state.copy()
-        _follow(arcs, part.first, distance, state, grown)
+    linked = (least_tail != _NO_TAIL).astype(np.uint8)
+    linked[source] = 1
+    part.comm.all_reduce(linked, "max")
+    while (loose := (linked == 0) & result.reached).any():
+        grown = linked.copy()
+        _follow(arcs, part.first, distance, linked, grown)
         part.comm.all_reduce(grown, "max")
-        if np.array_equal(grown, state):
+        if np.array_equal(grown, linked):
             return _loose(int(np.argmax(loose)), distance)
-        state = grown
-        loose = (state == _LOOSE) & (distance != none)
+        linked = grown
     return None
+
+
+def _look(part: GraphPart, distance: NDArray[Any]) -> tuple[NDArray[np.uint64], int, int]:
+    """Return the least tails by these rows' tight arcs, and the bad arcs that ``look_at_rows`` finds."""
+    least_tail, has_level = np.full(part.vertices, _NO_TAIL), np.zeros(part.vertices, np.bool_)
+    of_vertices = distance, unreached(distance.dtype), least_tail, has_level
+    return least_tail, *look_at_rows(Arcs.of(part), of_vertices, part.first, 0, part.rows)
 
 
 def _relaxable(part: GraphPart, distance: NDArray[Any], arc: int) -> str | None:
@@ -168,59 +172,20 @@ def refuse_wrapped_sums(part: GraphPart, source: int, distance: NDArray[Any]) ->
     """
     if distance.dtype != np.uint64:
         return
-    arc = _first_wrap(Arcs.of(part), part.first, distance, unreached(distance.dtype))
+    _, _, arc = _look(part, distance)
     for head in part.comm.all_gather_object(None if arc < 0 else int(part.targets[arc])):
         if head is not None:
-            raise InputError(
-                f"the distance from vertex {source} to vertex {head} does not fit in 64 bits",
-                where=part.name,
-                remedy="use smaller weights, or float64 ones",
-            )
+            refuse_wide(part.name, source, head)
 
 
 @njit
-def _survey(arcs: Arcs, first: int, distance: Any, none: Any, state: Any) -> int:
-    """Mark the heads of tight arcs from nearer vertices; return the first arc that can be relaxed, or −1."""
-    offsets, targets, weights = arcs
-    for row in range(len(offsets) - 1):
-        near = distance[first + row]
-        if near == none:
-            continue
-        for arc in range(offsets[row], offsets[row + 1]):
-            far, held = near + weights[arc], distance[targets[arc]]
-            if far < near or far == none:
-                continue
-            if far < held:
-                return arc
-            if far == held and near < held:
-                state[targets[arc]] = _HANGS
-    return -1
-
-
-@njit
-def _follow(arcs: Arcs, first: int, distance: Any, state: Any, grown: Any) -> None:
+def _follow(arcs: Arcs, first: int, distance: Any, linked: Any, grown: Any) -> None:
     """Mark the heads of tight arcs between equal distances whose tails are reached from the source."""
     offsets, targets, weights = arcs
     for row in range(len(offsets) - 1):
         near = distance[first + row]
-        if state[first + row] == _LOOSE:
-            continue
-        for arc in range(offsets[row], offsets[row + 1]):
-            v = targets[arc]
-            if distance[v] == near and near + weights[arc] == near:
-                grown[v] = _HANGS
-
-
-@njit
-def _first_wrap(arcs: Arcs, first: int, distance: Any, none: Any) -> int:
-    """Return the first arc from a reached vertex to one that no path of 64 bits reaches, or −1."""
-    offsets, targets, weights = arcs
-    for row in range(len(offsets) - 1):
-        near = distance[first + row]
-        if near == none:
-            continue
-        for arc in range(offsets[row], offsets[row + 1]):
-            far = near + weights[arc]
-            if (far < near or far == none) and distance[targets[arc]] == none:
-                return arc
-    return -1
+        if linked[first + row]:
+            for arc in range(offsets[row], offsets[row + 1]):
+                v = targets[arc]
+                if distance[v] == near and near + weights[arc] == near:
+                    grown[v] = 1

@@ -63,9 +63,8 @@ class PeerDistances(Distances):
         if verdict.passed and self.graph.notes and self.graph.notes[-1] == _WIDENED:
             return replace(verdict, detail=f"{verdict.detail}; {_WIDENED}")
         if not verdict.passed and self.printed and self.graph.weight_dtype.kind == "f":
-            right, by = right_distances(
-                self.graph, self.source, "reference" if method == "reference" else "certificate"
-            )
+            truth = "reference" if method == "reference" else "certificate"
+            right, by = right_distances(self.graph, self.source, truth)
             if np.allclose(self.raw, right.raw, rtol=_PRINTED, atol=0):
                 return Verdict("skipped", method, f"the distances are those of {by} to 5 digits, which is no proof")
         return verdict
@@ -79,14 +78,9 @@ def oracle_shared_by(peer: str) -> str:
 def distances_of(
     graph: CSRGraph, source: int, values: NDArray[Any], by: str, *, printed: bool = False
 ) -> PeerDistances:
-    """Return a peer's distances in the problem's own form.
+    """Return the distances that the peer ``by`` gave, or ``printed`` as text, in the problem's own form.
 
-    Args:
-        graph: the graph the peer was given.
-        source: the source.
-        values: (n,) float, infinity where there is no path; or uint64 in the problem's own form.
-        by: the peer's name.
-        printed: they come from a text.
+    ``values`` (n,) are float, infinity where there is no path; or uint64 in the problem's own form.
 
     Raises:
         PeerRefused: the true distances reach beyond what the peer's float64 can hold.
@@ -134,11 +128,8 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
         return None
     furthest = int(np.max(truth, where=truth != unreached(truth.dtype), initial=0))
     if furthest >= EXACT:
-        raise PeerRefused(
-            f"it computes in float64, exact up to 2^53, and distances here reach {furthest}",
-            where=by,
-            remedy="choose smaller weights (--weights), or leave it out",
-        )
+        what = f"it computes in float64, exact up to 2^53, and distances here reach {furthest}"
+        raise PeerRefused(what, where=by, remedy="choose smaller weights (--weights), or leave it out")
     v = int(np.argmax(large))
     return f"vertex {graph.label(v)} has the distance {values[v]}, and none is beyond {furthest}"
 
@@ -155,15 +146,12 @@ def listed_distances(file: ResultFile, graph: CSRGraph, source: int) -> PeerDist
     if len(columns) > 1:
         vertices = file.vertices(columns[0])
     outside = (vertices < 0) | (vertices >= graph.vertices)
+    remedy = "write a line 'vertex distance' for each vertex that is reached"
     if outside.any():
         what = f"its result file has a distance for vertex {vertices[np.argmax(outside)]}, of {graph.vertices} vertices"
-        raise PeerThrew(what, where=file.by, remedy="write a line 'vertex distance' for each vertex that is reached")
+        raise PeerThrew(what, where=file.by, remedy=remedy)
     if len(np.unique(vertices)) < len(vertices):
-        raise PeerThrew(
-            "its result file has two distances for one vertex",
-            where=file.by,
-            remedy="write a line 'vertex distance' for each vertex that is reached",
-        )
+        raise PeerThrew("its result file has two distances for one vertex", where=file.by, remedy=remedy)
     own = distance_dtype(graph.weight_dtype)
     found = _told(columns[min(1, len(columns) - 1)], no_path, own, file.by) if columns else np.empty(0, own)
     values = np.full(graph.vertices, unreached(found.dtype), found.dtype)
@@ -171,7 +159,7 @@ def listed_distances(file: ResultFile, graph: CSRGraph, source: int) -> PeerDist
     return distances_of(graph, source, values, file.by, printed=True)
 
 
-def _told(column: Any, no_path: Set[str], own: np.dtype[Any], by: str) -> NDArray[Any]:
+def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDArray[Any]:
     """Return texts as distances of the graph's own type, or as float64 where that is how integers were printed."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -200,7 +188,7 @@ def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distance
     return certified("sssp", "delta-stepping", graph, source), "certified distances"
 
 
-def _scipy(matrix: Any, source: int) -> Any:
+def _scipy(matrix: Any, source: int) -> object:
     from scipy.sparse.csgraph import dijkstra
 
     return dijkstra(matrix, directed=True, indices=[source])[0]
@@ -231,11 +219,11 @@ def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, i
     return exact
 
 
-def _igraph(prepared: libraries.IgraphGraph, source: int) -> Any:
+def _igraph(prepared: libraries.IgraphGraph, source: int) -> object:
     return prepared.graph.distances(source=[source], weights=prepared.weights, mode="out", algorithm="dijkstra")
 
 
-def _networkit(graph: Any, source: int) -> Any:
+def _networkit(graph: object, source: int) -> object:
     import networkit
 
     algorithm = networkit.distance.Dijkstra(graph, source, storePaths=False)
@@ -249,7 +237,7 @@ def _networkit_distances(graph: Any, algorithm: Any) -> NDArray[np.float64]:
     return distance
 
 
-def _rustworkx(graph: Any, source: int) -> tuple[int, Any]:
+def _rustworkx(graph: object, source: int) -> tuple[int, Any]:
     import rustworkx
 
     return source, rustworkx.dijkstra_shortest_path_lengths(graph, source, edge_cost_fn=float)
@@ -263,7 +251,7 @@ def _rustworkx_distances(graph: Any, found: tuple[int, Any]) -> NDArray[np.float
     return distance
 
 
-def _cugraph(prepared: libraries.CugraphGraph, source: int) -> Any:
+def _cugraph(prepared: libraries.CugraphGraph, source: int) -> object:
     import cupy
     import pylibcugraph
 
@@ -283,10 +271,8 @@ def _cugraph_distances(prepared: libraries.CugraphGraph, raw: tuple[NDArray[Any]
     if prepared.whole and lengths.dtype == np.float32:
         furthest = np.max(distance, where=distance < np.inf, initial=0)
         if furthest >= 2**24:
-            raise PeerRefused(
-                f"it sums in float32, exact up to 2^24, and distances here reach {furthest:.3g}",
-                remedy="take float64: --set method=float64",
-            )
+            what = f"it sums in float32, exact up to 2^24, and distances here reach {furthest:.3g}"
+            raise PeerRefused(what, remedy="take float64: --set method=float64")
     return distance
 
 

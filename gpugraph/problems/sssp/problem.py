@@ -66,7 +66,7 @@ class DistancesFiles(VertexFiles):
             return super().in_table(result, column)
         return np.ma.masked_array(result.raw, ~result.reached)
 
-    def parsed(self, graph: CSRGraph, column: FileColumn, texts: Any, path: PathLike) -> NDArray[Any]:
+    def parsed(self, graph: CSRGraph, column: FileColumn, texts: object, path: PathLike) -> NDArray[Any]:
         """Return a column of a table as numbers; ``inf`` is unreached."""
         if column.name == "distance":
             import pyarrow.compute as pc
@@ -124,7 +124,7 @@ class DistancesFiles(VertexFiles):
             self.claimed(graph, replace(claim, columns={"distance": row}, singles={"source": source}), path)
         return DistanceMatrix(graph, np.array(sources, np.int64), distance, claim.columns.get("predecessor"))
 
-    def to_networkx(self, result: Distances) -> Any:
+    def to_networkx(self, result: Distances) -> object:
         """Return the shortest-path tree as a ``DiGraph``, each arc leading away from the source.
 
         There is ``weight`` on every arc and ``distance`` on every reached vertex; vertices that are not reached have
@@ -152,11 +152,8 @@ def _source(graph: CSRGraph, distance: NDArray[Any], predecessor: NDArray[np.int
         raise MismatchError("no vertex has the distance 0, so there is no source")
     # In an undirected graph vertices at distance 0 of each other have all distances in common.
     if len(candidates) > 1 and graph.directed:
-        raise InputError(
-            f"{len(candidates)} vertices have the distance 0, so the file does not tell its source",
-            where=path,
-            remedy="write the result as .npz, or with --predecessors",
-        )
+        what = f"{len(candidates)} vertices have the distance 0, so the file does not tell its source"
+        raise InputError(what, where=path, remedy="write the result as .npz, or with --predecessors")
     return int(candidates[0])
 
 
@@ -211,20 +208,15 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         remedy = "use --weights abs, or --weights unit"
         if graph.negative_loop is not None:
             loop = f"the self loop of the vertex {graph.name_of(graph.negative_loop)} has a negative weight"
-            raise InputError(
-                f"{loop}: paths through it have no least length", where=graph.source or graph.name, remedy=remedy
-            )
-        if not graph.has_negative_weight:
+            what = f"{loop}: paths through it have no least length"
+        elif graph.has_negative_weight:
+            arc = int(np.argmax(graph.weights < 0))
+            tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1
+            named = f"the arc {graph.name_of(tail)} → {graph.name_of(int(graph.targets[arc]))}"
+            what = f"{named} has the negative weight {graph.weights[arc]}; shortest paths need weights of 0 or more"
+        else:
             return graph
-        arc = int(np.argmax(graph.weights < 0))
-        tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1
-        head = graph.name_of(int(graph.targets[arc]))
-        raise InputError(
-            f"the arc {graph.name_of(tail)} → {head} has the negative weight {graph.weights[arc]}; "
-            "shortest paths need weights of 0 or more",
-            where=graph.source or graph.name,
-            remedy=remedy,
-        )
+        raise InputError(what, where=graph.source or graph.name, remedy=remedy)
 
     def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
         """Return a (source,) for each run that ``parameters`` ask for (see ``problems/sources.py``).
@@ -258,21 +250,19 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         def arcs_of(start: int, stop: int) -> int:
             return int(degrees[start:stop][reached[start:stop]].sum())
 
-        from_reached = sum(in_threads(arcs_of, even_ranges(graph.vertices)))
+        from_reached, leaving = sum(in_threads(arcs_of, even_ranges(graph.vertices))), 0
         if graph.directed:
             return from_reached
-        if graph.weight_dtype.kind != "f" or result.reached.all():
-            return from_reached // 2
         # Only an infinite edge, or a sum beyond the floats, leads from reached to unreached; it has one arc here.
-        heads = result.reached[graph.targets]
-        leaving = int(np.count_nonzero(np.repeat(result.reached, graph.degrees) & ~heads))
+        if graph.weight_dtype.kind == "f" and not reached.all():
+            leaving = int(np.count_nonzero(np.repeat(reached, degrees) & ~reached[graph.targets]))
         return (from_reached + leaving) // 2
 
     def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
         """Return the algorithm measured fastest, on every family tried (docs/results.md)."""
         return "delta-stepping-distributed" if isinstance(graph, GraphPart) else "delta-stepping"
 
-    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Distances:
+    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Distances:
         """Return the distances that (n,) distance words (``distances.py``) encode, or those of a Distances."""
         source, n, weights = int(query[0]), (graph.vertices,), graph.weight_dtype
         wanted = f"the {graph.vertices} distances as"
@@ -312,21 +302,19 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return None
         progress("predecessors")
         # What a peer printed is no Distances.
-        if resident is not None and device.kind == "cuda" and isinstance(result, Distances | DistanceMatrix):
-            load_kernels(resident, device)
-            start = working_seconds()
-            return result.with_predecessors(resident, device), working_seconds() - start
+        ours = isinstance(result, Distances | DistanceMatrix)
+        there = (resident, device) if ours and resident is not None and device.kind == "cuda" else ()
+        if there:
+            load_kernels(*there)
         start = working_seconds()
-        return result.with_predecessors(), working_seconds() - start
+        return result.with_predecessors(*there), working_seconds() - start
 
     def reference(
         self, graph: CSRGraph, query: tuple[Any, ...], result: Distances | DistanceMatrix, by: str = ""
     ) -> Verdict:
         """Check a result against the oracle, and against what was published with the graph (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
-            verdict = check_each(result, query[0], lambda row: self.reference(graph, (row.source,), row, by))
-            assert verdict is not None
-            return verdict
+            return check_each(result, query[0], lambda row: self.reference(graph, (row.source,), row, by))
         from gpugraph.problems.sssp.verify import check_against_published, check_against_reference
 
         source = int(query[0])
@@ -338,9 +326,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     ) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
-            verdict = check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
-            assert verdict is not None
-            return verdict
+            return check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
         if isinstance(graph, GraphPart):
             return certify_part(graph, int(query[0]), result)
         from gpugraph.problems.sssp.verify import check_certificate
@@ -363,9 +349,8 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     ) -> Verdict | None:
         """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
         if isinstance(result, DistanceMatrix):
-            return check_each(
-                result, query[0], lambda row: self.certificate_on_device(view, device, (row.source,), row)
-            )
+            check = lambda row: self.certificate_on_device(view, device, (row.source,), row)  # noqa: E731
+            return check_each(result, query[0], check)
         from gpugraph.problems.sssp.verify import certify
 
         if view.host.preparations:
@@ -376,7 +361,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return None
 
 
-def _tell_reached(result: Any) -> None:
+def _tell_reached(result: object) -> None:
     """Warn where few vertices may be reached because a file's lines were taken for arcs."""
     if not isinstance(result, Distances) or ASSUMED not in result.graph.notes:
         return
@@ -391,11 +376,8 @@ def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
     Raises:
         InputError: one is below 0, no number, or not exactly one of that type.
     """
-    own, remedy = (
-        distance_dtype(graph.weights.dtype),
-        "return the distances as numbers, infinity where there is no path",
-    )
-    wanted = f"the {graph.vertices} distances as numbers"
+    own, wanted = distance_dtype(graph.weights.dtype), f"the {graph.vertices} distances as numbers"
+    remedy = "return the distances as numbers, infinity where there is no path"
     given = plain_array(returned, "i float32 float64", (graph.vertices,), wanted, remedy)
     far = np.isinf(given) & (given > 0) if given.dtype.kind == "f" else np.zeros(len(given), bool)
     near = np.where(far, 0, given)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,13 +53,7 @@ def canonical_predecessors(graph: CSRGraph, distance: NDArray[Any], source: int)
 
 
 def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
-    """Look at every arc once.
-
-    Args:
-        graph: a graph without negative weights.
-        distance: (n,) in the graph's distance type.
-        source: its vertex; has no predecessor.
-    """
+    """Look at every arc of a graph without negative weights once; the source has no predecessor."""
     arcs = Arcs.of(graph)
     distance = np.ascontiguousarray(distance)
     predecessor = np.full(arcs.vertices, -1, np.int64)
@@ -67,7 +61,7 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
     has_level = np.zeros(arcs.vertices, np.bool_)
     least_tail = predecessor.view(np.uint64)  # where −1, no tail yet, is above all others
     of_vertices = distance, unreached(distance.dtype), least_tail, has_level
-    found = in_threads(partial(_look_at_rows, arcs, of_vertices), balanced_ranges(arcs.offsets))
+    found = in_threads(partial(look_at_rows, arcs, of_vertices, 0), balanced_ranges(arcs.offsets))
     predecessor[source] = source
     roots = np.flatnonzero(has_level & (predecessor >= 0))
     if len(roots):
@@ -79,16 +73,9 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
 
 
 def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None:
-    """Raise if a vertex is unreached only because its distance does not fit in 64 bits.
+    """Raise InputError if a vertex is unreached only because its distance does not fit in 64 bits, and name it.
 
-    Args:
-        graph: a graph without negative weights.
-        source: its vertex.
-        distance: (n,) uint64 right distances of all vertices that have one below 2^64−1 (floats pass: their
-            sums become infinite, which means not reached).
-
-    Raises:
-        InputError: naming the vertex.
+    ``distance`` (n,) is right where it is below 2^64−1; floats pass, for their sums become infinite: not reached.
     """
     if distance.dtype != np.uint64 or not graph.arcs:
         return
@@ -100,11 +87,13 @@ def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None
         return
     wraps = survey(graph, distance, source).wraps
     if wraps is not None:
-        raise InputError(
-            f"the distance from vertex {graph.label(source)} to vertex {graph.label(wraps[1])} does not fit in 64 bits",
-            where=graph.name,
-            remedy="use smaller weights, or float64 ones",
-        )
+        refuse_wide(graph.name, graph.label(source), graph.label(wraps[1]))
+
+
+def refuse_wide(name: str, source: int | str, head: int | str) -> NoReturn:
+    """Raise InputError for a distance in the graph called ``name`` that does not fit in 64 bits."""
+    what = f"the distance from vertex {source} to vertex {head} does not fit in 64 bits"
+    raise InputError(what, where=name, remedy="use smaller weights, or float64 ones")
 
 
 def ends_of(arcs: Arcs | CSRGraph, arc: int) -> tuple[int, int, int] | None:
@@ -115,20 +104,22 @@ def ends_of(arcs: Arcs | CSRGraph, arc: int) -> tuple[int, int, int] | None:
 
 
 @njit
-def _look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], row: int, after: int) -> tuple[int, int]:
+def look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], first_vertex: int, row: int, after: int) -> tuple[int, int]:
     """Give the heads of tight arcs of rows [row, after) from nearer vertices their least tail; note level tails.
 
-    Return the position of the first arc that can be relaxed, and of the first whose sum is no distance of this type (it
-    wrapped or is infinite) and whose head is unreached; −1 where there is none.
+    The first row is that of ``first_vertex``.  Return the position of the first arc that can be relaxed, and of the
+    first whose sum is no distance of this type (it wrapped or is infinite) and whose head is unreached; −1 where there
+    is none.
     """
     offsets, targets, weights = arcs
     distance, none, least_tail, has_level = of_vertices
     relaxable, wraps = -1, -1
-    for u in range(row, after):
+    for i in range(row, after):
+        u = first_vertex + i
         near = distance[u]
         if near == none:
             continue
-        for arc in range(offsets[u], offsets[u + 1]):
+        for arc in range(offsets[i], offsets[i + 1]):
             v = targets[arc]
             far, held = near + weights[arc], distance[v]
             if far < near or far == none:

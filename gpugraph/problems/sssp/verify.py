@@ -148,7 +148,7 @@ def reference_distances(graph: CSRGraph, source: int, by: str = "") -> tuple[NDA
         if is_exact(arcs, distance):
             return in_own_type(arcs, distance), SCIPY
     own = arcs.unreached()
-    _heap_dijkstra(arcs.offsets, arcs.targets, arcs.weights, source, own)
+    _heap_dijkstra(arcs, source, own)
     refuse_wrapped(graph, source, own)
     return own, f"a binary heap in {own.dtype}"
 
@@ -241,24 +241,15 @@ def counter_example(graph: CSRGraph, source: int, result: Distances) -> CounterE
 
 
 def _short(distance: Any) -> str:
-    return (
-        "∞"
-        if distance == unreached(distance.dtype)
-        else f"{distance:g}"
-        if distance.dtype.kind == "f"
-        else str(distance)
-    )
+    if distance == unreached(distance.dtype):
+        return "∞"
+    return f"{distance:g}" if distance.dtype.kind == "f" else str(distance)
 
 
 @njit
-def _heap_dijkstra(
-    offsets: NDArray[np.int64],
-    targets: NDArray[Any],
-    weights: NDArray[Any],
-    source: int,
-    distance: NDArray[Any],
-) -> None:
+def _heap_dijkstra(arcs: Arcs, source: int, distance: NDArray[Any]) -> None:
     """Fill ``distance`` (all unreached on entry); entries that have been overtaken are skipped when they come up."""
+    offsets, targets, weights = arcs
     distance[source] = 0
     heap = [(distance[source], np.int64(source))]
     while len(heap) > 0:
@@ -316,14 +307,7 @@ def in_own_type(arcs: Arcs, distance: NDArray[np.float64]) -> NDArray[np.generic
 def certify(view: ResidentView, device: Device, source: int, result: Distances) -> Verdict:
     """Check distances on the device and without an oracle; takes at most 24 bytes for each vertex (see ``TightArcs``).
 
-    Args:
-        view: the graph without preparations.
-        device: the device that holds it.
-        source: 0-based vertex.
-        result: distances in ``view.host.graph``.
-
-    Returns:
-        A verdict whose detail, where a check fails, names the counter-example that ``check_certificate`` names.
+    The view has no preparations.  A failed verdict names the counter-example that ``check_certificate`` names.
 
     Raises:
         OutOfMemory: the device has no room for it.

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import gpugraph.problems.mst.gpu_boruvka_prim as boruvka_prim
-import gpugraph.problems.mst.gpu_boruvka_scan as boruvka_scan
 from gpugraph.clock import NullClock
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.problems.registry import find_algorithm
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
@@ -47,12 +46,13 @@ def test_offsets_of_more_trees_than_a_tile_holds_are_scanned_in_three_launches()
 @pytest.mark.parametrize("index_bits", [32, 64])
 def test_the_need_foretold_is_what_a_run_allocates(dtype: str, index_bits: int) -> None:
     graph = random_graph(3000, 20_000, 1000, 1, dtype)
-    for driver, options in ((boruvka_scan, ()), (boruvka_prim, (1,))):
+    for name, options in (("boruvka-scan", {}), ("boruvka-prim", {"switch-after": 1})):
+        algorithm = find_algorithm("mst", name, "emulated")
         device = EmulatedDevice()
         view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
-        state = driver.State(view, device, *options)
-        driver.run(state, NullClock())
-        taken, foretold = device.peak_bytes() - view.nbytes, driver.state_bytes(view)
+        algorithm.run(algorithm.prepare(view, device, **options), NullClock())
+        assert algorithm.state_bytes is not None
+        taken, foretold = device.peak_bytes() - view.nbytes, algorithm.state_bytes(view)
         assert taken <= foretold <= 1.02 * taken + (1 << 16) + (1 << 14)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import gpugraph.problems.mst.gpu_prim_persistent as persistent
 from gpugraph.clock import NullClock
+from gpugraph.devices.kernel_file import needs
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
@@ -163,8 +164,8 @@ def test_the_need_foretold_is_what_a_run_allocates(dtype: str, bits: int, shared
     device, graph = SmallDevice(shared), random_graph(3000, 6000, 9, 7, dtype)
     view = view_of(graph, device, bits)
     taken = device.peak_bytes()
-    state = persistent.prepare(view, device, 0, 0, "auto", True)
-    foretold = persistent.state_bytes(view, state.shape)
+    state = persistent.prepare(view, device, blocks=0, threads=0, on_chip="auto", prefetch=True)
+    foretold = needs(persistent.arrays(view, state.shape))
     assert device.peak_bytes() - taken <= foretold <= device.peak_bytes() - taken + 7 * 512  # an array is rounded up
 
 

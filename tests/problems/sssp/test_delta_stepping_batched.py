@@ -48,7 +48,7 @@ def search(
     """Return what the kernel finds from some sources, and the clock it told its phases."""
     view = make_resident(GraphView.of(graph, index_bits=bits), device)[0]
     state, clock, sources = batched.State(view, device), HostClock(), sources or some(graph)
-    return batched.finish(state, batched.fetch(state, batched.run(state, clock, sources)), sources), clock
+    return batched.finish(state, device.download(batched.run(state, clock, sources)), sources), clock
 
 
 def assert_right(matrix: DistanceMatrix, sources: Sequence[int]) -> None:
@@ -156,7 +156,7 @@ def test_one_state_takes_batches_of_any_size_one_after_another() -> None:
     view = make_resident(GraphView.of(graph), device)[0]
     state = batched.State(view, device)
     for sources in ((3,), tuple(range(20)), (5, 5, 5), (3,)):
-        raw = batched.fetch(state, batched.run(state, NullClock(), sources))
+        raw = device.download(batched.run(state, NullClock(), sources))
         assert_right(batched.finish(state, raw, sources), sources)
 
 
