@@ -190,13 +190,14 @@ class Formula:
             NotMeasured: a figure is not there, or there are several where one is needed.
         """
 
-        def value_of(node: ast.AST) -> Any:
+        def value_of(node: ast.AST, least: bool = False) -> Any:
             if isinstance(node, ast.Constant):
                 return node.value
             try:
                 if isinstance(node, ast.Call):
                     assert isinstance(node.func, ast.Name)
-                    several = [self._single(one) for part in node.args for one in _listed(value_of(part))]
+                    least = node.func.id == "min"
+                    several = [self._single(one) for part in node.args for one in _listed(value_of(part, least))]
                     return _FUNCTIONS[node.func.id](several)
                 if isinstance(node, ast.BinOp | ast.UnaryOp):
                     parts = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,)
@@ -206,7 +207,10 @@ class Formula:
             head, *rest = _path(node)
             grouped = head in self._groups and bool(rest)
             name = ".".join(rest if grouped else [head, *rest])
-            found = [_needed(one, name, longer or {}) for one in (groups[head] if grouped else [record])]
+            members = groups[head] if grouped else [record]
+            if least:  # a cell that timed out or was wrong is not the fastest
+                members = [one for one in members if one.finished] or members
+            found = [_needed(one, name, longer or {}) for one in members]
             if not found:
                 raise NotMeasured(f"no cell for '{head}' of {record.graph_name}")
             return found[0] if len(found) == 1 else found

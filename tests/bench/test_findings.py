@@ -56,6 +56,16 @@ def test_a_formula_takes_several_cells_and_whole_tables_into_its_functions():
     assert Formula("max(all.kernel, kernel * 9)", groups).of(record, groups) == 9.0
 
 
+def test_a_cell_without_a_time_is_not_the_fastest_of_several_and_is_missed_elsewhere():
+    lost = cell(seconds=1.0)
+    lost = Record.of({**lost.data, "outcome": "timeout", "phases_s": {}})
+    groups = {"all": [cell(seconds=4.0), lost, cell(seconds=2.0)]}
+    assert Formula("min(all.kernel)", groups).of(cell(), groups) == 2.0
+    for text, found in (("max(all.kernel)", groups), ("min(all.kernel)", {"all": [lost]})):
+        with pytest.raises(NotMeasured, match="timeout"):
+            Formula(text, groups).of(cell(), found)
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
