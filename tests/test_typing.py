@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.stub import STUB, formatted
+
 CACHE = Path(__file__).parents[1] / ".mypy_cache"
 PROGRAM = """
 from typing import Any, assert_type
@@ -37,6 +39,11 @@ assert_type(gpugraph.bench(graph)[0], Measured)
 gpugraph.mst(graph, algo=3)  # type: ignore[call-overload]
 gpugraph.load("roads.gr", weight=3)  # type: ignore[arg-type]
 """
+
+
+def test_the_stub_is_the_one_that_the_functions_call_for() -> None:
+    pytest.importorskip("ruff")
+    assert STUB.read_text("utf-8") == formatted(), "run: python -m tests.stub"
 
 
 @pytest.mark.thorough  # half a minute where no cache of mypy's is warm
