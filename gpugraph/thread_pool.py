@@ -52,11 +52,8 @@ prefetch = _intrinsic("prefetch")
 cycles = _intrinsic("cycles")
 """Return the processor's counter of cycles, uint64; it runs at a steady rate."""
 
-lowest_bit, highest_bit = _intrinsic("lowest_bit"), _intrinsic("highest_bit")
-"""Return the position of the lowest, or highest, bit that is set in a uint64 that is not 0."""
-
-bits_of = _intrinsic("bits_of")
-"""Return the bits of a number of at most 64, uint64; they are in the order of numbers that are not negative."""
+lowest_bit = _intrinsic("lowest_bit")
+"""Return the position of the lowest bit that is set in a uint64 that is not 0."""
 
 
 STRIDE = 16
@@ -192,14 +189,7 @@ def _wake(pipes: Any, scratch: Any) -> None:
 
 
 class _ThreadPool:
-    """Threads that stay, each on a processor of its own where there are as many.
-
-    Args:
-        size: how many.
-
-    Attributes:
-        size: likewise.
-    """
+    """Threads that stay, each on a processor of its own where there are as many."""
 
     def __init__(self, size: int):
         self.size = size
@@ -262,14 +252,10 @@ class _ThreadPool:
 
 
 def run_on_threads(function: Callable[..., None], *args: Any, size: int | None = None) -> None:
-    """Call ``function(control, rank, size, *args)`` on every thread of a thread pool at once.
+    """Call ``function(control, rank, size, *args)`` on every thread of a thread pool at once, all if ``size`` is None.
 
-    An interrupt asks the function to stop (``stopped``) and is raised when it has.
-
-    Args:
-        function: compiled; calls ``enter`` first and ``leave`` last.
-        args: the same for all.
-        size: how many threads; by default as many as parallel work has.
+    The function is compiled, calls ``enter`` first and ``leave`` last.  An interrupt asks it to stop (``stopped``) and
+    is raised when it has.
     """
     size = size or threads()
     if size == 1:
@@ -280,14 +266,7 @@ def run_on_threads(function: Callable[..., None], *args: Any, size: int | None =
 
 
 def add_phases(clock: NullClock, names: tuple[str, ...], spent: Any, seconds: float) -> None:
-    """Add phases that were counted in cycles to a clock.
-
-    Args:
-        clock: counts them where it times at all.
-        names: of the phases.
-        spent: (phases,) cycles of each, which together are all of ``seconds``.
-        seconds: the time of all.
-    """
+    """Add phases that took ``spent``, (phases,) cycles, of all ``seconds`` together, to a clock if it times at all."""
     total = float(spent.sum())
     if clock.timing and total > 0:
         for name, part in zip(names, spent.tolist(), strict=True):

@@ -9,12 +9,10 @@ import pytest
 
 from gpugraph.compiled import njit
 from gpugraph.thread_pool import (
-    bits_of,
     compare_and_swap,
     cycles,
     fetch_add,
     fetch_min,
-    highest_bit,
     load_now,
     lowest_bit,
     prefetch,
@@ -49,8 +47,8 @@ def _look_ahead(array, index):
 
 
 @njit
-def _bits(word, number):
-    return lowest_bit(word), highest_bit(word), bits_of(number)
+def _bit(word):
+    return lowest_bit(word)
 
 
 @njit
@@ -105,11 +103,8 @@ def test_asking_for_a_line_ahead_changes_nothing_even_outside():
 
 
 @pytest.mark.parametrize("word", [1, 2**63, 0b1011000, 2**64 - 1])
-@pytest.mark.parametrize("number", [np.float64(2.5), np.float32(0.1), np.int64(2**40), np.uint32(7)])
-def test_bits_are_found_from_either_end_and_those_of_reals_seen(word, number):
-    low, high, bits = _bits(np.uint64(word), number)
-    assert (low, high) == ((word & -word).bit_length() - 1, word.bit_length() - 1)
-    assert bits == int.from_bytes(number.tobytes(), "little")
+def test_the_lowest_bit_is_found(word):
+    assert _bit(np.uint64(word)) == (word & -word).bit_length() - 1
 
 
 def test_no_step_of_several_threads_is_lost():

@@ -39,11 +39,7 @@ class Memory:
         self.peak = 0
 
     def allocate(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return a fresh array filled with poison.
-
-        Raises:
-            OutOfMemory: the host has no room for it.
-        """
+        """Return a fresh array filled with poison.  Raises OutOfMemory if the host has no room for it."""
         kind = np.dtype(dtype)
         self.require(kind.itemsize * math.prod(shape if isinstance(shape, tuple) else (shape,)))
         array: NDArray[Any] = np.empty(shape, kind)
@@ -54,11 +50,7 @@ class Memory:
         return array
 
     def require(self, needed: int) -> None:
-        """Check that ``needed`` more bytes fit.
-
-        Raises:
-            OutOfMemory: they do not; the message gives both figures.
-        """
+        """Check that ``needed`` more bytes fit.  Raises OutOfMemory if they do not."""
         if needed >= _NEVER_SHORT:
             require_memory(needed, "emulated device", "use a smaller graph")
 
@@ -304,12 +296,7 @@ class EmulatedDevice:
     def kernel(
         self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False
     ) -> EmulatedKernel:
-        """Return the kernel ``name`` of a file in ``cuda_kernels/``, or of a user's own .cu file.
-
-        Raises:
-            InputError: there is no such file or kernel, or a user's file does not compile.
-            GpuGraphError: a file of gpugraph's own does not compile.
-        """
+        """Return the kernel ``name`` of a file in ``cuda_kernels/``, or of a user's own; see ``Device.kernel``."""
         file = os.fspath(file)
         options = tuple(f"-D{macro}={value}" for macro, value in sorted((defines or {}).items()))
         key = (file, name, options, cooperative)
@@ -332,14 +319,7 @@ class EmulatedDevice:
         return int(np.random.SeedSequence([self.seed, self._launches]).generate_state(1, np.uint64)[0]) | 1
 
     def races(self, *, allowed: bool = False) -> list[Race]:
-        """Return the races found so far, one per pair of lines, those left out that the kernels explain.
-
-        Args:
-            allowed: return every race instead, as it was recorded.
-
-        Raises:
-            InputError: the device does not look for races.
-        """
+        """Return the races found so far, one per pair of lines, without those explained; all if ``allowed``."""
         if self.build != "races":
             raise InputError("this device does not look for races", remedy="make it with EmulatedDevice(races=True)")
         found = [race for kernel in self._kernels.values() for race in kernel.simt.races]

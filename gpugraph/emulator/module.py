@@ -66,13 +66,7 @@ class Extent(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Packed:
-    """Arguments as a launch takes them; keeps them alive.
-
-    Attributes:
-        values: the bytes of all.
-        pointers: a pointer to each.
-        extents: the memory that the kernel may touch, or None where that is not known.
-    """
+    """Arguments as a launch takes them, kept alive: the bytes, a pointer to each, and what they open, if known."""
 
     values: Any
     pointers: Any
@@ -80,16 +74,9 @@ class Packed:
 
 
 def pack(name: str, parameters: Sequence[Parameter], args: Sequence[Any], *, bounds: bool = False) -> Packed:
-    """Return the arguments laid out for a launch.
+    """Return arguments laid out for a launch, with ``bounds`` also the memory they give access to.
 
-    Args:
-        name: of the kernel, for messages.
-        parameters: what it takes.
-        args: what it is given.
-        bounds: tell also what memory they give access to.
-
-    Raises:
-        KernelArgumentError: they are not what the kernel takes.
+    Raises KernelArgumentError if they are not what the kernel takes.
     """
     if len(args) != len(parameters):
         takes = ", ".join(p.type for p in parameters)
@@ -164,11 +151,7 @@ def _suggest(parameter: Parameter) -> str:
 
 
 def check_limits(name: str, grid: Sequence[int], block: Sequence[int], shared_bytes: int, max_threads: int) -> None:
-    """Refuse a launch that no GPU would take.
-
-    Raises:
-        InputError: it exceeds a limit; the message names it.
-    """
+    """Refuse a launch that no GPU would take.  Raises InputError if it exceeds a limit."""
     for what, shape, limits in (("grid", grid, MAX_GRID), ("block", block, MAX_BLOCK)):
         if not 1 <= len(shape) <= 3:
             raise InputError(
@@ -251,11 +234,7 @@ class RaceRecord(ctypes.Structure):
 
 
 class Library:
-    """The kernels of one shared object.
-
-    Raises:
-        DeviceUnavailable: it cannot be loaded.
-    """
+    """The kernels of one shared object.  Raises DeviceUnavailable if it cannot be loaded."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -345,11 +324,10 @@ def _library(
     defines: tuple[tuple[str, str], ...],
     build: Build,
     cooperative: bool,
-    expressions: tuple[str, ...],
     _compiler: Compiler,
 ) -> Library:
     """Return a library, loaded once per process; what is loaded needs no look at the cache of compiled code."""
-    return _loaded(build_library(source, dict(defines), build, cooperative=cooperative, expressions=expressions))
+    return _loaded(build_library(source, dict(defines), build, cooperative=cooperative))
 
 
 @functools.cache
@@ -368,11 +346,7 @@ class KernelFault(GpuGraphError):
 
 
 class SimtKernel:
-    """A kernel ready to launch.
-
-    Attributes:
-        races: what the race detector has found in its launches.
-    """
+    """A kernel ready to launch, and the races that the detector has found in its launches."""
 
     def __init__(self, library: Library, source: Source, name: str) -> None:
         self.parameters, self.max_threads = library.describe(name)
@@ -393,17 +367,12 @@ class SimtKernel:
         seed: int = 0,
         races: bool = True,
     ) -> None:
-        """Run the kernel to its end.
+        """Run the kernel to its end, in a grid of blocks of one to three extents.
 
-        Args:
-            grid: one to three extents, in blocks.
-            block: one to three extents, in threads.
-            args: arrays, and NumPy scalars of exactly the widths that the kernel takes.
-            shared_mem: bytes of dynamic shared memory per block.
-            resident: how many blocks may be under way at once.
-            workers: threads of the host; more than one only in the build ``"threads"``.
-            seed: 0 runs threads in order; any other number below 2^64 shuffles the schedule, always the same way.
-            races: look for races, where the build can; else it checks bounds alone.
+        The arguments are arrays, and NumPy scalars of exactly the widths that the kernel takes; ``shared_mem`` is
+        dynamic, bytes of a block; ``resident`` blocks may be under way at once, on ``workers`` threads of the host,
+        more than one only in the build ``"threads"``.  A seed of 0 runs threads in order; any other below 2^64 shuffles
+        the schedule, always the same way.  Without ``races`` the build that looks for them checks bounds alone.
 
         Raises:
             InputError: the arguments do not fit the kernel, or the launch exceeds a limit.
@@ -427,7 +396,6 @@ class SimtModule:
     Args:
         path: a file of ``cuda_kernels/``, or the path of a .cu file.
         options: of the compiler; ``-DNAME=VALUE`` alone is meaningful, others are ignored.
-        name_expressions: instances of template kernels to compile, e.g. ``"reduce<float, 256>"``.
         build: ``"plain"``, ``"threads"``, ``"sanitize"`` or ``"races"``.
         cooperative: blocks wait for each other.
 
@@ -440,13 +408,11 @@ class SimtModule:
         *,
         path: str | os.PathLike[str],
         options: Sequence[str] = (),
-        name_expressions: Sequence[str] = (),
         build: str = "plain",
         cooperative: bool = False,
     ) -> None:
         self.source = load_source(path)
         self._defines = dict(_define(option) for option in options if option.startswith("-D"))
-        self._expressions = tuple(name_expressions)
         if build not in BUILDS:
             raise unknown_name("build", build, BUILDS)
         self._build = BUILDS[build]
@@ -462,14 +428,10 @@ class SimtModule:
             DeviceUnavailable: there is no compiler.
         """
         defines = tuple(self._defines.items())
-        return _library(self.source, defines, self._build, self._cooperative, self._expressions, find_compiler())
+        return _library(self.source, defines, self._build, self._cooperative, find_compiler())
 
     def get_function(self, name: str) -> SimtKernel:
-        """Return the kernel ``name``.
-
-        Raises:
-            InputError: the file does not compile or has no such kernel.
-        """
+        """Return the kernel ``name``.  Raises InputError if the file does not compile or has no such kernel."""
         return SimtKernel(self.library, self.source, name)
 
 

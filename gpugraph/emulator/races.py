@@ -96,12 +96,9 @@ _EXCERPT = 120
 
 @dataclass(frozen=True)
 class Access:
-    """One side of a race.
+    """One side of a race: by whom, and of which kind, ``"read"``, ``"write"``, ``"atomic"``, or a volatile one.
 
-    Attributes:
-        kind: ``"read"``, ``"write"``, ``"atomic"``, ``"volatile read"`` or ``"volatile write"``.
-        frames: its place, and the calls that were inlined to get there, innermost first.
-        block, thread: who made it.
+    The frames are its place, and the calls that were inlined to get there, innermost first.
     """
 
     kind: str
@@ -177,10 +174,7 @@ def _reason(frame: Frame, reasons: dict[tuple[str, int], str]) -> str | None:
 
 
 def allowed_lines(text: str) -> dict[tuple[str, int], str]:
-    """Return (file, line) to reason for every ``race-allowed`` comment in a flattened source.
-
-    A comment without a reason allows nothing.
-    """
+    """Return (file, line) to reason for each ``race-allowed`` comment in a flattened source that gives a reason."""
     allowed: dict[tuple[str, int], str] = {}
     carried = ""
     for name, number, line in _numbered(text):

@@ -145,11 +145,7 @@ _DIAGNOSTIC = re.compile(r"^(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.M
 
 @dataclass(frozen=True)
 class Build:
-    """A way to build: flags for the runtime and for kernels.
-
-    Attributes:
-        name: ``"plain"``, ``"threads"``, ``"sanitize"`` or ``"races"``.
-    """
+    """A way to build, by name: flags for the runtime and for kernels."""
 
     name: str
     runtime: tuple[str, ...]
@@ -183,11 +179,7 @@ class Compiler:
 
 @functools.cache
 def find_compiler() -> Compiler:
-    """Return the compiler to use: ``$CXX``, else c++, g++ or clang++.
-
-    Raises:
-        DeviceUnavailable: there is none.
-    """
+    """Return the compiler to use: ``$CXX``, else c++, g++ or clang++.  Raises DeviceUnavailable if there is none."""
     chosen = os.environ.get("CXX", "").strip()
     for command in [chosen] if chosen else ["c++", "g++", "clang++"]:
         words = tuple(shlex.split(command))
@@ -203,22 +195,11 @@ def find_compiler() -> Compiler:
     )
 
 
-def build_library(
-    source: Source,
-    defines: Defines,
-    build: Build,
-    *,
-    cooperative: bool = False,
-    expressions: Sequence[str] = (),
-) -> Path:
+def build_library(source: Source, defines: Defines, build: Build, *, cooperative: bool = False) -> Path:
     """Return the shared object of a kernel file, compiled if it is not in the cache.
 
-    Args:
-        source: the flattened kernel file.
-        build: flags for one purpose.
-        defines: macros for the kernel file; the shim does not see them.
-        cooperative: blocks wait for each other, so that shared memory must be swappable in every build.
-        expressions: kernels to add that are instances of templates, e.g. ``"reduce<float, 256>"``.
+    The shim does not see the defines.  ``cooperative``: blocks wait for each other, so that shared memory must be
+    swappable in every build.
 
     Raises:
         KernelCompileError: the file does not compile; the message holds the first diagnostic.
@@ -234,14 +215,14 @@ def build_library(
         flags += _distinguish_volatile(compiler)
     runtime = build_runtime(compiler, build, static_shared=static_shared)
     text = define_lines(defines) + rewrite_dynamic_shared(source.text)
-    key = _digest(text, runtime.name, *flags, *expressions)
+    key = _digest(text, runtime.name, *flags)
 
     def make(target: Path) -> None:
         unit = target.with_suffix(".cpp")
         unit.write_text(text, encoding="utf-8")
         paths = [f"-I{source.path.parent}", str(unit)]
         scanned = _run([*compiler.command, *_COMMON, "-DGPUGRAPH_EMULATED=1", "-E", "-P", *paths], source)
-        kernels = [*find_kernels(scanned), *(KernelName(expression) for expression in expressions)]
+        kernels = find_kernels(scanned)
         if not kernels:
             raise InputError(
                 "holds no kernel", where=source.name, remedy='write one: extern "C" __global__ void name(…)'
@@ -274,10 +255,9 @@ def build_runtime(compiler: Compiler, build: Build, *, static_shared: bool) -> P
 
 @contextlib.contextmanager
 def _header_read_ahead(compiler: Compiler, build: Build, flags: Sequence[str], folder: Path) -> Iterator[bool]:
-    """Lay the shim's header into a folder as GCC has read it; tell whether it lies there, until the block ends.
+    """Lay the shim's header, as GCC has read it, into a folder until the block ends; tell whether it lies there.
 
-    To read it takes GCC longer than to compile many a kernel.  A compiler that does not take what it finds reads the
-    header itself, without a word.
+    To read it takes GCC longer than to compile many a kernel; a compiler that does not take it reads the header itself.
     """
     key = _digest(_shim_text(), compiler.version, *compiler.command, *flags)
 

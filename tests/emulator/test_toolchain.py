@@ -18,7 +18,7 @@ from gpugraph import code_cache
 from gpugraph.devices.kernel_file import load_source
 from gpugraph.emulator import toolchain
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.module import Library, SimtModule
+from gpugraph.emulator.module import Library
 from gpugraph.emulator.toolchain import BUILDS, Build, build_library, build_runtime, find_compiler
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.emulator.compiler import needs_compiler
@@ -104,18 +104,6 @@ extern "C" __global__ void extra(T* x) { x[0] = EXTRA; }
     assert (small[0], wide[0]) == (7, 8)
     with pytest.raises(InputError, match="unknown kernel 'extra'"):
         device.kernel(file, "extra")
-
-
-@needs_compiler
-def test_template_kernels_are_compiled_by_expression(tmp_path: Path) -> None:
-    text = "template <typename T, int n> __global__ void fill(T* x) { if (threadIdx.x < n) x[threadIdx.x] = T(n); }\n"
-    module = SimtModule(
-        path=_write(tmp_path / "t.cu", text), name_expressions=("fill<float, 3>", "fill<short, 2>"), options=("-O3",)
-    )
-    x, y = np.zeros(4, np.float32), np.zeros(4, np.int16)
-    module.get_function("fill<float, 3>")((1,), (32,), (x,))
-    module.get_function("fill<short, 2>")((1,), (32,), (y,))
-    assert (x.tolist(), y.tolist()) == ([3, 3, 3, 0], [2, 2, 0, 0])
 
 
 @needs_compiler

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from gpugraph.devices.kernel_file import load_source
-from gpugraph.emulator.sanitize import run_sanitized
 from gpugraph.errors import DeviceUnavailable
 from tests.devices.compile_matrix import kernel_files
 from tests.emulator.compiler import needs_compiler
+from tests.emulator.sanitized import run_sanitized
 
 ROOT = Path(__file__).resolve().parents[2]
 
