@@ -82,24 +82,14 @@ class Clock(Protocol):
 
 
 def add_stamps(clock: Clock, phases: Sequence[str], stamps: Iterable[int]) -> None:
-    """Add to each phase the time from its own beginning to that of the next phase that was entered.
-
-    Args:
-        clock: of the run.
-        phases: in their order; the last only ends the one before.
-        stamps: nanoseconds at the beginning of each phase, as a kernel noted them; 0 of one not entered.
-    """
+    """Add to each phase the nanoseconds from its stamp, 0 if not entered, to the next; the last only ends one."""
     entered = [(name, int(at)) for name, at in zip(phases, stamps, strict=True) if at]
     for (name, begun), (_, ended) in pairwise(entered):
         clock.add_seconds(name, (ended - begun) * 1e-9)
 
 
 class NullClock:
-    """The clock of a headline run: phases cost nothing, counters still count.
-
-    Attributes:
-        timing: True for a clock that times phases; a driver may then read back what a kernel noted itself.
-    """
+    """The clock of a headline run: phases cost nothing, counters still count."""
 
     timing = False
 
@@ -145,11 +135,7 @@ class PhaseTimer(HostClock):
     """Gives every second to one phase: one inside another stops the outer one's clock, so that no second counts twice.
 
     What compilers take, wherever it happens, goes to ``compile``.  Outside of all phases nothing is counted, unless
-    there is a phase that the phase timer itself begins with.
-
-    Args:
-        first: the phase that everything belongs to which belongs to no other, or None.
-        since: when that phase began, on the clock of ``time.perf_counter``; now if not given.
+    there is a ``first`` phase, begun at ``since`` on the clock of ``time.perf_counter``, by default now.
     """
 
     def __init__(self, first: str | None = None, since: float | None = None):

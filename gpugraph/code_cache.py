@@ -32,12 +32,7 @@ _WRITING = ForkLock()
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of the cache.
-
-    Attributes:
-        content: its bytes, which may be gone from the disk by now.
-        facts: what was kept with it, as JSON's types.
-    """
+    """A file of the cache: its bytes, which may be gone from the disk by now, and facts as JSON's types."""
 
     path: Path
     content: bytes
@@ -45,12 +40,7 @@ class Entry:
 
 
 def find(kind: str, name: str) -> Entry | None:
-    """Return the file ``name`` among those of a kind; None where it is absent, cut off or damaged.
-
-    Args:
-        kind: ``"cubins"``, ``"emulated"``, ``"numba"`` or ``"scripts"``.
-        name: with an extension, which no two names differ by alone.
-    """
+    """Return the file ``name`` of a kind (``"cubins"``, ``"numba"`` …); None where it is absent, cut off or damaged."""
     entry = look_up(kind, name)
     if entry is None:
         _tell(f"compiling {_DIGEST.split(name)[0]}, for this and later runs")
@@ -91,12 +81,7 @@ _UNTOLD_WAIT = 2.0
 
 
 def _lock(path: Path, until: contextlib.ExitStack) -> None:
-    """Take a lock that is gone with its process, and with it the file; give up after ``LONGEST_WAIT``.
-
-    Raises:
-        ImportError: the system has no such locks.
-        OSError: the file system has none, or the file cannot be made.
-    """
+    """Take a lock that goes with its process; ImportError or OSError without locks; give up after ``LONGEST_WAIT``."""
     import fcntl
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,11 +129,7 @@ _DIGEST = re.compile(r"[-.][0-9a-f]{16,}|\.\w+$")
 
 
 def keep(kind: str, name: str, content: bytes, facts: dict[str, Any] | None = None) -> Path:
-    """Keep a file where this process and, if possible, those after it find it; return where it lies.
-
-    Raises:
-        DeviceUnavailable: not even the folder for temporary files takes it.
-    """
+    """Keep a file for this process and, if possible, later ones; return its path.  Raises DeviceUnavailable if full."""
     kept = keep_if_possible(kind, name, content, facts)
     if kept is not None:
         return kept
@@ -174,11 +155,7 @@ def keep_if_possible(kind: str, name: str, content: bytes, facts: dict[str, Any]
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Give a new folder to compile in, removed in the end.
-
-    Raises:
-        DeviceUnavailable: there is no room for temporary files.
-    """
+    """Give a new folder to compile in, removed in the end.  Raises DeviceUnavailable if there is no room."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="gpugraph-")
     except OSError as error:
@@ -225,10 +202,7 @@ def _warn_once(folder: Path, reason: str) -> None:
 
 
 def _is_safe(folder: Path, kind: str) -> bool:
-    """Tell whether nobody else can have put code into the cache; warn where somebody can.
-
-    What lies there is run, so its folders must be this user's own or the system's, and no other may write to them.
-    """
+    """Tell whether nobody else can have put code into the cache, which is run; warn where others may write to it."""
     for path in (folder, folder / kind):
         with contextlib.suppress(OSError):  # nobody's: the use of the folder says what is wrong
             if not _is_own(os.stat(path)):

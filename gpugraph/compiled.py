@@ -87,10 +87,7 @@ if hasattr(os, "register_at_fork"):  # what another thread has half made would s
 
 
 def _free_cached_properties() -> None:
-    """Free, in the child of a fork, cached properties that a thread was working out which it does not have.
-
-    Before Python 3.12 a cached property has one lock for all instances.
-    """
+    """Free locks of cached properties, in the child of a fork, that another thread had taken (before Python 3.12)."""
     modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "gpugraph"]
     classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
     for cached in [one for each in classes for one in vars(each).values()]:
@@ -103,11 +100,7 @@ if hasattr(os, "register_at_fork") and sys.version_info < (3, 12):
 
 
 class FromNumba:
-    """Takes the place of an object of Numba's until compiled code needs it.
-
-    Args:
-        make: returns the object.
-    """
+    """Takes the place of an object of Numba's, which ``make`` returns, until compiled code needs it."""
 
     def __init__(self, make: Callable[[], Any]):
         self.make = functools.cache(make)
@@ -125,11 +118,7 @@ prange = cast(type[range], FromNumba(lambda: _numba().numba.prange))
 
 
 def _numba() -> Any:
-    """Return the module that imports Numba.
-
-    Raises:
-        InputError: a variable of Numba's is set to what it cannot work with.
-    """
+    """Return the module that imports Numba.  Raises InputError if a variable of Numba's is set wrongly."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         raise InputError("NUMBA_DISABLE_JIT is set, and CPU code has to be compiled", remedy="unset it")
     _threads_asked_for()
@@ -137,11 +126,7 @@ def _numba() -> Any:
 
 
 def _threads_asked_for() -> int | None:
-    """Return the number of threads that the environment asks for, None if it asks for none.
-
-    Raises:
-        InputError: it is no number of threads.
-    """
+    """Return the number of threads that the environment asks for, None if none; InputError if it is no number."""
     asked = os.environ.get("NUMBA_NUM_THREADS", "")
     if not asked:
         return None

@@ -99,15 +99,11 @@ def _xz() -> lzma.LZMADecompressor:
 
 
 class _Parts(io.RawIOBase):
-    """Streams of bzip2 or xz one after another, as parallel packers write them.
+    """Streams of bzip2 or xz one after another, as parallel packers write them, each by a decompressor that begins.
 
-    The readers of Python's own library take whatever follows the first stream and is no stream for the end of the
-    file, so that damage to a later header would drop the rest without a word.
-
-    Args:
-        stream: the compressed bytes.
-        begin: makes the decompressor of one stream.
-        padding: zero bytes may follow a stream, a multiple of so many; 0: none may.
+    The readers of Python's own library take whatever follows the first stream and is no stream for the end of the file,
+    so that damage to a later header would drop the rest without a word.  Between streams a multiple of ``padding`` zero
+    bytes may lie, none if 0.
     """
 
     def __init__(self, stream: IO[bytes], begin: Callable[[], Any], padding: int = 0):
@@ -163,10 +159,7 @@ class _GzipWriter(gzip.GzipFile):
 
 
 def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:
-    """Return a stream that compresses into ``stream``; closing it leaves ``stream`` open.
-
-    The bytes written do not depend on the time or on the file's name.
-    """
+    """Return a stream that compresses into ``stream``, which stays open, the same bytes whatever the time and name."""
     if codec is None:
         return stream
     if codec == "gzip":

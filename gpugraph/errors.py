@@ -43,13 +43,7 @@ def in_short_words(text: str) -> str:
 
 
 class GpuGraphError(Exception):
-    """Base of every error a user can meet.
-
-    Args:
-        what: what is wrong, without a full stop.
-        where: what it concerns, e.g. ``"roads.gr line 7"``; printed first.
-        remedy: what to do next; printed last.
-    """
+    """Base of every error a user can meet: ``where``, what is wrong, without a full stop, and the remedy."""
 
     exit_code = EXIT_DEFECT
 
@@ -78,12 +72,7 @@ class InputError(GpuGraphError):
 
 
 class GraphFormatError(InputError):
-    """A graph file that cannot be read as what it claims to be.
-
-    Args:
-        line: 1-based line of a text file, or None.
-        remedy: what to do next, where more can be said than to mend the file.
-    """
+    """A graph file, in a 1-based line if known, that cannot be read as what it claims to be."""
 
     def __init__(
         self,
@@ -211,13 +200,7 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """Return the error for a name that does not exist, suggesting the nearest that does.
-
-    Args:
-        kind: what was named, e.g. ``"algorithm"``.
-        name: what the user wrote.
-        known: the names that exist.
-    """
+    """Return the error for a ``kind`` of name, e.g. ``"algorithm"``, that is not known, suggesting the nearest."""
     names = sorted(set(known))
     meant = nearest(name, names)
     remedy = f"did you mean '{meant}'?" if meant else f"known: {', '.join(names)}"
@@ -225,11 +208,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def expect(kind: type, **given: Any) -> None:
-    """Check that arguments are of a kind: str, bool or int, NumPy's among them.
-
-    Raises:
-        InputError: one is not; the message names it.
-    """
+    """Check that arguments are of a kind: str, bool or int, NumPy's among them.  Raises InputError if one is not."""
     import numpy as np
 
     kinds, described = {
@@ -243,10 +222,7 @@ def expect(kind: type, **given: Any) -> None:
 
 
 def installable_here(message: str) -> str:
-    """Return a message in which ``pip install 'gpugraph[…]'`` names the folder that gpugraph was installed from.
-
-    It stays as it is where gpugraph came from a package index, or the folder is gone.
-    """
+    """Return a message in which ``pip install 'gpugraph[…]'`` names the folder, if any, that gpugraph came from."""
     if "'gpugraph[" not in message:
         return message
     # Slow to import, and for few messages.
@@ -270,12 +246,8 @@ def installable_here(message: str) -> str:
 def reading(path: str | os.PathLike[str], remedy: str, damage: str = "") -> Iterator[None]:
     """Turn whatever is thrown while a file is read into one error that names it: damage finds every gap of a library.
 
-    Where it goes round calls of a library alone, a defect of our own stays one.
-
-    Args:
-        path: the file.
-        remedy: what to do about one that is damaged.
-        damage: what an error means, e.g. ``"the gzip data are damaged"``; else the error's own words are shown.
+    It goes round calls of a library alone, so that a defect of our own stays one.  ``damage`` is what an error means,
+    e.g. ``"the gzip data are damaged"``, else its own words are shown.
 
     Raises:
         GraphFormatError: the file is damaged.

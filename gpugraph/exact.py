@@ -37,14 +37,9 @@ _NEVER_BEYOND = 2.0**1000
 
 
 def exact_sum(array: NDArray[Any]) -> int | float:
-    """Return the exact sum of integers, or the correctly rounded sum of reals.
+    """Return the exact sum, an int, of integers, or the correctly rounded sum of float32 or float64 (ties to even).
 
-    Args:
-        array: one-dimensional, of any integer dtype, float32 or float64.
-
-    Returns:
-        A Python int for integers.  For reals the float64 nearest to the exact sum (ties to even): ±inf where
-        infinities of one sign take part or the sum is beyond float64, NaN where both signs or a NaN do.
+    That is ±inf where infinities of one sign take part or the sum is beyond float64, NaN where both signs or a NaN do.
     """
     if array.dtype.kind == "f":
         return _sum_of_reals(array)
@@ -113,12 +108,9 @@ def _drain(bins: NDArray[np.int64]) -> int:
 
 @parallel_njit
 def _accumulate(bits: NDArray[np.int64], bins: NDArray[np.int64], specials: NDArray[np.int64]) -> None:
-    """Add float64 values, given by their bits, to the bins; each thread has bins of its own.
+    """Add float64 values, by their bits, to bins (threads, 2, 2048): low 32 bits and rest of mantissas, by exponent.
 
-    Args:
-        bits: (k,) int64, the values' bit patterns.
-        bins: (threads, 2, 2048) int64: low 32 bits and the rest of the signed mantissas, by exponent field.
-        specials: (threads, 3) int64: how many +inf, -inf and NaN there were.
+    ``specials`` counts +inf, −inf and NaN; each thread has bins of its own.
     """
     workers = len(bins)
     for worker in prange(workers):

@@ -40,14 +40,10 @@ _REASONS = {errno.EACCES: "no permission", errno.ENOENT: "its folder does not ex
 def atomic_write(path: str | os.PathLike[str], mode: str = "wb", *, lasting: bool = True) -> Iterator[IO[Any]]:
     """Open ``path`` for writing; it appears complete when the block ends well, and not at all otherwise.
 
-    The bytes go to a temporary file in the same folder, which is synced and renamed over ``path``; an
-    error or a signal removes it.  A name that ends in .gz, .bz2, .xz or .zst is compressed.  What is no
-    regular file (a pipe, a terminal) is written straight away.
-
-    Args:
-        path: the file.
-        mode: ``"wb"`` for bytes, ``"w"`` for UTF-8 text; what UTF-8 does not hold becomes a question mark.
-        lasting: wait until the disk has it, so that it survives a power cut.
+    The bytes go to a temporary file in the same folder, which is renamed over ``path``, once the disk has it if it is
+    to be ``lasting``; an error or a signal removes it.  A name that ends in .gz, .bz2, .xz or .zst is compressed.  What
+    is no regular file (a pipe, a terminal) is written straight away.  In mode ``"w"``, UTF-8 text, what UTF-8 does not
+    hold becomes a question mark.
 
     Raises:
         InputError: the folder is missing or may not be written to, or the disk is full.
@@ -66,11 +62,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb", *, lasting: boo
 
 
 def check_ends(path: str | os.PathLike[str]) -> None:
-    """Check that what is to be read as a whole is no device: ``/dev/zero`` has no end, and would fill the memory.
-
-    Raises:
-        InputError: it is one.
-    """
+    """Raise InputError if what is to be read as a whole is a device: ``/dev/zero`` has no end."""
     with contextlib.suppress(OSError, ValueError):  # reading it will tell
         mode = os.stat(path).st_mode
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
@@ -78,11 +70,7 @@ def check_ends(path: str | os.PathLike[str]) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise now what ``atomic_write`` would raise, as far as can be known before there is anything to write.
-
-    Raises:
-        InputError: it is a folder, has an impossible name, or its folder is missing or may not be written to.
-    """
+    """Raise now what ``atomic_write`` would raise, as far as can be known before there is anything to write."""
     shown = os.fspath(path)
     with _in_words(shown):
         if not _is_stream(shown):
@@ -187,11 +175,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resource_dir(name: str) -> Path:
-    """Return the directory ``name`` ("cuda_kernels", "configs" or "docs").
-
-    Raises:
-        GpuGraphError: the installation is incomplete.
-    """
+    """Return the directory "cuda_kernels", "configs" or "docs".  Raises GpuGraphError if it is missing."""
     for base in (_PACKAGE, _PACKAGE.parent):
         if (base / name).is_dir():
             return base / name

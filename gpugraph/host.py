@@ -56,18 +56,12 @@ def _quota() -> float:
 
 
 def total_memory() -> int:
-    """Return the bytes of memory that this process could have: the machine's, or less by a control group's limit.
-
-    2^40 where the system does not tell.
-    """
+    """Return the bytes this process could have: the machine's, or less by a control group's limit; 2^40 if unknown."""
     return min([_physical(), *(limit for limit, _ in _control_groups())])
 
 
 def available_memory() -> int:
-    """Return the bytes of memory that can still be taken: what the system calls available, or a control group leaves.
-
-    All of ``total_memory`` where the system does not say what is available.
-    """
+    """Return the bytes that can still be taken: what the system calls available, or a control group leaves."""
     return min([_available(), *(room for _, room in _control_groups())])
 
 
@@ -78,16 +72,7 @@ _ALWAYS_THERE = 1 << 18
 def require_memory(
     needed: int, what: str, remedy: str = "ask for a smaller graph, or use a machine with more memory"
 ) -> None:
-    """Refuse work that cannot fit, before anything is allocated for it.
-
-    Args:
-        needed: bytes.
-        what: what needs them, e.g. ``"rmat:30"``.
-        remedy: what to do about it.
-
-    Raises:
-        OutOfMemory: it needs more than there is; both figures are named.
-    """
+    """Raise OutOfMemory, with both figures, if ``what`` needs more bytes than there are, before any is allocated."""
     if needed < _ALWAYS_THERE:
         return
     free = available_memory()
@@ -126,12 +111,7 @@ def _control_groups() -> Iterator[tuple[int, int]]:
 
 
 def _folders(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of the process's control group and of those around it.
-
-    Args:
-        root: of the hierarchy.
-        controller: of version 1, which has a hierarchy for each; empty for version 2.
-    """
+    """Yield the folders of the process's control group and of those around it; version 2 has no controller."""
     try:
         lines = [line.split(":", 2) for line in _OWN_GROUP.read_text().splitlines()]
     except OSError:
@@ -162,11 +142,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with(parent: int) -> None:
-    """Let the kernel end this process with its parent.
-
-    Args:
-        parent: the parent's process id; one that is no longer ours is dead already.
-    """
+    """Let the kernel end this process with its parent, whose process id is given; at once if it is dead already."""
     if sys.platform == "linux":
         import ctypes
 
@@ -186,10 +162,7 @@ def environment_with_package() -> dict[str, str]:
 
 
 class ForkLock:
-    """A lock of one thread at a time, which it may take again, and which the child of a fork finds free.
-
-    The thread that held it at the fork is not in the child, and would never release it there.
-    """
+    """A reentrant lock that the child of a fork finds free, for the thread that held it is not in the child."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -22,10 +22,7 @@ _CELL = "padding:2px 10px 2px 0;border:0;background:none;"
 
 
 class Shown:
-    """What shows itself by its facts; whoever inherits says which.
-
-    A dataclass that does must be made with ``repr=False``.
-    """
+    """What shows itself by its facts; whoever inherits says which.  Dataclasses need ``repr=False``."""
 
     def _title(self) -> str:
         """Return what it is, e.g. ``"Forest of rmat:8"``."""
@@ -68,14 +65,7 @@ def card(title: str, facts: Sequence[tuple[str, Any]], below: str = "") -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = (), bars: int = -1) -> str:
-    """Return rows as an HTML table.
-
-    Args:
-        header: above the columns.
-        rows: a text for each column; all are escaped.
-        right: the columns of numbers.
-        bars: the column whose cells are HTML already, such as ``bar`` gives; −1: none.
-    """
+    """Return rows of texts, escaped, as an HTML table; ``right``: numbers; ``bars``: the column of HTML, −1: none."""
 
     def side(column: int) -> str:
         return f"{_CELL}text-align:{'right' if column in right else 'left'};"

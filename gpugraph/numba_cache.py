@@ -102,12 +102,7 @@ _dumps: Callable[[Any], bytes] = serialize.dumps
 
 
 def _source(function: Any, above: tuple[Any, ...] = ()) -> str:
-    """Return a digest of a function's source file, of the functions that it calls, and of the constants that it uses.
-
-    Args:
-        function: what Numba compiles.
-        above: its callers, whose own digests are under way.
-    """
+    """Return a digest of a function's source file, its callees (but those ``above``) and the constants that it uses."""
     code, names = function.py_func.__code__, function.py_func.__globals__
     parts = [_file_digest(code.co_filename), function.py_func.__qualname__]
     for name in code.co_names:

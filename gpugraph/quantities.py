@@ -21,14 +21,9 @@ _SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "min":
 
 
 def parse_bytes(value: Any, *, whole: int | None = None) -> int:
-    """Return the bytes of ``"8GB"``, ``"500MiB"`` or of a bare number of bytes.
+    """Return the bytes of ``"8GB"``, ``"500MiB"`` or a bare number, with ``whole`` also of a share of that, ``"25%"``.
 
-    Args:
-        value: the text or the number.
-        whole: the bytes that are ``100%``; None: a share is no size.
-
-    Raises:
-        InputError: none of these, or not above 0.
+    Raises InputError on anything else, and on what is not above 0.
     """
     match = None if isinstance(value, bool) else _SIZE.fullmatch(str(value).strip())
     size = 0
@@ -45,11 +40,7 @@ def parse_bytes(value: Any, *, whole: int | None = None) -> int:
 
 
 def parse_seconds(value: Any) -> float:
-    """Return the seconds of ``"90s"``, ``"10m"``, ``"1.5h"``, ``"500ms"`` or of a bare number of seconds.
-
-    Raises:
-        InputError: none of these, or not above 0.
-    """
+    """Return the seconds of ``"90s"``, ``"1.5h"``, ``"500ms"`` or a bare number, above 0, or raise InputError."""
     match = None if isinstance(value, bool) else _TIME.fullmatch(str(value).strip())
     seconds = Fraction(match[1]) * _SECONDS[(match[2] or "s").lower()] if match else Fraction(0)
     if seconds <= 0:
@@ -58,16 +49,7 @@ def parse_seconds(value: Any) -> float:
 
 
 def parse_share(name: str, text: str, *, remedy: str = "give e.g. 0.02 or 2%") -> float:
-    """Return the finite number that ``0.02`` or ``2%`` means; whether it is in range is for the caller to say.
-
-    Args:
-        name: what it was given for, e.g. ``"--target"``.
-        text: the share.
-        remedy: what to write instead.
-
-    Raises:
-        InputError: it is no number.
-    """
+    """Return the finite number that ``0.02`` or ``2%`` means, given for ``name``; the caller checks the range."""
     bare = text.strip()
     try:
         share = float(bare.removesuffix("%")) / (100 if bare.endswith("%") else 1)

@@ -24,13 +24,7 @@ A small result is waited for together with the kernel, and counts as that."""
 
 @dataclass
 class Call:
-    """One call.
-
-    Attributes:
-        function: what was called, e.g. ``"networkx.minimum_spanning_tree"``.
-        device: the kind of device that computed, ``"cpu"``, ``"cuda"`` or ``"emulated"``.
-        seconds: of each phase of ``PHASES``, 0 where there was nothing to do.
-    """
+    """One call: its function, the kind of device that computed, and the seconds of each phase of ``PHASES``."""
 
     function: str
     device: str = "cpu"
@@ -55,12 +49,7 @@ _thread = _Thread()
 
 
 class call:  # noqa: N801  # read as a function; a generator would cost a call as much as some kernels take
-    """Count what follows as one call; inside another one it is a part of that.
-
-    Args:
-        function: what is called.
-        device: the kind of device that computes.
-    """
+    """Count what follows as one call of a function on a kind of device; inside another one it is a part of that."""
 
     __slots__ = ("_device", "_function", "_outermost")
 
@@ -126,11 +115,7 @@ def last_call() -> Call | None:
 
 @contextmanager
 def showing(progress: bool | None = None) -> Iterator[Callable[[str], None]]:
-    """Show what goes on for more than two seconds: in a notebook beneath the cell, on a terminal in a line.
-
-    Args:
-        progress: True or False whatever it runs in; None: in a notebook and on a terminal.
-    """
+    """Show what goes on for more than two seconds, by default (None) in a notebook or on a terminal."""
     notebook = _notebook()
     wanted = (notebook or sys.stderr.isatty()) if progress is None else progress
     stream: Any = _Beneath() if notebook and wanted else None

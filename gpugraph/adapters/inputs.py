@@ -28,14 +28,10 @@ _SMALL = 1 << 16
 
 
 def opened(source: Any, device: Any = None) -> tuple[CSRGraph, Callable[[], ArcList]]:
-    """Return the graph behind ``source``, and what gives its arcs in the order of the input.
+    """Return the graph behind ``source``, and what gives its arcs in the order of the input, or raise InputError.
 
-    Args:
-        source: anything ``gpugraph.load`` takes, or an ``ArcList``; the arrays of a tuple may be of other libraries.
-        device: what will work on it: arrays that lie there are shared there.
-
-    Raises:
-        InputError: it is none, or damaged.
+    ``source`` is anything ``gpugraph.load`` takes, or an ``ArcList``; arrays may be of other libraries, and those that
+    lie on ``device`` are shared there.
     """
     if isinstance(source, ArcList):
         return build(source, name="arcs", source="python"), lambda: source
@@ -153,11 +149,9 @@ def _arcs_of(graph: CSRGraph) -> ArcList:
 
 
 def input_positions(arcs: ArcList, graph: CSRGraph) -> NDArray[np.int64]:
-    """Return (arcs,) int64: of each arc of ``graph`` its position in a list of arcs.
+    """Return (arcs,) int64: of each arc of ``graph``, or of the undirected graph of it, its position in a list of arcs.
 
-    Args:
-        arcs: the list that the graph was made of; of parallel arcs the lightest counts, of equal ones the first.
-        graph: it, or the undirected graph of it, in which the arc of an edge may be the other way round.
+    Of parallel arcs the lightest counts, of equal ones the first.
     """
     order, ranks = by_weight(arcs)
     rows = sort_arcs(arcs.tails, arcs.heads, ranks, arcs.vertices, mirrored=not graph.directed)
@@ -165,12 +159,7 @@ def input_positions(arcs: ArcList, graph: CSRGraph) -> NDArray[np.int64]:
 
 
 def by_weight(arcs: ArcList) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the positions of arcs by ascending weight, equal ones by position, and the rank of each arc in that order.
-
-    Returns:
-        order: (k,) int64.
-        ranks: (k,) uint32, or uint64 from 2^32 arcs on; no two are equal.
-    """
+    """Return (k,) int64 positions of arcs by weight, equal ones by position, and each arc's rank, all unequal."""
     weights = arcs.weights_or_ones
     order = canonical_order(order_keys(weights + weights.dtype.type(0) if weights.dtype.kind == "f" else weights))
     ranks = np.empty(len(order), np.uint32 if len(order) < 2**32 else np.uint64)

@@ -26,10 +26,7 @@ _NO_GOAL = -1
 class Rows:
     """Arcs by tail, in the caller's order; parallel arcs and self loops are allowed.
 
-    Attributes:
-        offsets: (n+1,) int64.
-        targets: (arcs,) int32 or int64.
-        weights: (arcs,) int64 or float64.  Sums of n integers fit 64 bits.
+    Weights are (arcs,) int64 or float64; sums of n integers fit 64 bits.
     """
 
     offsets: NDArray[np.int64]
@@ -83,17 +80,9 @@ class NegativeArc(ValueError):
 def search(
     rows: Rows, sources: list[int], goal: int | None = None, cutoff: float | None = None, *, ties: bool = False
 ) -> Found:
-    """Find shortest paths from the nearest of ``sources``.
+    """Find shortest paths from the nearest of ``sources``; weights are 0 or more, or NegativeArc is raised.
 
-    Args:
-        rows: weights of 0 or more.
-        sources: vertices at distance 0.
-        goal: end once this vertex is settled.
-        cutoff: leave out vertices farther than this.
-        ties: settle those as far as the goal too.
-
-    Raises:
-        NegativeArc: a negative weight made a settled vertex's distance wrong.
+    The search ends once ``goal`` is settled, with ``ties`` those as far too, and leaves out vertices beyond ``cutoff``.
     """
     n, end = rows.vertices, _NO_GOAL if goal is None else goal
     start = np.array(sources, np.int64)
@@ -115,11 +104,7 @@ def search(
 
 
 def tight_tails(rows: Rows, found: Found) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the tails of all arcs on shortest paths, of each vertex in the order in which they were settled.
-
-    Returns:
-        (reached+1,) int64 offsets by place in ``found.order``, and (k,) int64 tails.
-    """
+    """Return (reached+1,) offsets by place in ``found.order`` and (k,) tails of arcs on shortest paths."""
     starts = np.zeros(len(found.order) + 1, np.int64)
     arguments = (rows.offsets, rows.targets, rows.weights, found.order, found.place, found.distance, starts)
     _count_tight(*arguments, np.zeros(0, np.int64))

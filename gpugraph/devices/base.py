@@ -60,11 +60,7 @@ class Kernel(Protocol):
     def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> Launch:
         """Return launches that differ in their first arguments only, so that little is left to do for each.
 
-        Args:
-            grid: blocks.
-            block: threads of a block.
-            last: the arguments behind those that each launch brings, as a launch takes them.
-            stop: see above.
+        ``last`` are the arguments behind those; the others are as above.
         """
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
@@ -175,23 +171,11 @@ class Device(Protocol):
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
         """Return (count,) elements of an open file from byte ``offset`` on, read and copied by turns.
 
-        Args:
-            file: its descriptor.
-            offset: where they begin.
-            count: how many.
-            dtype: of the elements.
-
-        Raises:
-            EOFError: the file ends before the last of them.
-            OSError: it cannot be read.
+        Raises EOFError if the file ends before the last of them, OSError if it cannot be read.
         """
 
     def sort(self, words: Array) -> None:
-        """Put (k,) uint64 into ascending order, in place; takes as much memory again while it does.
-
-        Raises:
-            OutOfMemory: that is not there.
-        """
+        """Put (k,) uint64 into ascending order, in place; OutOfMemory unless as much memory again is free."""
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return the array in memory from which ``upload`` is fast (pinned on cuda; itself on emulated)."""
@@ -209,13 +193,9 @@ class Device(Protocol):
         """Return one element as a NumPy scalar: the read-back that a host loop cannot do without."""
 
     def kernel(self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False) -> Kernel:
-        """Return the kernel ``name`` of ``cuda_kernels/<file>`` compiled with ``defines``.
+        """Return the kernel ``name`` of ``cuda_kernels/<file>``, or of a user's own file, compiled with defines.
 
-        Args:
-            file: a name inside ``cuda_kernels/``, or the path of a user's own .cu file.
-            name: the kernel's name in it.
-            defines: preprocessor defines, e.g. ``{"INDEX_BITS": 64}``.
-            cooperative: all blocks are resident together, so that they may wait for each other.
+        All blocks of a ``cooperative`` one are resident together, so that they may wait for each other.
 
         Raises:
             DeviceUnavailable: the compiler is missing.
@@ -241,11 +221,7 @@ class Device(Protocol):
         """Return a stopwatch (events on cuda, the host's clock on emulated)."""
 
     def require(self, needed: int) -> None:
-        """Check that ``needed`` more bytes fit.
-
-        Raises:
-            OutOfMemory: they do not; the message gives both figures.
-        """
+        """Check that ``needed`` more bytes fit.  Raises OutOfMemory if they do not."""
 
     def close(self) -> None:
         """Free every array and whatever else the device holds."""
@@ -278,15 +254,8 @@ def covering_grid(device: Device, threads: int, block: int) -> int:
 class InTurns:
     """Launches on words that have to be 0: each uses one set of them, and clears another for the one behind it.
 
-    So nothing is filled before a launch, but before the first, and behind one that failed.
-
-    Args:
-        device: where they run.
-        sets: both sets of words.
-        prepare: (set, set to clear) → the launch.
-
-    Attributes:
-        own: the set of the last launch.
+    So nothing is filled before a launch, but before the first, and behind one that failed.  ``prepare(set, set to
+    clear)`` returns the launch, and ``own`` is the set of the last.
     """
 
     def __init__(self, device: Device, sets: tuple[Array, Array], prepare: Callable[[Array, Array], Launch]):
@@ -308,12 +277,7 @@ class InTurns:
 
 
 def read_exactly(file: int, target: NDArray[np.uint8], offset: int) -> None:
-    """Fill an array of bytes with those of an open file from ``offset`` on; other threads may read it too.
-
-    Raises:
-        EOFError: the file ends before.
-        OSError: it cannot be read.
-    """
+    """Fill bytes from ``offset`` of an open file, beside other threads.  Raises EOFError if it ends before, OSError."""
     view = target.data
     while len(view):
         read = os.preadv(file, [view], offset)

@@ -42,10 +42,7 @@ def end_contexts(keep: object) -> None:
     """Give back the contexts that were begun here, and then the files by which the driver holds the GPU.
 
     The driver would do so once the process has ended, where no timer sees it.  This process can ask nothing of CUDA
-    afterwards, not even that an event be destroyed; so nothing dies from here on that holds any.
-
-    Args:
-        keep: what may hold something of a GPU's and would go before the process does.
+    afterwards, not even that an event be destroyed; so ``keep``, which may hold some, dies no more.
     """
     if not _BEGUN:
         return

@@ -151,12 +151,7 @@ class CudaDevice:
         return taken
 
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
-        """Return (count,) elements of an open file, read by several threads into two pinned buffers by turns.
-
-        Raises:
-            EOFError: the file ends before the last of them.
-            OSError: it cannot be read.
-        """
+        """Return (count,) elements of an open file, read by threads into pinned buffers; see ``Device.upload_file``."""
         made = self._memory.array(count, dtype)
         with translated(self.label, "copying to the device"):
             self._transfers.file_to_device(made.data.ptr, file, offset, made.nbytes if count else 0)
@@ -208,10 +203,7 @@ class CudaDevice:
         return made
 
     def download_counted(self, array: Array, count: Array) -> NDArray[Any]:
-        """Return a copy of the first elements of a flat device array; ``count``, (1,) uint32 there, tells how many.
-
-        A small array comes whole and together with its count, so that the host waits once.
-        """
+        """Return a copy of the first ``count[0]`` elements of a flat device array; see ``Device.download_counted``."""
         if array.nbytes + count.nbytes > _SMALL:
             return self.download(array[: int(self.read(count))])
         self._contiguous(array)
@@ -250,13 +242,7 @@ class CudaDevice:
     # ------------------------------------------------------------------ kernels
 
     def kernel(self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False) -> CudaKernel:
-        """Return the kernel ``name`` of ``cuda_kernels/<file>``, or of a user's own file, compiled and loaded.
-
-        Raises:
-            DeviceUnavailable: the compiler is missing.
-            InputError: there is no such file or kernel.
-            KernelCompileError: the source does not compile; the message holds the first diagnostic.
-        """
+        """Return the kernel ``name`` of a file, compiled and loaded; see ``Device.kernel``."""
         key = (file, name, tuple(sorted((defines or {}).items())), cooperative)
         kernel = self._kernels.get(key)
         if kernel is None:

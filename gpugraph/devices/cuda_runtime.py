@@ -50,13 +50,7 @@ _FAILED = {
 
 
 def translate(error: BaseException, *, device: str, doing: str) -> GpuGraphError | None:
-    """Return our error for one of CuPy's; None if it is none of CUDA's.
-
-    Args:
-        error: what CuPy raised.
-        device: e.g. ``"cuda:0"``.
-        doing: what was going on, e.g. ``"after boruvka_find_min"``.
-    """
+    """Return our error for one of CuPy's, raised in e.g. ``"after boruvka_find_min"``; None if it is none of CUDA's."""
     if isinstance(error, GpuGraphError):
         return None
     status = getattr(error, "status", None)
@@ -103,11 +97,7 @@ def does_not_fit(needed: int, free: int, total: int, device: str) -> OutOfMemory
 
 
 def import_cupy() -> Any:
-    """Return the CuPy module.
-
-    Raises:
-        DeviceUnavailable: it is not installed, or cannot be imported.
-    """
+    """Return the CuPy module.  Raises DeviceUnavailable if it is not installed, or cannot be imported."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # CuPy warns of toolkit parts that we do not use
@@ -124,11 +114,7 @@ def import_cupy() -> Any:
 
 
 def gpu_count(cupy: Any) -> int:
-    """Return how many GPUs there are, at least 1.
-
-    Raises:
-        DeviceUnavailable: the driver is missing or too old, or there is no GPU.
-    """
+    """Return how many GPUs there are.  Raises DeviceUnavailable if there is none, or no driver that is new enough."""
     runtime = cupy.cuda.runtime
     if getattr(runtime, "is_hip", False):
         raise DeviceUnavailable("this CuPy is built for ROCm, the kernels are CUDA", remedy=INSTALL)
@@ -140,11 +126,7 @@ def gpu_count(cupy: Any) -> int:
 
 
 def check_index(cupy: Any, index: int) -> None:
-    """Check that there is a GPU of that index.
-
-    Raises:
-        DeviceUnavailable: there is none.
-    """
+    """Check that there is a GPU of that index.  Raises DeviceUnavailable if there is none."""
     count = gpu_count(cupy)
     if not 0 <= index < count:
         there = "the only GPU is cuda:0" if count == 1 else f"the GPUs are cuda:0 to cuda:{count - 1}"
@@ -176,12 +158,7 @@ class _Allocation:
 
 
 class DeviceMemory:
-    """Allocates arrays on one GPU and keeps the phase_timer.
-
-    Args:
-        cupy: the CuPy module.
-        device: e.g. ``"cuda:0"``, for messages.
-    """
+    """Allocates arrays on one GPU and counts their bytes."""
 
     def __init__(self, cupy: Any, index: int, device: str):
         self._cupy = cupy
@@ -193,11 +170,7 @@ class DeviceMemory:
         self.peak = 0
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Return an uninitialised CuPy array; its pointer is valid even where it has no elements.
-
-        Raises:
-            OutOfMemory: it does not fit; the message gives both figures.
-        """
+        """Return an uninitialised CuPy array, its pointer valid even without elements.  Raises OutOfMemory."""
         shape = (shape,) if isinstance(shape, int) else tuple(map(int, shape))
         size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)
         return self._cupy.ndarray(shape, np.dtype(dtype), self._block(size))

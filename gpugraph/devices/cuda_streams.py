@@ -30,9 +30,6 @@ class Events:
     """The timing events of one device, used again and again.
 
     They live as long as the device: destroying one after a kernel has failed would fail too.
-
-    Args:
-        create: makes an event.
     """
 
     def __init__(self, create: Callable[[], Any]):
@@ -79,11 +76,7 @@ class CudaStopwatch:
 
 
 class CudaClock(NullClock):
-    """Times phases by events; they are read at the end, so that a phase costs two records.
-
-    Args:
-        ranges: CuPy's ``cuda.nvtx`` to wrap every phase in an NVTX range for a profiler, or None.
-    """
+    """Times phases by events, read at the end, so that a phase costs two records; in NVTX ranges if given CuPy's."""
 
     def __init__(self, device: Any, ranges: Any = None):
         super().__init__()
@@ -145,12 +138,7 @@ class _Phase:
 
 
 class CudaMark:
-    """An event on one of a GPU's streams; it goes back to the device's events with the mark.
-
-    Args:
-        device: the CudaDevice.
-        stream: CuPy's stream.
-    """
+    """An event on one of a GPU's streams; it goes back to the device's events with the mark."""
 
     def __init__(self, device: Any, stream: Any):
         self._device = device
@@ -173,11 +161,7 @@ class CudaMark:
 
 
 class CudaCopies:
-    """A second stream of a GPU.  Copies from and to memory that is not pinned are right, but not beside the kernels.
-
-    Args:
-        device: the CudaDevice.
-    """
+    """A second stream of a GPU; copies from and to memory that is not pinned are not beside the kernels."""
 
     def __init__(self, device: Any):
         self._device = device
@@ -223,13 +207,7 @@ _REPEAT_S = 1e-3
 
 
 class Interrupts:
-    """The launches on a stream that Ctrl-C can end.
-
-    Args:
-        cupy: CuPy.
-        stream: pointer of the stream on which they run.
-        word: (4,) uint8, pinned.
-    """
+    """The launches on a stream that Ctrl-C can end, by a pinned word of (4,) uint8."""
 
     def __init__(self, cupy: Any, stream: int, word: NDArray[np.uint8]):
         self._runtime = cupy.cuda.runtime
@@ -280,13 +258,9 @@ class Interrupts:
 
 
 class CudaReply:
-    """A word in pinned memory, which a GPU writes where it lies, while the host looks at it.
+    """A word, (8,) uint8 in pinned memory, which a GPU writes where it lies, while the host looks at it.
 
     A copy would begin when the kernel has ended, and the host would wait for the end of that.
-
-    Args:
-        device: the CudaDevice.
-        word: (8,) uint8, pinned.
     """
 
     def __init__(self, device: Any, word: NDArray[np.uint8]):

@@ -13,19 +13,16 @@ KINDS = ("auto", "cuda", "cpu", "emulated")
 
 
 def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, str | None]:
-    """Open a device.
+    """Open a device, which the caller closes; return it, and a line for the user where ``auto`` found no GPU.
 
     Args:
         text: ``auto`` (a usable GPU, else the CPU), ``cuda``, ``cuda:1``, ``cpu``, ``emulated`` or ``emulated:SEED``;
             ``/N`` after it, as in ``cuda:0/33``, makes grids as large as on a GPU of N multiprocessors.
         profile: wrap phases in NVTX ranges, on ``cuda``.
 
-    Returns:
-        The device, and one line for the user where ``auto`` found no GPU.  The caller closes the device.
-
     Raises:
         InputError: ``text`` names no device.
-        DeviceUnavailable: the device cannot be used; the message says what is missing and what to install.
+        DeviceUnavailable: it cannot be used; the message says what is missing and what to install.
     """
     kind, number = parse_device(text)
     if kind == "cpu":
@@ -43,11 +40,7 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
 
 
 def _limited(device: Any, text: str) -> Any:
-    """Return a device after setting how many multiprocessors grids are made for, where its name says it.
-
-    Raises:
-        InputError: it has fewer; it is closed then.
-    """
+    """Set how many multiprocessors grids are made for, where the name says it; InputError if there are fewer."""
     _, slash, asked = text.partition("/")
     if slash and int(asked) > device.multiprocessors:
         has = device.multiprocessors
@@ -61,11 +54,7 @@ def _limited(device: Any, text: str) -> Any:
 
 
 def expect_device(text: str) -> None:
-    """Let the driver begin with the GPU that ``select_device`` is going to open, if it is to be one.
-
-    Raises:
-        InputError: ``text`` names no device.
-    """
+    """Let the driver begin with the GPU that ``select_device`` is going to open, if it is to be one."""
     kind, number = parse_device(text)
     if kind not in ("auto", "cuda"):
         return
@@ -75,11 +64,7 @@ def expect_device(text: str) -> None:
 
 
 def race_detector(seed: int) -> Any:
-    """Return the emulated device under the schedule of a seed, with the race detector.
-
-    Raises:
-        DeviceUnavailable: there is no C++ compiler.
-    """
+    """Return the emulated device under the schedule of a seed, with the race detector."""
     from gpugraph.emulator.device import EmulatedDevice
 
     return EmulatedDevice(seed=seed, races=True)
@@ -88,12 +73,8 @@ def race_detector(seed: int) -> Any:
 def select_racing_device(text: str) -> tuple[Any, int, str | None]:
     """Open a device to show a race on: ``auto`` is a GPU, else the emulated device; the caller closes it.
 
-    Returns:
-        The device, the seed of the first schedule where it is the emulated one, and a notice where no GPU was found.
-
-    Raises:
-        InputError: ``text`` names no device, or one that runs no kernels.
-        DeviceUnavailable: the device cannot be used.
+    Returns the device, the seed of the first schedule where it is the emulated one, and a notice where no GPU was
+    found. Raises InputError if ``text`` names no device that runs kernels, DeviceUnavailable if it cannot be used.
     """
     kind, number = parse_device(text)
     if kind == "cpu":
@@ -111,11 +92,7 @@ def select_racing_device(text: str) -> tuple[Any, int, str | None]:
 
 
 def parse_device(text: str) -> tuple[str, int]:
-    """Return (kind, number): the index of a GPU or the seed of the emulated device, 0 where none is given.
-
-    Raises:
-        InputError: ``text`` names no device.
-    """
+    """Return (kind, GPU index or emulated device's seed, 0 if not given).  Raises InputError on no device."""
     if "*" in text or "," in text or text.strip().lower().endswith(":all"):
         remedy = "name one; several are for the commands that solve a problem, e.g. gpugraph mst rmat:20 --device cpu*4"
         raise InputError("several devices cannot be opened by one process", where=f"--device {text}", remedy=remedy)
@@ -147,11 +124,7 @@ def found_devices() -> list[dict[str, Any]]:
     fields of ``describe()`` too.
     """
     cpu = _cpu()
-    return [
-        *_gpus(),
-        {**cpu.describe(), "device": "cpu", "usable": True, "detail": None},
-        _emulated(),
-    ]
+    return [*_gpus(), {**cpu.describe(), "device": "cpu", "usable": True, "detail": None}, _emulated()]
 
 
 def _gpus() -> list[dict[str, Any]]:

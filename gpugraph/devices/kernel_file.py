@@ -40,13 +40,9 @@ _DEFINE_NAME = re.compile(r"[A-Za-z_]\w*(\([\w, ]*\))?\Z")
 
 @dataclass(frozen=True)
 class Source:
-    """A flattened CUDA source.
+    """A flattened CUDA source: the path that was asked for, and the text; ``ours``: a file of ``cuda_kernels/``.
 
-    Attributes:
-        path: the file that was asked for.
-        name: how diagnostics call it; relative for the kernels of the package, so that caches can be moved.
-        text: the flattened text.
-        ours: True for a file of ``cuda_kernels/``.
+    The name is how diagnostics call it, relative for the kernels of the package, so that caches can be moved.
     """
 
     path: Path
@@ -66,11 +62,7 @@ class Source:
 
 
 def find_source(file: str | os.PathLike[str]) -> Path:
-    """Return the path of a kernel file: a name inside ``cuda_kernels/``, or the path of a user's own.
-
-    Raises:
-        InputError: there is no such file.
-    """
+    """Return the path of a file of ``cuda_kernels/``, or of a user's own.  Raises InputError if there is none."""
     path = Path(file)
     inside = resource_dir("cuda_kernels") / path
     for candidate in (inside, path) if len(path.parts) == 1 else (path, inside):
@@ -82,11 +74,7 @@ def find_source(file: str | os.PathLike[str]) -> Path:
 
 
 def load_source(file: str | os.PathLike[str]) -> Source:
-    """Read a kernel file and flatten it.
-
-    Raises:
-        InputError: the file, or one that it includes, does not exist or is no text.
-    """
+    """Read a kernel file and flatten it.  Raises InputError if it, or a file it includes, cannot be read."""
     path = find_source(file)
     read, source = _OURS.get(path, ({}, None))
     if source is None or any(_state(one) != state for one, state in read.items()):
@@ -147,10 +135,7 @@ def _blanked(token: re.Match[str]) -> str:
 
 
 def _flatten(path: Path, within: list[Path], guards: dict[Path, str], read: dict[Path, _State]) -> str:
-    """Return the text of ``path`` with its includes in place; ``within`` is the chain that led here.
-
-    The state of every file that is read is added to ``read``.
-    """
+    """Return the text of ``path``, reached by ``within``, with its includes in place; files go to ``read``."""
     try:
         read[path] = _state(path)
         pairs = _lines(path, *read[path])
@@ -193,12 +178,9 @@ def _find_include(name: str, includer: Path, line: int) -> Path:
 
 
 def define_lines(defines: Defines | None) -> str:
-    """Return the defines as lines to put on top of a source, in a fixed order.
+    """Return the defines as lines to put on top of a source, in a fixed order, or raise InputError.
 
     Options of the compiler would do, were they not seen by its own headers too: ``-DT=int`` breaks those.
-
-    Raises:
-        InputError: a name that is no identifier, or a value of more than one line.
     """
     lines = []
     for name, value in sorted((defines or {}).items()):
@@ -218,17 +200,17 @@ _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _DEFAULT = re.compile(r"#ifndef (\w+)\n#define \1 (\w+)\n#endif")
 _WIDTHS = {"uint32": 32, "unsigned": 32, "uint64": 64}
 
+BLOCK = 256
+"""Threads of a block, where nothing asks for another number."""
+
 ArrayTable = Mapping[str, tuple[int | tuple[int, ...], DTypeLike]]
 """Shape and dtype of a run's arrays, by name."""
 
 
 class KernelFile:
-    """A file of ``cuda_kernels/``.
+    """A file of ``cuda_kernels/``, and all define sets that drivers compile it with.
 
-    Args:
-        name: the file's, e.g. ``"boruvka.cu"``.
-        define_sets: what it is compiled with: all that drivers ask for, or where that is a large product a part of it
-            in which every value of every define occurs.
+    Of a large product that is a part in which every value of every define occurs.
     """
 
     declared: ClassVar[dict[str, KernelFile]] = {}
@@ -265,11 +247,7 @@ class KernelFile:
         return self._found[name]
 
     def constant(self, name: str, defines: Defines) -> int:
-        """Return the same where it depends on defines, which are given as integers.
-
-        Raises:
-            KeyError: the source has no such constant, or several of that name.
-        """
+        """Return the same where it depends on integer defines.  Raises KeyError unless there is one of that name."""
         if name in defines:
             return int(defines[name])
         found = self._constants.get(name, set())
@@ -340,6 +318,12 @@ class KernelFile:
         name = self._prefix + name if name is not None else self._source.kernels[0]
         return device.kernel(self.name, name, self.without_defaults(defines or {}), cooperative=cooperative)
 
+    def launch(
+        self, device: Device, name: str, threads: int, *args: Any, defines: Defines | None = None, block: int = BLOCK
+    ) -> None:
+        """Launch a kernel, by its name without the prefix, over about ``threads`` threads' worth of work."""
+        self.kernel(device, defines, name)(covering_grid(device, threads, block), block, args)
+
     def kernels(
         self,
         device: Device,
@@ -349,15 +333,7 @@ class KernelFile:
         without: Sequence[str] = (),
         cooperative: Sequence[str] = (),
     ) -> dict[str, Kernel]:
-        """Return the file's kernels by their names without the prefix of all, compiled if need be.
-
-        Args:
-            device: where they run.
-            defines: what they are compiled with.
-            only: names of those wanted, all if none is given.
-            without: names of those not wanted, or not there with these defines.
-            cooperative: names of those whose blocks wait for each other.
-        """
+        """Return the file's kernels, all or ``only`` some or ``without`` some, by their names without the prefix."""
         all_names = (name.removeprefix(self._prefix) for name in self._source.kernels)
         names = [name for name in only or all_names if name not in without]
         return {name: self.kernel(device, defines, name, cooperative=name in cooperative) for name in names}
@@ -385,22 +361,13 @@ def needs(table: ArrayTable) -> int:
 
 
 class Arrays:
-    """The arrays of a run: attributes, by the names of their table, allocated together; and launches on them.
+    """The arrays of a run, attributes by the names of their table, allocated together, and launches on them.
 
-    Args:
-        device: where.
-        table: their shapes and dtypes; what ``needs`` foretells is checked before the first is allocated.
-
-    Attributes:
-        kernels: what is launched, by name.
-        block: threads of a block.
-
-    Raises:
-        OutOfMemory: there is no room for all.
+    What ``needs`` foretells is checked before the first is allocated: OutOfMemory if there is no room for all.
     """
 
     kernels: dict[str, Kernel]
-    block = 256
+    block = BLOCK
 
     def __init__(self, device: Device, table: ArrayTable):
         self.device = device

@@ -57,13 +57,9 @@ class KernelUsage:
 
 @dataclass(frozen=True)
 class CompiledModule:
-    """A kernel file compiled for one architecture and one set of defines.
+    """A kernel file compiled for an architecture and a set of defines: the cubin in the cache, the compiler's log.
 
-    Attributes:
-        cubin_path: the cubin in the cache.
-        kernels: usage by kernel name, in the assembler's order.
-        log: what the compiler said.
-        cached: True if nothing had to be compiled.
+    ``kernels`` has the usage by kernel name; ``cached``: nothing had to be compiled.
     """
 
     cubin_path: Path
@@ -75,12 +71,7 @@ class CompiledModule:
 
 @COMPILING
 def compile_kernels(file: str | os.PathLike[str], defines: Defines | None, arch: str) -> CompiledModule:
-    """Compile a kernel file, or find it compiled in the cache.
-
-    Args:
-        file: a name inside ``cuda_kernels/``, or the path of a user's own .cu file.
-        defines: preprocessor defines; they are put on top of the source.
-        arch: the architecture, e.g. ``"sm_90"``.
+    """Compile a kernel file for an architecture, e.g. ``"sm_90"``, or find it compiled in the cache.
 
     Raises:
         DeviceUnavailable: NVRTC is missing, or does not know the architecture.
@@ -116,11 +107,7 @@ class Unit:
 
     @classmethod
     def of(cls, file: str | os.PathLike[str], defines: Defines | None, arch: str) -> Unit:
-        """Read a kernel file.
-
-        Raises:
-            InputError: no such file, or a define that is none.
-        """
+        """Read a kernel file.  Raises InputError if there is no such file, or a define is none."""
         source = load_source(file)
         return cls(source, define_lines(defines) + source.text, (*OPTIONS, f"--gpu-architecture={arch}"), arch)
 
@@ -148,13 +135,9 @@ class Unit:
 
 
 def architecture_for(capability: int) -> str:
-    """Return the architecture to compile for on a GPU of a compute capability, 90 for 9.0.
+    """Return the architecture for a compute capability, 90 for 9.0: the GPU's own, or the nearest the compiler knows.
 
-    It is the GPU's own, or where the compiler is older than the GPU the nearest below of the same major
-    number, whose code the GPU runs.
-
-    Raises:
-        DeviceUnavailable: NVRTC is missing, or knows none.
+    That is below of the same major number, whose code the GPU runs.  Raises DeviceUnavailable if NVRTC knows none.
     """
     nvrtc = compiler()
     able = [a for a in nvrtc.architectures if a // 10 == capability // 10 and a <= capability]
@@ -249,16 +232,11 @@ _PLAIN_SHARED_BYTES = 48 * 1024  # more has to be asked for, kernel by kernel
 
 
 class CudaKernel:
-    """Launches one kernel on its device's stream.
+    """Launches one kernel, CuPy's ``raw``, on its device's stream; ``sizes`` are bytes of each parameter, or None.
 
-    The first launch with a combination of block size, shared memory and argument types is checked; later
-    ones cost a set lookup.  The grid is launched exactly as asked for or not at all: CuPy by itself shrinks a
-    cooperative one to what is resident.
-
-    Args:
-        device: its CudaDevice; ``last_kernel`` there is set, for the message should the kernel fail.
-        raw: CuPy's RawKernel.
-        sizes: bytes of each parameter, or None where the cubin does not tell.
+    The first launch with a combination of block size, shared memory and argument types is checked; later ones cost a
+    set lookup.  The grid is launched exactly as asked for or not at all: CuPy by itself shrinks a cooperative one to
+    what is resident.
     """
 
     def __init__(self, device: Any, name: str, raw: Any, sizes: tuple[int, ...] | None, *, cooperative: bool):
@@ -360,15 +338,9 @@ class CudaKernel:
 
 
 class PreparedLaunch:
-    """Launches of one kernel whose last arguments lie ready for the driver; each has 8 bytes.
+    """Launches of one kernel whose last arguments lie ready for the driver, 8 bytes each; Ctrl-C sets ``stop``.
 
     CuPy makes an object of each argument, and asks how large a cooperative grid may be, at every launch.
-
-    Args:
-        kernel: what is launched.
-        grid, block: its shape.
-        last: the arguments behind the first.
-        stop: a word that Ctrl-C sets, or None.
     """
 
     def __init__(self, kernel: CudaKernel, grid: int, block: int, last: tuple[Any, ...], stop: Any):
@@ -377,11 +349,7 @@ class PreparedLaunch:
         self._types: tuple[type, ...] | None = None  # of the first arguments that the memory below is laid out for
 
     def __call__(self, *first: Any) -> None:
-        """Launch with these as the first arguments, NumPy scalars.
-
-        Raises:
-            KernelArgumentError: the arguments do not fit the kernel, or the grid or block does not fit the GPU.
-        """
+        """Launch with NumPy scalars as the first arguments.  Raises KernelArgumentError as a launch does."""
         types = tuple(map(type, first))
         if types != self._types:
             self._lay_out(first)
@@ -410,17 +378,7 @@ _CHARACTERS = {np.dtype(char): char for char in "?bBhHiIqQefd"}
 
 
 def check_arguments(kernel: str, args: tuple[Any, ...], array_type: Any, sizes: tuple[int, ...] | None) -> None:
-    """Check the number, kinds and widths of a kernel's arguments.
-
-    Args:
-        kernel: its name, for messages.
-        args: what it is launched with.
-        array_type: the class of the device's arrays.
-        sizes: bytes of each parameter as the compiled kernel has them, or None where that is not known.
-
-    Raises:
-        KernelArgumentError: they do not fit.
-    """
+    """Raise KernelArgumentError if number, kinds or widths of arguments are wrong; ``sizes``: bytes, if known."""
     if sizes is not None and len(args) != len(sizes):
         raise KernelArgumentError(
             f"{len(args)} arguments are given, the kernel takes {len(sizes)}", where=kernel, remedy="correct the launch"

@@ -15,12 +15,9 @@ INSTALL = "pip install 'gpugraph[cuda13]' (CUDA 12 and Volta: 'gpugraph[cuda12]'
 
 @dataclass(frozen=True)
 class Compilation:
-    """What NVRTC gave back.
+    """What NVRTC gave back: machine code, empty where it failed, diagnostics, and how it ended.
 
-    Attributes:
-        cubin: the machine code, empty where the compilation failed.
-        log: diagnostics, and the assembler's list of registers where it was asked for.
-        status: ``"ok"``, ``"invalid option"`` or ``"failed"``.
+    That is ``"ok"``, ``"invalid option"`` or ``"failed"``.
     """
 
     cubin: bytes
@@ -96,11 +93,7 @@ class _BindingsCompiler:
 
 @cache
 def compiler() -> Compiler:
-    """Return the CUDA run-time compiler.
-
-    Raises:
-        DeviceUnavailable: it is not installed, or cannot be loaded.
-    """
+    """Return the CUDA run-time compiler.  Raises DeviceUnavailable if it is not installed, or cannot be loaded."""
     reasons = []
     for kind in (_CupyCompiler, _BindingsCompiler):
         try:

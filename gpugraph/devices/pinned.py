@@ -31,13 +31,7 @@ _LARGE = 8 << 20  # bytes from which the threads pay
 
 
 class PinnedPages:
-    """Allocates and frees pinned memory.
-
-    Args:
-        runtime: CuPy's ``cuda.runtime``.
-        in_parallel: ``in_parallel(function, size)`` calls ``function(start, stop)`` for pieces of ``range(size)`` on
-            several threads.
-    """
+    """Allocates and frees pinned memory, whose pages ``in_parallel(function, size)`` touches on several threads."""
 
     def __init__(self, runtime: Any, in_parallel: Callable[[Callable[[int, int], None], int], None]):
         self._runtime = runtime
@@ -135,10 +129,6 @@ class PinnedPool:
 
     A pool that nobody closed frees its blocks when it goes: pages that were unmapped while the driver still took them
     for pinned would be in its way once their addresses are used again.
-
-    Args:
-        allocate: size in bytes → address of pinned memory; raises where there is none.
-        free: address → None.
     """
 
     def __init__(self, allocate: Callable[[int], int], free: Callable[[int], None]):
@@ -202,13 +192,7 @@ def _free_all(idle: list[tuple[int, int]], free: Callable[[int], None]) -> None:
 
 
 class Transfers:
-    """Copies between host and one GPU, in the order of one stream.
-
-    Args:
-        runtime: CuPy's ``cuda.runtime``.
-        events: the device's events.
-        stream: CuPy's stream.
-    """
+    """Copies between host and one GPU, in the order of one stream."""
 
     def __init__(self, runtime: Any, events: Events, stream: Any):
         self._runtime = runtime
@@ -221,10 +205,7 @@ class Transfers:
         self._in_flight: list[Any] = []
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return a copy of the array in pinned memory.
-
-        Where the system pins no more memory the array itself is returned: its upload is then slower.
-        """
+        """Return a copy of the array in pinned memory, or the array itself where the system pins no more."""
         array = np.ascontiguousarray(array)
         try:
             pinned = self.pool.take(array.nbytes)
@@ -262,11 +243,7 @@ class Transfers:
             event.record(self._stream)
 
     def file_to_device(self, target: int, file: int, offset: int, size: int) -> None:
-        """Copy bytes of an open file to device memory: threads fill some buffers while another is on the bus.
-
-        Raises:
-            EOFError, OSError: see ``read_exactly``.
-        """
+        """Copy bytes of an open file to device memory, by threads that fill buffers; errors of ``read_exactly``."""
         filling: list[tuple[int, Bytes, Any, list[Future[None]]]] = []
 
         def send() -> None:

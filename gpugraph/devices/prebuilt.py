@@ -49,15 +49,7 @@ def prebuilt_kernels(
 ) -> CompiledModule | None:
     """Return a kernel file that came compiled; None where it did not, or is in the cache of compiled code already.
 
-    Args:
-        file: a name inside ``cuda_kernels/``, or the path of a user's own .cu file.
-        defines: its preprocessor defines.
-        arch: the architecture, e.g. ``"sm_90"``.
-        driver: the major version of CUDA that the driver supports; code of a later one it may not load.
-        archive: the archive.
-
-    Raises:
-        InputError: no such file, or a define that is none.
+    ``driver`` is the major version of CUDA that the driver supports; code of a later one it may not load.
     """
     if not _contents(archive):
         return None
@@ -95,18 +87,10 @@ def units(architectures: Iterable[str]) -> Iterator[tuple[str, Defines, str]]:
 
 
 def build(archive: Path, chosen: Sequence[tuple[str, Defines, str]], workers: int) -> None:
-    """Compile and write the archive, which replaces an old one when it is complete.
-
-    Raises:
-        DeviceUnavailable: NVRTC is missing.
-        KernelCompileError: a source does not compile.
-    """
+    """Compile and write the archive, which replaces an old one when it is complete."""
     made = archive.with_suffix(".part")
     context = multiprocessing.get_context("spawn")
-    with (
-        ProcessPoolExecutor(workers, context) as pool,
-        zipfile.ZipFile(made, "w", zipfile.ZIP_LZMA) as opened,
-    ):
+    with ProcessPoolExecutor(workers, context) as pool, zipfile.ZipFile(made, "w", zipfile.ZIP_LZMA) as opened:
         for key, cubin, facts in pool.map(_built, chosen):
             opened.writestr(f"{key}.cubin", cubin)
             opened.writestr(f"{key}.json", json.dumps(facts))

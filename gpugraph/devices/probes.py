@@ -70,12 +70,7 @@ class Probes:
 
 
 def run_probes(device: Device, *, array_bytes: int = 1 << 30, transfer_bytes: int = 256 << 20) -> Probes:
-    """Check that kernels run, and measure the device if it is a real one.
-
-    Args:
-        device: an open device that has kernels.
-        array_bytes: size of each of the two arrays of the bandwidth kernels; less where memory is short.
-        transfer_bytes: size of the copies between host and device.
+    """Check that kernels run, and measure the device if it is a real one, with arrays of at most these sizes.
 
     Raises:
         DeviceUnavailable: kernels cannot be compiled or loaded.
@@ -124,14 +119,9 @@ def check_bandwidth_kernels(device: Device, size: int) -> None:
 
 
 def copy_bandwidth(device: Device, *, array_bytes: int = 1 << 30) -> float:
-    """Return what the copy kernel reaches on a real GPU, in bytes read and written a second.
+    """Return bytes read and written a second by the copy kernel on a ``cuda`` device.
 
-    Args:
-        device: an open ``cuda`` device.
-        array_bytes: size of each of the two arrays; less where memory is short.
-
-    Raises:
-        OutOfMemory: there is no room for arrays that no cache would hold.
+    Raises OutOfMemory if there is no room for two arrays that no cache would hold.
     """
     size = min(array_bytes, device.memory()[0] // 4)
     if size < _BEYOND_CACHES:
@@ -140,14 +130,9 @@ def copy_bandwidth(device: Device, *, array_bytes: int = 1 << 30) -> float:
 
 
 def host_copy_bandwidth(threads: int, *, array_bytes: int = 1 << 30) -> float:
-    """Return what ``threads`` threads reach that copy memory of the host, in bytes read and written a second.
+    """Return the bytes read and written a second by so many threads that copy memory of the host.
 
-    Args:
-        threads: each copies a part of its own.
-        array_bytes: size of each of the two arrays; less where memory is short.
-
-    Raises:
-        OutOfMemory: there is no room for arrays that no cache would hold.
+    Raises OutOfMemory if there is no room for two arrays that no cache would hold.
     """
     size = min(array_bytes, available_memory() // 4)
     if size < _BEYOND_CACHES:
@@ -280,13 +265,9 @@ def _nvml() -> Any:
 
 
 class Nvml:
-    """One GPU as the management library sees it.
+    """One GPU as the management library sees it, by its PCI address, the one name that CUDA and NVML share.
 
-    Args:
-        bus_id: the GPU's address on the PCI bus, e.g. ``"0000:1B:00.0"``: the one name that CUDA and NVML share.
-
-    Raises:
-        DeviceUnavailable: the library or the GPU is not there; ``what`` is the reason.
+    Raises DeviceUnavailable if the library or the GPU is not there; ``what`` is the reason.
     """
 
     def __init__(self, bus_id: str):
@@ -299,11 +280,7 @@ class Nvml:
             raise DeviceUnavailable(f"NVML is not usable: {error}".lower(), where=bus_id) from error
 
     def sm_clock_mhz(self) -> int:
-        """Return the multiprocessors' clock right now, in MHz.
-
-        Raises:
-            DeviceUnavailable: the GPU does not tell.
-        """
+        """Return the multiprocessors' clock right now, in MHz.  Raises DeviceUnavailable if the GPU does not tell."""
         return self._ask("nvmlDeviceGetClockInfo", _CLOCK_SM)
 
     def held_down_by(self) -> tuple[str, ...]:
@@ -315,19 +292,11 @@ class Nvml:
         return tuple(dict.fromkeys(text for bit, text in _HELD_DOWN.items() if mask & bit))
 
     def energy_j(self) -> float:
-        """Return the energy in joules that the GPU has taken since its driver was loaded; counted in millijoules.
-
-        Raises:
-            DeviceUnavailable: the GPU does not count it.
-        """
+        """Return the joules the GPU has taken since its driver was loaded.  Raises DeviceUnavailable if not counted."""
         return self._ask("nvmlDeviceGetTotalEnergyConsumption", kind=ctypes.c_ulonglong) / 1e3
 
     def uuid(self) -> str:
-        """Return the GPU's own id, e.g. ``"GPU-8b5e0e4c-…"``.
-
-        Raises:
-            DeviceUnavailable: the GPU does not tell.
-        """
+        """Return the GPU's own id, e.g. ``"GPU-8b5e0e4c-…"``.  Raises DeviceUnavailable if the GPU does not tell."""
         buffer = ctypes.create_string_buffer(_UUID_BYTES)
         self._call("nvmlDeviceGetUUID", self._handle, buffer, _UUID_BYTES)
         return buffer.value.decode()

@@ -32,11 +32,7 @@ ARC_BYTES = 32
 
 @dataclass(frozen=True, eq=False)
 class RowTails:
-    """The tails of arcs that are listed row by row, which need not be written down.
-
-    Attributes:
-        offsets: (n+1,) int64 from 0 on: the arcs of v are those of the positions [offsets[v], offsets[v + 1]).
-    """
+    """The tails of arcs listed row by row, not written down: those of v are at [offsets[v], offsets[v + 1])."""
 
     offsets: NDArray[np.int64]
 
@@ -92,21 +88,11 @@ class ArcList:
 
 
 def build(
-    arcs: ArcList,
-    *,
-    name: str = "graph",
-    source: str = "",
-    report: Callable[[float], None] = lambda fraction: None,
+    arcs: ArcList, *, name: str = "graph", source: str = "", report: Callable[[float], None] = lambda fraction: None
 ) -> CSRGraph:
-    """Return the graph of an arc list, in O(n + arcs).
+    """Return the graph of an arc list, in O(n + arcs); notes say how many loops were dropped and arcs merged.
 
-    The notes say how many self loops were dropped and how many parallel arcs merged.
-
-    Args:
-        arcs: what a reader or a generator delivers.
-        name: short name for tables.
-        source: where it came from: a path or the full spec; the name unless given.
-        report: called with the fraction done, in 0..1, now and then where there is much to do.
+    ``source`` is a path or the full spec, by default the name; ``report`` is called with the fraction done, in 0..1.
 
     Raises:
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
@@ -152,14 +138,7 @@ def _rows_as_listed(arcs: ArcList) -> SortedArcs | None:
 
 
 def notes_of(loops: int, negative: int, merged: int, mirrored: bool) -> list[str]:
-    """Return what building dropped and merged, a sentence each.
-
-    Args:
-        loops: self loops dropped.
-        negative: how many of them had a negative weight.
-        merged: arcs merged into a parallel one.
-        mirrored: both arcs of an edge that was listed once merge together: they count as one.
-    """
+    """Return a sentence each on ``loops`` dropped, ``negative`` among them, and arcs (``mirrored``: edges) merged."""
     notes = []
     if loops:
         of_these = f", {negative} of negative weight" if negative else ""

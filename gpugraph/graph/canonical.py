@@ -93,13 +93,7 @@ Keys = NDArray[np.unsignedinteger[Any]]
 
 
 def weight_words(weights: NDArray[Any]) -> tuple[NDArray[Any], np.uint64, bool]:
-    """Return the weights' bit patterns as unsigned words (a view where possible) and how they are ordered.
-
-    Returns:
-        words: (k,) uint32 or uint64.
-        sign: the sign bit of a word as uint64; 0 for unsigned weights.
-        real: the weights are floating-point.
-    """
+    """Return (k,) weights as unsigned words (a view if possible), the sign bit (or 0), and whether they are real."""
     bits = weights.dtype.itemsize * 8
     sign = np.uint64(0 if weights.dtype.kind == "u" else 1 << (bits - 1))
     return np.ascontiguousarray(weights).view(f"u{bits // 8}"), sign, weights.dtype.kind == "f"
@@ -124,32 +118,17 @@ def weight_keys(words: Any, sign: Any, real: bool) -> Any:
 
 
 def order_keys(weights: NDArray[Any]) -> Keys:
-    """Return unsigned keys that compare as the weights do: a < b exactly if key(a) < key(b).
+    """Return unsigned keys that compare as the weights do: (k,) uint32 for dtypes of 32 bits, uint64 for those of 64.
 
-    Unsigned weights are their own keys (no copy).  Of signed integers the sign bit is flipped; of reals the
-    sign bit of the positive ones and every bit of the negative ones.  The map depends on the dtype alone, so
-    that keys of two arrays of one dtype compare too.
-
-    Args:
-        weights: (k,) any dtype of ``WEIGHT_DTYPES``, without NaN and negative zero.
-
-    Returns:
-        (k,) uint32 for the dtypes of 32 bits, uint64 for those of 64.
+    Unsigned weights are their own keys (no copy).  Of signed integers the sign bit is flipped; of reals, which hold no
+    NaN and no −0.0, the sign bit of the positive ones and every bit of the negative ones.
     """
     words, sign, real = weight_words(weights)
     return weight_keys(words, sign, real) if sign else words
 
 
 def canonical_order(keys: Keys) -> NDArray[np.int64]:
-    """Return the positions of ``keys`` in ascending order of key, equal keys in order of position.
-
-    Keys of edges that are listed by ascending id come out in canonical order.
-
-    Args:
-        keys: (k,) uint32 or uint64.
-
-    Returns:
-        (k,) int64, the stable order.
+    """Return the (k,) int64 positions of ``keys`` in ascending order of key, equal keys in order of position.
 
     Source: Knuth 1998, The Art of Computer Programming 3, section 5.2.5 (least significant digit first).
     """
@@ -163,14 +142,9 @@ def canonical_order(keys: Keys) -> NDArray[np.int64]:
 
 @njit
 def radix_sort(keys: Any, words: Any, keys2: Any, words2: Any, bits: int) -> bool:
-    """Sort keys, and words with them, stably; return whether the sorted arrays are the second pair.
+    """Sort unsigned keys, and words with them, stably; return whether the sorted arrays are the second pair.
 
-    Args:
-        keys: (k,) unsigned integers; overwritten.
-        words: (k,) what belongs to each; overwritten.
-        keys2: room for keys.
-        words2: room for words.
-        bits: the keys differ in the lowest so many bits at most, one or more.
+    All four arrays are written over; the keys differ in the lowest ``bits`` at most, one or more.
     """
     size = len(keys)
     passes = (bits + 10) // 11

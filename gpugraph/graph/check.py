@@ -151,24 +151,16 @@ def _unpaired_arc(graph: CSRGraph, words: Any) -> str:
 
 
 def ensure_checked(graph: CSRGraph) -> None:
-    """Check a graph that came from a ``.csr`` file, unless that has been done.
-
-    Raises:
-        GraphFormatError: see ``check_structure``.
-    """
+    """Check a graph that came from a ``.csr`` file, unless that has been done; see ``check_structure``."""
     # Checking is the only thing that leaves the computed digest beside a stored one that equals it.
     if graph.stored_digest is not None and graph.__dict__.get("digest") != graph.stored_digest:
         check_structure(graph)
 
 
 def check_on_device(graph: CSRGraph) -> None:
-    """Check everything that ``check_structure`` checks, of a graph's copy on a device.
+    """Check the copy on a device as ``check_structure`` does; a sound graph keeps its digest.
 
-    A graph found sound keeps its digest.  What is wrong is said by the host's check, which looks for it anew: so the
-    words are the same.
-
-    Raises:
-        GraphFormatError: what ``check_structure`` says, or that the copy is not what the file holds now.
+    The host finds what is wrong anew, in its own words: GraphFormatError, also if the file has changed meanwhile.
     """
     assert graph.on_device is not None
     digest = graph.on_device.digest(graph.digest_code, both_ways=not graph.directed)
@@ -178,11 +170,7 @@ def check_on_device(graph: CSRGraph) -> None:
     host: dict[str, Any] = {name: getattr(graph, name) for name in ("offsets", "targets", "weights")}
     check_structure(
         CSRGraph(
-            **host,
-            directed=graph.directed,
-            name=graph.name,
-            source=graph.source,
-            stored_digest=graph.stored_digest,
+            **host, directed=graph.directed, name=graph.name, source=graph.source, stored_digest=graph.stored_digest
         )
     )
     raise graph.changed_while_read()

@@ -11,7 +11,8 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from functools import cache
 from itertools import islice, pairwise
 from typing import Any, TypeVar
@@ -45,12 +46,7 @@ def even_ranges(items: int, parts: int | None = None) -> list[Range]:
 
 
 def balanced_ranges(starts: NDArray[np.int64], parts: int | None = None) -> list[Range]:
-    """Return ranges of rows that hold about the same number of arcs each.
-
-    Args:
-        starts: (rows+1,) int64, the first arc of each row.
-        parts: how many ranges at most.
-    """
+    """Return ranges of rows of about as many arcs; ``starts``, (rows+1,) int64, are the first arc of each row."""
     rows, first, last = len(starts) - 1, int(starts[0]), int(starts[-1])
     # A row costs something even when it is empty, hence rows count beside arcs.
     count = _parts(rows + last - first, parts)
@@ -69,47 +65,32 @@ def in_threads(
 ) -> list[T]:
     """Return ``function(start, stop)`` of every range, in order, computed by as many threads as there are.
 
-    An interrupt takes effect when the ranges in hand are done; the others are not begun.
-
-    Args:
-        function: compiled work that leaves the GIL, and does not call ``in_threads`` itself.
-        ranges: one at least.
-        report: called with the fraction of the ranges done, after each.
+    The function is compiled, leaves the GIL, and does not call this itself; ``report`` is called with the fraction of
+    the ranges done.  An interrupt takes effect when the ranges in hand are done; the others are not begun.
     """
     if len(ranges) == 1:
         return [function(*ranges[0])]
-    futures: list[Future[T]] = []
-    try:
-        for start, stop in ranges:
-            futures.append(_pool(threads()).submit(function, start, stop))
-        for done, future in enumerate(as_completed(futures), 1):
-            future.result()
+    found: list[T] = []
+    with closing(in_order(function, ranges)) as results:
+        for one in results:
+            found.append(one)
             if report is not None:
-                report(done / len(ranges))
-    except BaseException:
-        for future in futures:
-            future.cancel()
-        wait(futures)
-        raise
-    return [future.result() for future in futures]
+                report(len(found) / len(ranges))
+    return found
 
 
 def in_order(function: Callable[[int, int], T], ranges: Sequence[Range], ahead: int | None = None) -> Generator[T]:
-    """Yield ``function(start, stop)`` of every range, in order, while threads are at those behind; see ``in_threads``.
+    """Yield what ``in_threads`` returns while threads go on, at most ``ahead`` ranges in hand or not yet taken.
 
     Whoever closes it waits for the ranges in hand; the others are not begun.
-
-    Args:
-        function: as for ``in_threads``.
-        ranges: one at least.
-        ahead: so many ranges, at most, are in hand or done and not yet taken; None: all.
     """
     if len(ranges) == 1:
         yield function(*ranges[0])
         return
-    pool, rest = _pool(threads()), iter(ranges)
-    futures = deque(pool.submit(function, start, stop) for start, stop in islice(rest, ahead))
+    pool, rest, futures = _pool(threads()), iter(ranges), deque[Future[T]]()
     try:
+        for start, stop in islice(rest, ahead):
+            futures.append(pool.submit(function, start, stop))
         while futures:
             found = futures[0].result()
             futures.popleft()
@@ -144,9 +125,7 @@ _SECONDS_BETWEEN_REPORTS = 0.25
 class Runner:
     """Carries the dtype of vertex numbers, the way progress is reported, and which part of the work is to be done.
 
-    Attributes:
-        index: the dtype of tails and heads.
-        part: (i, k): of every kind of work the i-th of k parts is done, for there are k processes.
+    That is (i, k): of every kind of work the i-th of k parts, for there are k processes.
     """
 
     def __init__(

@@ -51,11 +51,7 @@ Weights = NDArray[Any]
 
 
 def freeze(holder: Any) -> None:
-    """Make the arrays among a frozen dataclass's fields read-only; whoever made them keeps his own flags.
-
-    What many algorithms share none may change, a user's own above all.  It is set once, where the arrays are handed
-    out, so that compiled code sees one type of array from there on.
-    """
+    """Make a frozen dataclass's arrays read-only views, so that compiled code sees one type of array from there on."""
     for name in holder.__dataclass_fields__:
         array = getattr(holder, name)
         if isinstance(array, np.ndarray) and array.flags.writeable:
@@ -80,12 +76,7 @@ def described(graph: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Answer:
-    """A result that came with a graph, from who published it.
-
-    Attributes:
-        path: the file that has it, ``ID VALUE`` a line.
-        start: the id of the vertex that it is for, or None where there is none.
-    """
+    """A result published with a graph: the file that has it, ``ID VALUE`` a line, and the id of its start, or None."""
 
     path: Path
     start: int | None = None
@@ -93,12 +84,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class MappedFile:
-    """A file whose pages are a graph's arrays: whoever reads beyond the end of one that was cut short is killed.
-
-    Attributes:
-        path: the file.
-        state: what the system said of it when it was mapped.
-    """
+    """A file, as it was when mapped, whose pages are a graph's arrays: reading beyond a shortened one's end kills."""
 
     path: str
     state: os.stat_result
@@ -109,11 +95,7 @@ class MappedFile:
         return cls(os.path.abspath(path), os.stat(path))
 
     def check(self) -> None:
-        """Check that nobody has written into it; one that was replaced by renaming another keeps its pages.
-
-        Raises:
-            GraphFormatError: somebody has.
-        """
+        """Raise GraphFormatError if somebody has written into it; one replaced by renaming keeps its pages."""
         try:
             now, then = os.stat(self.path), self.state
         except OSError:
@@ -167,12 +149,7 @@ class CSRGraph(Shown):
 
     @classmethod
     def lying_on(cls, rows: DeviceRows, **attributes: Any) -> CSRGraph:
-        """Return the graph of arrays on a device, none of which is copied to the host yet.
-
-        Args:
-            rows: the arrays.
-            attributes: the other attributes, by name; ``directed`` at least.
-        """
+        """Return the graph of arrays on a device, none copied to the host yet; others by name, ``directed`` too."""
         graph = object.__new__(cls)
         defaults = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
         graph.__dict__.update({"answers": {}} | defaults | attributes | {"on_device": rows})

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Array, Defines, Device, covering_grid
-from gpugraph.devices.kernel_file import KernelFile
+from gpugraph.devices.base import Array, Device
+from gpugraph.devices.kernel_file import BLOCK, KernelFile
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, RowTails, asymmetric, build, notes_of, symmetrize_on_host, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES, DeviceRows
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, DeviceRows, index_bits_of
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 FILE = KernelFile("build.cu", INDICES)
@@ -68,20 +68,12 @@ def rows_on_device(
     own: tuple[int, int] | None = None,
     index_bits: int | None = None,
 ) -> Rows:
-    """Return the rows of all arcs that ``emit`` draws.
+    """Return the rows of all arcs that ``emit`` draws, as often as it is called, or raise OutOfMemory.
 
-    Args:
-        device: where.
-        vertices: n, in 1..2^31 − 1.
-        most: no more arcs than this are drawn, and not many fewer; None where that has to be counted.
-        mirrored: every edge means both its arcs.
-        emit: draws the arcs, as often as it is called.
-        held_per_arc: bytes that the caller will allocate for each arc afterwards.
-        own: the first vertex whose row is wanted, and the first behind them; None for all.
-        index_bits: of an arc's position; None for what the arcs need.
-
-    Raises:
-        OutOfMemory: they do not fit on the device.
+    There are 1..2^31 − 1 vertices, and not many fewer arcs than ``most``; None where that has to be counted.  The
+    caller will allocate ``held_per_arc`` bytes for each arc afterwards.  ``mirrored``: every edge means both its arcs;
+    ``own``: the first vertex whose row is wanted, and the first behind them; ``index_bits``: of an arc's position, by
+    default what the arcs need.
     """
     head_bits = max(1, (vertices - 1).bit_length())
     counters = device.upload(np.array([0, 0, 0, NOTHING], np.uint64))
@@ -109,7 +101,7 @@ def rows_on_device(
     bits = index_bits or (32 if most < MAX_NARROW_ARCS else 64)
     offsets = device.empty(vertices + 1, np.dtype(f"int{bits}"))
     device.fill(offsets[:lowest], 0)
-    defines: dict[str, str | int] = {"INDEX_BITS": 8 * offsets.dtype.itemsize}
+    defines = index_bits_of(offsets)
     targets = device.empty(most, np.int32) if len(ranges) > 1 else None
     base = drawn = 0
     keys = device.empty(max(count for *_, count in ranges), np.uint64)
@@ -168,10 +160,7 @@ def _fits(device: Device, vertices: int, arcs: int, needed: int, free: int) -> N
 
 
 def _cut(counts: NDArray[np.int64], shift: int, first: int, last: int, most: int) -> list[tuple[int, int, int]]:
-    """Return ranges of the vertices [first, last), (first, last, arcs), of at most ``most`` arcs if a bin has no more.
-
-    ``counts`` are the arcs by tail >> shift, of tails in the range.
-    """
+    """Cut vertices [first, last) into (first, last, arcs) of ``most`` arcs if a bin (tail >> shift) has no more."""
     ranges, begin, inside = [], first, 0
     for bin_, count in enumerate(counts.tolist()):
         if inside and inside + count > most:
@@ -194,18 +183,10 @@ def build_on_device(
     source: str = "",
     remake: Callable[[], CSRGraph] | None = None,
 ) -> CSRGraph:
-    """Return the graph of an arc list, made on the device that will search it; see ``build.build``.
+    """Return the graph of an arc list, made on the device that will search it; see ``build.build``, also for errors.
 
-    Args:
-        arcs: the list; where its columns lie on the device, no copy of it is made.
-        device: where.
-        name: as for ``build.build``.
-        source: as for ``build.build``.
-        remake: makes the graph on the host, once the device is closed; default: from the list, which is kept for it.
-
-    Raises:
-        InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
-        OutOfMemory: the device has no room for it.
+    Where the list's columns lie on the device, no copy of it is made.  ``remake`` makes the graph on the host, once the
+    device is closed; by default from the list, which is kept for it.
     """
     rows, weights = _rows_and_weights(arcs, device)
     notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))
@@ -268,38 +249,28 @@ def _listed(
     none = () if weighted else (device.empty(0, dtype),)
     flags = np.int32(word), np.int32(real), np.int32(weighted and sign != 0)
 
-    def launch(name: str, defines: Defines, threads: int, *args: Any) -> None:
-        FILE.kernel(device, defines, name)(covering_grid(device, threads, BLOCK), BLOCK, args)
-
     def emit(sink: tuple[Any, ...]) -> None:
         for begin, end, part in zip(starts, starts[1:], parts, strict=False):
-            launch("list", {}, end - begin, np.int64(end), np.int64(begin), *sink, *part, *none, *flags)
+            FILE.launch(device, "list", end - begin, np.int64(end), np.int64(begin), *sink, *part, *none, *flags)
 
     rows = rows_on_device(device, vertices, count * (1 + mirrored), mirrored, emit, word, index_bits=index_bits)
     made = int(rows.targets.size)
     if not weighted:
         return rows, device.full(made, 1, dtype)
     words = device.full(made, 2 ** (8 * word) - 1, f"u{word}")
-    defines: dict[str, str | int] = {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize}
+    defines = index_bits_of(rows.offsets)
     order = np.uint64(sign), np.int32(real)
     for part in parts:
         size = int(part[0].size)
-        listing = (np.int64(size), np.int32(mirrored), *part)
-        launch(f"lightest_{word}_bytes", defines, size, *listing, *order, rows.offsets, rows.targets, words)
+        args = np.int64(size), np.int32(mirrored), *part, *order, rows.offsets, rows.targets, words
+        FILE.launch(device, f"lightest_{word}_bytes", size, *args, defines=defines)
     if sign:
-        launch(f"restore_{word}_bytes", defines, made, np.int64(made), *order, words)
+        FILE.launch(device, f"restore_{word}_bytes", made, np.int64(made), *order, words, defines=defines)
     return rows, words.view(dtype)
 
 
 def transposed_on_device(device: Device, offsets: Array, targets: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Return the rows of the in-arcs of a graph whose rows of out-arcs lie on a device.
-
-    Returns:
-        Offsets as wide as those given, tails and weights, row by row of the heads.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
-    """
+    """Return offsets, tails and weights of the in-arcs, row by row of the heads; OutOfMemory without room."""
     arcs, bits = int(targets.size), 8 * np.dtype(offsets.dtype).itemsize
     if arcs == 0:
         return offsets, targets, weights
@@ -338,18 +309,13 @@ def renumbered_on_device(device: Device, rows: Rows, weights: Array, numbers: Ar
 def _tails(device: Device, offsets: Array, arcs: int) -> Array:
     """Return the (arcs,) int32 tails of the arcs of rows on a device."""
     tails = device.empty(arcs, np.int32)
-    kernel = FILE.kernel(device, {"INDEX_BITS": 8 * np.dtype(offsets.dtype).itemsize}, "tails")
-    grid = covering_grid(device, -(-arcs // ARCS_PER_THREAD), BLOCK)
-    kernel(grid, BLOCK, (np.int32(int(offsets.size) - 1), np.int64(arcs), offsets, tails))
+    args = np.int32(int(offsets.size) - 1), np.int64(arcs), offsets, tails
+    FILE.launch(device, "tails", -(-arcs // ARCS_PER_THREAD), *args, defines=index_bits_of(offsets))
     return tails
 
 
 def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
-    """Return the undirected graph of a directed one that lies on a device; see ``symmetrize.symmetrize``.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
-    """
+    """Return the undirected graph of a directed one on a device, as ``symmetrize`` does; OutOfMemory without room."""
     there = graph.on_device
     assert there is not None
     device, arcs = there.device, there.arcs

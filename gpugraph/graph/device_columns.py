@@ -11,20 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import KernelFile
-from gpugraph.graph.device_rows import BLOCK, INDICES
+from gpugraph.graph.device_rows import INDICES
 
 _FILE = KernelFile("build.cu", INDICES)
 
 
 class DeviceColumn:
-    """A column of numbers on a device.
-
-    Args:
-        device: that device.
-        parts: its parts in order, one at least, all of one dtype; of ids, int32.
-    """
+    """A column of numbers on a device in parts, in order, one at least, all of one dtype; of ids, int32."""
 
     def __init__(self, device: Device, parts: list[Array]):
         self.device, self.parts = device, parts
@@ -54,6 +49,4 @@ class DeviceColumn:
             self._launch("renumber", part, numbers)
 
     def _launch(self, name: str, part: Array, *arguments: Any) -> None:
-        count = int(part.size)
-        kernel = _FILE.kernel(self.device, None, name)
-        kernel(covering_grid(self.device, count, BLOCK), BLOCK, (np.int64(count), part, *arguments))
+        _FILE.launch(self.device, name, int(part.size), np.int64(part.size), part, *arguments)

@@ -15,14 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.digest import finish
 
 INDICES = product(INDEX_BITS=(32, 64))
+
+
+def index_bits_of(offsets: Array) -> dict[str, str | int]:
+    """Return what kernels that read rows of these offsets are compiled with."""
+    return {"INDEX_BITS": 8 * np.dtype(offsets.dtype).itemsize}
+
+
 CHECK, _LOOKUP = KernelFile("check.cu", INDICES), KernelFile("arcs_at.cu", INDICES)
-BLOCK = 256
 _PIECE, _SHARE = 1 << 22, 256
 """Elements looked up at a time: so many, or one for so many bytes that are free if that is more."""
 ARCS_PER_THREAD = 32
@@ -32,14 +38,10 @@ NOTHING = 2**64 - 1
 
 @dataclass(frozen=True, eq=False)
 class DeviceRows:
-    """The three arrays of a graph on a device.
+    """The three arrays of a graph on a device, as wide as device code indexes arcs, targets int32.
 
-    Attributes:
-        device: that device.
-        offsets: (n+1,) int32 or int64, as wide as device code indexes arcs.
-        targets: (arcs,) int32.
-        weights: (arcs,).
-        remake: makes the same graph on the host; used where the device is closed before the host has asked.
+    ``remake`` makes the same graph on the host where the device is closed before the host has asked.  Looking arcs up
+    raises OutOfMemory without 32 MiB free for an array.
     """
 
     device: Device
@@ -82,11 +84,6 @@ class DeviceRows:
         return int(self.offsets.nbytes + self.targets.nbytes + self.weights.nbytes)
 
     @property
-    def defines(self) -> dict[str, str | int]:
-        """What kernels that read the rows are compiled with."""
-        return {"INDEX_BITS": self.index_bits}
-
-    @property
     def usable(self) -> bool:
         """False once the device is closed."""
         return not self.device.closed
@@ -104,8 +101,7 @@ class DeviceRows:
 
     def launch(self, file: KernelFile, name: str, threads: int, *args: Any) -> None:
         """Launch a kernel over about ``threads`` threads' worth of work."""
-        kernel = file.kernel(self.device, self.defines, name)
-        kernel(covering_grid(self.device, threads, BLOCK), BLOCK, args)
+        file.launch(self.device, name, threads, *args, defines=index_bits_of(self.offsets))
 
     def validate_and_digest(self) -> NDArray[np.uint64] | None:
         """Return the words of ``check.cu``'s kernels; None where the offsets do not ascend from 0 to all arcs."""
@@ -130,12 +126,7 @@ class DeviceRows:
         return answer
 
     def digest(self, code: int, *, both_ways: bool = False) -> str | None:
-        """Return the digest of the rows, for a graph of the kind ``code``; None where they are no graph's.
-
-        Args:
-            code: ``CSRGraph.digest_code``.
-            both_ways: every arc must have its reverse with equal weight too.
-        """
+        """Return the digest for ``CSRGraph.digest_code``; None for no graph, or one-way arcs if ``both_ways``."""
         found = self.validate_and_digest()
         if found is None or int(found[CHECK["BAD"]]) != NOTHING or (both_ways and found[CHECK["BALANCE"] :].any()):
             return None
@@ -158,11 +149,7 @@ class DeviceRows:
         return bool(self.device.read(found))
 
     def canonical_ids(self, positions: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the (k,) canonical edge ids of the arcs at ``positions``, in the order given; the graph is undirected.
-
-        Raises:
-            OutOfMemory: the device has no room for 32 MiB an array.
-        """
+        """Return the (k,) canonical edge ids of the arcs at ``positions``, in order; the graph is undirected."""
         device = self.device
 
         def ids_at(at: Array) -> tuple[NDArray[np.int64]]:
@@ -186,11 +173,7 @@ class DeviceRows:
         return self.device.download(words).view(np.int64)
 
     def ends_and_weights(self, positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return tails (k,) int32, heads (k,) int32 and weights (k,) of the arcs at ``positions``, all in [0, arcs).
-
-        Raises:
-            OutOfMemory: the device has no room for 32 MiB an array.
-        """
+        """Return (k,) tails and heads, int32, and weights of the arcs at ``positions``, all in [0, arcs)."""
         device = self.device
         word = np.dtype(self.weights.dtype)
 
@@ -205,11 +188,7 @@ class DeviceRows:
         return u, v, w
 
     def pairs(self, positions: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Yield (k, 2) tails and heads of the arcs at ``positions``, all in [0, arcs), in as many parts as need be.
-
-        Raises:
-            OutOfMemory: the device has no room for 32 MiB an array.
-        """
+        """Yield (k, 2) tails and heads of the arcs at ``positions``, all in [0, arcs), in as many parts as need be."""
         for part in self._pieces(len(positions)):
             at = self.device.upload(positions[part])
             ends = self.device.empty((at.size, 2), np.int64)
@@ -217,11 +196,7 @@ class DeviceRows:
             yield self.device.download(ends)
 
     def total(self, positions: NDArray[np.int64]) -> int:
-        """Return the exact sum of the weights, which are integers, of the arcs at ``positions``, all in [0, arcs).
-
-        Raises:
-            OutOfMemory: the device has no room for 32 MiB an array.
-        """
+        """Return the exact sum of the weights, which are integers, of the arcs at ``positions``, all in [0, arcs)."""
         word, device = np.dtype(self.weights.dtype), self.device
         kind = np.int32(word.itemsize), np.int32(word.kind == "i")
         low = high = 0
@@ -254,6 +229,5 @@ def narrow_offsets(device: Device, offsets: Array, arcs: int) -> Array:
     """Return (n+1,) int64 offsets in 32 bits; one that lies outside [0, arcs] becomes −1, and no check passes it."""
     count = int(offsets.size)
     narrow = device.empty(count, np.int32)
-    kernel = CHECK.kernel(device, None, "narrow")
-    kernel(covering_grid(device, count, BLOCK), BLOCK, (np.int64(count), np.int64(arcs), offsets, narrow))
+    CHECK.launch(device, "narrow", count, np.int64(count), np.int64(arcs), offsets, narrow)
     return narrow

@@ -75,15 +75,7 @@ def _mixed(z: int) -> int:
 
 
 def finish(sum0: int, sum1: int, vertices: int, arcs: int, code: int) -> str:
-    """Return the digest of the lanes' sums, wherever they were computed.
-
-    Args:
-        sum0: S0, modulo 2^64.
-        sum1: S1, modulo 2^64.
-        vertices: n.
-        arcs: number of arcs summed.
-        code: of the kind of graph, see above.
-    """
+    """Return the digest of the sums of both lanes, modulo 2^64, for n vertices and a kind of graph; see above."""
     lanes = sum0 & _MASK, (sum1 & _MASK) ^ 0x8EBC6AF09C88C6E3
     for value in (vertices, arcs, code):
         lanes = _mixed((lanes[0] + value) & _MASK), _mixed(lanes[1] ^ value)
@@ -99,14 +91,7 @@ def graph_digest(offsets: NDArray[np.int64], targets: NDArray[Any], weights: NDA
 
 
 def set_digest(values: NDArray[Any]) -> str:
-    """Return an order-free fingerprint of a set of integers: equal for equal sets, whatever order they come in.
-
-    Args:
-        values: (k,) integers.
-
-    Returns:
-        The count and, in two lanes, the sum mod 2^64 of a mix of each value, as text.
-    """
+    """Return a fingerprint of (k,) integers, whatever their order: their count, and in two lanes the sum of mixes."""
 
     def lanes_of(start: int, stop: int) -> list[int]:
         lanes = [0, 0]
@@ -129,15 +114,9 @@ def set_digest(values: NDArray[Any]) -> str:
 
 
 def array_digest(values: NDArray[Any]) -> str:
-    """Return a fingerprint of an array: equal for arrays of equal type, size and elements; made by all threads.
+    """Return dtype, length and BLAKE2b of an array of any dtype and shape as text, made by all threads.
 
     ``scan/array.py`` has a quicker one, which needs Numba; a run on a GPU does not load that.
-
-    Args:
-        values: of any dtype and shape.
-
-    Returns:
-        Its dtype, its length, and BLAKE2b of those of its pieces, as text.
     """
     flat = values.reshape(-1)
 

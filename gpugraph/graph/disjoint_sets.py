@@ -21,14 +21,9 @@ def find_root(parent: Any, v: Any) -> Any:
 
 @plain_njit
 def label_components(offsets: Any, targets: Any, labels: Any) -> Any:
-    """Write the (weakly connected) component of each vertex over its number; return how many there are.
+    """Number each vertex's (weakly connected) component over ``labels``, 0, 1, …, n − 1; return how many there are.
 
-    Components are numbered 0, 1, … in the order of their least vertices.
-
-    Args:
-        offsets: (n+1,) the first arc of each vertex.
-        targets: (arcs,) where each leads, in any order; either direction of an edge is enough.
-        labels: (n,) the numbers 0, 1, …, n − 1.
+    Components are numbered in the order of their least vertices.  Either direction of an edge is enough.
     """
     for v in range(len(labels)):
         for arc in range(offsets[v], offsets[v + 1]):

@@ -11,24 +11,17 @@ from __future__ import annotations
 import math
 
 from gpugraph.errors import InputError
+from gpugraph.graph.counter_random import hash64_of
 from gpugraph.graph.families import ORDERS
 
 FAMILIES_DRAWN = ("rmat", "random", "ssca2", "regular", "grid", "road", "knn")
 _MOST_ARCS, _MOST_DEGREE, _MOST_WEIGHT = 2**28, 256, 2**30
-_MASK = 2**64 - 1
 
 
 def drawn_spec(number: int, least: int = 2**17, most: int = 2**24, whole: bool = False) -> str:
-    """Return the text of the spec that a number draws.
+    """Return the text of the spec that a number draws, of about ``least`` to ``most`` vertices, or raise InputError.
 
-    Args:
-        number: any from 0 on.
-        least: vertices at least, nearly: some families have a power of two, or a rectangle.
-        most: vertices at most, likewise.
-        whole: weights that would be reals are whole numbers of the same range, for programs that take no others.
-
-    Raises:
-        InputError: there is no number between ``least`` and ``most``.
+    ``whole``: weights that would be reals are whole numbers of the same range, for programs that take no others.
     """
     if not 16 <= least <= most:
         raise InputError(f"drawn graphs have least..most vertices, not {least}..{most}", remedy="16 <= least <= most")
@@ -64,11 +57,4 @@ def drawn_spec(number: int, least: int = 2**17, most: int = 2**24, whole: bool =
 
 
 def _real(number: int, draw: int) -> float:
-    return (_hash64(_hash64(number & _MASK) + draw & _MASK) >> 11) * 2.0**-53
-
-
-def _hash64(z: int) -> int:
-    z = (z + 0x9E3779B97F4A7C15) & _MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-    return z ^ (z >> 31)
+    return float((hash64_of(hash64_of(number) + draw) >> 11) * 2.0**-53)

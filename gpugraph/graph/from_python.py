@@ -29,12 +29,8 @@ _REALS = (float, np.float16, np.float32)
 def arcs_of_object(source: Any, weight: str | None = None) -> ArcList:
     """Return the arcs of a matrix of SciPy or NumPy, a graph of NetworkX or igraph, or (offsets, targets, weights).
 
-    Args:
-        source: it.
-        weight: the attribute that weighs edges, see ``weights_by_name``; for graphs of NetworkX and igraph.
-
-    Raises:
-        InputError: it is none of these, or holds what no graph does.
+    ``weight`` is the attribute that weighs edges of NetworkX and igraph, see ``weights_by_name``.  Raises InputError if
+    ``source`` is none of these, or holds what no graph does.
     """
     if not isinstance(source, type):
         if hasattr(source, "adjacency") and hasattr(source, "is_directed"):
@@ -82,12 +78,7 @@ def _indices(values: Any, what: str) -> NDArray[Any]:
 
 
 def weights_of(values: Any, name: Callable[[int], str]) -> NDArray[Any]:
-    """Return weights in a type that graphs hold, exactly.
-
-    Args:
-        values: (k,) an array, or a list or tuple of numbers of Python or NumPy.
-        name: what a message calls weight i.
-    """
+    """Return an array, or a list or tuple of numbers, exactly as weights; ``name(i)`` is what messages call one."""
     if not isinstance(values, list | tuple):
         values = _array(values, "weights")
     loose = isinstance(values, list | tuple) or values.dtype.hasobject
@@ -263,12 +254,8 @@ def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
 def weights_by_name(attributes: Callable[[], Iterable[Mapping[Any, Any]]], name: str | None) -> list[Any] | None:
     """Return an attribute of every edge, 1 where an edge lacks it; None where every edge weighs 1.
 
-    Args:
-        attributes: gives those of each edge.
-        name: the attribute; None: ``weight``, which all edges may lack if they have no other number; ``""``: none.
-
-    Raises:
-        InputError: no edge has it, and the message lists the numbers that edges do have.
+    ``name`` None is ``weight``, which all edges may lack if they have no other number; ``""`` is none.  Raises
+    InputError if no edge has it, and the message lists the numbers that edges do have.
     """
     if name == "":
         return None

@@ -45,12 +45,9 @@ _BUILD_STARTS = 0.6
 
 
 def generate(spec: Spec | str, progress: Progress | None = None, device: Device | None = None) -> CSRGraph:
-    """Return the graph of a spec.
+    """Return the graph of a spec, made on a device, where it stays, if one is given and can, else by the host.
 
-    Args:
-        spec: the spec, parsed or as text.
-        progress: called with the fraction done, in 0..1, and what is being done, a few times a second at most.
-        device: makes the graph, and keeps it, if it can; the host does where it cannot.
+    ``progress`` is called with the fraction done, in 0..1, and what is being done, a few times a second at most.
 
     Raises:
         InputError: not a spec, or a graph that does not fit in memory (before anything is allocated).
@@ -71,13 +68,7 @@ def generate(spec: Spec | str, progress: Progress | None = None, device: Device 
 
 
 def draw_arcs(spec: Spec, progress: Progress | None = None, part: tuple[int, int] = (0, 1)) -> ArcList:
-    """Return the arcs of a spec, loops and repeats among them.
-
-    Args:
-        spec: the spec.
-        progress: as for ``generate``.
-        part: (i, k): draw the i-th of k parts, which together are the arcs that one process draws.
-    """
+    """Return the arcs of a spec, loops and repeats among them: all, or with (i, k) the i-th of k parts of them."""
     family, values = FAMILIES[spec.family], dict(spec.values)
     directed = family.directed and values.get("directed", True)
     index = target_dtype(spec.vertices)
@@ -214,16 +205,7 @@ def can_generate(spec: Spec) -> bool:
 
 
 def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph]) -> CSRGraph:
-    """Return the graph of a spec, made on a device, where it stays.
-
-    Args:
-        spec: one that ``can_generate`` takes.
-        device: the device.
-        remake: makes the same graph on the host.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
-    """
+    """Return the graph of a spec that ``can_generate``, made on a device, where it stays; OutOfMemory without room."""
     launches = _launches(spec, device)
     directed = _is_directed(spec)
     most = launches.items * (1 if directed else 2) if launches.exact else None
@@ -270,13 +252,9 @@ _WINDOWS, _WINDOW = 256, 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """The rows of some vertices of a spec's graph, on a device.
+    """The rows of some vertices of a spec's graph, on a device, with positions of 64 bits.
 
-    Attributes:
-        cuts: (pieces + 1,) int64 the first vertex of every piece, and n.
-        rows: the rows of the vertices of this one; positions have 64 bits.
-        weights: (arcs,).
-        directed: whether the graph is.
+    ``cuts``, (pieces + 1,) int64, are the first vertex of every piece, and n.
     """
 
     cuts: NDArray[np.int64]
@@ -286,13 +264,10 @@ class Piece:
 
 
 def generate_piece(spec: Spec, device: Device, piece: int, pieces: int) -> Piece:
-    """Make one of so many pieces of a spec's graph, each of about as many arcs and rows; vertices as they are made.
+    """Make one of so many pieces of a spec's graph, of about as many arcs and rows each; vertices as they are made.
 
     Every device draws all edges and keeps those whose tails are its own: drawing costs far less than sorting, or than
     sending what others have drawn.  The pieces are cut alike on all devices, for all look at the same sample.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
     """
     launches = _launches(spec, device)
     directed, n = _is_directed(spec), spec.vertices
@@ -313,14 +288,7 @@ def generate_piece(spec: Spec, device: Device, piece: int, pieces: int) -> Piece
 
 
 def balanced_cuts(counts: NDArray[Any], width: int, vertices: int, pieces: int) -> NDArray[np.int64]:
-    """Return the (pieces + 1,) cuts that leave about as many arcs and rows to every piece, at the ends of buckets.
-
-    Args:
-        counts: arcs by bucket of ``width`` vertices.
-        width: see there; the last bucket may be narrower.
-        vertices: n.
-        pieces: how many there are to be.
-    """
+    """Return (pieces + 1,) cuts into about as many arcs and rows, at ends of buckets; arcs of each are given."""
     before = np.concatenate([[0.0], np.cumsum(counts + float(width))])
     marks = before[-1] * np.arange(1, pieces) / pieces
     cuts = np.minimum(np.searchsorted(before, marks) * width, vertices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,7 @@ from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, ReadOptions, Source
-from gpugraph.graph.symmetrize import symmetrize as symmetrized
 from gpugraph.graph.view import MAX_NARROW_ARCS
-
-if TYPE_CHECKING:
-    from gpugraph.graph.device_rows import DeviceRows
-
 
 _ATTRIBUTES = ("graphml", "gml", "networkx", "dot")
 """Formats whose edges have named attributes."""
@@ -40,23 +35,20 @@ def load_file(
     path: str | os.PathLike[str],
     *,
     input_format: str | None = None,
-    symmetrize: bool = False,
     options: ReadOptions | None = None,
     check: bool = True,
     clock: HostClock | None = None,
     progress: Progress | None = None,
     device: Device | None = None,
 ) -> CSRGraph:
-    """Return the graph of a file.
+    """Return the graph of a file, compressed or not, or of ``"-"``, standard input.
 
     Args:
-        path: a file, compressed or not, or ``"-"`` for standard input.
+        path: the file.
         input_format: the name of a format; default: recognised by content, else by name.
-        symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
         options: what the user says of a file that does not say it itself.
-        check: check the whole structure of gpugraph's own ``.csr``.  Without it the file is only mapped, which
-            takes no time at any size, and ``check_structure`` has to run before any algorithm does.  All other
-            formats are checked while they are read.
+        check: check the whole structure of a ``.csr``, else it is only mapped, which takes no time at any size, and
+            ``check_structure`` has to run before any algorithm does; other formats are checked while they are read.
         clock: what the phases ``load``, ``build`` and ``check`` are timed by.
         progress: called with the bytes read and the bytes there are, while text is read.
         device: builds the rows of what is listed, and holds and checks those of a ``.csr``, where it can.
@@ -70,15 +62,12 @@ def load_file(
 
     form = known.named(input_format) if input_format else None
     clock = HostClock() if clock is None else clock
-    with Source(path, progress, options, None if symmetrize else device) as source:
+    with Source(path, progress, options, device) as source:
         try:
-            graph = _loaded(source, form, clock, None if symmetrize else device)
-            if check or symmetrize:
+            graph = _loaded(source, form, clock, device)
+            if check:
                 with clock.phase("check"):
                     ensure_checked(graph)
-            if symmetrize and graph.directed:
-                with clock.phase("build"):
-                    graph = symmetrized(graph)
         except MemoryError as error:
             raise OutOfMemory(
                 "the graph does not fit into this machine's memory",
@@ -138,11 +127,7 @@ def _check_options(source: Source, content: ArcList | CSRGraph, form: Format) ->
 
 
 def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) -> None:
-    """Copy a graph that a file holds as rows to a device, if it has the room, and check it there.
-
-    Raises:
-        GraphFormatError: it is damaged, or ends before its last weight by now.
-    """
+    """Copy the rows of a file's graph to a device, if it has room, and check them there, or raise GraphFormatError."""
     try:
         with clock.phase("transfer"):
             object.__setattr__(graph, "on_device", _copied(graph, source, device))
@@ -166,7 +151,7 @@ def _copied(graph: CSRGraph, source: Source, device: Device) -> DeviceRows:
             except EOFError:
                 raise source.error(
                     f"cut short while it was read: {graph.vertices} vertices and {graph.arcs} arcs ask for "
-                    f"{len(source.data)} bytes, the file has {os.fstat(file).st_size}",
+                    f"{len(source.data)} bytes, the file has {os.fstat(file).st_size}"
                 ) from None
             except OSError as error:
                 raise unreadable(source.path, error) from error
@@ -194,11 +179,7 @@ def _built(arcs: ArcList, source: Source, form: Format, device: Device | None) -
 
 
 def _read_again(source: Source, form: Format) -> CSRGraph:
-    """Return the graph of a text, made by the host, once the device that had made it is closed.
-
-    Raises:
-        InputError, GraphFormatError, OutOfMemory: the file is gone, has been changed, or the graph does not fit here.
-    """
+    """Return the graph of a text, made by the host, once the device that had made it is closed."""
     with source.again() as same:
         return _loaded(same, form, HostClock(), None)
 
@@ -214,15 +195,8 @@ def save_file(
 ) -> tuple[str, ...]:
     """Write a graph, whole or not at all; a name that ends in .gz, .bz2, .xz or .zst is compressed.
 
-    Args:
-        graph: the graph; one mapped from a ``.csr`` is checked first.
-        path: where to.
-        output_format: the name of a format; default: what the name ends in.
-        renumber: leave the graph's own ids out.
-        lasting: wait until the disk has it.
-
-    Returns:
-        What a user should know about the ids in the file, a sentence each.
+    Returns what a user should know about the ids in the file, a sentence each; ``renumber`` leaves the graph's own out.
+    ``lasting`` waits until the disk has it.
 
     Raises:
         InputError: the name's ending is unknown, the format cannot hold the graph or its ids, or the file cannot be
@@ -245,11 +219,7 @@ def save_file(
 
 
 def writable_format(name: str, output_format: str | None = None) -> Format:
-    """Return the format in which a file will be written.
-
-    Raises:
-        InputError: there is none of that name or ending, or it is only read.
-    """
+    """Return the format in which a file will be written.  Raises InputError if there is none that is written."""
     from gpugraph.graph.formats import known
 
     form = known.named(output_format) if output_format else known.for_output(name)
@@ -259,11 +229,7 @@ def writable_format(name: str, output_format: str | None = None) -> Format:
 
 
 def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool) -> tuple[CSRGraph, tuple[str, ...]]:
-    """Return the graph with the ids that a format is to write, None for the numbers it has anyway, and what to tell.
-
-    Raises:
-        InputError: the format cannot hold the graph's ids.
-    """
+    """Return the graph with the ids a format is to write (None: its own numbers), and notes, or raise InputError."""
     names = graph.vertex_names
     if names is None:
         return graph, ()

@@ -40,22 +40,9 @@ def open_graph(
 ) -> CSRGraph:
     """Return the graph behind ``source``, checked, after the changes asked for.
 
-    Source, format, weights and all that a user states about a file are those of ``gpugraph.load``.
-
-    Args:
-        source: see there; also the name of a data set, or a CSRGraph.
-        input_format: see there, as for the arguments up to ``weight``.
-        weights: see ``transform_weights``.
-        seed: of ``uniform`` weights.
-        symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
-        keep_ids: see ``ReadOptions``, as for the next four.
-        vertices: see there.
-        directed: see there.
-        columns: see there.
-        weight: see there; for graphs of NetworkX and igraph too.
-        clock: what the phases ``load``, ``build`` and ``check`` are timed by.
-        progress: called with a few words whenever something new begins.
-        device: a GPU that will work on the graph: it makes, or builds and checks it, and keeps it, where it can.
+    The arguments are those of ``gpugraph.load``; ``source`` may also be the name of a data set, or a CSRGraph.  The
+    clock times the phases ``load``, ``build`` and ``check``, and ``progress`` is called with a few words whenever
+    something new begins.  A device that will work on the graph makes, builds or checks it, and keeps it, where it can.
 
     Raises:
         InputError: nothing of that kind, or damaged.

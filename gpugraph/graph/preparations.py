@@ -138,18 +138,11 @@ def _order_rows(
 def reorder(
     graph: CSRGraph, *, by_weight: bool, renumbered: bool
 ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64], NDArray[Any] | None]:
-    """Return the graph's rows in another order.
+    """Return (n+1,) offsets, targets, arc origins, int64, and vertex origins or None of the rows in another order.
 
-    Row order among equal weights is the order of canonical ids in the original graph, whatever the new numbers:
-    inside a row of the CSRGraph ids ascend with the targets, and the sort is stable.
-
-    Args:
-        graph: the graph; it stays as it is.
-        by_weight: rows sorted by (weight, canonical id), else by target.
-        renumbered: vertices take new numbers, in breadth-first order.
-
-    Returns:
-        (n+1,) int64 offsets, (arcs,) targets, (arcs,) int64 arc origins, and the (n,) vertex origins or None.
+    Rows are sorted by (weight, canonical id) or by target; ``renumbered`` gives vertices new numbers, in breadth-first
+    order.  Equal weights keep the order of ids in the original graph: there ids ascend in a row, and the sort is
+    stable.
     """
     identity = np.arange(graph.vertices, dtype=graph.targets.dtype)
     origin, number, offsets = identity, identity, graph.offsets
@@ -198,17 +191,14 @@ def _search(
 
 
 def rank_weights(weights: NDArray[Any]) -> NDArray[np.uint32]:
-    """Return the (arcs,) uint32 dense ranks of the weights: equal weights share one, order is kept.
-
-    Raises:
-        InputError: more than 2^32 distinct weights.
-    """
+    """Return (arcs,) uint32 dense ranks of weights, equal ones alike; InputError if more than 2^32 differ."""
     ranks = np.empty(len(weights), np.uint32)
     if not len(weights):
         return ranks
     words, sign, real = weight_words(weights)
     chunks = even_ranges(len(weights))
-    low, high = (int(weight_key(words.dtype.type(bits), sign, real)) for bits in _extreme_words(weights, words))
+    ends = words[int(weights.argmin())], words[int(weights.argmax())]
+    low, high = (int(weight_key(bits, sign, real)) for bits in ends)
     if high - low < max(_TABLE_SPAN, 2 * len(weights)):
         table = np.zeros(high - low + 1, np.uint32)
         least = np.uint64(low)
@@ -235,11 +225,6 @@ def _distinct(weights: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct weights in ascending order (np.unique may hash, which is slower and keeps the GIL)."""
     ordered = np.sort(weights)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))]
-
-
-def _extreme_words(weights: NDArray[Any], words: NDArray[Any]) -> tuple[int, int]:
-    """Return the bit patterns of the least and the greatest weight."""
-    return int(words[int(weights.argmin())]), int(words[int(weights.argmax())])
 
 
 def _check_ranks(distinct: int) -> None:
@@ -287,12 +272,7 @@ class CompressedTargets:
         return 4 * self.arcs / self.nbytes if self.nbytes else 1.0
 
     def first_rows(self, offsets: NDArray[Any], rows: int) -> CompressedTargets:
-        """Return the part that holds the first ``rows`` rows: views, no copies.
-
-        Args:
-            offsets: (n+1,) the first arc of each row.
-            rows: how many.
-        """
+        """Return the part that holds the first ``rows`` rows, which begin at ``offsets``: views, no copies."""
         arcs = int(offsets[rows])
         whole = np.flatnonzero(self.base[:rows] < 0)
         kept = int(self.kept_shift[len(whole) - 1]) + int(offsets[whole[-1] + 1]) if len(whole) else 0
@@ -305,11 +285,7 @@ class CompressedTargets:
         )
 
     def expand(self, offsets: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the (arcs,) targets.
-
-        Args:
-            offsets: (n+1,) the first arc of each row.
-        """
+        """Return the (arcs,) targets; ``offsets``, (n+1,), are the first arc of each row."""
         position = np.arange(self.arcs, dtype=np.int64)
         base = np.repeat(self.base, np.diff(offsets))
         k = (self.k[position >> 2] >> ((position & 3) * 2).astype(np.uint8)) & 3
@@ -321,16 +297,7 @@ class CompressedTargets:
 
 
 def compress(offsets: NDArray[Any], targets: NDArray[Any], index: np.dtype[Any]) -> CompressedTargets:
-    """Return the compressed form of a graph's targets.
-
-    Args:
-        offsets: (n+1,) the first arc of each row.
-        targets: (arcs,) int32.
-        index: the dtype of an arc index in device code.
-
-    Raises:
-        InputError: vertex numbers of 64 bits.
-    """
+    """Return (arcs,) int32 targets compressed, with arc indices of ``index``; InputError if they have 64 bits."""
     if targets.dtype.itemsize != 4:
         raise InputError("vertex numbers of 64 bits cannot be compressed", remedy="leave out the preparation compress")
     arcs = len(targets)

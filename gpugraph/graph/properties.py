@@ -17,11 +17,9 @@ from gpugraph.graph.view import MAX_NARROW_ARCS
 
 @dataclass(frozen=True)
 class Degrees:
-    """A distribution of degrees.
+    """A distribution of degrees over all vertices, all 0 where there are none.
 
-    Attributes:
-        least, median, mean, greatest: over all vertices; 0 where there are none.
-        histogram: (low, high, vertices) of the degrees low..high: 0, 1, 2..3, 4..7, and so on to the greatest.
+    The histogram has (low, high, vertices) of the degrees low..high: 0, 1, 2..3, 4..7, and so on to the greatest.
     """
 
     least: int
@@ -43,7 +41,7 @@ class GraphProperties:
         largest_component: vertices of the largest; 0 where there is none.
         isolated: vertices without any arc.
         least_weight, greatest_weight: None where there are no arcs.
-        distinct_weights: number of different weights; None where they were not counted.
+        distinct_weights: number of different weights.
         zero_weights, negative_weights, infinite_weights: numbers of edges.
         host_bytes: bytes of the graph's arrays on the host.
         device_bytes_32, device_bytes_64: bytes of the arrays on a device with arc indices of that width; the
@@ -62,7 +60,7 @@ class GraphProperties:
     weight_dtype: str
     least_weight: int | float | None
     greatest_weight: int | float | None
-    distinct_weights: int | None
+    distinct_weights: int
     zero_weights: int
     negative_weights: int
     infinite_weights: int
@@ -71,20 +69,14 @@ class GraphProperties:
     device_bytes_64: int
 
 
-def properties(graph: CSRGraph, *, count_distinct: bool = True) -> GraphProperties:
-    """Return the figures of a graph.
-
-    Args:
-        graph: any graph.
-        count_distinct: also count different weights, the only part that takes more than linear time.
-    """
+def properties(graph: CSRGraph) -> GraphProperties:
+    """Return the figures of a graph; counting different weights alone takes more than linear time."""
     into = np.bincount(graph.targets, minlength=graph.vertices) if graph.directed else None
     touched = graph.degrees if into is None else graph.degrees + into
     sizes = component_sizes(graph)
     zero, negative, infinite = _weight_counts(graph.weights)
     arcs_per_edge = 1 if graph.directed else 2
     some = graph.arcs > 0
-    device_bytes_64 = device_bytes(graph, 64)
     return GraphProperties(
         vertices=graph.vertices,
         arcs=graph.arcs,
@@ -98,13 +90,13 @@ def properties(graph: CSRGraph, *, count_distinct: bool = True) -> GraphProperti
         weight_dtype=graph.weights.dtype.name,
         least_weight=graph.weights.min().item() if some else None,
         greatest_weight=graph.weights.max().item() if some else None,
-        distinct_weights=_distinct(graph.weights) if count_distinct else None,
+        distinct_weights=int(rank_weights(graph.weights).max(initial=0)) + some,
         zero_weights=zero // arcs_per_edge,
         negative_weights=negative // arcs_per_edge,
         infinite_weights=infinite // arcs_per_edge,
         host_bytes=graph.nbytes,
         device_bytes_32=device_bytes(graph, 32) if graph.arcs < MAX_NARROW_ARCS else None,
-        device_bytes_64=device_bytes_64,
+        device_bytes_64=device_bytes(graph, 64),
     )
 
 
@@ -142,7 +134,3 @@ def _weight_counts(weights: NDArray[Any]) -> tuple[int, int, int]:
 
     counts = in_threads(count, even_ranges(len(weights)))
     return sum(c[0] for c in counts), sum(c[1] for c in counts), sum(c[2] for c in counts)
-
-
-def _distinct(weights: NDArray[Any]) -> int:
-    return int(rank_weights(weights).max()) + 1 if len(weights) else 0

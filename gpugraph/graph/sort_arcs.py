@@ -127,15 +127,7 @@ def _sort_buckets(
 
 @njit
 def _gather(
-    keys: Any,
-    words: Any,
-    starts: Any,
-    kept: Any,
-    first: int,
-    last: int,
-    mask: Any,
-    targets: Any,
-    weights: Any,
+    keys: Any, words: Any, starts: Any, kept: Any, first: int, last: int, mask: Any, targets: Any, weights: Any
 ) -> None:
     """Copy the arcs that stayed to their place in the graph."""
     for b in range(first, last):
@@ -171,12 +163,7 @@ def _ascends(offsets: Any, heads: Any, first: int, last: int) -> bool:
 
 
 def rows_ascend(offsets: NDArray[np.int64], heads: NDArray[Any]) -> bool:
-    """Tell whether arcs listed row by row are sorted, without self loops and parallel arcs.
-
-    Args:
-        offsets: (n+1,) the first arc of each row.
-        heads: (arcs,) int32 or int64, not negative.
-    """
+    """Tell whether arcs listed row by row are sorted, without self loops and parallel arcs; no head is negative."""
     return all(in_threads(lambda low, high: _ascends(offsets, heads, low, high), balanced_ranges(offsets)))
 
 
@@ -222,19 +209,14 @@ def sort_arcs(
 ) -> SortedArcs:
     """Return the arcs as sorted rows without self loops and parallel arcs; of the latter the lightest stays.
 
-    Args:
-        tails: (k,) integers in [0, vertices).
-        heads: (k,) the same.
-        weights: (k,) of one of ``WEIGHT_DTYPES``, without NaN.
-        vertices: n.
-        mirrored: every arc means its reverse too.
-        report: called with the fraction done.
+    Tails and heads are (k,) integers in [0, vertices), weights (k,) of one of ``WEIGHT_DTYPES`` without NaN.
+    ``mirrored``: every arc means its reverse too.  ``report`` is called with the fraction done.
     """
     words, sign, real = weight_words(weights)
     tails, heads = (np.ascontiguousarray(ends, target_dtype(vertices)) for ends in (tails, heads))
     if not mirrored and all(in_threads(lambda lo, hi: _in_order(tails, heads, lo, hi), even_ranges(len(tails)))):
         plain = weights + weights.dtype.type(0) if real else weights.copy()
-        return SortedArcs(_row_starts(tails, vertices), heads.copy(), plain, 0, 0, 0)
+        return SortedArcs(row_starts(tails, vertices), heads.copy(), plain, 0, 0, 0)
 
     arcs = _into_buckets(tails, heads, words, sign, real, vertices, mirrored, lambda part: report(0.4 * part))
     starts, slots = arcs.starts, balanced_ranges(arcs.starts)
@@ -255,7 +237,8 @@ def sort_arcs(
     return SortedArcs(offsets, targets, out.view(weights.dtype), arcs.loops, merged, int(unequal))
 
 
-def _row_starts(tails: NDArray[Any], vertices: int) -> NDArray[np.int64]:
+def row_starts(tails: NDArray[Any], vertices: int) -> NDArray[np.int64]:
+    """Return the (n+1,) first arc of each row of arcs in the order of their tails; in any order, of those sorted."""
     offsets = np.zeros(vertices + 1, np.int64)
     np.cumsum(np.bincount(tails, minlength=vertices), out=offsets[1:])
     return offsets

@@ -298,13 +298,10 @@ def _canonical(family: Family, values: dict[str, Any], seed: int, weights: Weigh
             if weights.low == weights.high == 1 and weights.whole
             else f"w={('/' if weights.ends else '..').join(ends)}"
         )
-    if weights.dtype != _default_dtype(family, weights):
+    fitting = _fitting(weights.low, weights.high, weights.whole, None) if family.weighted else "uint32"
+    if weights.dtype != fitting:
         parts.append(f"dtype={weights.dtype}")
     return f"{family.name}:{','.join(parts)}" if parts else family.name
-
-
-def _default_dtype(family: Family, weights: WeightRange) -> str:
-    return _fitting(weights.low, weights.high, weights.whole, None) if family.weighted else "uint32"
 
 
 def _is_default(family: Family, key: str, values: dict[str, Any]) -> bool:

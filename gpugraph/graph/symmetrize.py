@@ -10,10 +10,7 @@ from gpugraph.graph.csr import CSRGraph
 
 
 def symmetrize(graph: CSRGraph) -> CSRGraph:
-    """Return the undirected graph of a directed one: the lighter arc of a pair wins; says so in a note.
-
-    An undirected graph is returned as it is.
-    """
+    """Return a directed graph made undirected, the lighter arc of a pair, with a note; an undirected one as it is."""
     if not graph.directed:
         return graph
     if graph.on_device is not None and graph.on_device.usable and graph.arcs:

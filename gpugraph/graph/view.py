@@ -131,12 +131,7 @@ class GraphView:
 
     @classmethod
     def of(cls, graph: CSRGraph, preparations: tuple[str, ...] = (), index_bits: int | None = None) -> GraphView:
-        """Return the view of ``graph`` after ``preparations``.
-
-        Args:
-            graph: the graph; it stays as it is.
-            preparations: names from ``PREPARATIONS``.
-            index_bits: 32 or 64; None takes 32 where the arcs fit in int32.
+        """Return the view of ``graph`` after ``preparations``; arc indices of 32 bits where they fit, unless asked.
 
         Raises:
             InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for 2^31−2^12 arcs
@@ -182,14 +177,7 @@ class GraphView:
         )
 
     def canonical_edges(self, arc_positions: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the canonical edge ids, in the CSRGraph, of arcs of the view.
-
-        Args:
-            arc_positions: (k,) positions in ``targets``; either arc of an edge will do.
-
-        Returns:
-            (k,) int64, in the order given.
-        """
+        """Return (k,) int64 canonical edge ids, in the CSRGraph, of arcs of the view; either arc of an edge will do."""
         if self.edge_ids is not None:
             return np.asarray(self.edge_ids[arc_positions], np.int64)
         graph = self.graph
@@ -200,11 +188,7 @@ class GraphView:
         return ids_at(graph.offsets, graph.targets, np.ascontiguousarray(arc_positions, np.int64))
 
     def bring_to_host(self, leave: Device | None = None) -> None:
-        """Copy to the host what is not there, so that no later step has to.
-
-        Args:
-            leave: a device whose memory is wanted for something else: the graph's copy there is given up.
-        """
+        """Copy to the host what is not there; the graph's copy on the device ``leave`` is given up for other work."""
         for holder in (self.graph, self):
             for name in ("offsets", "targets", "weights"):
                 getattr(holder, name)
@@ -237,14 +221,10 @@ def _index_dtype(arcs: int, bits: int | None) -> np.dtype[Any]:
 
 @dataclass(frozen=True, eq=False)
 class ResidentView:
-    """What a GPU algorithm gets: the view, and its arrays on the device.
+    """What a GPU algorithm gets: the view, and its arrays on the device, as in GraphView.
 
     Attributes:
         host: the GraphView the arrays were copied from.
-        offsets: (n+1,) int32 or int64.
-        targets: (arcs,) int32 or int64.
-        weights: (arcs,).
-        edge_ids: (arcs,) canonical edge ids in the width of ``offsets``, or None (see GraphView).
         compressed: base, short, k, kept and kept_shift of ``graph/preparations.py``; None where the view is not
             compressed.  Where it is, ``targets`` is ``kept``.
     """
@@ -299,13 +279,9 @@ class ResidentView:
 
 
 def make_resident(view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
-    """Copy a view to a device, or take the arrays of a graph that lies there already.
+    """Copy a view to a device, or take the arrays that lie there already; OutOfMemory, with nothing allocated.
 
-    Returns:
-        The resident view, the seconds of staging (the copy into pinned memory) and of the transfer.
-
-    Raises:
-        OutOfMemory: it does not fit; nothing was allocated.
+    Returns the resident view, the seconds of staging (the copy into pinned memory) and of the transfer.
     """
     rows = view.graph.on_device
     if rows is not None and rows.device is device and rows.usable and not view.preparations:

@@ -35,13 +35,8 @@ def transform_weights(graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
     ``uniform:LO..HI``  random integers LO..HI; reals in [LO, HI) where a bound has a point
     ==================  =======================================================================
 
-    Args:
-        graph: the graph.
-        text: one of these.
-        seed: of ``uniform``: the same seed gives the same weights on every machine.
-
-    Raises:
-        InputError: none of these, or a range that makes no sense.
+    The same seed of ``uniform`` gives the same weights on every machine.  Raises InputError if ``text`` is none of
+    these, or a range that makes no sense.
     """
     kind, _, bounds = text.partition(":")
     if kind not in KINDS:

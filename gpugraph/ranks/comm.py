@@ -87,12 +87,7 @@ class Comm:
             return self._exchange(packed, sent, received, into)
 
     def all_gather_v_in_place(self, array: Array, cuts: Sequence[int]) -> None:
-        """Give every rank all of an array of which each has one stretch.
-
-        Args:
-            array: (cuts[-1],); rank r has the right elements [cuts[r], cuts[r + 1]), and afterwards all.
-            cuts: (P + 1,), ascending from 0.
-        """
+        """Give every rank all of an array, of which rank r has [cuts[r], cuts[r + 1]); cuts ascend from 0."""
         if self.size > 1:
             own = cuts[self.rank + 1] - cuts[self.rank]
             with self._told(own * (self.size - 1) * array.itemsize):
@@ -139,11 +134,7 @@ class Comm:
 
 
 class HostComm(Comm):
-    """Ranks that exchange arrays of the host; offers besides what is made of that.
-
-    Attributes:
-        beside: a device, and how the same ranks exchange arrays of it; None before ``comm_for`` has been asked.
-    """
+    """Ranks that exchange arrays of the host, and what is made of that; ``beside``: a device, and its ``comm_for``."""
 
     beside: tuple[Any, Comm] | None = None
 
@@ -177,12 +168,11 @@ class HostComm(Comm):
         packed = np.concatenate([part] * self.size)
         return np.split(self.all_to_all_v(packed, [len(part)] * self.size, received), ends)
 
-    def broadcast(self, array: Host, root: int = 0) -> None:
-        """Replace the array by that of rank ``root``."""
-        everything = self.rank == root
-        packed = np.concatenate([array] * self.size) if everything else array[:0]
-        sent = [len(array) if everything else 0] * self.size
-        received = [len(array) if r == root else 0 for r in range(self.size)]
+    def broadcast(self, array: Host) -> None:
+        """Replace the array by that of rank 0."""
+        packed = np.concatenate([array] * self.size) if self.rank == 0 else array[:0]
+        sent = [len(array) if self.rank == 0 else 0] * self.size
+        received = [len(array), *[0] * (self.size - 1)]
         array[:] = self.all_to_all_v(packed, sent, received)
 
     def leave_device(self) -> None:
@@ -220,12 +210,7 @@ class LoneComm(HostComm):
 
 
 class StagedComm(Comm):
-    """Arrays of a device, copied to the host, exchanged there, and copied back.
-
-    Args:
-        host: the ranks.
-        device: the device of this one.
-    """
+    """Arrays of a device, copied to the host, exchanged there by ``host``, and copied back."""
 
     def __init__(self, host: HostComm, device: Any):
         super().__init__()
@@ -263,12 +248,7 @@ class StagedComm(Comm):
 def to_lower_ranks(comm: Comm, array: Array) -> Iterator[Array]:
     """Bring what all ranks have together on the first, in as many turns as the number of ranks has bits.
 
-    Args:
-        comm: the ranks, which all iterate to the end.
-        array: of equal length on all ranks; sent after everything that was yielded before has been taken into it.
-
-    Yields:
-        The array of another rank, to be taken into the own one.
+    All ranks iterate to the end; the array yielded, another rank's of equal length, is to be taken into the own one.
     """
     rank, size, n, step = comm.rank, comm.size, array.size, 1
     while step < size:
@@ -285,15 +265,8 @@ def from_all_ranks(comm: Comm, array: Array, room: Array) -> Iterator[Array]:
     """Bring what all ranks have together on each, in as many turns as the number of ranks has bits.
 
     In turn k every rank gives the rank 2^k after it what it has by then; where their number is no power of 2, some
-    things come twice.
-
-    Args:
-        comm: the ranks, which all iterate to the end.
-        array: of equal length on all ranks; sent after everything that was yielded before has been taken into it.
-        room: an array alike, to receive others in.
-
-    Yields:
-        The array of another rank, to be taken into the own one.
+    things come twice.  All ranks iterate to the end; the array yielded, another rank's, is to be taken into the own one
+    and lies in ``room``.
     """
     rank, size, n, step = comm.rank, comm.size, array.size, 1
     while step < size:

@@ -60,15 +60,9 @@ class _Child:
 
 
 def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugraph") -> int:
-    """Run a command line on several ranks; return the exit code, having said what went wrong.
+    """Run a command line, of a module, on ranks with these devices; return the exit code, having said what went wrong.
 
-    Args:
-        devices: the device of each rank.
-        words: the command line.
-        module: what Python runs with it.
-
-    Raises:
-        KeyboardInterrupt: after all ranks have ended.
+    KeyboardInterrupt is raised after all ranks have ended.
     """
     children: list[_Child] = []
     try:

@@ -39,9 +39,7 @@ class _Sharing(Protocol):
 class MappedBlock:
     """A block of memory of each rank, mapped by all; see ``mapped_block``.
 
-    Attributes:
-        own: (words,) uint64 or a little longer, this rank's.
-        addresses: (P,) uint64 on the device: where the block of each other rank is mapped here.
+    ``own`` is (words,) uint64 or a little longer; ``addresses``, (P,), is where those of other ranks are mapped here.
     """
 
     def __init__(self, comm: HostComm, own: Any, addresses: Any, sharing: _Sharing | None):
@@ -56,14 +54,9 @@ class MappedBlock:
 
 
 def mapped_block(comm: HostComm, device: Any, words: int) -> MappedBlock | None:
-    """Return a block of each rank's device that all others have mapped, or None, on all ranks, where that cannot be.
+    """Return a block of 8-byte words, 0, of each rank's device that all have mapped, or None on all ranks.
 
     A collective; a rank that is alone has one in any case.
-
-    Args:
-        comm: the ranks.
-        device: this one's.
-        words: of 8 bytes, all 0 at first.
     """
     if comm.size == 1:
         return MappedBlock(comm, device.full(words, 0, np.uint64), device.full(1, 0, np.uint64), None)

@@ -69,12 +69,7 @@ class GraphPart:
 
     @classmethod
     def lying_on(cls, rows: DeviceRows, **attributes: Any) -> GraphPart:
-        """Return the part whose arrays are on a device, none of which is copied to the host yet.
-
-        Args:
-            rows: the arrays.
-            attributes: the others, by name; ``comm``, ``cuts``, ``directed``, ``name`` and ``source`` at least.
-        """
+        """Return the part of arrays on a device, none copied to the host yet; the others by name."""
         part = object.__new__(cls)
         defaults = {f.name: f.default for f in fields(cls) if f.default is not MISSING}
         part.__dict__.update(defaults | attributes | {"on_device": rows})
@@ -225,11 +220,7 @@ class GraphPart:
         return None if found is None or int(found[CHECK["BAD"]]) != NOTHING else found
 
     def rows_on(self, device: Any) -> DeviceRows:
-        """Return the rows on this rank's device, copied there if they are on the host alone.
-
-        Raises:
-            OutOfMemory: there is no room for them.
-        """
+        """Return the rows on this rank's device, copied there if they are on the host alone.  Raises OutOfMemory."""
         rows = self.on_device
         if rows is None or rows.device is not device:
             offsets = np.zeros(self.vertices + 1, np.int64)
@@ -350,12 +341,8 @@ def sorted_part(
 ) -> SortedPart:
     """Bring arcs to the ranks that hold their tails and sort them into rows; parallel ones are merged.
 
-    Args:
-        like: what the rows share with another part: ranks, vertices, name.
-        tails: (k,) tails of the arcs that this rank has at hand, without loops.
-        heads: (k,) their heads.
-        weights: (k,) their weights.
-        cuts: where to cut; so that the ranks get about as many arcs each if not given.
+    ``like`` has the ranks, vertices and name; tails, heads and weights, (k,), are what this rank has, without loops;
+    without ``cuts`` the ranks get about as many arcs each.
     """
     comm, n = like.comm, like.vertices
     cuts = _balanced(comm, tails, n) if cuts is None else cuts
@@ -405,11 +392,7 @@ def require_together(comm: HostComm, needed: int, what: str) -> None:
 
 
 def require_on_devices(comm: HostComm, device: Any, needed: int, what: str) -> None:
-    """Refuse work that does not fit on some rank's device.
-
-    Raises:
-        OutOfMemory: on all ranks alike, with both figures over all of them.
-    """
+    """Raise OutOfMemory, on all ranks alike, if work does not fit on some rank's device."""
     if comm.size == 1:
         device.require(needed)
         return

@@ -40,17 +40,11 @@ def open_part(
     clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> GraphPart:
-    """Return this rank's part of the graph behind ``source``, checked.
+    """Return this rank's part of the graph behind ``source``, a spec, a data set or a ``.csr``, checked.
 
-    Args:
-        source: a spec, the name of a data set, or the path of a ``.csr``.
-        comm: the ranks, which all call this.
-        input_format: ``"csr"`` or None.
-        weights: ``"file"`` or ``"unit"``.
-        symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
-        device: this rank's, which is to hold its part; None, or a CPU, leaves it on the host.
-        clock: what the phases ``load``, ``build`` and ``check`` are timed by.
-        progress: called with a few words whenever something new begins.
+    A collective.  Weights may become those of ``"unit"``, and a directed graph undirected, the lighter arc of a pair.
+    The rank's device, unless it is a CPU, is to hold the part.  The clock times the phases ``load``, ``build`` and
+    ``check``; ``progress`` is called with a few words whenever something new begins.
 
     Raises:
         InputError: something else, which several ranks cannot share.
@@ -129,14 +123,10 @@ def _drawn(spec: Spec, comm: HostComm, progress: Callable[[str], None]) -> Graph
     progress("building rows")
     made = sorted_part(like, tails, heads, weights)
     # The first loop of the whole list is that of the lowest rank that has one: ranks draw in order.
-    firsts = comm.all_gather_object(_first(arcs.tails, negative))
+    firsts = comm.all_gather_object(int(arcs.tails[negative[0]]) if len(negative) else None)
     first = next((vertex for vertex in firsts if vertex is not None), None)
     notes = _notes(comm, int(loop.sum()), len(negative), made.merged, arcs.one_sided)
     return made.part.changed(notes=notes, negative_loop=first)
-
-
-def _first(tails: Any, negative: Any) -> int | None:
-    return int(tails[negative[0]]) if len(negative) else None
 
 
 def _notes(comm: HostComm, loops: int, negative: int, merged: int, one_sided: bool) -> tuple[str, ...]:
@@ -147,11 +137,7 @@ def _notes(comm: HostComm, loops: int, negative: int, merged: int, one_sided: bo
 
 
 def _made(spec: Spec, comm: HostComm, device: Any) -> GraphPart:
-    """Make this rank's part of a spec on its device.
-
-    Raises:
-        OutOfMemory: on all ranks, if the device of one has no room for it.
-    """
+    """Make this rank's part of a spec on its device.  Raises OutOfMemory on all ranks if one has no room."""
     piece, fault = None, None
     try:
         piece = generate_piece(spec, device, comm.rank, comm.size)

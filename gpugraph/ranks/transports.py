@@ -29,13 +29,7 @@ _PIECE = 1 << 20
 
 
 class SocketComm(HostComm):
-    """Ranks joined by sockets.
-
-    Args:
-        rank: this one.
-        size: how many there are.
-        peers: by every other rank the file descriptor of the socket to it.
-    """
+    """Ranks joined by sockets, whose file descriptors are given by the other rank's number."""
 
     name = "sockets"
 
@@ -120,10 +114,7 @@ INSTALL = "pip install 'gpugraph[mpi]'"
 
 
 class MpiComm(HostComm):
-    """The ranks of ``MPI.COMM_WORLD``.
-
-    Args:
-        expected: how many were started.
+    """The ranks of ``MPI.COMM_WORLD``, as many as were started.
 
     Raises:
         DeviceUnavailable: mpi4py or an MPI is missing.
@@ -203,11 +194,7 @@ _OPS = {"min": "NCCL_MIN", "max": "NCCL_MAX", "sum": "NCCL_SUM"}
 
 
 class NcclComm(Comm):
-    """GPUs that talk to each other.
-
-    Args:
-        host: the ranks, which agree on the communicator.
-        device: the GPU of this one, open.
+    """GPUs that talk to each other, one of each rank, open; the ranks agree on the communicator by ``host``.
 
     Raises:
         DeviceUnavailable: NCCL is not there.
@@ -264,7 +251,7 @@ class NcclComm(Comm):
     def _exchange(
         self, packed: Array, sent: Sequence[int], received: Sequence[int], into: Array | None = None
     ) -> Array:
-        nccl, size = self._nccl, packed.dtype.itemsize
+        size = packed.dtype.itemsize
         out = self._device.empty(sum(received), packed.dtype) if into is None else into[: sum(received)]
         to = packed.data.ptr + size * np.cumsum([0, *sent])
         from_ = out.data.ptr + size * np.cumsum([0, *received])
@@ -273,34 +260,25 @@ class NcclComm(Comm):
             first = int(np.cumsum([0, *sent])[self.rank]), int(np.cumsum([0, *received])[self.rank])
             self._device.copy(out[first[1] : first[1] + own], packed[first[0] : first[0] + own])
 
-        def swap() -> None:
-            nccl.groupStart()
-            for other in range(self.size):
-                if other == self.rank:
-                    continue
-                if sent[other]:
-                    self._comm.send(int(to[other]), sent[other] * size, nccl.NCCL_UINT8, other, self._stream)
-                if received[other]:
-                    self._comm.recv(int(from_[other]), received[other] * size, nccl.NCCL_UINT8, other, self._stream)
-            nccl.groupEnd()
-
-        self._call(swap)
+        self._swap(to, [size * count for count in sent], from_, [size * count for count in received])
         return out
 
     def _all_gather_v_in_place(self, array: Array, cuts: list[int]) -> None:
-        nccl, size, at = self._nccl, array.dtype.itemsize, array.data.ptr
-        lengths = [(high - low) * size for low, high in pairwise(cuts)]
+        starts = [array.data.ptr + cut * array.dtype.itemsize for cut in cuts]
+        lengths = [high - low for low, high in pairwise(starts)]
+        self._swap([starts[self.rank]] * self.size, [lengths[self.rank]] * self.size, starts, lengths)
+
+    def _swap(self, to: Sequence[int], sent: Sequence[int], from_: Sequence[int], received: Sequence[int]) -> None:
+        """Send bytes to every other rank and receive others, each at an address; nothing where there are none."""
+        nccl = self._nccl
 
         def swap() -> None:
             nccl.groupStart()
             for other in range(self.size):
-                if other == self.rank:
-                    continue
-                if lengths[self.rank]:
-                    own = at + cuts[self.rank] * size
-                    self._comm.send(own, lengths[self.rank], nccl.NCCL_UINT8, other, self._stream)
-                if lengths[other]:
-                    self._comm.recv(at + cuts[other] * size, lengths[other], nccl.NCCL_UINT8, other, self._stream)
+                if other != self.rank and sent[other]:
+                    self._comm.send(int(to[other]), sent[other], nccl.NCCL_UINT8, other, self._stream)
+                if other != self.rank and received[other]:
+                    self._comm.recv(int(from_[other]), received[other], nccl.NCCL_UINT8, other, self._stream)
             nccl.groupEnd()
 
         self._call(swap)
@@ -323,13 +301,7 @@ def _id_of(nccl: Any, word: np.ndarray[Any, Any]) -> Any:
 
 
 def comm_for(host: HostComm, device: Any) -> Comm:
-    """Return how the ranks exchange arrays of a device: among GPUs NCCL, else through the host.
-
-    Asked again for the same device, it is the same.
-
-    Raises:
-        DeviceUnavailable: NCCL is not there.
-    """
+    """Return how ranks exchange arrays of a device, the same for the same: NCCL among GPUs, else through the host."""
     if device.kind == "cpu":
         return host
     if host.beside is None or host.beside[0] is not device:

@@ -72,15 +72,10 @@ def _numbers(environment: Mapping[str, str], names: Sequence[str]) -> list[int]:
 
 
 def devices_asked_for(words: Sequence[str], commands: Sequence[str], default: str = "") -> list[str] | None:
-    """Return the devices of the ranks to start for a command line, or None where there are none to start.
+    """Return the devices of the ranks to start for the ``words`` of a command line, or None.
 
-    Args:
-        words: the command line.
-        commands: those that run on ranks.
-        default: the device where ``words`` names none.
-
-    Raises:
-        InputError, DeviceUnavailable: the command line names devices that cannot be.
+    ``commands`` run on ranks, on the device ``default`` where none is named.  Raises InputError or DeviceUnavailable if
+    there are no such devices.
     """
     if RANK in os.environ or expected_world_size(os.environ) > 1 or not set(words) & set(commands):
         return None
@@ -132,11 +127,7 @@ def _transport() -> HostComm | None:
 
 
 def check_alike(comm: HostComm, version: str, words: Sequence[str]) -> None:
-    """Refuse ranks that run different versions of gpugraph, or have different command lines.
-
-    Raises:
-        InputError: on all ranks, naming the first that differs from rank 0.
-    """
+    """Raise InputError, on all ranks, if they run different versions of gpugraph or have different command lines."""
     replies = comm.all_gather_object((version, list(words)))
     for rank, (other, said) in enumerate(replies):
         if other != replies[0][0]:
@@ -148,11 +139,7 @@ def check_alike(comm: HostComm, version: str, words: Sequence[str]) -> None:
 
 
 def own_device(text: str, comm: HostComm) -> str:
-    """Return the name of this rank's device.
-
-    Raises:
-        InputError, DeviceUnavailable: there is none for it, or for another rank, which is named.
-    """
+    """Return the name of this rank's device.  Raises InputError or DeviceUnavailable if a rank has none."""
     found, fault = text, None
     try:
         if is_own_rank():
@@ -272,16 +259,9 @@ def devices_of(text: str) -> list[str] | None:
 
 
 def device_of_rank(text: str, local: int, of: int) -> str:
-    """Return the device of one of the ranks that an MPI has started.
+    """Return the device of the ``local``-th of so many ranks that an MPI has started on this machine.
 
-    Args:
-        text: what ``--device`` says.
-        local: the rank's number among those of its machine.
-        of: how many they are.
-
-    Raises:
-        InputError: there are more ranks on the machine than devices.
-        DeviceUnavailable: there is no GPU.
+    Raises InputError if there are more ranks than devices, DeviceUnavailable if there is no GPU.
     """
     if "*" in text:
         remedy = f"write --device {text.partition('*')[0]}"
@@ -305,11 +285,7 @@ def device_of_rank(text: str, local: int, of: int) -> str:
 
 
 def gpus() -> int:
-    """Return how many GPUs there are.
-
-    Raises:
-        DeviceUnavailable: none, or CuPy is missing.
-    """
+    """Return how many GPUs there are.  Raises DeviceUnavailable if there is none, or CuPy is missing."""
     from gpugraph.devices.cuda_runtime import gpu_count, import_cupy
     from gpugraph.devices.discovery import check_installed
 

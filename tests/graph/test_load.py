@@ -15,6 +15,7 @@ from gpugraph.clock import HostClock
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, reading
 from gpugraph.graph import load
 from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
+from gpugraph.graph.symmetrize import symmetrize
 from tests.zoo import zoo
 
 
@@ -63,7 +64,7 @@ def test_a_pipe_is_read(tmp_path: Path) -> None:
 def test_one_sided_arcs_are_symmetrised_on_request(tmp_path: Path) -> None:
     (tmp_path / "a.gr").write_text("p sp 3 3\na 1 2 5\na 2 1 4\na 2 3 9\n")
     assert load_file(tmp_path / "a.gr").directed
-    graph = load_file(tmp_path / "a.gr", symmetrize=True)
+    graph = symmetrize(load_file(tmp_path / "a.gr"))
     assert not graph.directed
     assert graph.weights.tolist() == [4, 4, 9, 9]
     assert any("symmetrised" in note for note in graph.notes)

@@ -56,7 +56,3 @@ def test_a_vertex_with_incoming_arcs_only_is_not_isolated():
     assert found.isolated == 1
     assert found.in_degrees.greatest == 2
     assert found.components == 2
-
-
-def test_counting_distinct_weights_can_be_left_out():
-    assert properties(zoo("random"), count_distinct=False).distinct_weights is None

@@ -105,14 +105,10 @@ class ConvertedGraph:
     # ------------------------------------------------------------------ weights
 
     def rows(self, weight: Any) -> Rows:
-        """Return the arcs with their weights.
+        """Return the arcs with their weights, or raise Declined if one is no number of 64 bits.
 
-        Args:
-            weight: an edge attribute, which counts 1 where it is missing; a function of two nodes and the attributes,
-                which hides an edge by returning None.
-
-        Raises:
-            Declined: a weight is no number of 64 bits.
+        ``weight`` is an edge attribute, which counts 1 where it is missing, or a function of two nodes and the
+        attributes, which hides an edge by returning None.
         """
         with call_profile.phase("convert"):
             if callable(weight):
@@ -197,18 +193,8 @@ def _find_edges(
 ) -> bool:
     """Number the arcs to no smaller vertex in their order, and give those to a smaller one the number of their twin.
 
-    Args:
-        offsets: (n+1,) where rows begin.
-        targets: (arcs,) heads, in any order, of no row twice.
-        edge: (arcs,) for the numbers.
-        starts: (n+1,) of zeros.
-        tails: (arcs,) room for the tails of the arcs to each vertex from smaller ones, in the order of these.
-        ids: (arcs,) room for their numbers.
-        last: (n,) room for the number of the arc from a vertex to the one seen last.
-        seen_from: (n,) of -1, room for that one.
-
-    Returns:
-        False if an arc has no twin.
+    ``edge``, (arcs,), gets the numbers; ``starts`` is zeros and ``seen_from`` −1, the others are room, (arcs,) or (n,).
+    Returns False if an arc has no twin.
     """
     n, count = len(offsets) - 1, 0
     for v in range(n):
@@ -281,14 +267,9 @@ def attribute(data: list[dict[Any, Any]], name: Any) -> list[Any]:
 
 
 def numbers(values: list[Any], reals: type | tuple[type, ...]) -> NDArray[Any]:
-    """Return numbers as int64 or float64, exactly.
+    """Return numbers exactly as int64 or float64, or raise Declined.
 
-    Args:
-        values: the numbers.
-        reals: the types of reals to take.  Sums of narrower ones than float64 are rounded differently.
-
-    Raises:
-        Declined: there is one that is neither, or an integer that has no exact value there.
+    ``reals`` are the types to take: sums of narrower ones than float64 are rounded differently.
     """
     kinds = set(map(type, values))
     whole = {kind for kind in kinds if issubclass(kind, int | np.integer | np.bool_)}

@@ -24,8 +24,7 @@ from gpugraph.graph.build import ArcList, narrow_weights
 class Paths(dict[Any, list[Any]]):
     """Node → a shortest path to it, in the order of the search; a path is made when it is looked up.
 
-    The dictionary has the nodes from the start, and None for each path not made yet, which nobody sees: what reads
-    several paths at once makes all of them first.
+    Paths not made yet are None, which nobody sees: what reads several paths at once makes all of them first.
     """
 
     __slots__ = ("_found", "_graph")

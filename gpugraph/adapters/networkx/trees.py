@@ -7,7 +7,8 @@ algorithm on every device finds the one forest that Kruskal's algorithm takes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -22,7 +23,8 @@ from gpugraph.graph.build import ArcList
 ALGORITHMS = ("boruvka", "borůvka", "kruskal", "prim")
 
 
-def minimum_spanning_edges(
+def _spanning_edges(
+    minimum: bool,
     G: ConvertedGraph,
     algorithm: str = "kruskal",
     weight: Any = "weight",
@@ -30,38 +32,25 @@ def minimum_spanning_edges(
     data: bool = True,
     ignore_nan: bool = False,
 ) -> Iterator[Any]:
-    """Yield the edges of a minimum spanning forest, as NetworkX's function of that name does."""
+    """Yield the edges of a minimum or a maximum spanning forest, as NetworkX's functions of these names do."""
     _check(G, algorithm)
-    return _yielded(G, _Asked(True, weight, ignore_nan), keys, data)
+    return _yielded(G, _Asked(minimum, weight, ignore_nan), keys, data)
 
 
-def maximum_spanning_edges(
-    G: ConvertedGraph,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[Any]:
-    """Yield the edges of a maximum spanning forest."""
-    _check(G, algorithm)
-    return _yielded(G, _Asked(False, weight, ignore_nan), keys, data)
+minimum_spanning_edges = partial(_spanning_edges, True)
+maximum_spanning_edges = partial(_spanning_edges, False)
 
 
-def minimum_spanning_tree(
-    G: ConvertedGraph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+def _spanning_tree(
+    minimum: bool, G: ConvertedGraph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
 ) -> Any:
-    """Return a minimum spanning forest as a graph of the same class, all attributes kept."""
+    """Return a minimum or a maximum spanning forest as a graph of the same class, all attributes kept."""
     _check(G, algorithm)
-    return _grown(G, _Asked(True, weight, ignore_nan), "minimum_spanning_tree")
+    return _grown(G, _Asked(minimum, weight, ignore_nan), f"{'minimum' if minimum else 'maximum'}_spanning_tree")
 
 
-def maximum_spanning_tree(
-    G: ConvertedGraph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
-) -> Any:
-    """Return a maximum spanning forest as a graph of the same class, all attributes kept."""
-    _check(G, algorithm)
-    return _grown(G, _Asked(False, weight, ignore_nan), "maximum_spanning_tree")
+minimum_spanning_tree = partial(_spanning_tree, True)
+maximum_spanning_tree = partial(_spanning_tree, False)
 
 
 def partition_spanning_tree(
@@ -98,7 +87,7 @@ def prim_mst_edges(
 ) -> Iterator[Any]:
     """Yield the edges of a spanning forest."""
     if G.directed:
-        raise Declined("Prim's algorithm on a directed graph means something else")
+        raise Declined("this algorithm on a directed graph means something else")
     return _yielded(G, _Asked(minimum, weight, ignore_nan), keys, data)
 
 
@@ -111,16 +100,16 @@ def boruvka_mst_edges(
     ignore_nan: bool = False,
 ) -> Iterator[Any]:
     """Yield the edges of a spanning forest."""
-    if G.directed:
-        raise Declined("Borůvka's algorithm on a directed graph means something else")
-    return _yielded(G, _Asked(minimum, weight, ignore_nan), keys, data)
+    return prim_mst_edges(G, minimum, weight, keys, data, ignore_nan)
 
 
-class _Asked:
+class _Asked(NamedTuple):
     """Which forest is asked for: its edges are compared by an attribute, upwards or downwards."""
 
-    def __init__(self, minimum: bool, weight: Any, ignore_nan: bool, partition: Any = None):
-        self.minimum, self.weight, self.ignore_nan, self.partition = minimum, weight, ignore_nan, partition
+    minimum: bool
+    weight: Any
+    ignore_nan: bool
+    partition: Any = None
 
 
 def _check(graph: ConvertedGraph, algorithm: str) -> None:

@@ -61,17 +61,11 @@ def sources(dataset: Dataset) -> list[str]:
 
 
 def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, tell: Tell) -> str:
-    """Fetch the file of a data set into its folder, under the name it has where it is served; return the URL.
-
-    Args:
-        dataset: which.
-        folder: exists; nobody else writes to it meanwhile.
-        sha256: of the file, or None where nobody knows it yet.
-        vouched_by: who says so, for the message that it does not agree.
-        tell: called with a few words now and then.
+    """Fetch the file of a data set into its folder, which nobody else writes to meanwhile; return the URL.
 
     Raises:
-        InputError: no source gives it, it is another file than it was, there is no room for it, or pooch is missing.
+        InputError: no source gives it, its SHA-256 is not the one that ``vouched_by`` says, there is no room for it, or
+            pooch is missing.
     """
     try:
         import pooch
@@ -121,11 +115,7 @@ def _cannot_write(error: OSError, folder: Path) -> InputError:
 
 
 def require_room(dataset: Dataset, folder: Path, needed: int, what: str) -> None:
-    """Refuse what a folder has no room for, before any of it is written.
-
-    Raises:
-        InputError: ``needed`` bytes are not free.
-    """
+    """Raise InputError if ``needed`` bytes are not free in a folder, before any of them is written."""
     free = shutil.disk_usage(folder).free
     if needed > free:
         needs = f"{what} {exactly(needed)}, and {in_units(free)} are free in {folder}"
@@ -133,13 +123,7 @@ def require_room(dataset: Dataset, folder: Path, needed: int, what: str) -> None
 
 
 class _Transfer:
-    """What pooch calls to get the bytes of a URL: into a part beside the file, gone on with where it broke off.
-
-    Args:
-        part: where they go at first.
-        dataset: which.
-        tell: called with a few words now and then.
-    """
+    """What pooch calls to get the bytes of a URL: into a part beside the file, gone on with where it broke off."""
 
     def __init__(self, part: Path, dataset: Dataset, tell: Tell):
         self._part = part
@@ -148,12 +132,7 @@ class _Transfer:
         self._tell = tell
 
     def __call__(self, url: str, output_file: Any, pooch: Any, check_only: bool = False) -> None:
-        """Fetch ``url`` to the path ``output_file``.
-
-        Raises:
-            _Refused: the source does not give it.
-            OSError: the system does not take it.
-        """
+        """Fetch ``url`` to the path ``output_file``.  Raises _Refused if the source does not give it."""
         import requests
         import urllib3
 
@@ -183,11 +162,7 @@ class _Transfer:
         raise _Refused(why)
 
     def _try(self, url: str) -> None:
-        """Ask once, and write what comes.
-
-        Raises:
-            _Refused, _Busy, _Short, OSError, requests.RequestException: not all of it has come.
-        """
+        """Ask once, and write what comes; raise _Refused, _Busy, _Short, or requests' errors if that is not all."""
         import requests
 
         held, mark = self._begun(url)
@@ -227,7 +202,8 @@ class _Transfer:
             for block in response.raw.stream(_BLOCK, decode_content=False):
                 file.write(block)
                 held += len(block)
-                self._tell(f"fetching {self._dataset.file}: {_of(held, whole)}")
+                part = "" if whole is None else f" of {in_units(whole)}, {held / max(whole, 1):.0%}"
+                self._tell(f"fetching {self._dataset.file}: {in_units(held)}{part}")
         if whole is not None and held < whole:
             raise _Short(f"broke off after {held:,} of {whole:,} bytes")
 
@@ -277,7 +253,3 @@ def _in_words(error: Exception) -> str:
     if "resolve" in text or "Name or service" in text:
         return _NO_NAME
     return "cannot be reached" if "Connection" in type(error).__name__ else "the connection broke"
-
-
-def _of(held: int, whole: int | None) -> str:
-    return in_units(held) if whole is None else f"{in_units(held)} of {in_units(whole)}, {held / max(whole, 1):.0%}"

@@ -92,14 +92,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Collection:
-    """Data sets of one origin.
-
-    Attributes:
-        prefix: what their names begin with, before the colon.
-        table: the collection's table in the registry.
-        graphs: the table of each listed graph, by name.
-        origin: the file that says so.
-    """
+    """Data sets of one origin: its prefix and table in the registry, the file that says so, and the graphs' tables."""
 
     prefix: str
     table: dict[str, Any]
@@ -112,11 +105,7 @@ class Collection:
         return str(self.table.get("gone", ""))
 
     def dataset(self, name: str) -> Dataset:
-        """Return the data set of a name, listed or of the collection's pattern.
-
-        Raises:
-            InputError: there is none.
-        """
+        """Return the data set of a name, listed or of the collection's pattern.  Raises InputError if there is none."""
         row = self.graphs.get(name)
         pattern = self.table.get("names")
         if row is None and not (pattern and re.fullmatch(pattern, name)):
@@ -158,11 +147,7 @@ class Collection:
 
 
 def registry() -> dict[str, Collection]:
-    """Return the collections by prefix: those of the installation, a user's own laid over them.
-
-    Raises:
-        InputError: the user's list cannot be read, or says what no list says.
-    """
+    """Return the collections by prefix, a user's own laid over them.  Raises InputError if the user's list is bad."""
     return _merged(os.environ.get(OWN, ""))
 
 
@@ -230,11 +215,7 @@ def is_dataset(text: str) -> bool:
 
 
 def find(text: str) -> Dataset:
-    """Return the data set that ``COLLECTION:NAME`` names.
-
-    Raises:
-        InputError: there is none of that name, or its collection is gone.
-    """
+    """Return the data set that ``COLLECTION:NAME`` names.  Raises InputError if there is none, or it is gone."""
     prefix, _, name = text.partition(":")
     collection = registry().get(prefix)
     if collection is None:

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpugraph.clock import HostClock
 from gpugraph.code_cache import users_folder
@@ -44,17 +43,8 @@ def convert(
 ) -> dict[str, Any]:
     """Write the graph of a file as ``.csr``, and beside it what that does not hold; return what its JSON is to say.
 
-    Args:
-        dataset: which.
-        options: how to read it.
-        file: as it was served.
-        path: of the ``.csr``.
-        pin: what is known of an earlier one.
-        key: of this way of reading among the pin's digests; empty for the one that the registry means.
-        tell: called with a few words now and then.
-
-    Raises:
-        InputError: the graph is another than it was.
+    ``pin`` is what is known of an earlier one, ``key`` this way of reading among its digests, empty for the one that
+    the registry means.  Raises InputError if the graph is another than it was.
     """
 
     def progress(done: int, whole: int) -> None:
@@ -77,7 +67,9 @@ def convert(
             raise InputError(what, where=str(dataset), remedy=changed(dataset, by))
         save_file(graph, path, renumber=True)
         names = graph.vertex_names
-        from_one = names is not None and names.dtype.kind in "iu" and _counts_from_one(names)
+        from_one = (
+            names is not None and names.dtype.kind in "iu" and np.array_equal(names, numbered_from_one(len(names)))
+        )
         if names is not None and not from_one:
             with replaced(path.with_suffix(".npy")) as raw:
                 np.save(raw, names, allow_pickle=False)
@@ -137,10 +129,6 @@ def _unpacked(dataset: Dataset, file: Path, tell: Tell) -> Iterator[Path]:
         yield Path(folder) / dataset.member
 
 
-def _counts_from_one(names: NDArray[Any]) -> bool:
-    return np.array_equal(names, np.arange(1, len(names) + 1))
-
-
 _PLAIN = ReadOptions()
 
 
@@ -164,11 +152,7 @@ class Cached:
 
 
 def cached(dataset: Dataset) -> Cached:
-    """Return what the cache holds of a data set.
-
-    Raises:
-        InputError: there is no cache: the user has no home.
-    """
+    """Return what the cache holds of a data set.  Raises InputError if there is no cache: the user has no home."""
     folder = _folder(dataset)
     file = folder / dataset.file
     try:
@@ -208,13 +192,6 @@ def open_dataset(
 ) -> CSRGraph:
     """Return the graph of ``COLLECTION:NAME``; its first use fetches and converts it, in the phase ``fetch``.
 
-    Args:
-        text: the name.
-        options: what the user states about the file.
-        clock: what the phases are timed by.
-        tell: called with a few words whenever something new begins.
-        device: holds and checks the rows, where it can.
-
     Raises:
         InputError: there is none, or it cannot be fetched, is another than it was, or may not be fetched.
         GraphFormatError, OutOfMemory: it cannot be made a graph.
@@ -246,11 +223,7 @@ def open_dataset(
 
 
 def local_csr(text: str, tell: Tell = lambda what: None) -> Path:
-    """Return the ``.csr`` of a data set, fetched and converted if it is not there; only mapped, it is no whole graph.
-
-    Raises:
-        InputError, GraphFormatError, OutOfMemory: as ``open_dataset``.
-    """
+    """Return the ``.csr`` of a data set, fetched and converted if need be; errors as those of ``open_dataset``."""
     dataset = find(text)
     return _converted(dataset, _with_registry(dataset, _PLAIN), HostClock(), tell)[0]
 

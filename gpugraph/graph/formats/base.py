@@ -29,7 +29,7 @@ class Format:
         name: what ``--input-format`` calls it.
         title: what people call it.
         extensions: file name endings, with the dot, in lower case.
-        read: the reader.
+        read: the reader; it raises GraphFormatError, with the line, if the file is not what it claims to be.
         write: the writer (graph, binary stream, extension of the file), or None.
         sniff: True if a file that begins with these bytes can be nothing else.
         fits: True if a binary file without a magic has the size its header asks for.
@@ -57,13 +57,7 @@ _MOST_VERTICES = 2**40
 def check_vertices(
     source: Source, vertices: int, line: int | None = None, remedy: str = "check the header, or use a machine with more"
 ) -> None:
-    """Refuse a number of vertices that cannot be held, arcs or none.
-
-    Raises:
-        GraphFormatError: it makes no sense on any machine.
-        OutOfMemory: there is less memory than vertices take while a graph is loaded and worked on; raised before
-            anything is allocated.
-    """
+    """Refuse a number of vertices by GraphFormatError where it makes no sense, by OutOfMemory where it does not fit."""
     if vertices < 0:
         raise source.error(f"a negative number of vertices: {vertices}", "correct the number", line)
     if vertices > _MOST_VERTICES:
@@ -73,13 +67,7 @@ def check_vertices(
 
 
 def check_size(source: Source, expected: int | tuple[int, ...], promise: str) -> None:
-    """Refuse a binary file whose size is none of those its header asks for.
-
-    Args:
-        source: the file.
-        expected: the bytes it should have; several where writers differ.
-        promise: what the header says, e.g. ``"5 vertices and 8 arcs"``.
-    """
+    """Refuse a binary file whose size is none of ``expected``, bytes; ``promise``: e.g. ``"5 vertices and 8 arcs"``."""
     sizes = (expected,) if isinstance(expected, int) else expected
     if (actual := len(source.data)) in sizes:
         return
@@ -96,14 +84,7 @@ def arcs_of_rows(
     *,
     directed: bool | None = None,
 ) -> ArcList:
-    """Return the arcs of a binary file's rows, copied and checked.
-
-    Args:
-        source: the file.
-        offsets: (n+1,) integers.
-        targets: (arcs,) integers; a view of the file will do.
-        weights: (arcs,) or None; a view will do.
-        directed: what the file declares, see ``ArcList``.
+    """Return the arcs of a binary file's rows, copied and checked; targets and weights may be views of it.
 
     Raises:
         GraphFormatError: offsets that fall or do not end at the last arc, a target out of range, a NaN weight.
@@ -120,7 +101,12 @@ def arcs_of_rows(
         what = f"the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {arcs} arcs"
         raise source.error(f"damaged: {what}")
     heads = _copied(targets)
-    if not all(in_threads(lambda low, high: _inside(heads[low:high], vertices), even_ranges(arcs))):
+
+    def inside(low: int, high: int) -> bool:
+        part = heads[low:high]
+        return len(part) == 0 or (int(part.min()) >= 0 and int(part.max()) < vertices)
+
+    if not all(in_threads(inside, even_ranges(arcs))):
         i = int(np.argmax((heads < 0) | (heads >= vertices)))
         raise source.error(f"damaged: arc {i} leads to vertex {heads[i]}, but there are {vertices} vertices")
     if weights is not None:
@@ -136,10 +122,6 @@ def _copied(values: NDArray[Any]) -> NDArray[Any]:
     return made
 
 
-def _inside(heads: NDArray[Any], vertices: int) -> bool:
-    return len(heads) == 0 or (int(heads.min()) >= 0 and int(heads.max()) < vertices)
-
-
 def refuse_nan(source: Source, weights: NDArray[Any]) -> None:
     """Raise GraphFormatError if a weight is not a number."""
     if weights.dtype.kind == "f" and np.isnan(weights).any():
@@ -148,16 +130,7 @@ def refuse_nan(source: Source, weights: NDArray[Any]) -> None:
 
 
 def integer_weights(graph: CSRGraph, title: str, bits: int = 64) -> NDArray[Any]:
-    """Return the weights for a format that holds integers only: as they are, or as int32.
-
-    Args:
-        graph: the graph to be written.
-        title: the format, for the message.
-        bits: 64 for any integers, 32 for int32.
-
-    Raises:
-        InputError: a weight is no integer or does not fit.
-    """
+    """Return weights for a format of integers only: as they are, or int32 for 32 bits; InputError if that rounds."""
     weights = graph.weights
     remedy = "change them with --weights hash:1..1000, or write a .csr"
     if weights.dtype.kind == "f":

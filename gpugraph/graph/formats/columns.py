@@ -14,9 +14,10 @@ from numpy.typing import DTypeLike, NDArray
 from gpugraph.compiled import threads
 from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError, OutOfMemory
-from gpugraph.graph.build import narrowest
+from gpugraph.graph.build import ArcList, narrowest
 from gpugraph.graph.chunks import in_threads
 from gpugraph.graph.device_columns import DeviceColumn
+from gpugraph.graph.formats.base import numbered_from_one
 from gpugraph.graph.formats.number_lines import Piece
 
 _BLOCK = 1 << 20
@@ -28,12 +29,16 @@ class Columns:
     """Arcs collected part by part; ids as the file has them.
 
     Attributes:
+        path: of the text, for messages.
+        weighted: it lists weights.
         device: where they go, block by block, as long as all have 32-bit ids and weights of one type; or None.
         first: the ends of the first arc; (0, −1) before there is one.
         other_low, other_high: the least and the greatest id of the arcs behind it.
         upper: an arc that has gone to the device leads to a larger id.
     """
 
+    path: str
+    weighted: bool
     device: Device | None = None
     tails: list[NDArray[Any]] = field(default_factory=list)
     heads: list[NDArray[Any]] = field(default_factory=list)
@@ -128,10 +133,7 @@ class Columns:
         return self.device
 
     def ids(self, base: int = 0) -> tuple[Any, Any]:
-        """Return tails and heads, less ``base``; they are the caller's own, and not kept here.
-
-        Where they lie on a device each is a ``DeviceColumn``.
-        """
+        """Return tails and heads, less ``base``, the caller's own; on a device each is a ``DeviceColumn``."""
         device = self._settle()
         if device is not None:
             tails, heads = (DeviceColumn(device, [block[side] for block in self._sent]) for side in (0, 1))
@@ -141,14 +143,19 @@ class Columns:
         dtype = np.result_type(np.int32, *{ids.dtype for ids in self.tails + self.heads})
         return _joined(self.tails, dtype, base), _joined(self.heads, dtype, base)
 
-    def all_weights(self, path: str) -> Any:
-        """Return the weights, which are not kept here: float64 if any is real, else the narrowest integers.
+    def arcs(self, vertices: int, base: int = 0, **facts: Any) -> ArcList:
+        """Return all arcs between the vertices ``base`` to ``vertices`` + ``base`` − 1, with what else is known."""
+        tails, heads = self.ids(base)
+        names = numbered_from_one(vertices) if base else None
+        return ArcList(tails, heads, self.all_weights(), vertices, vertex_names=names, **facts)
 
-        Where they lie on a device they are a ``DeviceColumn``.
+    def all_weights(self) -> Any:
+        """Return the weights, not kept here: float64 if any is real, else the narrowest integers; None without weights.
 
-        Raises:
-            GraphFormatError: negative integers and some beyond int64, or integers that the reals beside them round.
+        On a device they are a ``DeviceColumn``.  Raises GraphFormatError if no type of 64 bits holds them all exactly.
         """
+        if not self.weighted:
+            return None
         device = self._settle()
         if device is not None:
             return DeviceColumn(device, [block[2] for block in self._sent])
@@ -157,12 +164,12 @@ class Columns:
             for w in (w for w in self.weights if w.dtype.kind != "f"):
                 large = w[(w > 2**53) | (w < -(2**53))] if w.dtype.kind == "i" else w[w > 2**53]
                 if any(int(float(x)) != x for x in large.tolist()):
-                    raise rounded_weights(path)
+                    raise rounded_weights(self.path)
             return _joined(self.weights, np.float64)
         if not self.weights:
             return np.zeros(0, np.uint32)
         if self.least < 0 and self.most >= 2**63:
-            raise wide_weights(path)
+            raise wide_weights(self.path)
         return _joined(self.weights, narrowest(self.least, self.most))
 
 

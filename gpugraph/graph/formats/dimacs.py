@@ -17,15 +17,17 @@ Dell et al. 2017, The First Parameterized Algorithms and Computational Experimen
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import IO
 
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format, check_vertices, integer_weights, numbered_from_one
+from gpugraph.graph.formats.base import Format, check_vertices, integer_weights
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek, shown, words_of
-from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
+from gpugraph.graph.formats.number_lines import ANY_ID, Rows
+from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
 
 _LOOKED_AT = 16
 """Lines that are looked at to tell arcs with weights from arcs without."""
@@ -39,11 +41,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(source: Source) -> ArcList:
-    """Read arcs (``p sp``, or no problem line) or edges (``p tw``).
-
-    Raises:
-        GraphFormatError: a line that is none of these, an id out of range, or a wrong number of lines.
-    """
+    """Read arcs (``p sp``, or no problem line) or edges (``p tw``), or raise GraphFormatError."""
     found, _ = peek(source.blocks(PEEK_BYTES), b"c", _LOOKED_AT)
     if found and found[0][1][0] == b"p":
         line, fields = found[0]
@@ -59,13 +57,7 @@ def read(source: Source) -> ArcList:
         weighted = not found or any(len(fields) > 3 for _, fields in found)
         rows = Rows(weighted, prefix=b"a", comments=b"c", high=high)
     columns = read_rows(source, rows, line or 0, source.device)
-    if promised is not None and columns.count != promised:
-        raise source.error(
-            f"the problem line promises {promised} {'edges' if kind == b'tw' else 'arcs'}, "
-            f"the file lists {columns.count}",
-            "fetch the file again or mend the problem line",
-            line=line,
-        )
+    check_lines(source, columns, promised, "edges" if kind == b"tw" else "arcs", line, "problem line")
     return _arcs(source, columns, rows, vertices, edges=kind == b"tw")
 
 
@@ -86,27 +78,13 @@ def _arcs(source: Source, columns: Columns, rows: Rows, vertices: int | None, *,
         check_vertices(source, vertices)
     elif columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
-        between = Rows(rows.weighted, rows.prefix, rows.comments, low=base, high=vertices - 1 + base)
         found, _ = peek(source.blocks(PEEK_BYTES), b"c", 1)
-        read_rows(source, between, found[0][0])
-    tails, heads = columns.ids(base)
-    return ArcList(
-        tails,
-        heads,
-        columns.all_weights(source.path) if rows.weighted else None,
-        vertices,
-        directed=False if edges else None,
-        one_sided=edges,
-        vertex_names=numbered_from_one(vertices) if base else None,
-    )
+        read_rows(source, replace(rows, low=base, high=vertices - 1 + base), found[0][0])
+    return columns.arcs(vertices, base, directed=False if edges else None, one_sided=edges)
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
-    """Write ``p sp`` and a line for every arc, of an undirected graph both arcs of each edge.
-
-    Raises:
-        InputError: weights that are not integers.
-    """
+    """Write ``p sp`` and a line for every arc, both arcs of an undirected edge; InputError on real weights."""
     integer_weights(graph, "DIMACS .gr")
     stream.write(f"p sp {graph.vertices} {graph.arcs}\n".encode())
     write_rows(stream, graph, base=1, prefix="a")
@@ -115,10 +93,7 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
 def read_sources(path: str) -> list[int]:
     """Return the vertices, as the graph's file calls them, from which a ``.ss`` or ``.p2p`` file asks for paths.
 
-    Of the 9th challenge's auxiliary files: ``s ID`` a line, or ``q SOURCE TARGET``, of which each source counts once.
-
-    Raises:
-        GraphFormatError: another line, or none of these.
+    The lines are ``s ID`` or ``q SOURCE TARGET``, of which each source counts once; GraphFormatError on any other.
     """
     with Source(path) as source:
         found: dict[int, None] = {}

@@ -30,11 +30,7 @@ _TOKEN = re.compile(
 
 
 def read(source: Source) -> ArcList:
-    """Read a graph; vertices are numbered in the ascending order of their names, which stay.
-
-    Raises:
-        GraphFormatError: it is no DOT, or an edge leads to a subgraph; with its line.
-    """
+    """Read a graph; vertices are numbered in the ascending order of their names, which stay."""
     reader = _Reader(source)
     ends, attributes, names = reader.edges()
     whole = all(re.fullmatch(r"\d{1,18}", name) for name in names)

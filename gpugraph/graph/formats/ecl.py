@@ -37,11 +37,7 @@ def _variant(source: Source) -> tuple[int, int, int] | None:
 
 
 def read(source: Source) -> ArcList:
-    """Read either variant.
-
-    Raises:
-        GraphFormatError: the size fits neither, or the rows are damaged.
-    """
+    """Read either variant.  Raises GraphFormatError if the size fits neither, or the rows are damaged."""
     variant = _variant(source)
     if variant is None:
         raise source.error(_why(source))
@@ -68,11 +64,7 @@ def _why(source: Source) -> str:
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
-    """Write the 32-bit variant, or the 64-bit one where the arcs need it.
-
-    Raises:
-        InputError: weights that are no int32, or 2^31 vertices and more.
-    """
+    """Write the 32-bit variant, or the 64-bit one where the arcs need it.  Raises InputError if neither holds it."""
     if graph.vertices >= 2**31:
         raise InputError("an .egr file holds fewer than 2^31 vertices", remedy="write a .csr")
     weights = integer_weights(graph, "ECL .egr", 32)

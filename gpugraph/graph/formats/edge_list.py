@@ -26,11 +26,12 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
-from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
+from gpugraph.graph.formats.base import Format, check_vertices, is_unit
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import after, count_of, header_count, peek, shown
-from gpugraph.graph.formats.text import ANY_ID, Rows, read_rows, write_rows
+from gpugraph.graph.formats.number_lines import ANY_ID, Rows
+from gpugraph.graph.formats.text import read_rows, write_rows
 
 _COMMENTS = b"#%"
 _SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
@@ -49,17 +50,7 @@ def looks_numeric(head: bytes) -> bool:
 
 
 def read(source: Source, counted: bool | None = None) -> ArcList:
-    """Read an edge list.
-
-    Args:
-        source: the file.
-        counted: whether its first line that is no comment gives the numbers of vertices and edges; None: where that
-            is plain.
-
-    Raises:
-        GraphFormatError: a bad line, an id out of range, a wrong number of lines, or a first line that may be read
-            either way.
-    """
+    """Read an edge list, ``counted`` whether its first line gives vertices and edges; None: where that is plain."""
     titles = 0
     found, _ = peek(source.blocks(PEEK_BYTES), _COMMENTS, 1)
     if found and source.extension == ".csv" and all(_NAME.match(word) for word in found[0][1]):
@@ -103,15 +94,11 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         note = f"{first} on top is taken for the numbers of vertices and edges; --input-format el makes it an edge"
         arcs = read(source, counted=True)
         return replace(arcs, notes=(note, *arcs.notes))
-    return _named(source, columns, rows)
+    return _named(source, columns)
 
 
 def _looks_counted(columns: Columns, rows: Rows) -> bool:
-    """True if the first of the arcs may be the numbers of vertices and edges of the others.
-
-    So it may if it gives their number, or half of it where both arcs of an edge are listed, and their ids are lower,
-    or count from 1.
-    """
+    """True if the first arc may be counts of vertices and edges: of all others, or half, with lower ids."""
     n, m = columns.first
     if rows.weighted or columns.count - 1 not in (m, 2 * m):
         return False
@@ -147,22 +134,18 @@ def _numbered(source: Source, columns: Columns, rows: Rows, vertices: int, skip:
     base = int(vertices > 0 and columns.high == vertices)
     if columns.low < base or columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
-        again = Rows(rows.weighted, low=0, high=vertices - 1)
-        read_rows(source, again, skip)
+        read_rows(source, Rows(rows.weighted, low=0, high=vertices - 1), skip)
     notes: tuple[str, ...] = ()
     if not base and 0 < columns.low < 2**63:
         notes = (f"neither vertex 0 nor {vertices} of {vertices} occurs: ids are taken to count from 0",)
-    tails, heads = columns.ids(base)
-    weights = columns.all_weights(source.path) if rows.weighted else None
-    names = numbered_from_one(vertices) if base else None
-    return ArcList(tails, heads, weights, vertices, vertex_names=names, notes=notes)
+    return columns.arcs(vertices, base, notes=notes)
 
 
-def _named(source: Source, columns: Columns, rows: Rows) -> ArcList:
+def _named(source: Source, columns: Columns) -> ArcList:
     """Return arcs between ids that no first line numbers."""
     low, high, count = columns.low, columns.high, columns.count
     tails, heads = columns.ids()
-    weights = columns.all_weights(source.path) if rows.weighted else None
+    weights = columns.all_weights()
     snap = _SNAP.search(source.head)
     notes: tuple[str, ...] = ()
     if snap and int(snap[2]) != count:
@@ -237,11 +220,8 @@ def _renumber(ids: Any, number: Any, start: int, stop: int) -> None:
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     """Write a line per arc, of an undirected graph both arcs of each edge; .el leaves the weights out.
 
-    Vertices are called by their names where they have some.  SNAP's comment with the number of vertices goes on top
-    only where the arcs do not tell it, since not every program skips comments.
-
-    Raises:
-        InputError: .el of a graph whose weights are not all 1; a vertex with a name and without an edge.
+    Vertices go by their names.  SNAP's comment with the number of vertices goes on top only where the arcs do not tell
+    it, since not every program skips comments.  Raises InputError if a weight or a vertex without edges would be lost.
     """
     weighted = extension != ".el"
     if not weighted and not is_unit(graph):

@@ -48,11 +48,7 @@ def fits(source: Source) -> bool:
 
 
 def read(source: Source) -> ArcList:
-    """Read version 1 or 2, without weights or with unsigned integers.
-
-    Raises:
-        GraphFormatError: a header that does not fit the file's size, or damaged rows.
-    """
+    """Read version 1 or 2, without weights or with unsigned integers.  Raises GraphFormatError if it is damaged."""
     version, size, n, arcs = _counts(source)
     if version not in (1, 2):
         raise source.error(f"a Galois .gr of version {version}; versions 1 and 2 are known", "convert it")
@@ -74,11 +70,7 @@ def read(source: Source) -> ArcList:
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
-    """Write version 1, weights of 4 bytes, or of 8 where one needs them.
-
-    Raises:
-        InputError: weights that are real or negative, or 2^32 vertices and more.
-    """
+    """Write version 1, weights of 4 bytes, or of 8 if one needs them.  Raises InputError if it cannot hold them."""
     if graph.vertices >= 2**32:
         raise InputError("a Galois .gr file of version 1 holds fewer than 2^32 vertices", remedy="write a .csr")
     weights = integer_weights(graph, "Galois .gr")

@@ -19,11 +19,12 @@ from typing import IO
 import numpy as np
 
 from gpugraph.errors import InputError
-from gpugraph.graph.build import ArcList
+from gpugraph.graph.build import ArcList, arc_tails
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights, is_unit
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.text import arc_chunks
+from gpugraph.graph.sort_arcs import row_starts
 
 _HEADER = 17
 
@@ -48,11 +49,7 @@ def fits(source: Source) -> bool:
 
 
 def read(source: Source) -> ArcList:
-    """Read a serialised graph; its mark says whether it is directed.
-
-    Raises:
-        GraphFormatError: a header that does not fit the file's size, or damaged rows.
-    """
+    """Read a serialised graph; its mark says whether it is directed.  Raises GraphFormatError if it is damaged."""
     directed, n, arcs = _counts(source)
     if directed > 1 or n < 0 or arcs < 0:
         raise source.error(f"damaged: a header of {n} vertices, {arcs} arcs and the mark {directed}")
@@ -71,11 +68,7 @@ def read(source: Source) -> ArcList:
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
-    """Write .wsg, or .sg of a graph whose weights are all 1.
-
-    Raises:
-        InputError: weights that the file cannot hold, or 2^31 vertices and more.
-    """
+    """Write .wsg, or .sg if all weights are 1.  Raises InputError if the file cannot hold the weights or vertices."""
     if graph.vertices >= 2**31:
         raise InputError("a GAP file holds fewer than 2^31 vertices", remedy="write a .csr")
     weighted = extension != ".sg"
@@ -99,11 +92,9 @@ def _write_rows(graph: CSRGraph, stream: IO[bytes], weighted: bool) -> None:
 
 def _reversed(graph: CSRGraph) -> CSRGraph:
     """Return the graph with every arc turned round."""
-    tails = np.repeat(np.arange(graph.vertices, dtype=graph.targets.dtype), graph.degrees)
+    tails = arc_tails(graph)
     order = np.argsort(graph.targets, kind="stable")
-    offsets = np.zeros(graph.vertices + 1, np.int64)
-    np.cumsum(np.bincount(graph.targets, minlength=graph.vertices), out=offsets[1:])
-    return CSRGraph(offsets, tails[order], graph.weights[order], directed=True)
+    return CSRGraph(row_starts(graph.targets, graph.vertices), tails[order], graph.weights[order], directed=True)
 
 
 FORMAT = Format(

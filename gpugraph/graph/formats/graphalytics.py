@@ -35,7 +35,8 @@ from gpugraph.graph.csr import Answer, target_dtype
 from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import data_lines, integer, peek, tidy, words_of
-from gpugraph.graph.formats.text import Rows, parse_numbers, read_rows
+from gpugraph.graph.formats.number_lines import Rows
+from gpugraph.graph.formats.text import parse_numbers, read_rows
 
 _ANSWERS = {"SSSP": "sssp.source-vertex", "WCC": None}
 """Algorithm of Graphalytics → the property that says where it starts."""
@@ -80,11 +81,7 @@ def belongs(path: str, extension: str) -> bool:
 
 
 def read(source: Source) -> ArcList:
-    """Read a graph by any of its files.
-
-    Raises:
-        GraphFormatError: a file is missing, a bad line, an id twice or of no vertex, or other counts than promised.
-    """
+    """Read a graph by any of its files.  Raises GraphFormatError if one is missing, or they contradict each other."""
     path = _beside(source.path, ".properties")
     said = _properties(source if source.extension == ".properties" else Source(path) if path else None)
     files = {kind: _file(source, said, kind) for kind in ("vertex-file", "edge-file")}
@@ -201,7 +198,7 @@ def _edges(
     rows = Rows(weighted, comments=b"#", real=types == "real")
     columns = read_rows(source, rows)
     _check_count(said, "meta.edges", columns.count, "edges", source.path)
-    weights = columns.all_weights(source.path) if weighted else None
+    weights = columns.all_weights()
     tails, heads = columns.ids()
     dtype = target_dtype(len(ids))
     table = None
@@ -248,10 +245,4 @@ def _answers(source: Source, said: _Said) -> dict[str, Answer]:
     return answers
 
 
-FORMAT = Format(
-    name="graphalytics",
-    title="LDBC Graphalytics",
-    extensions=(".properties", ".v"),
-    read=read,
-    ids="any",
-)
+FORMAT = Format(name="graphalytics", title="LDBC Graphalytics", extensions=(".properties", ".v"), read=read, ids="any")

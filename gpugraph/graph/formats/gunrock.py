@@ -26,11 +26,7 @@ def fits(source: Source) -> bool:
 
 
 def read(source: Source) -> ArcList:
-    """Read a binary CSR.
-
-    Raises:
-        GraphFormatError: the size does not fit, or the rows are damaged.
-    """
+    """Read a binary CSR.  Raises GraphFormatError if the size does not fit, or the rows are damaged."""
     if not fits(source):
         raise source.error(
             f"a .csr file, but neither gpugraph's (it does not begin with GPUGRAPH) nor Gunrock's ({_seen(source)})",

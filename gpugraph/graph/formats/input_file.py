@@ -61,21 +61,15 @@ class ReadOptions:
 
 
 class Source:
-    """One graph file, which can be read from its beginning any number of times; a context manager.
-
-    Args:
-        path: a file, or ``"-"`` for standard input.
-        progress: called now and then while text or compressed data are read.
-        options: what the user states about it.
-        device: builds the rows of what is listed.
+    """One graph file, or ``"-"`` for standard input, read from its beginning any number of times; a context manager.
 
     Attributes:
         path: the name used in messages.
         name: the file name without its compression suffix.
         extension: the end of ``name`` in lower case, e.g. ``".gr"``.
         codec: how the file is compressed, or None.
-        progress: as given.
-        device: as given, where the file can be read again once it is closed: arcs may go there and nowhere else.
+        progress: called now and then while text or compressed data are read.
+        device: builds the rows of what is listed, where the file can be read again once it is closed.
         keep_ids, vertices, directed, columns, weight: see ``ReadOptions``.
 
     Raises:
@@ -135,12 +129,7 @@ class Source:
         return state.st_mtime_ns, state.st_size
 
     def again(self) -> Source:
-        """Return the same file to be read once more, with the same said of it.
-
-        Raises:
-            InputError: it is gone.
-            GraphFormatError: it has been written to since.
-        """
+        """Return the same file to be read once more.  Raises InputError if it is gone, or was written to since."""
         source = Source(self._file, options=self._options)
         if source._state != self._state:
             source.close()
@@ -156,11 +145,7 @@ class Source:
         return first.removeprefix(b"\xef\xbb\xbf")
 
     def chunks(self, size: int = BLOCK_BYTES) -> Generator[bytes]:
-        """Yield the decompressed content in pieces of ``size`` bytes.
-
-        Raises:
-            GraphFormatError: the compressed data are damaged.
-        """
+        """Yield the decompressed content in pieces of ``size`` bytes.  Raises GraphFormatError on damaged data."""
         with self._raw() as raw:
             remedy = "fetch the file again"
             with reading(self.path, remedy, f"the {self.codec} data are damaged or cut short"):
@@ -198,11 +183,7 @@ class Source:
         return GraphFormatError(what, path=self.path, line=line, remedy=remedy)
 
     def require(self, needed: int) -> None:
-        """Refuse a file that needs more memory than there is, before it is taken.
-
-        Raises:
-            OutOfMemory: ``needed`` bytes more do not fit.
-        """
+        """Raise OutOfMemory if ``needed`` bytes more do not fit, before they are taken."""
         require_memory(needed, self.path, "use a machine with more memory, or a smaller graph")
 
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[Block]:
@@ -302,11 +283,7 @@ class Source:
             yield raw.fileno()
 
     def field(self, offset: int, dtype: str, what: str) -> int:
-        """Return the integer of ``dtype`` at byte ``offset``.
-
-        Raises:
-            GraphFormatError: the file ends before it.
-        """
+        """Return the integer of ``dtype`` at byte ``offset``.  Raises GraphFormatError if the file ends before it."""
         size = np.dtype(dtype).itemsize
         if offset + size > len(self.data):
             raise self.error(f"cut short in its header: {len(self.data)} bytes end before {what}")

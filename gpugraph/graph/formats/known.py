@@ -50,11 +50,7 @@ _ALIASES = {"pace": "dimacs", "wel": "edgelist", "snap": "el", "native": "csr", 
 
 
 def named(name: str) -> Format:
-    """Return the format called ``name``.
-
-    Raises:
-        InputError: there is none; the message suggests the nearest.
-    """
+    """Return the format called ``name``.  Raises InputError if there is none."""
     known = {form.name: form for form in (*FORMATS, PLAIN, COUNTED, TABLE)}
     wanted = name.lower().lstrip(".")
     if form := known.get(_ALIASES.get(wanted, wanted)):
@@ -73,11 +69,7 @@ def extension_of(name: str) -> str:
 
 
 def recognise(source: Source) -> Format:
-    """Return the format of a file: by its first bytes, else by its name, else by its size or its numbers.
-
-    Raises:
-        GraphFormatError: none fits.
-    """
+    """Return the format of a file by its first bytes, else its name, size or numbers, or raise GraphFormatError."""
     head = source.head
     for form in FORMATS:
         if form.sniff(head):
@@ -101,11 +93,7 @@ def recognise(source: Source) -> Format:
 
 
 def for_output(name: str) -> Format:
-    """Return the format that a name asks to be written.
-
-    Raises:
-        InputError: its ending is unknown, or the format is only read.
-    """
+    """Return the format that a name asks to be written.  Raises InputError if there is none that is written."""
     extension = extension_of(name)
     forms = [form for form in FORMATS if extension in form.extensions]
     writable = sorted({e for form in FORMATS if form.write for e in form.extensions})

@@ -43,11 +43,7 @@ def _without_comments(block: bytes, comments: bytes) -> bytes:
 
 
 def integer(word: bytes, what: str) -> int:
-    """Return the integer that ``word`` spells.
-
-    Raises:
-        ValueError: it spells none, or one of more than 20 digits; the message says so.
-    """
+    """Return the integer that ``word`` spells.  Raises ValueError if it spells none, or one of more than 20 digits."""
     if not INTEGER.match(word):
         raise ValueError(f"the {what} {shown(word)} is not an integer")
     digits = word.lstrip(b"+-").lstrip(b"0") or b"0"
@@ -62,13 +58,13 @@ def shown(word: bytes) -> str:
     return repr(text)
 
 
-def words_of(line: bytes, most: int = _MOST_FIELDS) -> list[bytes]:
-    """Return the fields of a line, what is left behind the first ``most`` as one.
+def words_of(line: bytes) -> list[bytes]:
+    """Return the fields of a line, what is left behind the first ``_MOST_FIELDS`` as one.
 
     A carriage return inside a line is the whole line end of some old files: it stays part of a field, since lines
     would else run into each other.
     """
-    return line.rstrip(b"\r").translate(_TO_SPACE).replace(b"\r", "↵".encode()).split(None, most)
+    return line.rstrip(b"\r").translate(_TO_SPACE).replace(b"\r", "↵".encode()).split(None, _MOST_FIELDS)
 
 
 def count_of(fields: list[bytes]) -> str:
@@ -91,11 +87,7 @@ def data_lines(blocks: Iterable[Block], comments: bytes, *, blank: bool = False)
 
 
 def peek(blocks: Iterator[Block], comments: bytes, lines: int) -> tuple[list[tuple[int, list[bytes]]], Iterator[Block]]:
-    """Return the first ``lines`` lines that are no comment (or all there are), and all blocks that hold such a line.
-
-    Returns:
-        (number, fields) of each line, and an iterator over the blocks including those looked at.
-    """
+    """Return (number, fields) of the first ``lines`` lines that are no comment, and all blocks that hold such."""
     # The first letter of a line that is neither a gap nor the beginning of a comment.
     begins = re.compile(rb"(?m)^[ \t\v\f\r,]*([^ \t\v\f\r,\n" + re.escape(comments) + rb"])")
     found: list[tuple[int, list[bytes]]] = []
@@ -125,11 +117,7 @@ def after(blocks: Iterator[Block], line: int) -> Iterator[Block]:
 
 
 def header_count(source: Source, word: bytes, what: str, line: int) -> int:
-    """Return a count out of a header.
-
-    Raises:
-        GraphFormatError: it is no integer, or negative.
-    """
+    """Return a count out of a header.  Raises GraphFormatError if it is no integer, or negative."""
     try:
         value = integer(word, what)
     except ValueError as error:

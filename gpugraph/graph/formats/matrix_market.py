@@ -23,11 +23,11 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
-from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
-from gpugraph.graph.formats.columns import Columns
+from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import data_lines, header_count, peek, shown
-from gpugraph.graph.formats.text import Rows, read_rows, write_rows
+from gpugraph.graph.formats.number_lines import Rows
+from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
 
 _BANNER = b"%%matrixmarket"
 _FIELDS = (b"pattern", b"integer", b"unsigned-integer", b"real", b"double")
@@ -67,13 +67,13 @@ def read(source: Source) -> ArcList:
     check_vertices(source, n, line)
     rows = Rows(kind != b"pattern", comments=b"%", real=kind in (b"real", b"double"), low=1, high=n)
     columns = read_rows(source, rows, line, source.device)
-    if columns.count != entries:
-        raise source.error(
-            f"the size line promises {entries} entries, the file lists {columns.count}",
-            "fetch the file again or mend the size line",
-            line=line,
-        )
-    return _arcs(source, columns, rows, n, symmetric)
+    check_lines(source, columns, entries, "entries", line, "size line")
+    arcs = columns.arcs(n, 1, directed=False if symmetric else None, one_sided=symmetric)
+    if symmetric and rows.weighted:
+        there = isinstance(arcs.tails, DeviceColumn)
+        if columns.upper if there else _some_upper(arcs.tails, arcs.heads):
+            _refuse_contradiction(source, arcs.on_host())
+    return arcs
 
 
 def _banner(source: Source) -> tuple[bytes, bool]:
@@ -98,37 +98,15 @@ def _banner(source: Source) -> tuple[bytes, bool]:
     return kind, symmetry == b"symmetric"
 
 
-def _arcs(source: Source, columns: Columns, rows: Rows, n: int, symmetric: bool) -> ArcList:
-    tails, heads = columns.ids(1)
-    weights = columns.all_weights(source.path) if rows.weighted else None
-    if symmetric and weights is not None:
-        there = isinstance(tails, DeviceColumn)
-        if there and columns.upper:
-            _refuse_contradiction(source, *(column.on_host() for column in (tails, heads, weights)))
-        elif not there and _some_upper(tails, heads):
-            _refuse_contradiction(source, tails, heads, weights)
-    return ArcList(
-        tails,
-        heads,
-        weights,
-        n,
-        directed=False if symmetric else None,
-        one_sided=symmetric,
-        vertex_names=numbered_from_one(n),
-    )
-
-
 def _some_upper(tails: NDArray[Any], heads: NDArray[Any]) -> bool:
     """Tell whether an entry lies above the diagonal; in most symmetric matrices none does."""
     pieces = even_ranges(len(tails))
     return any(in_threads(lambda low, high: bool((heads[low:high] > tails[low:high]).any()), pieces))
 
 
-def _refuse_contradiction(source: Source, tails: NDArray[Any], heads: NDArray[Any], weights: NDArray[Any]) -> None:
-    """Refuse a symmetric matrix that gives (i, j) and (j, i) with unequal values.
-
-    The same entry listed twice is a parallel edge, which the builder merges.
-    """
+def _refuse_contradiction(source: Source, arcs: ArcList) -> None:
+    """Refuse a symmetric matrix with unequal (i, j) and (j, i); the same entry twice is a parallel edge."""
+    tails, heads, weights = arcs.tails, arcs.heads, arcs.weights
     upper = heads > tails
     small, large = np.minimum(tails, heads), np.maximum(tails, heads)
     order = np.lexsort((upper, large, small))
@@ -143,12 +121,8 @@ def _refuse_contradiction(source: Source, tails: NDArray[Any], heads: NDArray[An
         f"declared symmetric, but ({tails[second] + 1}, {heads[second] + 1}) is {weights[second]} "
         f"and ({tails[first] + 1}, {heads[first] + 1}) is {weights[first]}",
         "mend the entry, or declare the matrix general and convert it with --symmetrize",
-        line=_line_of_entry(source, second),
+        line=next(islice(data_lines(source.blocks(), b"%"), second + 1, None))[0],
     )
-
-
-def _line_of_entry(source: Source, entry: int) -> int:
-    return next(islice(data_lines(source.blocks(), b"%"), entry + 1, None))[0]
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:

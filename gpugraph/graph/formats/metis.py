@@ -33,11 +33,7 @@ _WORD = re.compile(rb"[^ \t,\v\f]+")
 
 
 def read(source: Source) -> ArcList:
-    """Read an undirected graph; vertex sizes and vertex weights are passed over.
-
-    Raises:
-        GraphFormatError: a bad header or line, or a number of lines or neighbours other than promised.
-    """
+    """Read an undirected graph; vertex sizes and vertex weights are passed over."""
     line, vertices, edges, before, weighted = _header(source)
     blocks = after(source.blocks(), line)
     try:
@@ -85,11 +81,7 @@ def _header(source: Source) -> tuple[int, int, int, int, bool]:
 
 
 def _numbers(source: Source, blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many numbers each line holds, and all the numbers.
-
-    Raises:
-        ValueError: something is not an integer.
-    """
+    """Return how many numbers each line holds, and all the numbers; raise ValueError if one is no integer."""
     import pyarrow as pa
 
     lengths, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -117,11 +109,7 @@ def _numbers(source: Source, blocks: Iterator[Block]) -> tuple[NDArray[np.int64]
 def _columns(
     lengths: NDArray[np.int64], numbers: NDArray[np.int64], vertices: int, before: int, weighted: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return tails, heads and weights, 0-based.
-
-    Raises:
-        ValueError: a line of the wrong length, too few or too many lines, an id out of range.
-    """
+    """Return tails, heads and weights, 0-based; raise ValueError if they do not fit the header."""
     if (lengths[vertices:] != 0).any() or len(lengths) < vertices:
         raise ValueError
     lengths = lengths[:vertices]
@@ -165,11 +153,7 @@ def _diagnose(source: Source, header: int, vertices: int, before: int, weighted:
 
 
 def _check_line(line: bytes, lines: int, vertices: int, before: int, weighted: bool) -> None:
-    """Check a vertex's line, the ``lines``-th, word by word: it may be as long as the file.
-
-    Raises:
-        ValueError: it cannot be taken; the message says why.
-    """
+    """Check the ``lines``-th vertex's line word by word: it may be as long as the file.  Raises ValueError."""
     count = 0
     for count, match in enumerate(_WORD.finditer(line.rstrip(b"\r")), 1):
         if lines > vertices:

@@ -50,11 +50,7 @@ def _layout(vertices: int, arcs: int, target_size: int, weight_size: int) -> tup
 
 
 def read(source: Source) -> CSRGraph:
-    """Map a ``.csr`` file; only its header and its size are checked.
-
-    Raises:
-        GraphFormatError: a header that makes no sense or does not fit the file's size.
-    """
+    """Map a ``.csr`` file.  Raises GraphFormatError if header and size do not fit; no more is checked."""
 
     def refuse(what: str, remedy: str = "fetch or write it again") -> GraphFormatError:
         return source.error(what, remedy)

@@ -31,11 +31,7 @@ _DEFLATE_LIMIT = 1100
 
 
 def read(source: Source) -> ArcList:
-    """Read a sparse matrix.
-
-    Raises:
-        GraphFormatError: no sparse matrix, a rectangular one, one of complex numbers, or damaged data.
-    """
+    """Read a sparse matrix.  Raises GraphFormatError if it is none, not square, complex, or damaged."""
     with reading(source.path, _REMEDY, "a damaged .npz: its directory cannot be read"):
         archive = zipfile.ZipFile(io.BytesIO(source.data.data))
     with archive:
@@ -47,11 +43,7 @@ def _damaged(source: Source, what: str) -> GraphFormatError:
 
 
 def _array(source: Source, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Return one member of a matrix's archive.
-
-    Raises:
-        GraphFormatError: as ``read_array`` says, or it cannot be unpacked.
-    """
+    """Return one member of a matrix's archive.  Raises GraphFormatError if it is damaged."""
     with reading(source.path, _REMEDY, f"a damaged .npz: {name}.npy cannot be unpacked"):
         try:
             return read_array(archive, name, source.require)
@@ -64,15 +56,9 @@ class NoPlainArrayError(ValueError):
 
 
 def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], None] = lambda size: None) -> NDArray[Any]:
-    """Return the array called ``name`` in an archive of NumPy's: one-dimensional or a single value.
+    """Return an array of an archive of NumPy's, one-dimensional or a single value, or raise NoPlainArrayError.
 
-    Args:
-        archive: the archive.
-        name: of the array.
-        require: called with the bytes that will be taken, before they are.
-
-    Raises:
-        NoPlainArrayError: it is missing, is not as long as its header says, or is no row of plain values.
+    ``require`` is called with the bytes that will be taken, before they are.
     """
     if f"{name}.npy" not in archive.namelist():
         raise NoPlainArrayError(f"{name} is missing")
@@ -137,11 +123,7 @@ def _summed(source: Source, arcs: ArcList) -> ArcList:
 
 
 def _format(source: Source, value: NDArray[Any]) -> str:
-    """Return the kind of matrix.
-
-    Raises:
-        GraphFormatError: it is not one of those that are read.
-    """
+    """Return the kind of matrix.  Raises GraphFormatError if it is not one of those that are read."""
     item = value.reshape(-1)[0] if value.size == 1 else b"?"
     kind = item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
     if kind not in ("csr", "csc", "coo"):

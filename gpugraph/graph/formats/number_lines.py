@@ -40,17 +40,41 @@ _EXACT = 2**53
 _TENS = tuple(10.0**k for k in range(23))
 _SPACE, _TAB, _RETURN, _END, _MINUS, _PLUS, _POINT, _ZERO = (ord(c) for c in " \t\r\n-+.0")
 _E, _SMALL_E = ord("E"), ord("e")
+ANY_ID = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What the lines of a format look like.
+
+    Attributes:
+        weighted: a weight follows the two vertex ids.
+        prefix: the word before them (``b"a"`` in DIMACS), or empty.
+        comments: bytes that begin a line to be skipped.
+        real: weights load as float64 even if all are integers.
+        low, high: the vertex ids allowed.
+        separators: bytes between which a field may not be empty; other white space is just a gap.
+    """
+
+    weighted: bool
+    prefix: bytes = b""
+    comments: bytes = b"#%"
+    real: bool = False
+    low: int = 0
+    high: int = ANY_ID
+    separators: bytes = b","
+
+    @property
+    def fields(self) -> int:
+        """Fields on a line, the prefix included."""
+        return 2 + self.weighted + bool(self.prefix)
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What the lines of a part list.
+    """What the lines of a part list: (k,) int32 or int64 ids, weights or None, and the bounds of both.
 
-    Attributes:
-        tails, heads: (k,) int32 or int64.
-        weights: (k,) of the narrowest of uint32, int32 and int64, or float64; or None.
-        low, high: the least and the greatest id.
-        least, most: the least and the greatest weight, if they are whole numbers.
+    Weights are of the narrowest of uint32, int32 and int64, with bounds, or float64.
     """
 
     tails: NDArray[Any]
@@ -221,11 +245,7 @@ def _cut_out(block: Any, starts: Any, words: Any) -> None:
 
 
 class _Slab:
-    """Memory for columns that are kept, one behind the other.
-
-    It is the system's own, and goes back to it with the last column: what threads take from and give back to the
-    allocator stays with the process.
-    """
+    """Memory for columns that are kept, one behind the other: the system's own, to which it goes back with the last."""
 
     def __init__(self, dtype: DTypeLike, size: int):
         self._free: NDArray[Any] = np.empty(0, dtype)
@@ -264,37 +284,19 @@ class _Desk:
 
 
 class LineParser:
-    """Parses lines of numbers; any number of threads may use it.
+    """Parses lines of numbers, all ``kept`` until the end or not; any number of threads may use it."""
 
-    Its arguments are the attributes of ``text.Rows``, and whether all that is listed is ``kept`` until the end.
-    """
-
-    def __init__(
-        self,
-        *,
-        weighted: bool,
-        prefix: bytes,
-        comments: bytes,
-        real: bool,
-        low: int,
-        high: int,
-        separators: bytes,
-        kept: bool = True,
-    ):
-        self._known = len(prefix) <= 1 <= len(comments) <= 2 and separators in (b",", b",\t")
-        comments = comments or b"#"
-        self._marks = (prefix or b"\0")[0], comments[0], comments[-1], b"\t" in separators, weighted
-        self._weighted, self._real, self._low, self._high = weighted, real, low, high
-        self._shortest = 4 + 2 * weighted + 2 * bool(prefix)
+    def __init__(self, rows: Rows, *, kept: bool = True):
+        self._known = len(rows.prefix) <= 1 <= len(rows.comments) <= 2 and rows.separators in (b",", b",\t")
+        comments = rows.comments or b"#"
+        self._marks = (rows.prefix or b"\0")[0], comments[0], comments[-1], b"\t" in rows.separators, rows.weighted
+        self._rows = rows
+        self._shortest = 2 * rows.fields
         self._slab = _SLAB if kept else _SMALL_SLAB
         self._desks: list[_Desk] = []
 
     def part(self, text: PlainText, start: int, stop: int) -> Piece | None:
-        """Return what the lines that begin in the bytes [start, stop) list, or None: they hold something unknown here.
-
-        Raises:
-            InputError: the text cannot be read.
-        """
+        """Return what the lines that begin in the bytes [start, stop) list, or None: something is unknown here."""
         desk = self._desk()
         letters, _, desk.text = text.lines(start, stop, desk.text)
         return self._parsed(letters, desk)
@@ -322,13 +324,13 @@ class LineParser:
             self._desks.append(desk)
             return Piece(np.zeros(0, np.int32), np.zeros(0, np.int32), None, 0, 0, 0, 0)
         ids: np.dtype[Any] = np.dtype(np.int32)
-        real, room = self._real, len(letters) // self._shortest + 2
-        words, hard = desk.words_for(room if self._weighted else 1)
+        real, room = self._rows.real, len(letters) // self._shortest + 2
+        words, hard = desk.words_for(room if self._rows.weighted else 1)
         for _ in range(3 if self._known else 0):
             narrow = ids.itemsize == 4
             tails, heads = (s.room(room) if narrow else np.empty(room, ids) for s in (desk.tails, desk.heads))
             end, k, left, low, high, least, most = _parse(
-                letters, 0, len(letters), *self._marks, real, self._low, self._high, tails, heads, words, hard
+                letters, 0, len(letters), *self._marks, real, self._rows.low, self._rows.high, tails, heads, words, hard
             )
             if end == _UNKNOWN:
                 break
@@ -338,7 +340,7 @@ class LineParser:
                     desk.heads.keep(k)
                 if left and not _converted(letters, words, hard[:left]):
                     break
-                weights = _narrowed(words[:k], least, most, real, desk.weights) if self._weighted else None
+                weights = _narrowed(words[:k], least, most, real, desk.weights) if self._rows.weighted else None
                 self._desks.append(desk)
                 return Piece(tails[:k], heads[:k], weights, int(low), int(high), int(least), int(most))
             real, ids = real or end == _REALS, np.dtype(np.int64) if end == _WIDE else ids

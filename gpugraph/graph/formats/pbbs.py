@@ -28,11 +28,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(source: Source) -> ArcList:
-    """Read either variant; real weights are float64.
-
-    Raises:
-        GraphFormatError: the first word, a number or their count is not what it should be, or the rows are damaged.
-    """
+    """Read either variant; real weights are float64.  Raises GraphFormatError if it is damaged."""
     words = b"".join(source.chunks()).removeprefix(b"\xef\xbb\xbf").split()
     if not words or words[0] not in _HEADS:
         raise source.error("does not begin with AdjacencyGraph or WeightedAdjacencyGraph", line=1)

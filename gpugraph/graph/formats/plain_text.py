@@ -24,14 +24,9 @@ _SCAN = 1 << 24
 
 
 class PlainText:
-    """A text of which threads take lines.
+    """A text of which threads take lines: in an open file, by its descriptor, or ``held`` in memory.
 
-    Args:
-        path: what messages call it.
-        file: descriptor of an open file, or None.
-        held: the text where there is no file.
-        size: bytes of it.
-        require: called with bytes that will be taken for one long line, before they are.
+    ``require`` is called with bytes that will be taken for one long line, before they are.
     """
 
     def __init__(self, path: str, file: int | None, held: bytes | None, size: int, require: Callable[[int], None]):
@@ -58,26 +53,14 @@ class PlainText:
         return filled
 
     def parts(self, begin: int, *, small: bool = False) -> list[tuple[int, int]]:
-        """Return the text from byte ``begin`` on, where a line begins, cut into ranges of bytes.
-
-        Small ones take less memory, where nothing is kept of what they list.
-        """
+        """Return the text from byte ``begin`` on, where a line begins, in ranges of bytes, shorter if ``small``."""
         size = PART // 2 if small else PART
         return [(start, min(start + size, self.size)) for start in range(begin, self.size, size)]
 
     def lines(self, start: int, stop: int, room: bytearray) -> tuple[Bytes, int, bytearray]:
-        """Return the lines that begin in the bytes [start, stop), whole, the last of them ended.
+        """Read the lines that begin in the bytes [start, stop), whole, the last of them ended, to ``room``.
 
-        Args:
-            start: a byte of the text.
-            stop: one behind it.
-            room: where they are read to.
-
-        Returns:
-            The lines, (bytes,) and not to be written; the byte at which they begin; and the room, or a larger one.
-
-        Raises:
-            InputError: the file cannot be read.
+        Returns the lines, (bytes,) and not to be written; the byte at which they begin; and the room, or a larger one.
         """
         begin = max(start - 1, self.first)
         if len(room) < stop - begin + _TAIL:

@@ -49,10 +49,7 @@ _BYTES_OF_OBJECTS = 60
 
 
 def is_table(source: Source) -> bool:
-    """Tell whether a list of edges is a table: with semicolons, with names of columns that are known, or with words.
-
-    With words its vertices are called by words: each of its first lines, column names aside, says so.
-    """
+    """Tell whether an edge list is a table: with semicolons, known names of columns, or words for vertices."""
     text = _COMMENT.sub(b"", source.head).lstrip()
     first = text.split(b"\n", 1)[0]
     names = re.split(
@@ -72,11 +69,7 @@ def is_table(source: Source) -> bool:
 
 
 def read_table(source: Source) -> ArcList:
-    """Read a table of text: the columns that ``--columns`` names, else the first two or three.
-
-    Raises:
-        GraphFormatError: there is no such column, a line has another number of fields, or a weight is no number.
-    """
+    """Read a table of text: the columns that ``--columns`` names, else the first two or three."""
     import pyarrow.compute as pc
 
     text = _COMMENT.sub(b"", source.data.tobytes().removeprefix(b"\xef\xbb\xbf")).lstrip(b"\r\n")
@@ -134,11 +127,7 @@ def _require_utf8(source: Source) -> None:
 
 
 def read_parquet(source: Source) -> ArcList:
-    """Read a Parquet file: the columns that ``--columns`` names, else the first two or three.
-
-    Raises:
-        GraphFormatError: it is damaged, or there is no such column.
-    """
+    """Read a Parquet file: the columns that ``--columns`` names, else the first two or three."""
     from pyarrow import parquet
 
     with reading(source.path, AGAIN):
@@ -229,7 +218,8 @@ def _ids(source: Source, columns: Sequence[Any]) -> NDArray[Any] | tuple[list[st
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    both = pa.chunked_array([chunk for column in columns for chunk in column.cast(_common(columns)).chunks])
+    kind = pa.int64() if all(pa.types.is_integer(column.type) for column in columns) else pa.string()
+    both = pa.chunked_array([chunk for column in columns for chunk in column.cast(kind).chunks])
     if pa.types.is_string(both.type):
         both = pc.utf8_trim_whitespace(both)
         if len(both) and pc.all(pc.match_substring_regex(both, r"^\+?\d{1,18}$")).as_py():
@@ -247,19 +237,8 @@ def _ids(source: Source, columns: Sequence[Any]) -> NDArray[Any] | tuple[list[st
     return words[order].tolist(), place[coded.indices.to_numpy()]
 
 
-def _common(columns: Sequence[Any]) -> Any:
-    """Return the type that two columns of ids are taken as: int64, or text where either is no whole number."""
-    import pyarrow as pa
-
-    return pa.int64() if all(pa.types.is_integer(column.type) for column in columns) else pa.string()
-
-
 def _weights(source: Source, column: Any) -> NDArray[Any]:
-    """Return a column of weights: whole numbers in the narrowest type, reals as float64 (float32 as it is).
-
-    Raises:
-        GraphFormatError: one is no number, or would have to be rounded.
-    """
+    """Return a column of weights: whole numbers in the narrowest type, reals as float64 (float32 as it is)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -331,11 +310,7 @@ def _arcs(
 
 
 def read_attributes(source: Source) -> ArcList:
-    """Read NetworkX's list of edges, ``u v {'weight': 3}``; an edge without a weight weighs 1.
-
-    Raises:
-        GraphFormatError: a line is none of these.
-    """
+    """Read NetworkX's list of edges, ``u v {'weight': 3}``; an edge without a weight weighs 1."""
     import pyarrow as pa
 
     ends: list[list[str]] = [[], []]
@@ -401,10 +376,7 @@ def _has_attributes(head: bytes) -> bool:
     return bool(brace and first and not re.search(rb"[\x00-\x08]", ends) and rest.rstrip(b" \t\r").endswith(b"}"))
 
 
-def _is_gml(head: bytes) -> bool:
-    return re.match(rb"(?:\s|#[^\n]*\n|[A-Za-z]\w*\s+(?:\"[^\"]*\"|[\d.]+)\s)*+graph\s*\[", head) is not None
-
-
+_GML = re.compile(rb"(?:\s|#[^\n]*\n|[A-Za-z]\w*\s+(?:\"[^\"]*\"|[\d.]+)\s)*+graph\s*\[")
 TABLE = Format(name="table", title="table with named columns", extensions=(), read=read_table, ids="any")
 PARQUET = Format(
     name="parquet",
@@ -435,5 +407,5 @@ GML = Format(
     title="GML",
     extensions=(".gml",),
     read=lambda source: _read_by_networkx(source, "read_gml"),
-    sniff=_is_gml,
+    sniff=lambda head: _GML.match(head) is not None,
 )

@@ -13,7 +13,6 @@ import math
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import INTEGER, after, count_of, data_lines, integer, shown, words_of
-from gpugraph.graph.formats.number_lines import LineParser
+from gpugraph.graph.formats.number_lines import ANY_ID, LineParser, Rows
 from gpugraph.host import require_memory
 
 _INT64 = 2**63
@@ -36,51 +35,17 @@ _ARCS_BETWEEN = 1 << 20
 """Arcs after which it is asked whether there is memory for more."""
 _AHEAD = 2
 """Parts for each thread, of a text whose arcs go to a device, that are parsed or being parsed and not on their way."""
-ANY_ID = _INT64 - 1
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What the lines of a format look like.
-
-    Attributes:
-        weighted: a weight follows the two vertex ids.
-        prefix: the word before them (``b"a"`` in DIMACS), or empty.
-        comments: bytes that begin a line to be skipped.
-        real: weights load as float64 even if all are integers.
-        low, high: the vertex ids allowed.
-        separators: bytes between which a field may not be empty; other white space is just a gap.
-    """
-
-    weighted: bool
-    prefix: bytes = b""
-    comments: bytes = b"#%"
-    real: bool = False
-    low: int = 0
-    high: int = ANY_ID
-    separators: bytes = b","
-
-    @property
-    def fields(self) -> int:
-        """Fields on a line, the prefix included."""
-        return 2 + self.weighted + bool(self.prefix)
 
 
 def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None = None) -> Columns:
-    """Parse the lines of a file.
-
-    Args:
-        source: the file.
-        rows: what they look like.
-        behind: the number of the line behind which they begin.
-        device: where the arcs go while they are parsed.
+    """Parse the lines of a file behind line number ``behind``; ``device``: where the arcs go meanwhile.
 
     Raises:
         GraphFormatError: a line that is not as ``rows`` says, with its number.
         OutOfMemory: there are more arcs than memory for a graph of them.
     """
-    columns, asked = Columns(device), 0
-    parser = LineParser(**vars(rows), kept=device is None)
+    columns, asked = Columns(source.path, rows.weighted, device), 0
+    parser = LineParser(rows, kept=device is None)
 
     def check_room(between: int) -> int:
         """Ask whether there is memory, if ``between`` arcs were added since; asking takes as long as some 1000 arcs."""
@@ -117,6 +82,15 @@ def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None
     return columns
 
 
+def check_lines(
+    source: Source, columns: Columns, promised: int | None, noun: str, line: int | None, header: str
+) -> None:
+    """Refuse a file that lists another number of arcs than its header, in ``line``, promises."""
+    if promised not in (None, columns.count):
+        what = f"the {header} promises {promised} {noun}, the file lists {columns.count}"
+        raise source.error(what, f"fetch the file again or mend the {header}", line=line)
+
+
 def arrow_reader(content: bytes, part: bool = False) -> Any:
     """Return bytes as a file for Arrow, in memory of Arrow's own; ``part``: it is the later part of one.
 
@@ -134,14 +108,7 @@ def arrow_reader(content: bytes, part: bool = False) -> Any:
 
 
 def parse_numbers(block: bytes, types: dict[str, Any], delimiter: str, word: str = "") -> Any:
-    """Return a block of numbers as an Arrow table, or None if it is not as the types say.
-
-    Args:
-        block: the lines.
-        types: Arrow type of every column, None for whatever it looks like.
-        delimiter: one character.
-        word: the one way to write True.
-    """
+    """Return lines as an Arrow table, or None if not as ``types`` say; ``word`` is the one way to write True."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -168,11 +135,7 @@ def parse_numbers(block: bytes, types: dict[str, Any], delimiter: str, word: str
 
 
 def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-    """Parse a block line by line.
-
-    Raises:
-        GraphFormatError: the first line that cannot be taken.
-    """
+    """Parse a block line by line.  Raises GraphFormatError at the first line that cannot be taken."""
     tails: list[int] = []
     heads: list[int] = []
     weights: list[int | float] = []
@@ -196,11 +159,7 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
 
 
 def _fields(line: bytes, rows: Rows) -> list[bytes]:
-    """Return the two ids, and the weight, of a line.
-
-    Raises:
-        ValueError: it has other fields; the message says which.
-    """
+    """Return the two ids, and the weight, of a line.  Raises ValueError if it has other fields."""
     for separator in (rows.separators[i : i + 1] for i in range(len(rows.separators))):
         cells = line.split(separator) if separator in line else []
         if empty := [i for i, cell in enumerate(cells, 1) if not cell.strip()]:
@@ -217,11 +176,7 @@ def _fields(line: bytes, rows: Rows) -> list[bytes]:
 
 
 def _weight_column(weights: list[int | float], lines: list[int], rows: Rows, path: str) -> NDArray[Any]:
-    """Return the weights of one block: reals if any is, else integers.
-
-    Raises:
-        GraphFormatError: no type holds them all as they are written.
-    """
+    """Return the weights of one block, reals if any is, or raise GraphFormatError if no type holds them all."""
     real = rows.real or any(isinstance(w, float) for w in weights)
     if real and not rows.real:
         for line, w in zip(lines, weights, strict=True):
@@ -288,17 +243,9 @@ def write_rows(
     weights: bool = True,
     lower: bool = False,
 ) -> None:
-    """Write a line per arc: [prefix] tail head [weight].
+    """Write a line per arc: [prefix] tail head [weight], the first vertex being ``base``, or by (n,) ``names``.
 
-    Args:
-        stream: where to.
-        graph: the graph.
-        base: the number of the first vertex.
-        names: (n,) what to call the vertices instead, ascending, or None.
-        prefix: a word to begin each line with.
-        delimiter: what separates fields.
-        weights: write them.
-        lower: write only arcs to a smaller vertex, that is each edge of an undirected graph once.
+    ``lower`` writes only arcs to a smaller vertex, that is each edge of an undirected graph once.
     """
     for tails, heads, values in arc_chunks(graph):
         if lower:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.graph.chunks import Runner
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, BLOCK, INDICES
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, index_bits_of
 
 if TYPE_CHECKING:
     from gpugraph.graph.device_build import Rows
@@ -28,13 +28,9 @@ FILE = KernelFile("generate.cu", INDICES)
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a family.
+    """One parameter of a family, ``"int"``, ``"decimal"`` (exact, a Fraction) or ``"flag"``, between two bounds.
 
-    Attributes:
-        kind: ``"int"``, ``"decimal"`` (exact, a Fraction) or ``"flag"``.
-        default: the value when it is left out; None: it has none.
-        required: it must be given.
-        low, high: the least and the greatest value allowed.
+    The default is the value when it is left out, which a ``required`` one cannot be; None: it has none.
     """
 
     key: str
@@ -57,13 +53,9 @@ def probability(key: str, default: str) -> Parameter:
 
 @dataclass(frozen=True)
 class Size:
-    """How large a graph is before it is made.
+    """How large a graph is before it is made: n, exact; edges or arcs drawn; arcs stored, at most or about.
 
-    Attributes:
-        vertices: n, exact.
-        samples: edges or arcs drawn before loops and repeats go.
-        arcs: arcs stored at most, or about as many where the number is random.
-        scratch_bytes: what the generator holds besides the arcs.
+    ``scratch_bytes`` is what the generator holds besides the arcs.
     """
 
     vertices: int
@@ -111,16 +103,8 @@ class Family:
 class Launches:
     """The launches of kernels that draw the edges of a graph on a device.
 
-    Args:
-        device: that device.
-        values: the parameters.
-        seed: of every draw.
-        rule: (11,) uint64, where the weights lie: ``WeightRule`` in generate.cu.
-        dtype: of the weights.
-
-    Attributes:
-        exact: nearly every item gives an edge.
-        weigh: from the rows to their (arcs,) weights, where the family has its own; else None, and ``hashes`` does it.
+    ``rule``, (11,) uint64, is the ``WeightRule`` of generate.cu; ``exact``: nearly every item gives an edge; ``weigh``
+    makes the (arcs,) weights of rows where the family has its own, else it is None, and ``hashes`` does it.
     """
 
     def __init__(self, device: Device, values: Values, seed: int, rule: NDArray[np.uint64], dtype: str):
@@ -146,9 +130,7 @@ class Launches:
         for file, name, items, args in self._launches:
             low, high = max(first - before, 0), items if last is None else min(last - before, items)
             if low < high:
-                kernel = file.kernel(self.device, None, name)
-                grid = covering_grid(self.device, high - low, BLOCK)
-                kernel(grid, BLOCK, (np.int64(high), np.int64(low), *sink, *args))
+                file.launch(self.device, name, high - low, np.int64(high), np.int64(low), *sink, *args)
             before += items
 
     def hashes(self, rows: Rows) -> Array:
@@ -156,8 +138,6 @@ class Launches:
         arcs, device = int(rows.targets.size), self.device
         weights = device.empty(arcs, self.dtype)
         if arcs:
-            kernel = FILE.kernel(device, {"INDEX_BITS": 8 * rows.offsets.dtype.itemsize}, "weights")
-            grid = covering_grid(device, -(-arcs // ARCS_PER_THREAD), BLOCK)
-            sizes = np.int32(rows.offsets.size - 1), np.int64(arcs)
-            kernel(grid, BLOCK, (*sizes, rows.offsets, rows.targets, self.rule, weights))
+            args = np.int32(rows.offsets.size - 1), np.int64(arcs), rows.offsets, rows.targets, self.rule, weights
+            FILE.launch(device, "weights", -(-arcs // ARCS_PER_THREAD), *args, defines=index_bits_of(rows.offsets))
         return weights

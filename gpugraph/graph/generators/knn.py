@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpugraph.compiled import njit
-from gpugraph.devices.base import Array, covering_grid
+from gpugraph.devices.base import Array
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.counter_random import hash64
-from gpugraph.graph.device_rows import BLOCK, INDICES
+from gpugraph.graph.device_rows import INDICES, index_bits_of
 from gpugraph.graph.generators.family import Family, Launches, Parameter, Size, Values, edges
+from gpugraph.graph.sort_arcs import row_starts
 
 if TYPE_CHECKING:
     from gpugraph.graph.device_build import Rows
@@ -107,19 +108,13 @@ def _arcs(values: Values, seed: int, run: Runner) -> Any:
     x, y, cell = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int64)
     run(lambda lo, hi: _points(lo, hi, cells, np.uint64(seed), x, y, cell), n, "placing points", whole=True)
     order = np.argsort(cell, kind="stable")
-    starts = np.zeros(cells * cells + 1, np.int64)
-    np.cumsum(np.bincount(cell, minlength=cells * cells), out=starts[1:])
+    starts = row_starts(cell, cells * cells)
     x, y = x[order], y[order]
     begin, end = run.range_of(n)
     tails = np.repeat(np.arange(begin, end, dtype=run.index), k)
     heads, weights = np.empty(len(tails), run.index), np.empty(len(tails), np.uint32)
     run(lambda lo, hi: _nearest(lo, hi, begin, k, cells, starts, x, y, heads), n, "finding neighbours", chunk=_CHUNK)
-    run(
-        lambda lo, hi: _distances(lo, hi, begin, k, n, x, y, heads, weights),
-        len(tails),
-        "measuring edges",
-        whole=True,
-    )
+    run(lambda lo, hi: _distances(lo, hi, begin, k, n, x, y, heads, weights), len(tails), "measuring edges", whole=True)
     return tails, heads, weights
 
 
@@ -131,15 +126,11 @@ def _launch(on: Launches) -> None:
     heads, best = device.empty(n * k, np.int32), device.empty(n * k, np.float32)
     size, lines = np.int64(n), np.int64(cells)
 
-    def launch(name: str, threads: int, *args: Any, index_bits: int | None = None) -> None:
-        kernel = _FILE.kernel(device, None if index_bits is None else {"INDEX_BITS": index_bits}, name)
-        kernel(covering_grid(device, threads, BLOCK), BLOCK, (size, *args))
-
-    launch("points", n, lines, on.seed, order)
+    _FILE.launch(device, "points", n, size, lines, on.seed, order)
     device.sort(order)
-    launch("cells", cells * cells + 1, lines, order, starts)
-    launch("place", n, on.seed, order, x, y)
-    launch("nearest", n, np.int32(k), lines, starts, x, y, heads, best)
+    _FILE.launch(device, "cells", cells * cells + 1, size, lines, order, starts)
+    _FILE.launch(device, "place", n, size, on.seed, order, x, y)
+    _FILE.launch(device, "nearest", n, size, np.int32(k), lines, starts, x, y, heads, best)
     on.add("edges", n * k, np.int32(k), heads, file=_FILE)
 
     dtype = on.dtype  # not `on` itself, which holds this function: memory of the device would wait for a collector
@@ -147,8 +138,8 @@ def _launch(on: Launches) -> None:
     def weigh(rows: Rows) -> Array:
         weights = device.empty(rows.targets.size, dtype)
         kind = np.int32(weights.dtype.itemsize), np.int32(weights.dtype.kind == "f")
-        bits = 8 * rows.offsets.dtype.itemsize
-        launch("weights", 32 * n, rows.offsets, rows.targets, x, y, *kind, weights, index_bits=bits)
+        args = size, rows.offsets, rows.targets, x, y, *kind, weights
+        _FILE.launch(device, "weights", 32 * n, *args, defines=index_bits_of(rows.offsets))
         return weights
 
     on.weigh = weigh

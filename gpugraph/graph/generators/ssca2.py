@@ -80,10 +80,7 @@ def _inside(first: int, last: int, starts: Any, edges: Any, scale: int, seed: An
 def _between(
     first: int, last: int, clique: int, starts: Any, scale: int, limit: Any, seed: Any, at: int, tails: Any, heads: Any
 ) -> int:
-    """Return the number of edges that leave the cliques of the vertices [first, last).
-
-    ``clique`` is the one that holds ``first``.  With tails given, also write the edges, from ``at`` on.
-    """
+    """Count edges that leave the cliques of the vertices [first, last); with tails, write them from ``at`` on."""
     k1, k2 = shuffle_keys(seed)
     mask, half = (np.uint64(1) << np.uint64(scale)) - np.uint64(1), np.uint64((scale + 1) // 2)
     base = hash64(seed + np.uint64(12))

@@ -14,8 +14,9 @@ from gpugraph import host
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph.formats import number_lines, plain_text
 from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.formats.number_lines import Rows
 from gpugraph.graph.formats.plain_text import PlainText
-from gpugraph.graph.formats.text import Rows, read_rows
+from gpugraph.graph.formats.text import read_rows
 from gpugraph.graph.load import load_file
 
 
@@ -67,7 +68,7 @@ def test_parts_that_are_read_in_another_way_keep_their_place(tmp_path: Path, odd
     (tmp_path / "a.wel").write_text("\n".join(lines))
     with Source(tmp_path / "a.wel") as source:
         columns = read_rows(source, Rows(weighted=True))
-    weights, (tails, heads) = columns.all_weights("a"), columns.ids()
+    weights, (tails, heads) = columns.all_weights(), columns.ids()
     fields = [line.replace(",", "").split() for line in lines if line and line[0] != "#"]
     assert [tails.tolist(), heads.tolist()] == [[int(words[i]) for words in fields] for i in (0, 1)]
     assert weights.tolist() == [float(words[2]) for words in fields]
