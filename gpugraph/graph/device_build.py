@@ -281,16 +281,9 @@ def transposed_on_device(device: Device, offsets: Array, targets: Array, weights
 
 
 def renumbered_on_device(device: Device, rows: Rows, weights: Array, numbers: Array) -> tuple[Rows, Array]:
-    """Return the rows of a graph whose vertices take other numbers, and their (arcs,) weights.
+    """Return the rows of a graph whose vertices take other numbers, (n,) int32, and their (arcs,) weights.
 
-    Args:
-        device: where all of them lie.
-        rows: the rows; their targets are changed.
-        weights: (arcs,) of those rows.
-        numbers: (n,) int32, the new number of every vertex.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
+    The targets of the rows given are changed.  Raises OutOfMemory if the device has no room for it.
     """
     arcs, first = int(rows.targets.size), rows.first_negative
     if first is not None:
@@ -299,9 +292,8 @@ def renumbered_on_device(device: Device, rows: Rows, weights: Array, numbers: Ar
     if arcs:
         device.require(4 * arcs)
         ids = _tails(device, rows.offsets, arcs), rows.targets
-        kernel = FILE.kernel(device, {}, "renumber")
         for column in ids:
-            kernel(covering_grid(device, arcs, BLOCK), BLOCK, (np.int64(arcs), column, numbers))
+            FILE.launch(device, "renumber", arcs, np.int64(arcs), column, numbers)
         made, weights = _listed(device, int(rows.offsets.size) - 1, False, [(*ids, weights)])
     return replace(rows, offsets=made.offsets, targets=made.targets, first_negative=first), weights
 

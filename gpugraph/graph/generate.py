@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.devices.base import Array, Device, covering_grid
+from gpugraph.devices.base import Array, Device
 from gpugraph.errors import OutOfMemory
 from gpugraph.graph.build import ArcList, build, notes_of
 from gpugraph.graph.chunks import Progress, Runner
@@ -34,7 +34,7 @@ from gpugraph.graph.device_build import (
     renumbered_on_device,
     rows_on_device,
 )
-from gpugraph.graph.device_rows import BLOCK, DeviceRows
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.families import FAMILIES, ORDERS
 from gpugraph.graph.generators.family import FILE, Launches
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
@@ -225,11 +225,7 @@ def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph
 
 
 def _numbers_on_device(spec: Spec, device: Device, launches: Launches) -> Array:
-    """Return what ``_numbers`` does, (n,) int32 on a device.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
-    """
+    """Return what ``_numbers`` does, (n,) int32 on a device, or raise OutOfMemory."""
     n, by_degree = spec.vertices, spec.order == "degree"
     bits, base = max(1, (n - 1).bit_length()), np.uint64(_shuffle_base(spec))
     device.require(12 * n)
@@ -239,10 +235,9 @@ def _numbers_on_device(spec: Spec, device: Device, launches: Launches) -> Array:
         ends = np.int32(0), np.int32(True), np.int32(bits), np.int64(0), np.int64(n)  # both ends of every arc count
         launches.emit((keys, *ends, device.full(4, 0, np.uint64)))
     order = np.int64(n), np.int32(by_degree), base, np.int32(bits), keys
-    grid = covering_grid(device, n, BLOCK)
-    FILE.kernel(device, None, "order_keys")(grid, BLOCK, order)
+    FILE.launch(device, "order_keys", n, *order)
     device.sort(keys)
-    FILE.kernel(device, None, "numbers")(grid, BLOCK, (*order, numbers))
+    FILE.launch(device, "numbers", n, *order, numbers)
     return numbers
 
 
