@@ -49,14 +49,9 @@ USUAL_SAMPLES = 30
 
 @dataclass(frozen=True)
 class Need:
-    """What a cell will need.
+    """What a cell will need: seconds of its own and to open the graph (shared), bytes at the peak on host and GPU.
 
-    Attributes:
-        seconds: of its own, without opening the graph.
-        opening_s: to open the graph, once for all that share it.
-        host_bytes: at the peak, on the host.
-        device_bytes: on the GPU; 0 where there is none.
-        basis: where ``seconds`` comes from: ``"results"``, ``"traffic"`` or ``"rates"``.
+    ``basis`` says where ``seconds`` comes from: ``"results"``, ``"traffic"`` or ``"rates"``.
     """
 
     seconds: float

@@ -71,13 +71,9 @@ def _shown(formula: Formula, record: Record, groups: Mapping[str, Sequence[Recor
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of an expectation.
+    """What came of an expectation, in words: the expectation and its place, what is stated, and what was measured.
 
-    Attributes:
-        text, where: as the sweep says them.
-        stated: what is expected, in words.
-        ours: what was measured, in words.
-        verdict: ``"yes"``, ``"yes, more"``, ``"less"``, ``"no"``, ``"no, the same"``, ``"unclear"`` or ``"–"``.
+    ``verdict`` is ``"yes"``, ``"yes, more"``, ``"less"``, ``"no"``, ``"no, the same"``, ``"unclear"`` or ``"–"``.
     """
 
     text: str

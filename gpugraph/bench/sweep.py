@@ -19,13 +19,9 @@ from gpugraph.bench.toml_file import Document
 
 @dataclass(frozen=True)
 class Variant:
-    """One value of the algorithm axis.
+    """One value of the algorithm axis: a registered name, ``auto``, ``FILE.py:OBJECT`` or ``peer:NAME``.
 
-    Attributes:
-        name: a registered name, ``auto``, ``FILE.py:OBJECT`` or ``peer:NAME``.
-        device: runs there alone, whatever the axis ``device`` says.
-        options: parameters fixed for this value.
-        prepare: preparations fixed for this value, whatever the axis says.
+    Device, options and preparations given here are fixed for this value, whatever the axes say.
     """
 
     name: str

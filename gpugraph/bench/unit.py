@@ -44,8 +44,7 @@ class Unit:
     """A task as a call for an engine, which returns ``records``, ``devices`` or an ``error``.
 
     Attributes:
-        task: as ``Task.packed`` returns it.
-        run: names the run of the bench.
+        task, run: as ``Task.packed`` returns it; a name of the run of the bench.
         folder: where relative paths of graphs begin, if the machine has it.
         path: of a file for the records; what another start of the same job has in it is kept.  None: a temporary one.
         alone: machine and GPUs are for one unit at a time, which the engine does not see to.

@@ -19,14 +19,10 @@ from gpugraph.quantities import count, duration, in_units, percent, rate
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """A record with the names it goes by among the others that are shown.
+    """A record with the names it goes by among the others that are shown, as short as they can be.
 
-    Attributes:
-        record: it.
-        variant: the algorithm with whatever else sets it apart.
-        device: as short as it can be.
-        over_cpu: how many times as fast as the fastest CPU run of the same work it is, where that is known.
-        answers_over_cpu: the same of the times to answer.
+    ``over_cpu`` and ``answers_over_cpu``: how many times as fast as the fastest CPU run of the same work it is, if
+    known.
     """
 
     record: Record

@@ -99,12 +99,9 @@ class Comparison:
 
 
 def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float = 0.05) -> Comparison:
-    """Compare two runs.
+    """Compare two runs: ``base`` sets the standard, ``new`` is judged.
 
-    Args:
-        base: records of the run that sets the standard.
-        new: records of the run that is judged.
-        threshold: relative change of the median kernel time that matters, above 0.
+    ``threshold`` is the relative change of the median kernel time that matters.
 
     Raises:
         InputError: no cell is in both runs, or the threshold is not above 0.

@@ -136,10 +136,7 @@ _PAUSE_S, _GROWTH, _LONGEST_S = 0.05, 1.5, 0.5
 
 
 class Throttle:
-    """The clock of one cell's samples.
-
-    Args:
-        nvml: the GPU, or the reason why its clock cannot be read.
+    """The clock of one cell's samples, read from the GPU, or the reason why it cannot be.
 
     Attributes:
         absent: the reason why there are no clocks, or None.

@@ -49,9 +49,7 @@ class SpoiledGraph(WroteIntoInput):
 class ForeignCodeGuard:
     """Keeps process and input as they are while foreign code runs; a context manager, entered for each of its steps.
 
-    Args:
-        name: the algorithm.
-        holders: dataclasses whose arrays are its input.
+    The input are the arrays of dataclasses, ``holders``.
 
     Raises:
         SpoiledGraph: on leaving, whether or not it raised something of its own.

@@ -17,10 +17,6 @@ class Turns:
     """The turns of cells, which are called by their places; iterated over, it yields whose turn it is.
 
     Whoever iterates says after each turn what became of it: ``begun``, ``end_of``, ``ended`` or ``tried_later``.
-
-    Args:
-        count: how many cells there are.
-        sampling: the seed of the order, and whether cells whose target is reached wait for the others.
     """
 
     def __init__(self, count: int, sampling: Sampling):

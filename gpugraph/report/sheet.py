@@ -22,14 +22,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes:
-        header, rows: its texts.
-        right: the columns that are flush right.
-        styles: of each row, in a terminal.
-        remarks: a text beneath each row, or nothing.
-    """
+    """A table of texts: which columns are flush right, styles of rows, and remarks beneath them or nothing."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]

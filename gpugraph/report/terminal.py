@@ -84,16 +84,11 @@ def row_lines(
 ) -> list[list[Line]]:
     """Return the lines of the header, and of each row; each column is as wide as its widest cell.
 
-    Where that is more than ``width``, what all rows have in common goes to a line above, columns of words are made
-    narrower and their cells go on in further lines, never broken inside a word or a number.  If even that is too wide,
-    what several rows in turn have in common at their beginning becomes a heading above these, and if that does not
-    suffice either, each row becomes lines of a title and a value.
-
-    Args:
-        header: the titles.
-        rows: the cells.
-        right: the columns that are set flush right, which are never made narrower.
-        width: of the terminal; None: as wide as need be.
+    Where that is more than ``width`` (None: never), what all rows have in common goes to a line above, columns of words
+    are made narrower and their cells go on in further lines, never broken inside a word or a number.  If even that is
+    too wide, what several rows in turn have in common at their beginning becomes a heading above these, and if that
+    does not suffice either, each row becomes lines of a title and a value.  Columns that are flush ``right`` are never
+    made narrower.
     """
     columns = list(zip(header, *rows, strict=True))
     alike = [i for i, column in enumerate(columns) if i not in right and len(rows) > 1 and len(set(column[1:])) == 1]

@@ -88,12 +88,9 @@ def machine(row: Record) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """What an algorithm's square in a matrix shows.
+    """An algorithm's time over the best one's, None where it gave no number; its text, with a * where it proves little.
 
-    Attributes:
-        ratio: its time over the best one's; None where it gave no number.
-        text: that, with a * where it proves little, or why there is none.
-        tone: 0 for the best to 1 for ten times its time and beyond; None without a ratio.
+    ``tone`` is 0 for the best to 1 for ten times its time and beyond.
     """
 
     ratio: float | None
@@ -103,10 +100,9 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Who wins where: of one problem, each algorithm's time on each graph over the best one's.
+    """Who wins where: of one problem, each algorithm's time on each graph over the best one's, ``by`` one of the times.
 
     Attributes:
-        title, by: the problem for people, and which time is compared.
         series: the columns, those that win most often first.
         rows: graph, and a score for each of ``series`` (None where it was not run).
         wins: of each of ``series`` the graphs on which nothing was faster.

@@ -59,17 +59,10 @@ def row_height(rows: int, each: int = 22) -> int:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure.
+    """A figure: its ``key`` in a page's addresses, how to read it, a text for screen readers, and Vega-Lite.
 
-    Attributes:
-        key: its name in a page's addresses.
-        title: what it shows, in a few words.
-        caption: how to read it.
-        description: a text for screen readers.
-        spec: Vega-Lite.
-        header, rows: the same as a table of texts.
-        small: one of several side by side.
-        height: of the plot on a page, pixels.
+    ``header`` and ``rows`` are the same as a table of texts.  A ``small`` one is one of several side by side;
+    ``height`` is that of the plot on a page, in pixels.
     """
 
     key: str

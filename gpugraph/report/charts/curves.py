@@ -28,13 +28,9 @@ _DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [10, 2]]
 
 @dataclass(frozen=True)
 class Point:
-    """A value on a figure.
+    """A value of a series on a figure, with the ends of its interval; ``x`` is a text on an axis of names.
 
-    Attributes:
-        x, y: where it is; ``x`` is a text on an axis of names.
-        variant, device: which series it belongs to.
-        tip: what hovering shows, title → text.
-        low, high: ends of its interval.
+    ``tip`` is what hovering shows, title → text.
     """
 
     x: Any
@@ -73,19 +69,9 @@ def curves(
 ) -> Spec:
     """Return a line for each series and its points with their intervals.
 
-    Args:
-        points: the values.
-        ink: colours.
-        x_title: of the abscissa.
-        y_title: of the ordinate, with its unit.
-        names: the abscissa is a text, not a number.
-        failed: cells without a value, marked at the foot.
-        papers: values that papers state.
-        level: a horizontal line and what it means.
-        log: whether the ordinate is logarithmic; None decides by the values.
-        log_x: whether the abscissa is.
-        percent: the values are shares.
-        titles: of the legends of variant and device.
+    ``failed`` cells are marked at the foot, ``papers`` are values that papers state, ``level`` is a horizontal line and
+    its meaning.  With ``names`` the abscissa is a text; ``percent``: the values are shares; ``log`` None decides by the
+    values.
     """
     positive = [p.y for p in points if p.y > 0] + [m.y for m in papers if m.y]
     if log is None:
