@@ -158,7 +158,7 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
 
 def places(rest: str, kind: str = "gpus") -> list[str]:
     """Return what the workers of each worker see."""
-    return [worker.start._gpu for worker in workers_of(kind, rest, f"--on {kind}:{rest}")]
+    return [worker.start.args[0] for worker in workers_of(kind, rest, f"--on {kind}:{rest}")]
 
 
 def test_each_worker_sees_its_own_gpu_alone_of_those_that_the_bench_sees(gpus, monkeypatch):
