@@ -33,6 +33,14 @@ def plain_njit(function: Function) -> Function:
     return _compiled(function, _nrt=False)
 
 
+def inner_njit(function: Function) -> Function:
+    """Compile what ``plain_njit`` does for callers that are compiled themselves, and for nobody else.
+
+    Without the code that takes Python's arguments apart it takes half the time to compile.
+    """
+    return _compiled(function, _nrt=False, no_cpython_wrapper=True)
+
+
 def parallel_njit(function: Function) -> Function:
     """Compile a function whose one ``prange`` loop runs on all threads."""
     return _compiled(function, parallel=True)

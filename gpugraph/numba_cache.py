@@ -26,6 +26,7 @@ from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 from numba.core.runtime.nrt import rtsys
+from numba.core.types import unliteral
 
 from gpugraph import code_cache
 from gpugraph.clock import COMPILING
@@ -34,10 +35,22 @@ from gpugraph.clock import COMPILING
 def dispatcher_of(function: Callable[..., Any], options: dict[str, bool]) -> Any:
     """Return what compiles a function for each signature that it is called with, and finds what is in the cache."""
     decorate: Any = numba.njit
-    made = decorate(nogil=True, **options)(function)
+    made = decorate(nogil=True, no_cfunc_wrapper=True, **options)(function)
     if isinstance(made, Dispatcher):  # not where Numba is switched off
-        _Cache(made).serve()
+        if not options.get("no_cpython_wrapper"):  # else it is part of its callers' code, which is kept
+            _Cache(made).serve()
+        _forget_literals(made)
     return made
+
+
+def _forget_literals(function: Any) -> None:
+    """Let compiled callers that give a constant use the code for its type: Numba would compile once more for each."""
+    template = function.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return template(list(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
+
+    function.get_call_template = get_call_template
 
 
 class _Cache(NullCache):

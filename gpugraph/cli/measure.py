@@ -151,14 +151,17 @@ def _measure(asked: Asked, name: str) -> None:
     """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.cli.supervised``."""
     from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
+    from gpugraph.measure import compile_ahead
     from gpugraph.ranks.world import world
 
     phase_timer = PhaseTimer("start", Command.began)
     algo, _, chosen = _with_commands(name, asked.commands).partition("@")
     device = chosen or (_device_of(algo) if asked.device == "auto" else asked.device)
-    if (comm := world()) is None:
-        expect_device(device)  # which takes as long as all the imports that follow
+    # The driver, and a compilation ahead, begin while the imports that follow take their time.
+    on_cpu = (comm := world()) is None and not expect_device(device) and device in ("auto", "cpu")
     if not is_foreign(algo):
+        if on_cpu:
+            compile_ahead.begin(asked.problem, str(asked.graph), algo)
         _import_numpy()
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell

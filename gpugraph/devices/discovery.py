@@ -53,14 +53,16 @@ def _limited(device: Any, text: str) -> Any:
     return device
 
 
-def expect_device(text: str) -> None:
-    """Let the driver begin with the GPU that ``select_device`` is going to open, if it is to be one."""
+def expect_device(text: str) -> bool:
+    """Let the driver begin with the GPU that ``select_device`` is going to open; tell whether it is to be one."""
     kind, number = parse_device(text)
     if kind not in ("auto", "cuda"):
-        return
+        return False
     with contextlib.suppress(DeviceUnavailable):  # ``select_device`` will say so
         check_installed()
         begin_context(number)
+        return True
+    return False
 
 
 def race_detector(seed: int) -> Any:

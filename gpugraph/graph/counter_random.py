@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.compiled import njit
+from gpugraph.compiled import inner_njit, njit
 from gpugraph.graph.digest import mix
 
 
@@ -54,7 +54,7 @@ def high_product(x: Any, k: Any) -> Any:
     return x1 * k1 + (middle >> half) + ((x0 * k1 + (middle & low32)) >> half)
 
 
-@njit
+@inner_njit
 def shuffle(x: Any, k1: Any, k2: Any, mask: Any, half: Any) -> Any:
     """Return the image of x under the bijection of 0..mask, a power of two less one."""
     x = (x * k1) & mask
@@ -65,7 +65,7 @@ def shuffle(x: Any, k1: Any, k2: Any, mask: Any, half: Any) -> Any:
     return x ^ (x >> half)
 
 
-@njit
+@inner_njit
 def shuffle_keys(key: Any) -> Any:
     """Return the two odd multipliers of a shuffle."""
     return hash64(key * np.uint64(3) + np.uint64(1)) | np.uint64(1), hash64(

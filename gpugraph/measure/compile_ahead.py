@@ -1,0 +1,64 @@
+"""A second process that compiles an algorithm's CPU code while this one makes or reads the graph.
+
+Nearly all of a user's first command is compilation, half of it for the graph and half for the algorithm and the check
+of its result.  Numba compiles one function at a time in a process, so the second half gets a process of its own; its
+code goes through the cache of compiled code, where this process finds it or waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+
+from gpugraph import code_cache
+from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.host import end_with, environment_with_package, usable_cores
+
+
+def begin(problem: str, graph: str, algorithm: str) -> None:
+    """Start the process if the cache holds no code of the problem's algorithms and a processor is free for it.
+
+    Args:
+        problem: its name.
+        graph: the spec, whose weights decide what is compiled; of anything else they are taken for uint32.
+        algorithm: a name, or ``"auto"``.
+    """
+    folder = code_cache.users_folder()
+    if folder is None or usable_cores() < 2 or any((folder / "numba").glob(f"gpugraph.problems.{problem}.*")):
+        return
+    command = [sys.executable, "-P", "-m", __name__, problem, graph, algorithm, str(os.getpid())]
+    nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    with contextlib.suppress(OSError):
+        subprocess.Popen(command, env=environment_with_package(), **nowhere)  # type: ignore[call-overload]
+
+
+def main(problem: str, graph: str, algorithm: str, parent: str) -> None:
+    """Compile what solving the problem on a graph with such weights needs; end with the parent."""
+    end_with(int(parent))
+    import numpy as np
+
+    from gpugraph.devices.cpu import CpuDevice
+    from gpugraph.graph.csr import CSRGraph
+    from gpugraph.graph.spec import parse_spec
+    from gpugraph.graph.view import GraphView
+    from gpugraph.measure.cell import Cell, resolve_algorithm
+    from gpugraph.measure.run_cell import run_cell
+    from gpugraph.problems.registry import load_problem
+
+    weights = "uint32"
+    with contextlib.suppress(InputError):
+        weights = parse_spec(graph).weights.dtype
+    offsets, targets = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32)
+    path = CSRGraph(offsets, targets, np.array([1, 1, 2, 2], weights), directed=False, name="path")
+    cell = Cell(problem, path, algorithm, "cpu", repeat=1, warmup=0, verify="certificate")
+    chosen = resolve_algorithm(cell, load_problem(problem), path, "cpu")
+    if chosen.compile is not None:
+        chosen.compile(GraphView.of(path), CpuDevice())  # first, for it takes longest
+    run_cell(cell)
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(GpuGraphError, KeyboardInterrupt):  # the parent will say what is wrong
+        main(*sys.argv[1:])
