@@ -26,7 +26,7 @@ from scipy import sparse
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import by_weight, device_kind
 from gpugraph.adapters.resident_graph import ResidentGraph
-from gpugraph.adapters.searches import Rows, search
+from gpugraph.adapters.searches import Rows, are_lengths, search
 from gpugraph.compiled import njit, plain_njit
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.canonical import canonical_order, order_keys
@@ -78,7 +78,7 @@ def dijkstra(
     with call_profile.call("csgraph.dijkstra"):
         with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
-            ours = _are_lengths(matrix.data) and not min_only and limit >= 0
+            ours = are_lengths(matrix.data) and not min_only and limit >= 0
         if not ours:
             return scipys.dijkstra(csgraph, directed, indices, return_predecessors, unweighted, limit, min_only)
         return _distances(matrix, directed, indices, return_predecessors, unweighted, limit)
@@ -102,7 +102,7 @@ def shortest_path(
         with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
             ours = (
-                _are_lengths(matrix.data)
+                are_lengths(matrix.data)
                 and method in ("auto", "FW", "D", "BF", "J")
                 and not (method == "FW" and indices is not None)
             )
@@ -168,11 +168,6 @@ def _matrix(csgraph: Any) -> Any:
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError("compressed-sparse graph must be shape (N, N)")
     return matrix
-
-
-def _are_lengths(weights: NDArray[np.float64]) -> bool:
-    """Tell whether every weight is 0 or more, and so none is NaN."""
-    return not len(weights) or bool(weights.min() >= 0)
 
 
 def _coordinates(matrix: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -73,6 +73,11 @@ class Found:
         return path[::-1]
 
 
+def are_lengths(weights: NDArray[Any]) -> bool:
+    """Tell whether every weight is 0 or more, and so none is NaN."""
+    return not len(weights) or bool(weights.min() >= 0)
+
+
 class NegativeArc(ValueError):
     """A settled vertex could be reached on a shorter way: there are negative weights."""
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
 from gpugraph.adapters.resident_graph import ResidentGraph
-from gpugraph.adapters.searches import Found, NegativeArc, Rows, search
+from gpugraph.adapters.searches import Found, NegativeArc, Rows, are_lengths, search
 from gpugraph.graph.build import ArcList, narrow_weights
 
 
@@ -84,17 +84,13 @@ def nearest(
     """Search by Dijkstra's algorithm."""
     rows = graph.rows(weight)
     goal = goal_of(graph, target)
-    if graph.device_kind != "cpu" and goal is None and len(sources) == 1 and _suits_gpu(rows):
+    if graph.device_kind != "cpu" and goal is None and len(sources) == 1 and are_lengths(rows.weights):
         return _on_gpu(graph, rows, weight, sources[0], cutoff)
     with call_profile.phase("kernel"):
         try:
             return search(rows, sources, goal, cutoff)
         except NegativeArc:
             raise ValueError("Contradictory paths found:", "negative weights?") from None
-
-
-def _suits_gpu(rows: Rows) -> bool:
-    return not len(rows.weights) or bool(rows.weights.min() >= 0)
 
 
 def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff: float | None) -> Found:

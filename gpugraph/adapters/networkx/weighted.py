@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -93,22 +93,19 @@ def dijkstra_predecessor_and_distance(
         return lists_of(G, found, *tight_tails(G.rows(weight), found)), lengths_of(G, found)
 
 
-# The weights are read before the first node is asked for: NetworkX takes a call back only until it has an answer.
+def _for_each_node(single: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+    """Return a function that gives an iterator over each node with what ``single`` returns for it.
+
+    The weights are read before the first node is asked for: NetworkX takes a call back only until it has an answer.
+    """
+
+    def of_all(G: ConvertedGraph, cutoff: Any = None, weight: Any = "weight") -> Iterator[Any]:
+        G.rows(weight)
+        return ((node, single(G, node, cutoff=cutoff, weight=weight)) for node in G.nodes)
+
+    return of_all
 
 
-def all_pairs_dijkstra(G: ConvertedGraph, cutoff: Any = None, weight: Any = "weight") -> Iterator[Any]:
-    """Return an iterator over each node with lengths and paths from it."""
-    G.rows(weight)
-    return ((node, single_source_dijkstra(G, node, None, cutoff, weight)) for node in G.nodes)
-
-
-def all_pairs_dijkstra_path_length(G: ConvertedGraph, cutoff: Any = None, weight: Any = "weight") -> Iterator[Any]:
-    """Return an iterator over each node with lengths from it."""
-    G.rows(weight)
-    return ((node, single_source_dijkstra_path_length(G, node, cutoff, weight)) for node in G.nodes)
-
-
-def all_pairs_dijkstra_path(G: ConvertedGraph, cutoff: Any = None, weight: Any = "weight") -> Iterator[Any]:
-    """Return an iterator over each node with paths from it."""
-    G.rows(weight)
-    return ((node, single_source_dijkstra_path(G, node, cutoff, weight)) for node in G.nodes)
+all_pairs_dijkstra = _for_each_node(single_source_dijkstra)
+all_pairs_dijkstra_path_length = _for_each_node(single_source_dijkstra_path_length)
+all_pairs_dijkstra_path = _for_each_node(single_source_dijkstra_path)
