@@ -164,12 +164,11 @@ class Algorithm:
             {"name": o.name, "type": o.type.__name__, "default": o.default, "choices": o.choices, "help": o.help}
             for o in self.options
         ]
-        told = {name: value for name, value in vars(self).items() if name in _TOLD}
-        return {**told, "devices": list(self.devices), "preparations": list(self.preparations), "options": options}
+        described = {name: value for name, value in vars(self).items() if name in _LISTED}
+        return {**described, "devices": list(self.devices), "preparations": list(self.preparations), "options": options}
 
 
-_TOLD = ("problem", "name", "devices", "summary", "authors", "year", "section", "preparations", "options", "trusted")
-
+_LISTED = ("problem", "name", "devices", "summary", "authors", "year", "section", "preparations", "options", "trusted")
 
 ENTRY_POINTS = "gpugraph.algorithms"
 """The group of entry points by which an installed package offers algorithms."""

@@ -42,7 +42,7 @@ FILE = KernelFile("boruvka_scan.cu", KEY_TYPES)
 SHARED_KERNELS = ("reset_trees", "remove_cycles", "merge_trees", "number_roots")
 """Kernels of boruvka.cu."""
 SCAN_BYTES = 16 << 10
-"""What the scans tell each other, of a few blocks, takes at most."""
+"""What a few blocks of the scans report to each other takes at most."""
 SEGMENTED = {"FLAGS": 0, "IDS": 1, "ENDS": 1, "VECTORS": 2}
 SEGMENTED_SCAN.declare({**types, **SEGMENTED} for types in KEY_TYPES)
 
