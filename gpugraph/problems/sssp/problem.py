@@ -349,8 +349,9 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     ) -> Verdict | None:
         """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
         if isinstance(result, DistanceMatrix):
-            check = lambda row: self.certificate_on_device(view, device, (row.source,), row)  # noqa: E731
-            return check_each(result, query[0], check)
+            return check_each(
+                result, query[0], lambda row: self.certificate_on_device(view, device, (row.source,), row)
+            )
         from gpugraph.problems.sssp.verify import certify
 
         if view.host.preparations:
