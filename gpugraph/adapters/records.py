@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
@@ -23,12 +22,22 @@ from gpugraph.quantities import counted, duration, rate
 from gpugraph.report import STYLES, render
 from gpugraph.report.cells import label
 from gpugraph.report.charts import times
-from gpugraph.report.charts.chart import DARK, LIGHT, Chart, Ink, Spec, check_engine, colors, config, draw, paint
+from gpugraph.report.charts.chart import (
+    DARK,
+    LIGHT,
+    Chart,
+    Ink,
+    Spec,
+    check_engine,
+    check_figure,
+    colors,
+    config,
+    draw,
+    paint,
+)
 from gpugraph.report.figure import VALUES, figure
 from gpugraph.report.ranking import Named, sentences
 from gpugraph.report.table import NOISY, describe_graph
-
-ENDINGS = (".svg", ".pdf", ".png", ".json")
 
 SPOKEN_OF = 24
 """Of more records than this only ``sentences`` says what their samples say: it takes a while."""
@@ -56,11 +65,7 @@ class Plot:
         Raises:
             InputError: another ending, a file that cannot be written, or ``gpugraph[report]`` is not installed.
         """
-        ending = os.path.splitext(os.fspath(path))[1].lower()
-        if ending not in ENDINGS:
-            raise unknown_name("ending of a figure", ending or os.fspath(path), ENDINGS)
-        text = json.dumps(self.spec, ensure_ascii=False, indent=1).encode()
-        content = text if ending == ".json" else draw(self.spec, ending)
+        content = draw(self.spec, check_figure(os.fspath(path)))
         with atomic_write(path) as stream:
             stream.write(content)
         return Path(path)
@@ -187,7 +192,7 @@ class Records(Sequence[Measured]):
         where: Sequence[str] = (),
         title: str | None = None,
         width: int = 480,
-        height: int = 280,
+        height: int | None = None,
         log: bool | None = None,
         dark: bool = False,
     ) -> Plot:
@@ -196,11 +201,11 @@ class Records(Sequence[Measured]):
         Args:
             y: ``"mteps"``, ``"kernel"``, ``"answer"``, ``"speedup"``, … as ``--y``; or ``"samples"``, ``"phases"`` or
                 ``"inner-phases"``.
-            x: as ``--x``; None: the scale where it varies, else the graph, or the algorithm where there is one graph.
+            x: as ``--x``.
             by: names whose values make a series each; none: algorithm and device, and whatever else differs.
             where: ``NAME=VALUE``, each of which a record must meet; a value may have ``*``.
             title: above the figure.
-            width: of the plot, pixels.
+            width: of the figure, pixels, 96 to an inch.
             height: of the plot, pixels.
             log: whether the ordinate is logarithmic; None decides by the values.
             dark: light lines on a dark ground.
@@ -214,12 +219,7 @@ class Records(Sequence[Measured]):
         if y not in VALUES:
             raise unknown_name("value to draw", y, [*VALUES, *_OF_TIMES])
         options = {"by": by, "where": where, "title": title, "width": width, "height": height, "log": log}
-        return Plot(figure(list(self), ink, x=x or self._abscissa(), y=y, **options))  # type: ignore[arg-type]
-
-    def _abscissa(self) -> str:
-        if len({record.scale for record in self}) > 1 and len({record.family for record in self}) == 1:
-            return "scale"
-        return "graph" if len({record.graph_name for record in self}) > 1 else "algorithm"
+        return Plot(figure(list(self), ink, x=x, y=y, **options))  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         lines = [f"<Records: {counted(len(self), 'record')}>", *(f"  {record!r}" for record in self[:20])]
@@ -274,7 +274,7 @@ def _chart_of_times(
     y: str,
     title: str | None,
     width: int,
-    height: int,
+    height: int | None,
 ) -> Spec:
     """Return the figures of a report that show times, one beneath the other."""
     cells = label(records)
@@ -283,7 +283,7 @@ def _chart_of_times(
         raise InputError(f"no record has a value for '{y}'", remedy="one sample has no spread, a failed cell no phases")
     palette = colors(cells, ink)
     parts = [
-        {**paint(one.spec, palette), "title": one.title, "width": width, "height": height // (2 if one.small else 1)}
+        {**paint(one.spec, palette), "title": one.title, "width": width, "height": height or one.height}
         for one in found
     ]
     spec: Spec = parts[0] if len(parts) == 1 else {"vconcat": parts}

@@ -324,6 +324,7 @@ class Runner:
             "name": self._name(planned),
             "series": planned.cell.series,
             "sweep": planned.cell.sweep,
+            "title": self._sweep.title,
             "axes": dict(planned.cell.axes),
             "input": planned.cell.input.describe(),
         }

@@ -85,19 +85,32 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
 
 @command
 @click.argument("graph")
+@click.option("--advise", is_flag=True, help="Show memory, times here, and when a GPU pays; GRAPH is not read.")
 @input_options
 @table_or_json
-def info(graph: str, style: str, quiet: bool, **changes: Any) -> None:
+def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> None:
     """Show what GRAPH is: counts, degrees, components, weights, and the memory it needs on a device.
 
     Example:
       gpugraph info rmat:12
+      gpugraph info --advise rmat:26
     """
     from gpugraph.graph.open import open_graph
     from gpugraph.graph.properties import properties
     from gpugraph.measure.record_shape import json_text
-    from gpugraph.report.listings import graph_figures, graph_json
+    from gpugraph.report.listings import advice_lines, graph_figures, graph_json
+    from gpugraph.report.terminal import page_width
 
+    if advise:
+        from gpugraph.bench.advice import advise as advice_on
+
+        with Progress(quiet=quiet) as progress:
+            advice = advice_on(graph, progress)
+        if style == "json":
+            show(json_text(advice))
+        else:
+            show_lines(advice_lines(advice, width=page_width()))
+        return
     with Progress(quiet=quiet) as progress:
         loaded = open_graph(graph, progress=progress, **changes)
         progress("counting")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -112,58 +113,54 @@ def _style(style: str | None, output: str | None) -> str:
 
 # ------------------------------------------------------------------ plot
 
-_ENDINGS = (".svg", ".pdf", ".png", ".json")
-_VALUES = "mteps, end-to-end, kernel, transfer, speedup, scaling, roof, energy or memory."
+_VALUES = "mteps, end-to-end, kernel, transfer, answer, speedup, scaling, roof, energy or memory."
+_SIZES = "Of the whole figure: pixels, 84mm, 3.5in, or column (84mm, of a paper in two columns)."
+_UNITS = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "pt": 96 / 72}
 
 
 @command
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...")
 @click.option("-o", "--output", metavar="FIGURE", help="Write it: .svg, .pdf, .png, or .json [default: shown here].")
-@click.option("--x", default="scale", show_default=True, metavar="NAME", help="scale, vertices, graph, an axis ….")
+@click.option("--x", metavar="NAME", help="scale, vertices, graph, algorithm, an axis … [default: what differs].")
 @click.option("--y", default="mteps", show_default=True, metavar="NAME", help=_VALUES)
-@click.option("--by", metavar="NAME,...", help="What makes a series [default: algorithm,device].")
+@click.option("--by", metavar="NAME,...", help="What makes a series [default: what differs].")
 @click.option("--where", multiple=True, metavar="NAME=VALUE", help="Only these records; repeatable, * matches.")
-@click.option("--title", metavar="TEXT", help="Title above the figure.")
-@click.option("--width", type=int, default=640, show_default=True, help="Of the plot, in pixels.")
-@click.option("--height", type=int, default=360, show_default=True, help="Of the plot, in pixels.")
+@click.option("--title", metavar="TEXT", help="Title above the figure [default: the graph, or what all share].")
+@click.option("--width", metavar="SIZE", default="640", show_default=True, help=_SIZES)
+@click.option("--height", metavar="SIZE", help="Of the plot, likewise [default: as the content asks].")
 @click.option("--log/--linear", default=None, help="Scale of the ordinate [default: by the values].")
 @click.option("--dark", is_flag=True, help="Light lines on a dark ground.")
 def plot(
     results: tuple[str, ...],
     output: str | None,
-    x: str,
+    x: str | None,
     y: str,
     by: str | None,
     where: tuple[str, ...],
     title: str | None,
-    width: int,
-    height: int,
+    width: str,
+    height: str | None,
     log: bool | None,
     dark: bool,
     quiet: bool,
 ) -> None:
     """Draw one figure from files of records: here in letters, or into a file.
 
-    A .json file is the figure as Vega-Lite, to be changed by hand.
+    Without options it shows what the records are: bars by algorithm for one graph, bars by graph for several, curves
+    where graphs grow. A .json file is the figure as Vega-Lite, to be changed by hand.
 
     Example:
       gpugraph plot results.jsonl --where problem=mst
-      gpugraph plot results.jsonl -o throughput.svg
+      gpugraph plot results.jsonl -o throughput.pdf --width column
     """
     from gpugraph.measure.record_file import read_records
-    from gpugraph.report.charts.chart import DARK, LIGHT, check_engine, draw
+    from gpugraph.report.charts.chart import DARK, LIGHT, check_figure, draw
     from gpugraph.report.figure import figure, sketch
 
-    ending = None if output is None else os.path.splitext(output)[1].lower()
-    if ending is not None and ending not in _ENDINGS:
-        raise unknown_name("ending of a figure", ending or str(output), _ENDINGS)
-    for name, pixels in (("width", width), ("height", height)):
-        if not 50 <= pixels <= 10_000:
-            raise InputError(f"--{name} {pixels} is out of range", remedy="give 50 to 10000 pixels")
+    wide, high = _pixels("width", width), _pixels("height", height) if height else None
+    ending = None if output is None else check_figure(output)
     if output is not None:
         check_destination(output)
-    if ending not in (None, ".json"):
-        check_engine()
     with Progress(quiet=quiet) as progress:
         progress("reading the results")
         rows, notices = read_records(results)
@@ -174,15 +171,27 @@ def plot(
         if output is None or ending is None:
             lines = sketch(rows, **asked, width=page_width())
         else:
-            spec = figure(rows, DARK if dark else LIGHT, **asked, width=width, height=height)
-            text = json.dumps(spec, ensure_ascii=False, indent=1)
-            content = text.encode() if ending == ".json" else draw(spec, ending)
+            spec = figure(rows, DARK if dark else LIGHT, **asked, width=wide, height=high)
+            content = draw(spec, ending)
             with atomic_write(output) as stream:
                 stream.write(content)
     if output is None:
         show_lines(lines)
     else:
-        show_written(output, f"{y} over {x}")
+        show_written(output, f"{y}, {round(wide / 96 * 25.4)} mm wide")
+
+
+def _pixels(name: str, text: str) -> int:
+    """Return the pixels of a size in words, 96 to an inch.
+
+    Raises:
+        InputError: it is no size, or too small or too large to draw.
+    """
+    found = re.fullmatch(r"([0-9.]{1,9})\s*([a-z]*)", "84mm" if text == "column" else text)
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        if 50 <= (pixels := round(float(found[1]) * _UNITS[found[2]])) <= 10_000:  # type: ignore[index]
+            return pixels
+    raise InputError(f"--{name} {text} is no size to draw in", remedy="give 50 to 10000 pixels, or say 84mm, or 3.5in")
 
 
 BY = ("algorithm", "device", "peer")

@@ -173,6 +173,11 @@ class Record:
         return self.shape.graph.name or self.shape.cell.id or "unknown graph"
 
     @property
+    def title(self) -> str:
+        """The title of the sweep that it is part of, or nothing."""
+        return self.shape.cell.title or ""
+
+    @property
     def graph_source(self) -> str:
         """The file or spec that the input was made of; empty where it was none."""
         return str((self.data.get("graph") or {}).get("source") or "")

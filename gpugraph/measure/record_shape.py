@@ -89,6 +89,7 @@ class CellShape(_Part, frozen=True, kw_only=True):
     name: str | None = None
     series: str | None = None
     sweep: str | None = None
+    title: str | None = None
     axes: Table | None = None
     input: Table | None = None
 

@@ -22,9 +22,9 @@ def render(rows: Sequence[Record], style: str, *, title: str | None = None, noti
 
     rows = with_distinct_names(rows)
     if style == "html":
-        from gpugraph.report.page import TITLE, page
+        from gpugraph.report.page import page
 
-        return page(rows, title=title or TITLE, notices=notices)
+        return page(rows, title=title, notices=notices)
     if style == "markdown":
         from gpugraph.report.markdown_csv import markdown
 

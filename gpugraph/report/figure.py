@@ -6,7 +6,7 @@ import math
 import os
 import string
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
@@ -16,9 +16,9 @@ from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
 from gpugraph.quantities import percent, rate
 from gpugraph.report.cells import label, ordered, speedups, work
-from gpugraph.report.charts.chart import Ink, Spec, config, entries, paint
-from gpugraph.report.charts.curves import LOG_BEYOND, Mark, Point, curves
-from gpugraph.report.charts.panels import SCALE
+from gpugraph.report.charts.chart import Ink, Spec, config, entries, paint, row_height
+from gpugraph.report.charts.curves import LOG_BEYOND, Mark, Point, best_first, curves
+from gpugraph.report.charts.panels import SCALE, problem_name
 from gpugraph.report.charts.rates import stated_marks
 from gpugraph.report.sweep import bar
 from gpugraph.report.terminal import Line, can_draw, indented
@@ -61,6 +61,9 @@ _NAMED: dict[str, Callable[[Record], Any]] = {
 WIDE = ("vertices", "edges")
 """Abscissas that are read by their powers."""
 
+COSTS = ("kernel", "transfer", "answer", "energy", "memory")
+"""Values of which less is better."""
+
 _GAINS = ("speedup", "scaling")
 """Values that tell of two records."""
 
@@ -71,73 +74,112 @@ def figure(
     rows: Sequence[Record],
     ink: Ink,
     *,
-    x: str = "scale",
+    x: str | None = None,
     y: str = "mteps",
     by: Sequence[str] = (),
     where: Sequence[str] = (),
     title: str | None = None,
     width: int = 640,
-    height: int = 360,
+    height: int | None = None,
     log: bool | None = None,
 ) -> Spec:
-    """Return a whole figure as Vega-Lite.
+    """Return a whole figure as Vega-Lite: lines over numbers, bars over names.
 
     Args:
         rows: what to draw.
         ink: its colours.
-        x: ``scale``, ``vertices``, ``edges``, ``graph``, …, an axis of the sweep or a parameter.
+        x: ``scale``, ``vertices``, ``edges``, ``graph``, …, an axis of the sweep or a parameter. None: the scale where
+            graphs of one kind differ in it, else the graph, or of a single graph the algorithm.
         y: a name of ``VALUES``.
         by: names whose values make a series each; empty: algorithm and device, and whatever else differs.
         where: ``NAME=VALUE``, each of which a row must meet; a value may have ``*``.
-        title: above the figure.
-        width: of the plot, pixels.
-        height: of the plot, pixels.
+        title: above the figure; None: what all that is drawn has in common, the graph first.
+        width: of the whole figure, pixels.
+        height: of the plot, pixels; None: as its rows or its width ask for.
         log: whether the ordinate is logarithmic; None decides by the values.
 
     Raises:
         InputError: a name that no row knows, or nothing is left to draw.
     """
     drawn = chosen_points(rows, x, y, by, where)
+    x = drawn.x
     papers = stated_marks(drawn.cells, y) if x == "scale" and y in ("mteps", "speedup") else []
     spec = curves(
         drawn.points, ink, x_title=_TITLES.get(x, x.replace("_", " ")), y_title=VALUES[y].title, names=drawn.words,
-        failed=drawn.failed, papers=papers, log=log, log_x=x in WIDE and not drawn.words, percent=VALUES[y].percent,
-        titles=(" and ".join(n for n in drawn.names if n != "device") or "series", "device"),
+        bars=True, least_first=y in COSTS, failed=drawn.failed, papers=papers, log=log,
+        log_x=x in WIDE and not drawn.words, percent=VALUES[y].percent, titles=(", ".join(drawn.names), "device"),
         level=(1.0, "as fast as the CPU") if y == "speedup" else None,
     )  # fmt: skip
-    spec = paint(spec, {name: ink.colour(i) for i, name in enumerate(ordered(entries(spec, "variant")))})
-    spec |= {"width": width, "height": height, "config": config(ink)}
-    return {**spec, "title": title} if title else spec
+    variants = ordered(entries(spec, "variant"))
+    spec = paint(spec, {name: ink.colour(i) for i, name in enumerate(variants)})
+    words, below = drawn.common
+    shared = config(ink)
+    shared["legend"]["columns"] = max(1, (width - 50) // (34 + 7 * max(map(len, variants), default=1)))
+    if height is None:
+        places = len(entries(spec, "series")) or len({point.x for point in drawn.points})  # bars beside each other
+        height = row_height(places) if drawn.words else round(width * 9 / 16)
+    fit = {"type": "fit-x", "contains": "padding"}
+    title_of: Any = title or ({"text": words, "subtitle": below} if words else None)
+    return {"title": title_of, **spec, "width": width, "height": height, "autosize": fit, "config": shared}
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is to be seen: cells, what makes series of them, points, and failures; ``words``: over an axis of names."""
+    """What is to be seen over ``x``: cells, what makes their series, points, failures; ``words``: ``x`` has names."""
 
+    x: str
     cells: Sequence[Labelled]
     names: Sequence[str]
     points: Sequence[Point]
     failed: Sequence[Mark]
     words: bool
 
+    @property
+    def common(self) -> tuple[str, str]:
+        """What all cells have in common: the title, the graph or else the problem; and the rest of it."""
+        graphs = {text_of(_at(cell, "graph")) for cell in self.cells}
+        titles = {cell.record.title for cell in self.cells}
+        facts = [
+            {title for title in titles if title and not any(graph in title for graph in graphs)},
+            graphs,
+            {problem_name(cell.record.problem) for cell in self.cells},
+            {cell.record.family for cell in self.cells if self.x != "graph"},
+            {cell.device for cell in self.cells if self.x != "device"},
+            {cell.variant for cell in self.cells if self.x != "algorithm"},
+        ]
+        if len(graphs) == 1:
+            del facts[3]  # the graph has a name that says more than its family
+        known = list(dict.fromkeys(name for found in facts if len(found) == 1 for name in found))
+        return "".join(known[:1]), ", ".join(known[1:])
 
-def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], where: Sequence[str]) -> Drawn:
+
+def _abscissa(cells: Sequence[Labelled]) -> str:
+    """Return what figures of cells go over if nothing else is asked for."""
+    scales: dict[str, set[float | None]] = {}
+    for cell in cells:
+        scales.setdefault(cell.record.family, set()).add(cell.record.scale)
+    if all(len(found) > 1 for found in scales.values()):
+        return "scale"
+    return "graph" if len({cell.record.graph_name for cell in cells}) > 1 else "algorithm"
+
+
+def chosen_points(rows: Sequence[Record], x: str | None, y: str, by: Sequence[str], where: Sequence[str]) -> Drawn:
     """Return what a figure shows; arguments and errors are those of ``figure``."""
     check_name("value to draw", y, VALUES)
     cells = label(_chosen(rows, where))
-    known = _names(rows)
+    known, x = _names(rows), x or _abscissa(cells)
     for name in (x, *by):
         check_name("axis", name, known)
-    more = [name for name in ("problem", "family") if len({text_of(_at(cell, name)) for cell in cells}) > 1]
-    telling = [one for one in (*more, "algorithm", "device") if one != x and not (one == "family" and x == "graph")]
-    names = list(by) or telling
+    differ = {name for name in ("problem", "family", "device") if len({text_of(_at(cell, name)) for cell in cells}) > 1}
+    telling = {*differ, "algorithm"} - {x, *(("family",) if x == "graph" else ())}
+    names = list(by) or [name for name in ("problem", "family", "algorithm", "device") if name in telling]
     over = _gains([cell.record for cell in cells], y)
     points, failed = [], []
     for cell in cells:
         place = _at(cell, x)
         if place is None:
             continue
-        variant = ", ".join(text_of(_at(cell, name)) for name in names if name != "device") or "all"
+        variant = ", ".join(text_of(_at(cell, name)) for name in names if name != "device")
         device = cell.device if "device" in names else ""
         value = over.get(id(cell.record)) if y in _GAINS else VALUES[y].of(cell.record)
         if value is not None:
@@ -149,11 +191,15 @@ def chosen_points(rows: Sequence[Record], x: str, y: str, by: Sequence[str], whe
         raise InputError(f"no record has a value for '{y}' over '{x}'", remedy="see --y, --x and --where")
     words = not all(isinstance(point.x, int | float) for point in points)
     if words:
-        points = [Point(text_of(p.x), p.y, p.variant, p.device, low=p.low, high=p.high) for p in points]
         failed = [Mark(text_of(m.x), None, m.text, m.tip) for m in failed]
+        points = [replace(point, x=text_of(point.x)) for point in points]
     else:
         points.sort(key=lambda point: point.x)
-    return Drawn(cells, names, points, failed, words)
+    if words or not any(point.variant for point in points):  # a bar has a colour, no shape that tells its device
+        points = [replace(p, variant=", ".join(filter(None, (p.variant, p.device))), device="") for p in points]
+    else:
+        names = [name for name in names if name != "device"]
+    return Drawn(x, cells, names, points, failed, words)
 
 
 def _gains(rows: Sequence[Record], y: str) -> dict[int, float]:
@@ -237,7 +283,7 @@ _MARGIN = 9
 def sketch(
     rows: Sequence[Record],
     *,
-    x: str = "scale",
+    x: str | None = None,
     y: str = "mteps",
     by: Sequence[str] = (),
     where: Sequence[str] = (),
@@ -254,6 +300,8 @@ def sketch(
     """
     blocks = can_draw() if unicode is None else unicode
     drawn = chosen_points(rows, x, y, by, where)
+    x = drawn.x
+    title = title or ", ".join(filter(None, drawn.common))
     series: dict[str, list[Point]] = {}
     for point in drawn.points:
         series.setdefault(", ".join(filter(None, (point.variant, point.device))), []).append(point)
@@ -266,7 +314,7 @@ def sketch(
     over = f"{VALUES[y].title} over {x.replace('_', ' ')}{', logarithmic' if log else ''}"
     head = [*(indented(title, width=width, style="bold") if title else []), *indented(over, width=width, style="bold")]
     if bars:
-        return head + _value_bars(series, drawn.failed, y, width, blocks)
+        return head + _value_bars(series, drawn, y, width, blocks)
     names = ordered(series)
     marks = {name: (_LETTERS[i % len(_LETTERS)], _COLOURS[i % len(_COLOURS)]) for i, name in enumerate(names)}
     low, high = (min(positive), max(positive)) if log else (min(0.0, *values), max(values))
@@ -309,19 +357,21 @@ def sketch(
     return head
 
 
-def _value_bars(series: dict[str, list[Point]], failed: Sequence[Mark], y: str, width: int, blocks: bool) -> list[Line]:
-    """Return for each name of the abscissa a bar of each series, the greatest on top."""
-    names = max(map(len, series))
-    room, most = max(4, width - names - 18), max((p.y for points in series.values() for p in points), default=1.0)
+def _value_bars(series: dict[str, list[Point]], drawn: Drawn, y: str, width: int, blocks: bool) -> list[Line]:
+    """Return for each name of the abscissa a bar of each series, the best on top."""
+    least, alone = y in COSTS, len(series) == 1
+    texts = [text_of(point.x) for point in drawn.points] if alone else list(series)
+    names, most = max(map(len, texts)), max(point.y for point in drawn.points)
+    room = max(4, width - names - 18)
     lines: list[Line] = []
-    places = {text_of(point.x): point.x for points in series.values() for point in points}
-    for place in map(places.__getitem__, ordered(places)):
-        lines.append([(f"  {text_of(place)}", "bold")])
-        here = [(point.y, name) for name, points in series.items() for point in points if point.x == place]
-        for value, name in sorted(here, key=lambda one: (-one[0], one[1])):
-            drawn = bar(max(value, 0.0) / most * room, blocks) if most > 0 else ""
-            lines.append([(f"    {name:<{names}}  ", ""), (drawn, "cyan"), (f" {_value(value, y)}", "")])
-        lines += [[(f"    {mark.text}", "yellow")] for mark in failed if mark.x == place]
+    for place in best_first([(text_of(point.x), point.y) for point in drawn.points], least=least):
+        if not alone:
+            lines.append([(f"  {place}", "bold")])
+        here = [(p.y, place if alone else name) for name in series for p in series[name] if text_of(p.x) == place]
+        for value, name in sorted(here, key=lambda one: (one[0] if least else -one[0], one[1])):
+            shown = bar(max(value, 0.0) / most * room, blocks) if most > 0 else ""
+            lines.append([(f"    {name:<{names}}  ", ""), (shown, "cyan"), (f" {_value(value, y)}", "")])
+        lines += [[(f"    {mark.text}", "yellow")] for mark in drawn.failed if text_of(mark.x) == place]
     return lines
 
 

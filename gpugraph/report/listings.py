@@ -264,6 +264,41 @@ def _distribution(label: str, degrees: Degrees, width: int) -> list[Line]:
     return lines
 
 
+# ------------------------------------------------------------------ advice on hardware
+
+
+def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
+    """Return a screen of advice on the hardware for a graph, as ``gpugraph.bench.advice.advise`` gives it."""
+    cpu, gpu, about = advice["cpu"], advice["gpu"], "" if advice["exact"] else "about "
+    vertices, edges = counted(advice["vertices"], "vertex"), counted(advice["arcs"] // 2, "edge")
+    lines = field("graph", f"{advice['graph']}: {about}{vertices}, {about}{edges}", width=width)
+    for label, device, need in (("CPU", cpu, "host_bytes"), ("GPU", gpu, "device_bytes")):
+        text = f"none that is usable: {device['detail']}"
+        if device["usable"]:
+            large = [name for name, one in advice["problems"].items() if one[need] > device["free_bytes"]]
+            text = f"{device['name']}, {in_units(device['free_bytes'])} of memory free, "
+            text += f"too little for {', '.join(large)}" if large else "enough for all"
+        lines += field(label, text, width=width)
+    table = [
+        [
+            name, in_units(one["host_bytes"]), duration(one["cpu_s"]), in_units(one["device_bytes"]),
+            "-" if one["gpu_s"] is None else duration(one["gpu_s"]), _from(one["pays_from"]),
+            _from(one["pays_there_from"]),
+        ]
+        for name, one in advice["problems"].items()
+    ]  # fmt: skip
+    header = ("problem", "CPU memory", "CPU time", "GPU memory", "GPU time", "GPU from", "calls from")
+    lines += [[("", "")], *columns(header, table, right=range(1, 7), width=width), [("", "")]]
+    said = "Times are the kernel's, from rates just measured on smaller graphs; expect a third to three times as much. "
+    said += "'GPU from' and 'calls from' are the edges from which a GPU is faster: for one command, which has to start "
+    said += "CUDA and copy the graph, and for calls on a graph that is already on the GPU."
+    return lines + indented(said + ("" if gpu["usable"] else " They assume an NVIDIA H200."), 0, width=width)
+
+
+def _from(edges: int | None) -> str:
+    return "never" if edges is None else f"{edges / 1e6:.3g} M" if edges >= 1e6 else count(round(edges, -2))
+
+
 # ------------------------------------------------------------------ the demonstration of the race
 
 BARS = 30

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 from collections.abc import Sequence
@@ -13,6 +15,7 @@ from typing import Any
 from gpugraph import __version__
 from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
 from gpugraph.measure.record import Record
+from gpugraph.measure.record_shape import json_text
 from gpugraph.problems import PAGE as BY_PAGE
 from gpugraph.problems import Column
 from gpugraph.report.cells import label, ordered
@@ -35,6 +38,7 @@ from gpugraph.report.charts.chart import (
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.report.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
 from gpugraph.report.counter_example import drawing, listed
+from gpugraph.report.markdown_csv import csv
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
 from gpugraph.report.versus import COLUMNS as PAPER_COLUMNS
 from gpugraph.report.versus import Gain, gains, matrices, published
@@ -64,15 +68,27 @@ _HEADINGS = {
 """Headings of the groups of charts in a section that has several."""
 
 
+MOST_OPEN = 12
+"""Of more figures than this on a page, those that explain the times are folded away, and so are papers."""
+
+_FOLDED = ("scaling", "time", "hardware", "samples")
+
+
 @dataclass
 class Section:
-    """A section of figures: groups of them; ``name`` is its link in the bar above the page."""
+    """A section of figures: groups of them; ``name`` is its link in the bar above the page; one may be folded."""
 
     key: str
     name: str
     title: str
     intro: str
     groups: list[Group]
+    folded: bool = False
+
+    @property
+    def figures(self) -> int:
+        """How many there are."""
+        return sum(len(group.figures) for group in self.groups)
 
 
 @dataclass
@@ -85,12 +101,16 @@ class Group:
     figures: list[tuple[int, Chart, str]] = field(default_factory=list)
 
 
-def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] = ()) -> str:
+def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[str] = ()) -> str:
     """Return the report of at least one record as HTML; ``notices`` are what a reader should know of the files.
+
+    Without a ``title`` it has that of the one sweep that all records are part of, or ``TITLE``.
 
     Raises:
         InputError: the library that draws is not installed.
     """
+    titles = {row.title for row in rows}
+    title = title or (titles.pop() if len(titles) == 1 else "") or TITLE
     over = find_speedups(rows)
     cells = [
         replace(cell, over_cpu=one.kernel, answers_over_cpu=one.answer) if (one := over.get(id(cell.record))) else cell
@@ -99,6 +119,8 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
     gained = gains(cells)
     charts: list[Chart] = []
     sections = [_section(charts, parts) for parts in _figures(cells, gained)]
+    for section in sections:
+        section.folded = len(charts) > MOST_OPEN and section.key in _FOLDED
     painted, palette = _painted(cells, charts)
     shown = columns_of(BY_PAGE, cells)
     data = {
@@ -123,8 +145,12 @@ def page(rows: Sequence[Record], *, title: str = TITLE, notices: Sequence[str] =
         papers=published(cells),
         paper_columns=[name.capitalize() for name in PAPER_COLUMNS],
         sections=[section for section in sections if section.groups],
+        folded=len(charts) > MOST_OPEN,
+        cells_csv=_base64(csv(rows).encode()),
+        records=_base64(gzip.compress("".join(json_text(row.data) + "\n" for row in rows).encode(), mtime=0)),
         columns=shown,
         header=header,
+        MAJOR=("kernel_short", "mteps"),
         cells=cells,
         tone=tone,
         environments=environments(rows),
@@ -217,6 +243,10 @@ def _json(data: Any) -> str:
     """Return data as JSON that cannot end the script element around it."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 def _asset(name: str) -> str:

@@ -175,7 +175,7 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
     machines: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for row in rows:
         environment: Mapping[str, Any] = row.shape.environment
-        facts_only = {k: v for k, v in environment.items() if k != "command"}
+        facts_only = _steady({k: v for k, v in environment.items() if k != "command"})
         if not facts_only:
             continue
         key = key_text(facts_only)
@@ -189,6 +189,15 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
         facts = [*_flat(known), *(("command", line) for line in commands)]
         pages.append(("Machine and software", facts))
     return pages
+
+
+def _steady(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return facts without the temperatures in them, which differ between any two cells."""
+    return {
+        name: _steady(content) if isinstance(content, Mapping) else content
+        for name, content in facts.items()
+        if "temperature" not in name
+    }
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:

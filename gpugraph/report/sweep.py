@@ -126,15 +126,7 @@ def finding_lines(
         if rows := table.rows(records):
             right = flush_right(rows)
             lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=right, width=table_width)]
-    findings = [expectation.find(records) for expectation in sweep.expectations]
-    if sweep.paper is not None and not any(record.device_kind == "cuda" for record in records):
-        unjudged = [finding for finding in findings if finding.where and finding.verdict == "–"]
-        findings = [finding for finding in findings if finding not in unjudged]
-        if unjudged:
-            ours = f"small, without a GPU: {sweep.paper['small']}" if "small" in sweep.paper else ""
-            text = f"needs a GPU: {counted(len(unjudged), 'claim')} not judged"
-            findings.append(Finding(text, "", "", ours, "–"))
-    for finding in findings:
+    for finding in _findings(sweep, records):
         beside = ", ".join(filter(None, (finding.where, finding.stated)))
         beside = f" ({beside})" if beside else ""
         style = "dim" if finding.verdict == "–" else "bold red" if finding.failed else "bold green"
@@ -144,11 +136,24 @@ def finding_lines(
     return lines
 
 
+def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:
+    """Return what came of the expectations; the claims of a paper that no record of a GPU can judge are one."""
+    findings = [expectation.find(records) for expectation in sweep.expectations]
+    if sweep.paper is None or any(record.device_kind == "cuda" for record in records):
+        return findings
+    unjudged = [finding for finding in findings if finding.where and finding.verdict == "–"]
+    if not unjudged:
+        return findings
+    ours = f"small, without a GPU: {sweep.paper['small']}" if "small" in sweep.paper else ""
+    said = Finding(f"needs a GPU: {counted(len(unjudged), 'claim')} not judged", "", "", ours, "–")
+    return [*(finding for finding in findings if finding not in unjudged), said]
+
+
 def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
     """Return the same in Markdown."""
     tables = [(table, table_markdown(table, records)) for table in sweep.tables]
     parts = [f"**{table.title}**\n\n{text}" for table, text in tables if text]
-    findings = [expectation.find(records) for expectation in sweep.expectations]
+    findings = _findings(sweep, records)
     return "\n\n".join([*parts, verdicts_markdown(findings)] if findings else parts)
 
 

@@ -16,6 +16,7 @@ point does.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,7 +104,7 @@ class Matrix:
     """Who wins where: of one problem, each algorithm's time on each graph over the best one's, ``by`` one of the times.
 
     Attributes:
-        series: the columns, those that win most often first.
+        series: the columns, an algorithm on a kind of device each, those that win most often first.
         rows: graph, and a score for each of ``series`` (None where it was not run).
         wins: of each of ``series`` the graphs on which nothing was faster.
     """
@@ -130,14 +131,18 @@ def _matrix(title: str, by: str, members: Sequence[Labelled]) -> Matrix | None:
     if by == ANSWER and not all(c.record.answer_s for c in members if c.record.mteps):
         return None
     graphs = _same_work(members)
+    variants = len({member.record.algorithm for member in members}) == 1  # then they are what is compared
     rows: list[tuple[str, dict[str, Score]]] = []
+    shared = Counter(found[0].record.graph_name for found in graphs.values())
     for found in graphs.values():
-        times = {c.series: _seconds(c.record, by) for c in found}
-        known = [seconds for seconds in times.values() if seconds]
+        fastest: dict[str, Record] = {}
+        for cell in sorted(found, key=lambda cell: _seconds(cell.record, by) or math.inf):
+            fastest.setdefault(cell.series if variants else f"{cell.record.algorithm}, {cell.device}", cell.record)
+        known = [seconds for row in fastest.values() if (seconds := _seconds(row, by))]
         if len(known) > 1:
-            best = min(known)
-            scores = {c.series: _score(times[c.series], best, c.record) for c in found}
-            rows.append((found[0].record.graph_name, scores))
+            scores = {name: _score(_seconds(row, by), min(known), row) for name, row in fastest.items()}
+            graph = found[0].record.graph_name  # which other weights or sources may have too
+            rows.append((graph if shared[graph] == 1 else f"{graph} ({_set_apart(found[0].record)})", scores))
     if not rows:
         return None
     names = ordered(name for _, scores in rows for name in scores)
@@ -146,6 +151,14 @@ def _matrix(title: str, by: str, members: Sequence[Labelled]) -> Matrix | None:
     place = {name: i for i, name in enumerate(ordered(graph for graph, _ in rows))}
     rows.sort(key=lambda row: place[row[0]])
     return Matrix(title, by, names, [(g, [s.get(n) for n in names]) for g, s in rows], [wins[n] for n in names])
+
+
+def _set_apart(row: Record) -> str:
+    """Return what tells the work of a record from that of others on graphs of the same name: source, or weights."""
+    asked = row.asked_source
+    if asked is None:
+        return (row.shape.graph.digest or "unknown")[:6]
+    return f"{len(asked)} sources" if isinstance(asked, list) else f"from {asked}"
 
 
 def _seconds(row: Record, by: str) -> float | None:

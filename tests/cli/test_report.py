@@ -89,7 +89,7 @@ def test_the_page_has_its_title_and_the_names_of_its_files(results, tmp_path):
 def test_a_figure_is_written_in_every_format(results, tmp_path, ending):
     path = tmp_path / f"figure{ending}"
     words = ("plot", results, REAL, "-o", path, "--where", "problem=mst", "--by", "algorithm,device", "--dark")
-    assert "mteps over scale" in succeed(*words).out
+    assert "mteps, 169 mm wide" in succeed(*words).out
     assert path.stat().st_size > 1000
     if ending == ".json":
         assert json.loads(path.read_text("utf-8"))["width"] == 640
@@ -115,6 +115,7 @@ def test_a_figure_is_written_in_every_format(results, tmp_path, ending):
         (["plot", "r.jsonl", "-o", "f.svg", "--x", "scael"], "did you mean 'scale'?"),
         (["plot", "r.jsonl", "-o", "f.svg", "--y", "mtesp"], "did you mean 'mteps'?"),
         (["plot", "r.jsonl", "-o", "f.svg", "--width", "5"], "50 to 10000"),
+        (["plot", "r.jsonl", "-o", "f.svg", "--width", "84 yards"], "say 84mm"),
         (["plot", "r.jsonl", "-o", "f.svg", "--where", "problem=flow"], "no record meets"),
     ],
 )

@@ -95,6 +95,7 @@ class Browser:
         """Open a page and wait until it says that it is ready."""
         self.requests.clear()
         self.complaints.clear()
+        self.run("delete document.documentElement.dataset.ready")  # it may show that page already
         self.send("Page.navigate", url=path.as_uri())
         deadline = time.monotonic() + TIMEOUT_S
         state = "location.href + document.readyState + document.documentElement?.dataset.ready"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -264,7 +265,7 @@ def test_a_value_of_nothing_is_not_drawn_on_a_logarithmic_axis():
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])
 def test_figures_are_drawn_without_a_browser(rows, ending):
-    drawn = draw(figure(rows, LIGHT, where=("problem=mst", "family=rmat"), title="T"), ending, scale=0.5)
+    drawn = draw(figure(rows, LIGHT, where=("problem=mst", "family=rmat"), title="T"), ending)
     assert drawn[:5].lstrip() in (b"<svg ", b"%PDF-", b"\x89PNG\r")
 
 
@@ -274,7 +275,39 @@ def test_a_figure_takes_any_axis_and_any_condition(rows):
     spec = figure(rows, LIGHT, x="graph", by=["algorithm"], where=["problem=sssp"])
     assert set(entries(spec, "variant")) == {"delta-stepping", "dijkstra"}
     assert "rmat:16" in entries(spec, "x")
-    assert set(entries(figure(rows, LIGHT), "variant")) >= {"mst, rmat, boruvka", "sssp, rmat, dijkstra"}
+    assert set(entries(figure(rows, LIGHT, x="scale"), "variant")) >= {"mst, rmat, boruvka", "sssp, rmat, dijkstra"}
+
+
+def test_without_options_a_figure_shows_what_the_data_are():
+    def drawn(*cells, **how):
+        return figure([Record.of(one) for one in cells], LIGHT, **how)
+
+    boruvka, kruskal = (cell("mst", name, "cpu", 16) for name in ("kruskal", "kruskal"))
+    kruskal |= {"algorithm": "prim", "mteps": {**kruskal["mteps"], "kernel": 7.0}}
+    boruvka |= {"algorithm": "boruvka", "mteps": {**boruvka["mteps"], "kernel": 9.0}}
+    for y, order in (("mteps", ["boruvka", "prim"]), ("kernel", ["boruvka", "prim"])):
+        prim = kruskal | {"phases_s": {**kruskal["phases_s"], "kernel": 0.02}, "samples_s": {"kernel": [0.02]}}
+        one_graph = drawn(prim, boruvka, y=y)
+        assert one_graph["title"]["text"] == "rmat:16"
+        assert one_graph["layer"][0]["mark"]["type"] == "bar"
+        assert one_graph["layer"][0]["encoding"]["y"]["sort"] == order  # the fastest on top
+        assert one_graph["layer"][0]["encoding"]["color"]["legend"] is None
+    larger = cell("mst", "kruskal", "cpu", 17)
+    sizes = drawn(larger, cell("mst", "kruskal", "cpu", 16))
+    assert (sizes["title"]["text"], sizes["layer"][0]["mark"]["type"]) == ("Minimum spanning forest", "line")
+    other = larger | {"graph": {**larger["graph"], "name": "roads"}}
+    graphs = drawn(boruvka, other)
+    assert set(entries(graphs, "x")) == {"rmat:16", "roads"}
+    assert "all" not in [*entries(one_graph, "variant"), *entries(sizes, "variant"), *entries(graphs, "variant")]
+
+
+def test_a_figure_is_as_wide_as_a_column_in_every_format(rows):
+    spec = figure(rows, LIGHT, where=("problem=mst", "family=rmat"), width=317)
+    assert b'width="317"' in draw(spec, ".svg")
+    (width,) = re.findall(rb"MediaBox \[0 0 ([0-9.]+)", draw(spec, ".pdf"))
+    assert abs(float(width) / 72 * 25.4 - 84) < 1
+    png = draw(spec, ".png")
+    assert abs(int.from_bytes(png[16:20]) / 300 * 25.4 - 84) < 1
 
 
 @pytest.mark.parametrize(

@@ -272,9 +272,17 @@ def browser(html, tmp_path_factory):
     browser.close()
 
 
+UNFOLD = """(async () => {
+  for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
+  while ([...document.querySelectorAll(".chart")].some((place) => !place.querySelector("svg, .broken")))
+    await new Promise((done) => setTimeout(done, 20));
+})()"""
+
+
 @pytest.fixture
 def opened(browser):
     browser.open(browser.page)
+    browser.run(UNFOLD)
     yield browser
     assert browser.requests == []
     assert browser.complaints == []
@@ -295,6 +303,41 @@ def press(browser, title):
       header.querySelector("button").click();
       return header.getAttribute("aria-sort");
     }})()""")
+
+
+def test_in_a_browser_a_figure_that_is_folded_away_is_drawn_when_it_is_unfolded(browser):
+    browser.open(browser.page)
+    drawn = "document.querySelectorAll('#samples .chart svg').length"
+    assert browser.run(drawn) == 0
+    browser.run(UNFOLD)
+    assert browser.run(drawn) > 1
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_in_a_browser_all_cells_begin_within_six_screens(browser, width, height):
+    browser.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+    browser.open(browser.page)
+    assert browser.run("document.getElementById('all').getBoundingClientRect().top + scrollY") <= 6 * height
+    browser.send("Emulation.clearDeviceMetricsOverride")
+
+
+def test_in_a_browser_no_head_of_who_wins_is_broken(opened):
+    heads = "[...document.querySelectorAll('.matrix thead th:not(:first-child)')]"
+    assert opened.run(f"{heads}.length") > 3
+    assert opened.run(f"Math.max(...{heads}.map((one) => one.clientHeight))") < 60  # algorithm and device, a line each
+
+
+def test_in_a_browser_the_data_are_downloaded(opened, tmp_path):
+    opened.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    for name in ("cells.csv", "records.jsonl.gz"):
+        opened.run(f"document.querySelector('a[download=\"{name}\"]').click()")
+        deadline = time.monotonic() + 20
+        while not ((tmp_path / name).exists() and (tmp_path / name).stat().st_size):
+            assert time.monotonic() < deadline, list(tmp_path.iterdir())
+            opened.run("new Promise((done) => setTimeout(done, 50))")
+    rows, _ = read_records([tmp_path / "records.jsonl.gz"])
+    assert [row.data for row in rows] == [Record.of(one).data for one in sweep()]
+    assert len((tmp_path / "cells.csv").read_text("utf-8").splitlines()) == len(sweep()) + 1
 
 
 def test_in_a_browser_every_figure_is_drawn(opened, outline):
@@ -436,6 +479,7 @@ def test_in_a_browser_themes_change_every_colour(opened):
 def test_in_a_browser_a_phone_scrolls_no_page_sideways_and_cuts_nothing(opened, width):
     opened.send("Emulation.setDeviceMetricsOverride", width=width, height=740, deviceScaleFactor=2, mobile=True)
     opened.open(opened.page)
+    opened.run(UNFOLD)
     opened.run("for (const one of document.querySelectorAll('details')) one.open = true")
     assert opened.run("document.documentElement.scrollWidth") <= width
     beyond = opened.run(f"""[...document.querySelectorAll("main td, main th, main svg text, figcaption, header *")]

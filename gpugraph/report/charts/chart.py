@@ -5,7 +5,10 @@ Vega-Lite is drawn through vl-convert, which needs no browser and carries the pa
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph import code_cache
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record_shape import encodable, jsonable
 from gpugraph.report.cells import ordered
@@ -159,6 +162,7 @@ def config(ink: Ink) -> Spec:
     legend = {"labelColor": ink.text, "titleColor": ink.faint, "titleFontWeight": 400, "labelLimit": 280}
     symbols: Spec = {"symbolStrokeWidth": 2, "symbolSize": 90}
     symbols |= {"symbolBaseFillColor": ink.faint, "symbolBaseStrokeColor": ink.faint}
+    title = {"fontSize": 14, "subtitleFontSize": 12, "fontWeight": 600, "offset": 10}
     return {
         "background": ink.paper,
         "font": ink.font,
@@ -167,7 +171,7 @@ def config(ink: Ink) -> Spec:
         "axis": {**axis, **sizes, **lines},
         "axisX": {"grid": False, "domain": True, "domainColor": ink.grid},
         "legend": {"orient": "top", "columns": 3, **legend, **sizes, **symbols},
-        "title": {"color": ink.text, "fontSize": 14, "fontWeight": 600, "anchor": "start", "offset": 10},
+        "title": {"color": ink.text, "subtitleColor": ink.faint, "anchor": "start", "frame": "group", **title},
         "range": {"category": list(ink.series)},
         "rule": {"color": ink.faint},
         "text": {"color": ink.faint, "fontSize": 11},
@@ -271,17 +275,47 @@ def _drawable(text: str) -> str:
     return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 1]}…"
 
 
-def draw(spec: dict[str, Any], ending: str, *, scale: float = 2.0) -> bytes:
-    """Return a Vega-Lite figure as ``.svg``, ``.pdf`` or ``.png``; ``scale`` multiplies the pixels of a ``.png``.
+ENDINGS = (".svg", ".pdf", ".png", ".json")
+"""Of files that a figure is written to."""
+
+INCH = 96
+"""Pixels of a figure to an inch, as browsers count them; a text of 12 pixels has 9 points."""
+
+_POINTS, _DOTS = 72, 300
+"""Points and, in a ``.png``, dots to an inch."""
+
+
+def check_figure(path: str) -> str:
+    """Return the ending of a file for a figure, in lower case, if a figure can be written so.
+
+    Raises:
+        InputError: it is none of ``ENDINGS``, or what draws is not installed.
+    """
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in ENDINGS:
+        raise unknown_name("ending of a figure", ending or path, ENDINGS)
+    if ending != ".json":
+        check_engine()
+    return ending
+
+
+def draw(spec: dict[str, Any], ending: str) -> bytes:
+    """Return a Vega-Lite figure as the content of a file with one of ``ENDINGS``, in all of them of the same size.
 
     Raises:
         InputError: the library is not installed, or cannot draw this.
     """
+    if ending == ".json":
+        return json.dumps(spec, ensure_ascii=False, indent=1).encode()
     engine, clean = check_engine(), jsonable(spec, _drawable)
     try:
+        if ending == ".png":
+            return bytes(engine.vegalite_to_png(clean, scale=_POINTS / INCH, ppi=_DOTS))
+        drawing = str(engine.vegalite_to_svg(clean))
         if ending == ".svg":
-            return str(engine.vegalite_to_svg(clean)).encode()
-        drawn: bytes = engine.vegalite_to_pdf(clean) if ending == ".pdf" else engine.vegalite_to_png(clean, scale=scale)
+            return drawing.encode()
+        size = re.compile(r' (width|height)="([0-9.]+)"')  # a PDF takes the numbers for points
+        points = size.sub(lambda found: f' {found[1]}="{float(found[2]) * _POINTS / INCH:g}"', drawing, count=2)
+        return bytes(engine.svg_to_pdf(points))
     except ValueError as error:
         raise InputError(f"the figure cannot be drawn: {error}", remedy="write it as .json and look at it") from error
-    return drawn

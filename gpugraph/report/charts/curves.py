@@ -1,6 +1,6 @@
 """The figure that most charts are: a value over an abscissa, a line for each algorithm and device.
 
-Over names, which have no order of their own, it lies on its side: a row for each name, the greatest value on top.
+Over names, which have no order of their own, it lies on its side: a row for each name, the best value on top.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def curves(
     x_title: str,
     y_title: str,
     names: bool = False,
+    bars: bool = False,
+    least_first: bool = False,
     failed: Sequence[Mark] = (),
     papers: Sequence[Mark] = (),
     level: tuple[float, str] | None = None,
@@ -70,8 +72,9 @@ def curves(
     """Return a line for each series and its points with their intervals.
 
     ``failed`` cells are marked at the foot, ``papers`` are values that papers state, ``level`` is a horizontal line and
-    its meaning.  With ``names`` the abscissa is a text; ``percent``: the values are shares; ``log`` None decides by the
-    values.
+    its meaning.  With ``names`` the abscissa is a text, the best value first: the greatest, or with ``least_first`` the
+    least; with ``bars`` each is a bar, unless the ordinate is logarithmic.  ``percent``: the values are shares; ``log``
+    None decides by the values.
     """
     positive = [p.y for p in points if p.y > 0] + [m.y for m in papers if m.y]
     if log is None:
@@ -82,7 +85,8 @@ def curves(
     places: list[float] = []
     x = channel("x", "nominal" if names else "quantitative", title=x_title)
     if names:
-        x |= {"sort": best_first([(str(p.x), p.y) for p in shown]), "title": None, "axis": {"grid": True}}
+        order = best_first([(str(p.x), p.y) for p in shown], least=least_first)
+        x |= {"sort": order, "title": None, "axis": {"grid": True}}
     else:
         places = [float(x) for x in (*(p.x for p in shown), *(m.x for m in (*papers, *failed)))]
         whole = all(place.is_integer() for place in places)
@@ -94,13 +98,16 @@ def curves(
     y["axis"] = log_axis(positive) if log else {"format": "%" if percent else ",.6~r", "tickCount": 6}
     y["axis"] |= {"grid": True}
     names_of = ordered(p.variant for p in shown)
-    color = channel("variant", "nominal", title=titles[0], sort=names_of, legend=SOLID)
+    bars = bars and names and not log
+    several = len({p.x for p in shown}) < len(shown)
+    legend = SOLID if any(names_of) and not (bars and not several) else None  # else the rows have the same names
+    color = channel("variant", "nominal", title=titles[0], sort=names_of, legend=legend)
     series: Spec = {
         "x": x,
         "y": y,
         "color": color,
         "detail": [{"field": "variant"}, {"field": "device"}],
-        "opacity": {"condition": {"param": "picked", "value": 1}, "value": 0.12},
+        "opacity": {"condition": {"param": "picked", "value": 1}, "value": 0.12} if legend else None,
     }
     kind = channel("device", "nominal", title=titles[1], sort=None)
     dash = {**kind, "legend": None, "scale": {"range": _DASHES}} if len(devices) > 1 else None
@@ -113,13 +120,28 @@ def curves(
         if p.low is not None and p.high is not None and (p.low > 0 or not log)
     ]
     layers = _level(level) if level else []
+    whisker = series
+    if bars:
+        order = best_first([(f"{p.variant}, {p.device}", p.y) for p in shown], least=least_first)
+        series["xOffset"] = channel("series", "nominal", sort=order) if several else None
+        series["x"] = x = {**x, "axis": {"grid": False, "ticks": False}, "scale": {"paddingInner": 0.25}}
+        for one in (*values, *ends):
+            one["series"] = f"{one['variant']}, {one['device']}"
+        whisker = {**series, "color": {"value": ink.text}}
     if not names:
         layers.append(layer("line", None, {"strokeWidth": 2}, **series, strokeDash=dash))
     if ends:
-        layers.append(layer("rule", ends, {"strokeWidth": 2, "clip": True}, **series, y2={"field": "y2"}))
-    picked = {"name": "picked", "select": {"type": "point", "fields": ["variant"]}, "bind": "legend"}
-    marks = layer("point", None, {"filled": True, "size": 64}, **series, shape=shape, tooltip=tip)
-    layers.append({"params": [picked], **marks})
+        wide = {"strokeWidth": 1 if bars else 2, "clip": True}
+        layers.append(layer("rule", ends, wide, **whisker, y2={"field": "y2"}))
+    marks = (
+        layer("bar", None, {"cornerRadiusEnd": 2}, **series, tooltip=tip)
+        if bars
+        else layer("point", None, {"filled": True, "size": 64}, **series, shape=shape, tooltip=tip)
+    )
+    if legend:
+        picked = {"name": "picked", "select": {"type": "point", "fields": ["variant"]}, "bind": "legend"}
+        marks = {"params": [picked], **marks}
+    layers.insert(0 if bars else len(layers), marks)
     layers += _stated(papers, x, y, ink, (min(places) + max(places)) / 2 if places else 0.0)
     layers += _failed(failed, x, ink, {"value": 0 if names else {"expr": "height"}}, "middle" if names else "bottom")
     spec: Spec = {"data": {"values": values}, "layer": layers}
@@ -142,12 +164,12 @@ def turned(spec: Any) -> Any:
     } | ({"data": spec["data"]} if "data" in spec else {})
 
 
-def best_first(values: Iterable[tuple[str, float]]) -> list[str]:
-    """Return names by the greatest of their values, descending; equal ones by name."""
-    most: dict[str, float] = {}
+def best_first(values: Iterable[tuple[str, float]], *, least: bool = False) -> list[str]:
+    """Return names by the greatest of their values, descending, or by the least, ascending; equal ones by name."""
+    best: dict[str, float] = {}
     for name, value in values:
-        most[name] = max(value, most.get(name, value))
-    return sorted(ordered(most), key=lambda name: -most[name])
+        best[name] = max(-value if least else value, best.get(name, -math.inf))
+    return sorted(ordered(best), key=lambda name: -best[name])
 
 
 def _whole_ticks(places: Sequence[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Which cells share a figure: those of one problem and one family of graphs over its scale, the rest by graph."""
+"""Which cells share a figure: those of a problem and a family over its scale, the rest by graph or by algorithm."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ SCALE = "scale (log2 of the number of vertices)"
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The cells of one figure, by scale: of one family of graphs, or, with ``names``, each of a graph by itself."""
+    """The cells of one figure, by scale: of one family of graphs, or, with ``names``, each of a graph by itself.
+
+    Where all cells are of one graph, that is ``alone``, and the abscissa is the algorithm.
+    """
 
     problem: str
     family: str | None
     members: list[Labelled]
     names: bool
+    alone: str = ""
 
     @property
     def key(self) -> str:
@@ -35,16 +39,18 @@ class Panel:
     @property
     def title(self) -> str:
         """The panel's name for people."""
-        return f"{problem_name(self.problem)}, {self.family or 'by graph'}"
+        return f"{problem_name(self.problem)}, {self.family or self.alone or 'by graph'}"
 
     @property
     def x_title(self) -> str:
         """The title of its abscissa."""
-        return "graph" if self.names else SCALE
+        return "algorithm" if self.alone else "graph" if self.names else SCALE
 
-    def x(self, row: Record) -> str | float:
+    def x(self, cell: Labelled) -> str | float:
         """Return the place of a cell on the abscissa."""
-        return row.graph_name if self.names else float(row.scale or 0.0)
+        if self.alone:
+            return cell.series if len({one.device for one in self.members}) > 1 else cell.variant
+        return cell.record.graph_name if self.names else float(cell.record.scale or 0.0)
 
 
 def problem_name(problem: str) -> str:
@@ -81,7 +87,10 @@ def panels(cells: Sequence[Labelled]) -> list[Panel]:
             found.append(Panel(problem, family, sorted(placed, key=lambda m: m.record.scale or 0.0), names=False))
         else:
             single.setdefault(problem, []).extend(members)
-    found += [Panel(problem, None, members, names=True) for problem, members in single.items()]
+    for problem, members in single.items():
+        graphs = list(dict.fromkeys(member.record.graph_name for member in members))
+        alone = graphs[0] if len(graphs) == 1 < len(members) else ""
+        found.append(Panel(problem, None, members, names=True, alone=alone))
     return found
 
 
@@ -114,7 +123,8 @@ def charts(
             continue
         title = y_title if isinstance(y_title, str) else y_title(panel.problem)
         spec = curves(
-            points, ink, x_title=panel.x_title, y_title=title, names=panel.names, titles=titles, **other
+            points, ink, x_title=panel.x_title, y_title=title, names=panel.names, bars=bool(panel.alone),
+            titles=titles, **other,
         )  # fmt: skip
         head = ("graph" if panel.names else "scale", *titles, unit or title)
         header, rows = listed(points, head, show, other.get("failed", ()), other.get("papers", ()))
@@ -128,7 +138,7 @@ def charts(
 def point(panel: Panel, cell: Labelled, y: float, tip: dict[str, str], **more: object) -> Point:
     """Return a cell's value as a point that says what it is of."""
     subject = {"graph": cell.record.graph_name, "algorithm": cell.variant, "device": cell.record.device}
-    return Point(panel.x(cell.record), y, cell.variant, cell.device, {**subject, **tip}, **more)  # type: ignore[arg-type]
+    return Point(panel.x(cell), y, cell.variant, cell.device, {**subject, **tip}, **more)  # type: ignore[arg-type]
 
 
 def times(row: Record) -> dict[str, str]:
@@ -154,5 +164,5 @@ def failures(panel: Panel) -> list[Mark]:
         if not row.ok:
             tip = {"graph": row.graph_name, "algorithm": cell.variant, "device": row.device}
             tip |= {"outcome": row.outcome, "why": row.message or "-"}
-            marks.append(Mark(panel.x(row), None, row.outcome, tip))
+            marks.append(Mark(panel.x(cell), None, row.outcome, tip))
     return marks

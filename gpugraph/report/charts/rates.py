@@ -58,7 +58,7 @@ def _papers(panel: Panel, of: Callable[[Stated, Record], float | None]) -> list[
             own = value.is_of(member.record.scale)
             if y is None or (panel.names and not own):
                 continue
-            x = panel.x(member.record) if own or value.scale is None else value.scale
+            x = panel.x(member) if own or value.scale is None else value.scale
             name = ", ".join(part for part in (value.name, value.label) if part)
             tip = {"stated by": name, "where": value.where or "-", "hardware": value.hardware}
             speedup = {"speed-up": f"{y:g} times", "over": value.point.over or "-"}
@@ -89,7 +89,7 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: In
     def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
         for one in by_row.get(id(cell.record), ()):
             tip = {one.by: times_as_fast(one.factor), "GPU": _who(one.gpu), "CPU": _who(one.cpu)}
-            yield Point(panel.x(one.gpu), one.factor, one.by, "", {"graph": one.gpu.graph_name, **tip})
+            yield Point(panel.x(cell), one.factor, one.by, "", {"graph": one.gpu.graph_name, **tip})
 
     def more(panel: Panel, points: Sequence[Point]) -> dict[str, Any]:
         papers = _papers(panel, lambda value, row: value.point.speedup)
@@ -149,8 +149,10 @@ def energy(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
             yield point(panel, cell, row.nanojoules, {"an edge": f"{row.nanojoules:.4g} nJ", **joules})
 
     caption = "Lower is better. The device's own meter, read over windows long enough for its counter."
-    title = "nanojoules per edge"
-    return charts("energy", cells, ink, points, y_title=title, caption=caption, show="{:.4g} nJ".format)
+    return charts(
+        "energy", cells, ink, points, y_title="nanojoules per edge", caption=caption, show="{:.4g} nJ".format,
+        more=lambda panel, points: {"least_first": True},
+    )  # fmt: skip
 
 
 def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:

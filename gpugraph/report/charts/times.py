@@ -112,14 +112,14 @@ def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelle
         groups: dict[str, list[Labelled]] = {}
         for member in panel.members:
             if member.record.ok and member.record.device_kind != "emulated":
-                groups.setdefault(member.series, []).append(member)
+                groups.setdefault(panel.alone or member.series, []).append(member)
         found += [(panel, series, groups[series]) for series in ordered(groups)]
     kept = sorted(range(len(found)), key=lambda i: -len(found[i][2]))[:MOST_PANELS]
     return [found[i] for i in sorted(kept)]
 
 
 def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float, order: int) -> Spec:
-    x = panel.x(cell.record)
+    x = panel.x(cell)
     return {
         "x": x if isinstance(x, str) else f"{x:g}" if float(x).is_integer() else f"{x:.1f}",
         "part": name,
@@ -141,7 +141,7 @@ def _stack(panel: Panel, values: list[Spec], stack: str = "normalize") -> Spec:
         totals: dict[str, float] = {}
         for value in values:
             totals[value["x"]] = totals.get(value["x"], 0.0) + value["y"]
-        x |= {"title": None, "sort": best_first(totals.items()), "axis": {"labelLimit": 150}}
+        x |= {"title": None, "sort": best_first(totals.items(), least=True), "axis": {"labelLimit": 150}}
     else:
         x |= {"sort": None, "axis": {"labelAngle": 0, "labelOverlap": True}}
     color = channel("part", "nominal", title=None, legend={"symbolType": "square"})
@@ -154,14 +154,16 @@ _SECONDS = {"title": "seconds", "axis": {"tickCount": 4, "grid": True}}
 
 
 def _small(kind: str, panel: Panel, series: str, values: list[Spec], spec: Spec) -> Chart:
-    last = values[-1]["graph"]
-    parts = ", ".join(f"{value['part']} {value['share']}" for value in values if value["graph"] == last)
+    last = values[-1]["x"] if panel.alone else values[-1]["graph"]
+    parts = ", ".join(f"{value['part']} {value['share']}" for value in values if last in (value["x"], value["graph"]))
     key = f"{kind}-{panel.key}-{''.join(c if c.isalnum() else '-' for c in series.lower())}"
-    rows = [(str(v["graph"]), str(v["part"]), str(v["time"]), str(v["share"])) for v in values]
+    first = "x" if panel.alone else "graph"
+    rows = [(str(v[first]), str(v["part"]), str(v["time"]), str(v["share"])) for v in values]
     height = row_height(len({v["x"] for v in values}), 18) if panel.names else SMALL_HEIGHT
     return Chart(
         key, series, panel.title, f"{series}, {panel.title}; on {last}: {parts}.", spec,
-        ("graph", "phase", "time", "share"), rows, small=True, height=height,
+        (panel.x_title if panel.alone else "graph", "phase", "time", "share"), rows, small=not panel.alone,
+        height=height,
     )  # fmt: skip
 
 
@@ -196,7 +198,7 @@ def samples(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
             words.append(f"{cell.series} on {cell.record.graph_name}: {low} to {high}")
             rows.append((cell.record.graph_name, cell.variant, cell.device, f"{len(times):,}", low, middle, high))
         said = f"Deviation of every kernel sample from its median. {'; '.join(words)}."
-        height = row_height(len({row[0] for row in rows}), 26) if panel.names else HEIGHT
+        height = row_height(len({panel.x(member) for member in members}), 26) if panel.names else HEIGHT
         key, spec = f"samples-{panel.key}", _spec(panel, values)
         charts.append(Chart(key, panel.title, caption, said, spec, _SPREAD, rows, height=height))
     return charts
@@ -220,7 +222,7 @@ def _values(panel: Panel, cell: Labelled, most: int) -> list[Spec]:
         ordered = sorted(numbered)
         numbered = [ordered[round(i * (len(ordered) - 1) / (most - 1))] for i in range(most)]
     outliers = set(row.shape.sampling.outliers or ())
-    x = panel.x(row)
+    x = panel.x(cell)
     return [
         {
             "x": x if isinstance(x, str) else f"{x:g}",
@@ -247,7 +249,8 @@ def _spec(panel: Panel, values: list[Spec]) -> Spec:
         x |= {"title": panel.x_title, "axis": {"labelAngle": 0, "labelOverlap": True}}
     y = channel("y", title="from the median", scale={"type": "symlog", "constant": 0.1} if wide else {"zero": True})
     y["axis"] = {"format": "+.3~%", "grid": True, **({"values": ticks} if wide else {"tickCount": 6})}
-    offset = channel("series", "nominal", sort=ordered(value["series"] for value in values))
+    several = None if panel.alone else ordered(value["series"] for value in values)
+    offset = several and channel("series", "nominal", sort=several)
     names = ordered(value["variant"] for value in values)
     color = channel("variant", "nominal", title="algorithm", sort=names, legend=SOLID)
     tip = tooltip({"graph": "graph", "variant": "algorithm", "device": "device", "sample": "sample"})

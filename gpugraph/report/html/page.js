@@ -63,14 +63,31 @@ async function draw(place) {
   }
 }
 
-const places = [...document.querySelectorAll(".chart")];
-const drawn = Promise.all(places.map(draw));
+/* A figure is drawn as soon as it is seen: one that is folded away has no width yet. */
+function drawIn(part) {
+  const places = [...part.querySelectorAll(".chart:not(.vega-embed)")].filter((place) => place.clientWidth);
+  return Promise.all(places.map(draw));
+}
+
+if (innerWidth < 640) {
+  for (const matrix of document.querySelectorAll(".wins > details ~ details")) matrix.open = false;
+  for (const more of document.querySelectorAll(".figures + .fold > .figures")) {
+    const shown = more.parentNode.previousElementSibling;
+    while (shown.children.length > 1) more.prepend(shown.lastElementChild);
+    more.previousElementSibling.textContent = `${more.children.length} more`;
+  }
+}
+const drawn = drawIn(document);
+for (const fold of document.querySelectorAll("details.fold")) fold.addEventListener("toggle", () => drawIn(fold));
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
+});
 
 /* Saving a figure: the drawing with its title on the page's ground, every colour as it is now, made here and kept here. */
 function standalone(figure) {
   const drawing = figure.querySelector("svg");
   const [, , width, height] = drawing.getAttribute("viewBox").split(/[ ,]+/).map(Number);
-  const title = figure.querySelector("h4").textContent;
+  const title = figure.querySelector("h4").firstChild.textContent.trim();
   const style = getComputedStyle(root);
   const inner = drawing.cloneNode(true);
   for (const [name, value] of Object.entries({ x: 12, y: 34, width, height })) inner.setAttribute(name, value);

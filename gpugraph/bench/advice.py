@@ -1,0 +1,97 @@
+"""Which hardware for a graph, before it is read: the memory and the time it will need, and when a GPU pays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from gpugraph.bench.estimate import Prices
+from gpugraph.bench.local_workers import Limits
+from gpugraph.bench.plan import Planned
+from gpugraph.devices.discovery import found_devices
+from gpugraph.host import available_memory
+from gpugraph.measure.cell import Cell, Sampling, resolve_algorithm
+from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import Session
+from gpugraph.problems.contract import InputSize
+from gpugraph.problems.registry import load_problem
+
+LARGEST_SCALE = {"cpu": 17, "cuda": 22}
+"""Of the graphs that rates are measured on: they take seconds on a small machine."""
+
+SAMPLING = Sampling(min_samples=3, max_samples=10, time_limit_s=0.5, transfers=1)
+
+START_S, CALL_S, BUS_BYTES_PER_S = 0.9, 1e-3, 55e9
+"""Of a GPU: to start a command, to answer a call on a small graph that it has, and to copy a graph to it.
+
+Source: docs/when.md, on an H200.
+"""
+
+H200_ARCS_PER_S = {"mst": 7.5e10, "sssp": 5e10, "components": 3e11}
+"""What takes the place of a GPU's rate where none can be measured.  Source: docs/records, rmat:20."""
+
+
+def advise(graph: str, progress: Callable[[str], None]) -> dict[str, Any]:
+    """Return what is known of a graph that is not opened, as an object for JSON.
+
+    Args:
+        graph: a file or a spec.
+        progress: called with a few words whenever something new begins.
+
+    Returns:
+        ``graph``, ``vertices``, ``arcs`` and whether these are ``exact``; ``cpu`` and ``gpu`` as ``found_devices``
+        lists them, with ``free_bytes``; by problem ``host_bytes`` and ``device_bytes`` at the peak, ``cpu_s`` and
+        ``gpu_s`` of the kernel, and the edges from which a GPU is faster: ``pays_from`` in a command and
+        ``pays_there_from`` where it has the graph.  What is not known, or never happens, is None.
+
+    Raises:
+        InputError: there is no such graph.
+    """
+    size, records = load_problem("mst").size(graph, "file"), list[Record]()
+    devices = sorted(found_devices(), key=lambda one: not one["usable"])
+    cpu, gpu = (next(one for one in devices if one["kind"] == kind) for kind in ("cpu", "cuda"))
+
+    def finished(_: int, record: Record) -> None:
+        records.append(record)
+
+    def failed(_: int, error: Exception) -> None:
+        raise error
+
+    session = Session()
+    for device in (cpu, gpu) if gpu["usable"] else (cpu,):
+        scale = min(max(round(math.log2(max(size.vertices, 1))), 8), LARGEST_SCALE[device["kind"]])
+        for problem in H200_ARCS_PER_S:
+            cell = Cell(problem, f"rmat:{scale}", device=device["device"], verify="none", phases=False)
+            session.measure([cell], SAMPLING, progress, finished, failed)
+    problems = {
+        problem: _problem(problem, graph, size, {one.device_kind: one for one in records if one.problem == problem})
+        for problem in H200_ARCS_PER_S
+    }
+    known = {"graph": graph, "vertices": size.vertices, "arcs": size.arcs, "exact": size.exact}
+    return {**known, "cpu": {**cpu, "free_bytes": available_memory()}, "gpu": gpu, "problems": problems}
+
+
+def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Record]) -> dict[str, Any]:
+    prices = Prices(SAMPLING, [record.data for record in records.values()])
+    on_gpu = resolve_algorithm(Cell(problem, graph), load_problem(problem), None, "cuda").name
+    needs = {
+        kind: prices.need(Planned(Cell(problem, graph, name, kind), kind, size, Limits()))
+        for kind, name in (("cpu", records["cpu"].algorithm), ("cuda", on_gpu))
+    }
+    arc_s = {kind: (one.kernel_s or 0.0) / (one.shape.graph.arcs or 1) for kind, one in records.items()}
+    gained_s = arc_s["cpu"] - arc_s.get("cuda", 1 / H200_ARCS_PER_S[problem])
+    copied_s = size.nbytes / max(size.arcs, 1) / BUS_BYTES_PER_S
+    return {
+        "host_bytes": needs["cpu"].host_bytes,
+        "device_bytes": needs["cuda"].device_bytes,
+        "cpu_s": arc_s["cpu"] * size.arcs,
+        "gpu_s": arc_s["cuda"] * size.arcs if "cuda" in arc_s else None,
+        "pays_from": _edges(START_S, gained_s - copied_s),
+        "pays_there_from": _edges(CALL_S, gained_s),
+    }
+
+
+def _edges(once_s: float, gained_s: float) -> int | None:
+    """Return the edges, of two arcs each, whose gain makes up for what a GPU takes once."""
+    return round(once_s / gained_s / 2) if gained_s > 0 else None
