@@ -14,6 +14,7 @@ from gpugraph.errors import InputError, VerificationFailed
 from gpugraph.graph.datasets.registry import find, listed, registry
 from gpugraph.problems.contract import METHODS
 from gpugraph.quantities import in_units
+from gpugraph.report.terminal import page_width
 from gpugraph.report.terminal import page_width, table_width
 
 
@@ -99,7 +100,6 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
     from gpugraph.graph.properties import properties
     from gpugraph.measure.record_shape import json_text
     from gpugraph.report.listings import advice_lines, graph_figures, graph_json
-    from gpugraph.report.terminal import page_width
 
     if advise:
         from gpugraph.bench.advice import advise as advice_on
