@@ -14,7 +14,6 @@ from gpugraph.errors import InputError, VerificationFailed
 from gpugraph.graph.datasets.registry import find, listed, registry
 from gpugraph.problems.contract import METHODS
 from gpugraph.quantities import in_units
-from gpugraph.report.terminal import page_width
 from gpugraph.report.terminal import page_width, table_width
 
 
@@ -98,7 +97,6 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
     """
     from gpugraph.graph.open import open_graph
     from gpugraph.graph.properties import properties
-    from gpugraph.measure.record_shape import json_text
     from gpugraph.report.listings import advice_lines, graph_figures, graph_json
 
     if advise:
@@ -107,7 +105,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
         with Progress(quiet=quiet) as progress:
             advice = advice_on(graph, progress)
         if style == "json":
-            show(json_text(advice))
+            show_json(advice)
         else:
             show_lines(advice_lines(advice, width=page_width()))
         return
@@ -118,7 +116,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
         described = loaded.describe()
     tell(loaded.notes, quiet=quiet)
     if style == "json":
-        show(json_text(graph_json(described, figures)))
+        show_json(graph_json(described, figures))
     else:
         show_lines(graph_figures(described, figures))
 
