@@ -43,6 +43,8 @@ def check_versions() -> None:
         sys.exit(f"the first section of CHANGELOG.md, '{headings[0] if headings else ''}', is not of {version}")
     if headings[0].startswith("Unreleased"):
         print(f"note: before the tag v{version}, call the first section of CHANGELOG.md '{version} ({date.today()})'")
+    if re.search(r"^urls = ", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE) is None:
+        print("note: pyproject.toml has no 'urls': give it the public address of the project")
 
 
 def check_size(wheel: Path) -> int:
