@@ -7,15 +7,22 @@ threshold (or all), by warps that go through spans of arcs, or those of the rows
 
 #include "filter_boruvka/base.cuh"
 
-// Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where the
-// neighbours of a vertex are neighbours of each other, many light edges lie inside a component, and more of them are
-// needed before one is giant.  All threads must call; the same in every block, for all draw the same sample.
+// Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where that is
+// more than half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the neighbours
+// of a vertex are neighbours of each other, many light edges lie inside a component, and more of them are needed before
+// one is giant.  All threads must call; the same in every block, for all draw the same sample.
 __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted) {
     const uint64 hash = (threadIdx.x + 1) * 0x9E3779B97F4A7C15ull;
     const uint64 stratum = static_cast<uint64>(graph.vertices) / SAMPLES + 1;
     const uint64 at = threadIdx.x * static_cast<uint64>(graph.vertices) / SAMPLES + (hash >> 32) % stratum;
     const int32 v = at < static_cast<uint64>(graph.vertices) ? static_cast<int32>(at) : graph.vertices - 1;
     const index_t begin = graph.offsets[v], degree = graph.offsets[v + 1] - begin;
+    const int has_arcs = __syncthreads_count(degree > 0);
+    const float few = static_cast<float>(wanted) * has_arcs / SAMPLES;
+    if (2 * few > graph.arcs) {
+        if (threadIdx.x == 0) shared.light = 0;
+        return;
+    }
     bool closed = false;
     if (degree >= 2) {
         const index_t first = static_cast<index_t>((hash >> 20) % static_cast<uint64>(degree));
@@ -23,9 +30,9 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
         const int32 x = graph.targets[begin + first], y = graph.targets[begin + (first + step) % degree];
         closed = find_arc(graph.targets, graph.offsets[x], graph.offsets[x + 1], y) != static_cast<index_t>(-1);
     }
-    const int has_arcs = __syncthreads_count(degree > 0), wedges = __syncthreads_count(degree >= 2);
+    const int wedges = __syncthreads_count(degree >= 2);
     const bool clustered = __syncthreads_count(closed) > CLUSTERED * wedges;
-    const float light = (clustered ? MORE_CLUSTERED : 1.0f) * wanted * has_arcs / SAMPLES;
+    const float light = clustered ? MORE_CLUSTERED * few : few;
     const float most = MOST_LIGHT * graph.arcs;
     if (threadIdx.x == 0) {
         shared.active = static_cast<uint64>(graph.vertices) * has_arcs / SAMPLES;

@@ -86,7 +86,7 @@ TUNED = {
     "mst": Tuned(
         gpu_filter_boruvka,
         _names(_MST),
-        ("FILTER_DEGREE", "FILTER_ARCS", "ALL_LISTED", "LIGHT_ARCS", "ARCS_PER_THREAD"),
+        ("FILTER_ARCS", "ALL_LISTED", "LIGHT_ARCS", "ARCS_PER_THREAD"),
         {"MOST_LIGHT": 0.5},
     ),
 }

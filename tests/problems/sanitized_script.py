@@ -290,7 +290,7 @@ def check_tools(device: Device) -> None:
 
 def main() -> None:
     """Run everything under a shuffled schedule, the filter forced to work on small graphs."""
-    filter_boruvka.FILTER_ARCS, filter_boruvka.FILTER_DEGREE = 512, 2
+    filter_boruvka.FILTER_ARCS, filter_boruvka.LIGHT_ARCS = 512, 1.0
     device = Device(seed=1)
     assert device.build == "sanitize"
     for check in (

@@ -37,7 +37,7 @@ def main() -> None:
     comm = world() or LoneComm()
     device = select_device("emulated")[0]
     wrong, tried = [], 0
-    gpu_filter_boruvka.FILTER_ARCS, gpu_filter_boruvka.FILTER_DEGREE = 300, 2
+    gpu_filter_boruvka.FILTER_ARCS, boruvka_distributed.FILTER_DEGREE = 300, 2
     for room, narrow in ((1 << 16, 1 << 31), (64, 1 << 31), (64, 0)):
         boruvka_distributed.LEAST_ROOM, boruvka_distributed.NARROW_ARCS = room, narrow
         for graph in (*chains(), *with_ties()):

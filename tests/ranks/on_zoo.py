@@ -107,7 +107,7 @@ def main() -> None:
     kind, *names = sys.argv[1:]
     made = {"races": {"races": True}, "mapped": {"threads": 2}}
     device: Any = EmulatedDevice(**made[kind]) if kind in made else select_device(kind)[0]
-    gpu_filter_boruvka.FILTER_ARCS, gpu_filter_boruvka.FILTER_DEGREE = 300, 2  # so that small graphs are filtered too,
+    gpu_filter_boruvka.FILTER_ARCS, boruvka_distributed.FILTER_DEGREE = 300, 2  # so that small graphs are filtered too,
     boruvka_distributed.LEAST_ROOM = 40  # in many passes,
     boruvka_distributed.NARROW_ARCS = 200  # and so that positions of both widths occur
     tried, wrong = 0, []

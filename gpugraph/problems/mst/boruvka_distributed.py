@@ -42,6 +42,8 @@ FILE = KernelFile(
     [{"INDEX_BITS": 32 if weight == "float32" else 64, "WEIGHT": weight} for weight in alone.WEIGHTS],
 )
 
+FILTER_DEGREE = 6
+"""Below this many arcs per vertex nothing is gained by holding heavy edges back."""
 LEAST_ROOM = 1 << 16
 """Edges that a list has room for at least."""
 NARROW_ARCS = 1 << 31
@@ -109,7 +111,7 @@ def index_bits(part: GraphPart) -> int:
 
 def room_for(part: GraphPart) -> tuple[int, int]:
     """Return how many edges a rank can list at a time, and how many all can: the light ones and some more."""
-    wanted = max(alone.FILTER_DEGREE * part.vertices // 2, part.edges // 32) if not filters(part) else part.vertices
+    wanted = max(FILTER_DEGREE * part.vertices // 2, part.edges // 32) if not filters(part) else part.vertices
     wanted = max(wanted, part.edges // 64)
     share = max(3 * wanted // (2 * part.comm.size), LEAST_ROOM)
     return share, max(11 * wanted // 10, LEAST_ROOM)
@@ -123,7 +125,7 @@ def pages_for(part: GraphPart) -> int:
 
 def filters(part: GraphPart) -> bool:
     """Tell whether the light edges are listed first, as one device does."""
-    return part.arcs >= alone.FILTER_DEGREE * part.vertices and part.arcs >= alone.FILTER_ARCS
+    return part.arcs >= FILTER_DEGREE * part.vertices and part.arcs >= alone.FILTER_ARCS
 
 
 class ForestOnDevices(Arrays):

@@ -28,15 +28,15 @@ FILE = KernelFile("filter_boruvka.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGH
 
 ARCS_PER_THREAD = 8
 """A grid much larger than its work only makes the barriers slower."""
-FILTER_DEGREE = 6
-"""Below this many arcs per vertex nothing is gained by holding heavy edges back."""
 FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
 ALL_LISTED = 1 << 19
 """Below this many edges the list has room for all."""
 LIGHT_ARCS = 2.1
 """Arcs below the threshold per vertex that has any: enough for a giant component, few enough to be quick; the kernel
-takes more where the graph is clustered."""
+takes more where the graph is clustered, and lists all at once where this is more than half of all."""
+ROOM_PER_VERTEX = LIGHT_ARCS + 0.15
+"""Edges for which there is room in the list, per vertex: somewhat more than where all are listed at once."""
 
 
 def arrays(sizes: InputSizes) -> ArrayTable:
@@ -67,19 +67,14 @@ def most_spans(sizes: InputSizes) -> int:
 def room(sizes: InputSizes) -> int:
     """Return how many pages the list has.
 
-    That is enough for all edges, but for a quarter where heavy ones are held back: few are light, and of what is listed
-    after them nearly all lies inside a component.  The kernel lists in more steps what does not fit.  The last page of
-    each span is not full.
+    That is enough for all edges of a sparse or small graph, and for a quarter of others, whose heavy edges are held
+    back: few are light, and of what is listed after them nearly all lies inside a component.  The kernel lists in more
+    steps what does not fit.  The last page of each span is not full.
     """
     edges = sizes.arcs // 2
-    if holds_back(sizes) and edges >= ALL_LISTED:
-        edges = max(edges // 4, 2 * sizes.vertices)
+    if edges >= ALL_LISTED:
+        edges = min(edges, max(edges // 4, int(ROOM_PER_VERTEX * sizes.vertices)))
     return edges // FILE["PAGE"] + 1 + most_spans(sizes)
-
-
-def holds_back(sizes: InputSizes) -> bool:
-    """Return whether heavy edges wait until the light ones have joined most vertices."""
-    return sizes.arcs >= FILTER_DEGREE * sizes.vertices and sizes.arcs >= FILTER_ARCS
 
 
 def dense(sizes: InputSizes) -> int:
@@ -108,7 +103,7 @@ class State(Arrays):
         self.block = block(view.index_bits, view.weights.dtype)
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
-        self.wanted = int(LIGHT_ARCS * n) if holds_back(view) else 0
+        self.wanted = int(LIGHT_ARCS * n) if arcs >= FILTER_ARCS else 0
         self.room = room(view)
         self.dense = dense(view)
 

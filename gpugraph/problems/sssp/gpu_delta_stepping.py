@@ -38,8 +38,8 @@ FAR_SHARE = 16
 LOCAL_SHARE = 64
 """Entries a block of MOST_BLOCK threads takes on in local steps, if they have up to LOCAL_DEGREE arcs."""
 LOCAL_DEGREE = 40
-PACKED_DEGREE = 3
-"""Arcs a vertex in the mean up to which there is room for packed rows, 32 bytes a vertex."""
+PACKED_DEGREE = FILE["PACKED"]
+"""Arcs a vertex in the mean up to which there are packed rows, 32 bytes a vertex: what such a row holds."""
 ARCS_PER_THREAD = 8
 """A grid much larger than its work only makes the barriers slower."""
 
