@@ -15,7 +15,7 @@ heavy edges that still join two components.
                         and of each only the lightest edge into the giant component is listed
     6  rounds           as 4
 
-Where no component is giant, or the list has no room for what lies outside, 5 lists all edges that are left as 3 does.  Where the list has no room for what is to be
+Where no component is giant, 5 lists all edges that are left as 3 does.  Where the list has no room for what is to be
 listed, the threshold is lowered, and 3 to 5 are repeated.
 
 The phases stand in filter_boruvka/, in this order: row_minima, hooking, listing, rounds, matrix; what they share is in
@@ -238,17 +238,14 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         if (giant != NO_GIANT) count_outside(graph, label, giant, outside);
         barrier();
         const uint64 outside_arcs = *static_cast<const volatile uint64*>(outside);
-        const uint64 most = static_cast<uint64>(room) * PAGE;
-        // So many of them lead outside again, if heads are as likely to be there as tails.
-        const float64 inside_out = static_cast<float64>(outside_arcs) / arcs * outside_arcs;
-        if (giant == NO_GIANT || 2 * inside_out > most) {
+        if (giant == NO_GIANT || outside_arcs > static_cast<uint64>(room) * PAGE) {
             barrier();
             if (own_thread() == 0) *outside = 0;
             continue;
         }
 
         enter(HEAVY_EDGES);
-        Gatherer gatherer = {shared, 0, list, most, listed};
+        Gatherer gatherer = {shared, 0, list, listed};
         list_rows(shared, graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
         if (current(&control[HUBS_FIRST]) != 0) {
             barrier();
@@ -259,7 +256,6 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         // Each block keeps a region of the list and compacts it in place, round by round.
         enter(HEAVY_ROUNDS);
         const int64 entries = *static_cast<const volatile int64*>(listed);
-        if (static_cast<uint64>(entries) > most) continue;  // more than that, and all are listed as in phase 3
         Edge* const region = list + entries * blockIdx.x / gridDim.x;
         uint32 in_region = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
         begin_rounds();

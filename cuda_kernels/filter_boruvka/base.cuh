@@ -305,13 +305,11 @@ struct Holding {
     __device__ __forceinline__ slot_t slot(uint32 i) const { return i < first ? begin[0] + i : begin[1] + (i - first); }
 };
 
-// The edges a warp has found and not yet written, where edges are listed in any order; beyond `room` they are only
-// counted.
+// The edges a warp has found and not yet written, where edges are listed in any order.
 struct Gatherer {
     Shared& shared;
     uint32 held;
     Edge* list;
-    uint64 room;
     int64* entries;
 
     __device__ __forceinline__ void flush() {
@@ -320,7 +318,7 @@ struct Gatherer {
         uint64 base = 0;
         if (lane_id() == 0) base = atomicAdd(reinterpret_cast<uint64*>(entries), static_cast<uint64>(held));
         base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 i = lane_id(); i < held && base + i < room; i += WARP) {
+        for (uint32 i = lane_id(); i < held; i += WARP) {
             list[base + i] = shared.buffer[threadIdx.x / WARP][i];
         }
         __syncwarp();

@@ -67,13 +67,13 @@ def most_spans(sizes: InputSizes) -> int:
 def room(sizes: InputSizes) -> int:
     """Return how many pages the list has.
 
-    That is enough for all edges of a sparse or small graph, and for a quarter of others, whose heavy edges are held
-    back: few are light, and of what is listed after them nearly all lies inside a component.  The kernel lists in more
-    steps what does not fit.  The last page of each span is not full.
+    That is enough for all edges of a sparse or small graph, and for half of the others, whose heavy edges are held back:
+    few are light, and the rows outside the giant component, which have to fit, are few where it is one.  The kernel
+    lists in more steps what does not fit.  The last page of each span is not full.
     """
     edges = sizes.arcs // 2
     if edges >= ALL_LISTED:
-        edges = min(edges, max(edges // 4, int(ROOM_PER_VERTEX * sizes.vertices)))
+        edges = min(edges, max(edges // 2, int(ROOM_PER_VERTEX * sizes.vertices)))
     return edges // FILE["PAGE"] + 1 + most_spans(sizes)
 
 

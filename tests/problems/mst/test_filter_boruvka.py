@@ -37,7 +37,6 @@ def assert_same_forest(graph: CSRGraph, seed: int = 0, index_bits: int | None = 
 def filtering(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hold heavy edges back on graphs far smaller than it pays for."""
     monkeypatch.setattr(filter_boruvka, "FILTER_ARCS", 512)
-    monkeypatch.setattr(filter_boruvka, "LIGHT_ARCS", 1.0)
 
 
 @pytest.mark.usefixtures("filtering")
