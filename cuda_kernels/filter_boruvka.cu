@@ -108,6 +108,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     enter(ROW_MINIMA);
     clear_for_next(next_control, CONTROL_WORDS);
     if (wanted != 0) note_light_arcs(shared, graph, wanted);
+    if (threadIdx.x == 0) shared.filters = wanted != 0 && shared.light != 0;
     pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
                     &control[HUBS_FIRST]);
     barrier();
@@ -149,8 +150,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     };
     int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
     uint64* const outside = reinterpret_cast<uint64*>(&control[OUTSIDE]);
-    bool filters = wanted != 0 && shared.light != 0;
-    if (filters) {
+    if (shared.filters) {
         const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
         const float part = LESS_MERGED / 100.0f;
         sample_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light);
@@ -166,7 +166,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             const count_t begin = static_cast<count_t>(any ? base : 0);
             const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
             Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0, shared.round != 0};
-            if (filters) {
+            if (shared.filters) {
                 list_light(shared, graph, begin, end, lister);
             } else {
                 list_all(graph, begin, end, lister);
@@ -184,7 +184,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         const uint32 taken = current(&control[PAGES]);
         if (taken > room) {  // less has to be light
             lower_threshold(shared, list, room, taken);
-            filters = true;
+            if (threadIdx.x == 0) shared.filters = true;
             barrier();
             if (own_thread() == 0) control[PAGES] = 0;
             barrier();
@@ -215,7 +215,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             if (threadIdx.x == 0) shared.round += rounds;
             if (own_thread() == 0) *live_after(shared.round + 1) = 0;
         }
-        if (!filters) break;
+        if (!shared.filters) break;
 
         // Every vertex learns its component after these rounds; the live ones are numbered like the retired.
         enter(SPREAD);
@@ -233,7 +233,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         forget_bids(live);
         barrier();
         if (own_thread() == 0) control[PAGES] = control[FINALS] = 0;
-        filters = false;
+        if (threadIdx.x == 0) shared.filters = false;
         const int32 giant = find_giant(shared, graph, label);
         if (giant != NO_GIANT) count_outside(graph, label, giant, outside);
         barrier();

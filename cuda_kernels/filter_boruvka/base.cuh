@@ -187,6 +187,7 @@ struct Shared {
     uint64 light;   // how many arcs should be; 0 if all are listed at once
     Pick threshold;
     uint64 span;  // arcs of which a warp lists the edges
+    bool filters;  // only light edges are listed; kept here, for registers are few
 };
 
 constexpr index_t NO_ARC = static_cast<index_t>(INDEX_BITS == 32 ? 0x7fffffffll : 0x7fffffffffffffffll);

@@ -67,9 +67,9 @@ def most_spans(sizes: InputSizes) -> int:
 def room(sizes: InputSizes) -> int:
     """Return how many pages the list has.
 
-    That is enough for all edges of a sparse or small graph, and for half of the others, whose heavy edges are held back:
-    few are light, and the rows outside the giant component, which have to fit, are few where it is one.  The kernel
-    lists in more steps what does not fit.  The last page of each span is not full.
+    That is enough for all edges of a sparse or small graph, and for half of the others, whose heavy edges are held
+    back: few are light, and the rows outside the giant component, which have to fit, are few where it is one.  The
+    kernel lists in more steps what does not fit.  The last page of each span is not full.
     """
     edges = sizes.arcs // 2
     if edges >= ALL_LISTED:
