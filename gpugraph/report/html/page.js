@@ -65,8 +65,8 @@ async function draw(place) {
 
 /* A figure is drawn as soon as it is seen: one that is folded away has no width yet. */
 function drawIn(part) {
-  const places = [...part.querySelectorAll(".chart:not(.vega-embed)")].filter((place) => place.clientWidth);
-  return Promise.all(places.map(draw));
+  const places = [...part.querySelectorAll(".chart:not(.vega-embed)")];
+  return Promise.all(places.filter((place) => !place.closest("details:not([open])")).map(draw));
 }
 
 if (innerWidth < 640) {
