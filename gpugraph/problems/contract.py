@@ -348,14 +348,9 @@ class SolvedByPeers(Protocol):
     query_fields: tuple[str, ...]
 
     def answer(self, graph: CSRGraph, raw: Any, query: tuple[Any, ...], by: str, first: list[Any]) -> Result:
-        """Return what a library returned as a result that is right wherever more than one answer is.
+        """Return what the peer ``by`` returned, as its ``Adapter.answer`` gave it, as a result, right where it may be.
 
-        Args:
-            graph: the graph it was given.
-            raw: what the library's ``Adapter.answer`` gave.
-            query: what was asked.
-            by: the peer's name, ``"peer:…"``.
-            first: a list that the answers of one run share, for the first of them.
+        The answers of one run share the list ``first``, for the first of them.
 
         Raises:
             PeerRefused: the right answer is beyond what the peer can hold.

@@ -84,9 +84,7 @@ class _Trees:
     def solve(self, tails: NDArray[Any], edges: NDArray[np.int64]) -> None:
         """Take into the forest what belongs to it of a list of edges no lighter than any taken before.
 
-        Args:
-            tails: (k,) the smaller endpoints.
-            edges: (k,) the canonical ids, ascending.
+        The edges are (k,) smaller endpoints and (k,) canonical ids, ascending.
         """
         while len(edges) > _SORTED_OUTRIGHT:
             with self.clock.phase("partition"):
@@ -112,12 +110,9 @@ class _Trees:
             self.chosen.append(taken[:count])
 
     def edges_between(self, lowest: object, highest: object) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the graph's edges with keys in [lowest, highest] that join two trees.
+        """Return the graph's edges with keys in [lowest, highest] that join two trees, as ``solve`` takes them.
 
         The disjoint sets must be flat.
-
-        Returns:
-            tails, edges: (k,) the smaller endpoints and the canonical ids, ascending by id.
         """
         rows = balanced_ranges(self.graph.offsets, _RANGES_PER_THREAD * threads())
         # Room for every arc: pages that are never written cost nothing.

@@ -338,11 +338,8 @@ def _refute(view: ResidentView, certificate: Certificate) -> str | None:
 class Certificate(Arrays):
     """The arrays of one check of a graph, or of a rank's rows of it (shapes and meaning: verify_forest.cu).
 
-    Args:
-        view: what lies on the device.
-        device: the device.
-        edges: (k,) positions of the forest's edges, ascending; of those on other ranks below 0, or beyond the last.
-        named: the edges' ends (k, 2) int32 and weights (k,), where not all of them lie here.
+    ``edges`` (k,) are the positions of the forest's edges, ascending; of those on other ranks below 0, or beyond the
+    last.  ``named`` are the edges' ends (k, 2) int32 and weights (k,), where not all of them lie here.
     """
 
     def __init__(

@@ -27,9 +27,7 @@ from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, Device
 class State:
     """The arrays of one run on both sides, and the sides that work on them.
 
-    Args:
-        view: a ResidentView, or for a strategy of the CPU alone a GraphView.
-        device: the device; None will do for a strategy of the CPU alone.
+    A strategy of the CPU alone takes a GraphView, and needs no device.
     """
 
     def __init__(self, view: ResidentView | GraphView, device: Any, strategy: Strategy):

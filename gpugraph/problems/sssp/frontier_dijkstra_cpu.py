@@ -79,11 +79,7 @@ class Strategy:
 
 
 class TwoSided:
-    """An array with a copy on each side that works on it; a copy is made only where the other side has written.
-
-    Args:
-        device: the device of the side ``GPU``; unused where only the CPU works on the array.
-        sides: the sides that work on it.
+    """An array with a copy on each of the sides that work on it; one is made only where the other side has written.
 
     Attributes:
         host: (size,) the NumPy array of the side ``CPU``, pinned if both work on it; as of the last ``bring`` to it.

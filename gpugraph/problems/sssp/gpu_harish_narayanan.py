@@ -158,14 +158,10 @@ Progress = Callable[[str, float | None], None]
 def show_race(
     device: Device, first_seed: int, detector: Callable[[int], Any], runs: int | None, progress: Progress
 ) -> dict[str, Any]:
-    """Run the flawed algorithm and ours on the counter-example.
+    """Run the flawed algorithm and ours on the counter-example, each ``runs`` times on each graph; None: ``RUNS``.
 
-    Args:
-        device: runs kernels; it stays open.
-        first_seed: of the schedules, where it is the emulated one.
-        detector: a seed → the emulated device under that schedule, with the race detector.
-        runs: of each algorithm on each graph; None: ``RUNS``.
-        progress: called with a few words and the fraction done.
+    The device stays open; of the emulated one ``first_seed`` is the first schedule.  ``detector`` returns the emulated
+    device under the schedule of a seed, with the race detector; ``progress`` gets a few words and the fraction done.
 
     Returns:
         An object with ``device``, ``runs``, ``vertices``,
