@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -499,6 +500,13 @@ def test_in_a_browser_the_table_of_all_cells_fits_1280_pixels(opened):
                              "return [t.parentElement.clientWidth, t.scrollWidth]; })()")  # fmt: skip
     assert taken <= room
     opened.send("Emulation.clearDeviceMetricsOverride")
+
+
+def test_in_a_browser_the_example_report_is_at_most_ten_screens_high(browser):
+    browser.send("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+    browser.open(Path(__file__).resolve().parents[2] / "docs" / "example_report.html")
+    assert browser.run("document.documentElement.scrollHeight") <= 8000
+    browser.send("Emulation.clearDeviceMetricsOverride")
 
 
 def contrast(first, second):
