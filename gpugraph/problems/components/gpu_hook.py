@@ -1,4 +1,4 @@
-"""Connected components on a GPU in one cooperative launch: hook, flatten, and read only what the giant leaves open.
+"""Connected components on a GPU in one cooperative launch: hook, and read only what the giant leaves open.
 
 How it works, its arrays and invariants are in ``cuda_kernels/components.cu``.
 
@@ -29,7 +29,7 @@ def arrays(sizes: InputSizes) -> ArrayTable:
     """Return the arrays of a run (meaning: components.cu)."""
     n = sizes.vertices
     return {
-        **dict.fromkeys(("parent", "least", "hubs"), (n, np.int32)),
+        **dict.fromkeys(("parent", "hubs"), (n, np.int32)),
         **dict.fromkeys(("control_0", "control_1"), (FILE["CONTROL_WORDS"], np.uint32)),
         "timeline": (len(FILE.phases), np.uint64),
     }
@@ -61,7 +61,7 @@ class State(Arrays):
     def prepared(self, control: Array, next_control: Array) -> Launch:
         """Return the launch on one set of control words, which clears the next."""
         view = self.view
-        made = self.parent, self.least, self.hubs, control, next_control, self.timeline
+        made = self.parent, self.hubs, control, next_control, self.timeline
         arguments = (np.int32(view.vertices), view.offsets, view.targets, *made)
         return self.kernel.prepared(self.grid, self.block, arguments)
 
@@ -83,7 +83,8 @@ def run(state: State, clock: Clock) -> Array:
         return state.parent
     if clock.timing:
         device.fill(state.timeline, 0)
-    state.start(np.int32(state.giant))
+    skips = "READ_ALL" if not state.giant else "WHOLE" if isinstance(state.view, ResidentView) else "SKIP"
+    state.start(np.int32(FILE[skips]))
     if clock.timing:
         add_stamps(clock, FILE.phases, device.download(state.timeline))
     return state.parent
@@ -97,7 +98,7 @@ def finish(state: Any, labels: np.ndarray[Any, Any]) -> Components:
 add_algorithm(
     "components",
     "hook",
-    summary="one cooperative launch: hook trees by two arcs of every row, then the rows outside of the giant",
+    summary="one cooperative launch: hook trees by the first arcs of rows, then the rows outside of the giant",
     authors="gpugraph; after Sutton, Ben-Nun, Barak; Jaiganesh, Burtscher",
     year=2018,
     section="IPDPS'18, section IV; HPDC'18, section 3",
