@@ -125,9 +125,9 @@ def test_a_stated_rate_reaches_the_row_of_a_report_with_its_own_hardware():
     cells = plan_of("papers/kolganov2015", "scale=25").cells
     ssca2 = next(p for p in cells if p.cell.algorithm == "boruvka" and str(p.cell.graph).startswith("ssca2"))
     row = Record.of({**mst_record(), "paper": paper_of(paper, ssca2.cell)})
-    told = {(value.scale, value.mteps, value.hardware.partition(" (")[0]) for value in stated(row)}
-    assert (25.0, 3000.0, "Tesla K40") in told
-    assert (23.0, 3200.0, "GeForce GTX Titan") in told
+    found = {(value.scale, value.point.mteps, value.hardware.partition(" (")[0]) for value in stated(row)}
+    assert (25.0, 3000.0, "Tesla K40") in found
+    assert (23.0, 3200.0, "GeForce GTX Titan") in found
 
 
 def test_sizes_of_the_hybrid_sweep_are_those_of_the_papers_table():
