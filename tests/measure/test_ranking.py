@@ -120,19 +120,17 @@ def test_by_algorithm_the_device_is_the_same_and_by_device_the_algorithm():
     rows = [row("a", 1), row("b", 2), row("a", 0.1, device=gpu)]
     (ranking,), alone = rank(rows, "algorithm")
     assert [one.algorithm for one in ranking.rows] == ["a", "b"]
-    assert [one.reason.partition(" (")[0] for one in alone] == [
-        "another device: cuda, NVIDIA H200 and cpu, a processor, 2"
-    ]
+    assert [why.partition(" (")[0] for _, why in alone] == ["another device: cuda, NVIDIA H200 and cpu, a processor, 2"]
     (ranking,), alone = rank(rows, "device")
     assert [one.device_kind for one in ranking.rows] == ["cuda", "cpu"]
-    assert [one.record.algorithm for one in alone] == ["b"]
+    assert [one.algorithm for one, _ in alone] == ["b"]
 
 
 def test_by_peer_each_program_enters_with_its_fastest_record_and_work_without_a_peer_is_left_out():
     rows = [row("a", 2), row("b", 1), row("peer:igraph", 5), row("a", 1, graph=graph(name="grid", digest="77" * 16))]
     (ranking,), alone = rank(rows, "peer")
     assert [one.algorithm for one in ranking.rows] == ["b", "peer:igraph"]
-    assert [(one.record.graph_name, one.reason) for one in alone] == [("grid", "no peer ran on the same work")]
+    assert [(one.graph_name, why) for one, why in alone] == [("grid", "no peer ran on the same work")]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +158,7 @@ def test_another_problem_and_another_source_are_refused_too():
     def cause(*rows):
         rankings, alone = rank(rows, "algorithm")
         assert not rankings
-        return alone[0].reason
+        return alone[0][1]
 
     paths = Record.of({**sssp_record(), "device": CPU})
     assert cause(row("a", 1), paths) == "another problem: mst and sssp"
