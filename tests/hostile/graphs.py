@@ -25,6 +25,7 @@ from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.formats.number_lines import LineParser
 from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.symmetrize import symmetrize
 from tests.graph.formats.samples import egr, galois, gunrock, sg, written, wsg
 from tests.hostile.trials import Part, Trial, refused
 from tests.mutate import inner_mutants, mutants
@@ -150,23 +151,25 @@ def try_graph(trial: Trial) -> str:
     name, data = damaged(trial)
     path = trial.folder / name
     path.write_bytes(data)
-    options: dict[str, Any] = {"symmetrize": draw.random() < 0.1, "options": ReadOptions(keep_ids=draw.random() < 0.1)}
+    both_ways = draw.random() < 0.1
+    options: dict[str, Any] = {"options": ReadOptions(keep_ids=draw.random() < 0.1)}
     options["input_format"] = draw.choice(FORMATS).name if draw.random() < 0.05 else None
     with little_memory():
-        how, found, graph = _loaded(path, options)
+        how, found, graph = _loaded(path, both_ways, options)
         if draw.random() < 0.3:
             with mock.patch.multiple(LineParser, part=lambda *_: None, block=lambda *_: None):
-                slow = _loaded(path, options)[:2]
+                slow = _loaded(path, both_ways, options)[:2]
             assert slow == (how, found), f"compiled code and Python read different things: {(how, found)} and {slow}"
         if graph is not None and draw.random() < 0.02:
             _there_and_back(trial, graph)
     return how
 
 
-def _loaded(path: Path, options: dict[str, Any]) -> tuple[str, object, CSRGraph | None]:
+def _loaded(path: Path, both_ways: bool, options: dict[str, Any]) -> tuple[str, object, CSRGraph | None]:
     """Return how loading ended, what was read or said, and the graph if there is one."""
     try:
         graph = load_file(path, **options)
+        graph = symmetrize(graph) if both_ways else graph
     except OutOfMemory:
         return "too large", None, None
     except InputError as error:
