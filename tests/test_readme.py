@@ -137,7 +137,8 @@ def test_the_interface_for_python_has_a_docstring_everywhere():
 
 
 def test_the_speeds_in_the_readme_are_those_of_the_records():
-    names = [str(ROOT / "docs" / "records" / f"figures-{name}-h200.jsonl") for name in ("beside", "mst")]
+    measured = ("beside", "mst", "drawn-mst", "drawn-sssp")
+    names = [str(ROOT / "docs" / "records" / f"figures-{name}-h200.jsonl") for name in measured]
     page = _Page(read_records(names)[0])
     text = " ".join(README.split())
     for problem, algorithm, what in (
@@ -148,6 +149,10 @@ def test_the_speeds_in_the_readme_are_those_of_the_records():
         assert f"{what} are **{one['mean']:.1f}** times ({one['least']:.1f} to {one['most']:.1f}) as fast" in text
         assert str(one["count"]) in text.partition("geometric mean")[2][:60]
         assert ("†" in one["day"]) == ("of an earlier version" in text)
+    forests = page.lead("figures-drawn-mst-h200", "mst", "filter-boruvka")
+    paths = page.lead("figures-drawn-sssp-h200", "sssp", "delta-stepping")
+    means = f"**{forests['mean']:.1f}** and **{paths['mean']:.1f}** times"
+    assert f"On {forests['count']} graphs that nobody tuned for it is {means}" in text
     (large,) = [
         one for one in page.cells("figures-mst-h200")
         if one["graph"]["name"] == "rmat:26" and one["algorithm"] == "filter-boruvka"
