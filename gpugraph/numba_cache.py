@@ -48,7 +48,7 @@ def _forget_literals(function: Any) -> None:
     template = function.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:
-        return template(list(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
+        return template(list(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})  # type: ignore[no-untyped-call]
 
     function.get_call_template = get_call_template
 
