@@ -15,7 +15,7 @@ from gpugraph.measure.cell import Cell
 from gpugraph.peers import register_commands
 
 CPU = {"auto": "cpu", "cpu": "cpu"}
-BOTH = {"auto": "cuda", "cuda": "cuda", "cpu": "cpu"}
+BOTH = {"auto": "cuda", "cuda": "cuda", "cpu": "cpu", **{f"cuda:0{part}": "cuda" for part in ("", "/66", "/33", "/16")}}
 Make = Callable[..., Plan]
 
 

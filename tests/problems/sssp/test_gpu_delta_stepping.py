@@ -195,7 +195,8 @@ def test_a_block_that_finds_more_far_vertices_than_it_holds_back_enters_the_othe
     chain, leaves = 42, 30
     graph, found = far_leaves(chain, leaves), chain * leaves
     room = delta_stepping.rooms(GraphView.of(graph))[1]
-    assert delta_stepping.FILE["FAR_ROOM"] < found < room
+    constants = delta_stepping.FILE
+    assert constants.constant("FAR_ROOM", {"BLOCK": constants["MOST_BLOCK"]}) < found < room
     told = search(graph, seed=seed)
     assert told.counters["scans"] == 0
     assert told.counters["settled"] == chain + found  # and so were those behind them found
