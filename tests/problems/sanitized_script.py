@@ -183,6 +183,7 @@ def check_components(device: Device) -> None:
 def check_graphs(device: Device) -> None:
     """Make graphs of every family, rows of lists, and undirected graphs of directed ones; check and look them up."""
     texts = ["rmat:6,w=-9..9", "ssca2:6,w=0.0..1.0", "random:n=64,m=100", "random:n=64,m=100,hub=yes", "grid:9x7"]
+    texts += ["rmat:6,order=shuffled,w=1..9", "ssca2:6,order=degree,w=1..9"]
     texts += ["regular:n=50,in=7", "road:9x7,dtype=float64", "knn:n=90,k=4", "complete:30,w=1..9", "star:90"]
     texts += ["dense:n=30,density=0.5", "path:90,shuffled=yes", "caterpillar:90"]
     assert {text.partition(":")[0] for text in texts} == {
