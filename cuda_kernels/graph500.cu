@@ -7,7 +7,8 @@ the validation.  The search itself is delta_stepping.cu.
     input (m)          weights of the tuples
     degree (labels)    arcs of each vertex, loops left out
     rank (labels), label (n)    the number of a vertex in the rows, NONE where it has no arc; and the other way round.
-                       Vertices with many arcs come first, by class: so the distances that are gathered most lie together
+                       Vertices with many arcs come first, by class: so the distances that are gathered most lie
+                       together
     renamed            tuples, as many as are renamed at a time: the ranks of both ends, NONE for a loop
     starts (n+2)       of the vertices that have arcs: kernel 1 puts the arcs of v into starts[v + 2]; running sums make
                        starts[v + 1] the start of its row; while arcs are placed it moves to the row's end, which is
@@ -178,7 +179,8 @@ extern "C" __global__ void graph500_count_classes(int32 labels, const uint32* __
 
 // Give every vertex that has arcs its rank; `taken` begins with the first rank of each class.  Vertices of a class that
 // have neighbouring labels get neighbouring ranks.
-// Launch: a block of BLOCK threads for each tile.  Writes rank, label and starts, each by one thread, and adds to taken.
+// Launch: a block of BLOCK threads for each tile.  Writes rank, label and starts, each by one thread, and adds to
+// taken.
 extern "C" __global__ void graph500_rank(int32 labels, const uint32* __restrict__ degree, uint32* taken, int32* rank,
                                          int32* label, index_t* starts) {
     __shared__ uint32 own[CLASSES];
@@ -343,7 +345,8 @@ extern "C" __global__ void graph500_push(int32 vertices, const index_t* __restri
     }
 }
 
-// Arcs that may be tight.  A warp holds them back until it has one for each lane: the two gathers that tell wait for each
+// Arcs that may be tight.  A warp holds them back until it has one for each lane: the two gathers that tell wait for
+// each
 // other, and few of the arcs that a warp reads at a time are so short.
 struct Candidates {
     struct Held {

@@ -5,7 +5,9 @@ predecessors, which the same look at every arc brings to light.
 An arc u->v is tight if d(u) + w = d(v).  Distances are right exactly if the source has distance 0, no arc can be
 relaxed (so none is too high), and tight arcs lead to every reached vertex (so none is too low).  A tight
 arc from a nearer vertex, d(u) < d(v), cannot be part of a cycle: it is its head's predecessor, at level 0.  Tight
-arcs between equal distances (zero weights, or sums absorbed by rounding) can: a cycle of them might lead to itself alone.  So where
+arcs between equal distances (zero weights, or sums absorbed by rounding) can: a cycle of them might lead to
+itself alone. So
+where
 only those are tight they are followed from vertices of level 0 on, breadth first, a level a round.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph, rows by tail; weights of 0 or more
@@ -82,7 +84,8 @@ __device__ __forceinline__ void for_each_arc(const Solved& graph, Visit visit) {
     });
 }
 
-// Look at every arc: it refutes the distances if it can be relaxed; the nearer tail of a tight one becomes a predecessor.
+// Look at every arc: it refutes the distances if it can be relaxed; the nearer tail of a tight one becomes a
+// predecessor.
 // Launch: any grid of whole warps.  Lowers hold, *relaxable, *wraps.
 extern "C" __global__ void verify_distances_check_arcs(int32 vertices, index_t arcs,
                                                        const index_t* __restrict__ offsets,

@@ -8,7 +8,8 @@ threshold (or all), by warps that go through spans of arcs, or those of the rows
 #include "filter_boruvka/base.cuh"
 
 // Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where that is
-// more than half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the neighbours
+// more than half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the
+// neighbours
 // of a vertex are neighbours of each other, many light edges lie inside a component, and more of them are needed before
 // one is giant.  All threads must call; the same in every block, for all draw the same sample.
 __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted) {

@@ -120,8 +120,8 @@ def test_no_line_of_a_kernel_is_longer_than_120_characters() -> None:
 
 
 _STRIDED = re.compile(r"for \((?:int|int32|int16|short) (\w+) = [^;]*;([^;]*); *\1 \+= *([^)]*)\)")
-_SMALL = re.compile(r"\s*\w+ <=? *([A-Z0-9_/*+ -]+|.*\bblocks|.*\bgridDim.x\)?)")
-"""What a loop may count to in 32 bits: constants, and blocks, of which there are few."""
+_SMALL = re.compile(r"\s*\w+ <=? *([A-Z0-9_/*+ -]+|size|.*\bblocks|.*\bgridDim.x\)?)")
+"""What a loop may count to in 32 bits: constants, the size of a tile, and blocks, of which there are few."""
 
 
 def test_no_loop_in_strides_of_threads_counts_in_32_bits_up_to_a_size_of_the_input() -> None:
