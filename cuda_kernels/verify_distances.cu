@@ -6,8 +6,7 @@ An arc u->v is tight if d(u) + w = d(v).  Distances are right exactly if the sou
 relaxed (so none is too high), and tight arcs lead to every reached vertex (so none is too low).  A tight
 arc from a nearer vertex, d(u) < d(v), cannot be part of a cycle: it is its head's predecessor, at level 0.  Tight
 arcs between equal distances (zero weights, or sums absorbed by rounding) can: a cycle of them might lead to
-itself alone. So
-where
+itself alone. So where
 only those are tight they are followed from vertices of level 0 on, breadth first, a level a round.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph, rows by tail; weights of 0 or more
