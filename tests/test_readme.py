@@ -141,6 +141,7 @@ def test_the_speeds_in_the_readme_are_those_of_the_records():
     names = [str(ROOT / "docs" / "records" / f"figures-{name}-h200.jsonl") for name in measured]
     page = _Page(read_records(names)[0])
     text = " ".join(README.split())
+    days = []
     for problem, algorithm, what in (
         ("mst", "filter-boruvka", "forests"),
         ("sssp", "delta-stepping", "Shortest paths"),
@@ -148,7 +149,8 @@ def test_the_speeds_in_the_readme_are_those_of_the_records():
         one = page.lead("figures-beside-h200", problem, algorithm)
         assert f"{what} are **{one['mean']:.1f}** times ({one['least']:.1f} to {one['most']:.1f}) as fast" in text
         assert str(one["count"]) in text.partition("geometric mean")[2][:60]
-        assert ("†" in one["day"]) == ("of an earlier version" in text)
+        days.append(one["day"])
+    assert any("†" in day for day in days) == ("of an earlier version" in text)
     forests = page.lead("figures-drawn-mst-h200", "mst", "filter-boruvka")
     paths = page.lead("figures-drawn-sssp-h200", "sssp", "delta-stepping")
     means = f"**{forests['mean']:.1f}** and **{paths['mean']:.1f}** times"
