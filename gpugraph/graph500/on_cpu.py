@@ -159,8 +159,8 @@ def validate(
         firsts["UNCONFIRMED"] = int(loose[0]) if len(loose) else None
     fault = fault_in_words(firsts, root, lambda v: (int(parent[v]), float(distance[v])), tuples)
     broken = (k for k, rule in enumerate(RULES) if firsts[rule] is not None)
-    told = comm.all_gather_object((next(broken, len(RULES)), fault, inside))
-    return Found(sum(own for *_, own in told), min(told, key=lambda one: int(one[0]))[1])
+    reports = comm.all_gather_object((next(broken, len(RULES)), fault, inside))
+    return Found(sum(own for *_, own in reports), min(reports, key=lambda one: int(one[0]))[1])
 
 
 @njit

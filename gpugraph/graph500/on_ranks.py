@@ -42,11 +42,11 @@ class RanksMachine:
 
     def construct(self) -> None:
         """Make the rows and the state of searches; see ``Machine``."""
-        told = self.comm.all_gather_object(survey(self.tuples))
-        for _, fault in told:
+        reports = self.comm.all_gather_object(survey(self.tuples))
+        for _, fault in reports:
             if fault is not None:
                 raise refused(fault)
-        n, edges, weights = max(largest for largest, _ in told) + 1, self.tuples.edges, self.tuples.weights
+        n, edges, weights = max(largest for largest, _ in reports) + 1, self.tuples.edges, self.tuples.weights
         tails, heads = (edges[k::3].astype(np.int32) for k in (0, 1))
         joins = tails != heads
         tails, heads, weights = tails[joins], heads[joins], weights[joins]
