@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -130,7 +131,22 @@ def _numba() -> Any:
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         raise InputError("NUMBA_DISABLE_JIT is set, and CPU code has to be compiled", remedy="unset it")
     _threads_asked_for()
-    return importlib.import_module("gpugraph.numba_cache")
+    if "numba" in sys.modules:
+        return importlib.import_module("gpugraph.numba_cache")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
+        try:
+            loaded = importlib.import_module("gpugraph.numba_cache")
+            if "NUMBA_THREADING_LAYER" in os.environ or "NUMBA_THREADING_LAYER_PRIORITY" in os.environ:
+                loaded.numba.get_num_threads()  # starts the threads, which finds out
+        except RuntimeWarning as warning:
+            name = str(warning).split("'")[1]
+            what = f"{name} is {os.environ.get(name, '')[:40]!r}, which Numba cannot use"
+            raise InputError(what, remedy="change it, or unset it") from warning
+        except ValueError as error:
+            what = f"NUMBA_THREADING_LAYER, or its PRIORITY, names what Numba cannot use ({error})"
+            raise InputError(what, remedy="unset them") from error
+    return loaded
 
 
 def _threads_asked_for() -> int | None:

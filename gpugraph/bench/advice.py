@@ -14,8 +14,9 @@ from gpugraph.host import available_memory
 from gpugraph.measure.cell import Cell, Sampling, resolve_algorithm
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
-from gpugraph.problems.contract import InputSize
-from gpugraph.problems.registry import load_problem
+from gpugraph.problems.contract import PROBLEMS, InputSize
+from gpugraph.problems.on_graphs import size_of
+from gpugraph.problems.registry import command_of, load_problem
 
 LARGEST_SCALE = {"cpu": 17, "cuda": 22}
 """Of the graphs that rates are measured on: they take seconds on a small machine."""
@@ -28,8 +29,8 @@ START_S, CALL_S, BUS_BYTES_PER_S = 0.9, 1e-3, 55e9
 Source: docs/when.md, on an H200.
 """
 
-H200_ARCS_PER_S = {"mst": 7.5e10, "sssp": 5e10, "components": 3e11}
-"""What takes the place of a GPU's rate where none can be measured.  Source: docs/records, rmat:20."""
+H200_ARCS_PER_S = 5e10
+"""What takes the place of a GPU's rate where none can be measured: of shortest paths on rmat:20, in docs/records."""
 
 
 def advise(graph: str, progress: Callable[[str], None]) -> dict[str, Any]:
@@ -48,7 +49,8 @@ def advise(graph: str, progress: Callable[[str], None]) -> dict[str, Any]:
     Raises:
         InputError: there is no such graph.
     """
-    size, records = load_problem("mst").size(graph, "file"), list[Record]()
+    solved = [name for name in PROBLEMS if command_of(name).on_graph]
+    size, records = size_of(graph, "file"), list[Record]()
     devices = sorted(found_devices(), key=lambda one: not one["usable"])
     cpu, gpu = (next(one for one in devices if one["kind"] == kind) for kind in ("cpu", "cuda"))
 
@@ -61,12 +63,12 @@ def advise(graph: str, progress: Callable[[str], None]) -> dict[str, Any]:
     session = Session()
     for device in (cpu, gpu) if gpu["usable"] else (cpu,):
         scale = min(max(round(math.log2(max(size.vertices, 1))), 8), LARGEST_SCALE[device["kind"]])
-        for problem in H200_ARCS_PER_S:
+        for problem in solved:
             cell = Cell(problem, f"rmat:{scale}", device=device["device"], verify="none", phases=False)
             session.measure([cell], SAMPLING, progress, finished, failed)
     problems = {
         problem: _problem(problem, graph, size, {one.device_kind: one for one in records if one.problem == problem})
-        for problem in H200_ARCS_PER_S
+        for problem in solved
     }
     known = {"graph": graph, "vertices": size.vertices, "arcs": size.arcs, "exact": size.exact}
     return {**known, "cpu": {**cpu, "free_bytes": available_memory()}, "gpu": gpu, "problems": problems}
@@ -80,7 +82,7 @@ def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Recor
         for kind, name in (("cpu", records["cpu"].algorithm), ("cuda", on_gpu))
     }
     arc_s = {kind: (one.kernel_s or 0.0) / (one.shape.graph.arcs or 1) for kind, one in records.items()}
-    gained_s = arc_s["cpu"] - arc_s.get("cuda", 1 / H200_ARCS_PER_S[problem])
+    gained_s = arc_s["cpu"] - arc_s.get("cuda", 1 / H200_ARCS_PER_S)
     copied_s = size.nbytes / max(size.arcs, 1) / BUS_BYTES_PER_S
     return {
         "host_bytes": needs["cpu"].host_bytes,

@@ -15,6 +15,8 @@ from gpugraph.graph.spec import is_spec
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import run_cell
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import command_of
 
 KINDS = ("device", "count", "time", "answer", "verdict", "commit", "peer")
 """What a finding is about."""
@@ -166,7 +168,8 @@ def _counts(record: Record) -> Iterator[Finding]:
     if graph.vertices is None or graph.arcs is None or graph.edges is None:
         yield Finding("count", "the size of its graph is missing")
         return
-    once = record.problem == "scan" or (record.data.get("graph") or {}).get("directed")  # elements of an array are both
+    array = record.problem in PROBLEMS and not command_of(record.problem).on_graph  # an element is an arc and an edge
+    once = array or (record.data.get("graph") or {}).get("directed")
     if graph.arcs != graph.edges * (1 if once else 2):
         yield Finding("count", f"{graph.edges} edges are not {graph.arcs} arcs")
     counts = rates.count if isinstance(rates.count, list) else [rates.count]

@@ -48,6 +48,8 @@ ODD = (
 VARIABLES = (
     "NUMBA_NUM_THREADS",
     "NUMBA_DISABLE_JIT",
+    "NUMBA_OPT",
+    "NUMBA_THREADING_LAYER",
     "GPUGRAPH_RANK",
     "GPUGRAPH_CACHE_DIR",
     "GPUGRAPH_CONFIG",
@@ -113,5 +115,5 @@ def try_environment(trial: Trial) -> str:
 
 PARTS = (
     Part("config", "damaged configuration files, met by four commands", 400, try_config, 2),
-    Part("environment", "odd values of twenty-two environment variables", 400, try_environment, 2),
+    Part("environment", "odd values of twenty-four environment variables", 400, try_environment, 2),
 )

@@ -250,7 +250,7 @@ PLUGINS = [
         "run returned float64 of shape (25,), not the 25 distances as uint64",
         problem="sssp",
     ),
-    _wrong("zeros", "def driver(view, clock, source): return np.zeros(25, np.uint64)", "no tight arcs", problem="sssp"),
+    _wrong("zeros", "def driver(view, clock, source): return np.zeros(25, np.uint64)", "by tight arcs", problem="sssp"),
     _fine(
         "distances of another byte order",
         "def driver(view, clock, source): return shortest(view, source).astype('>u8')",
