@@ -131,8 +131,8 @@ class Available:
             options = {**variant.options, **{k: v for k, v in chosen.items() if k in block.options.get(name, {})}}
             if name.startswith(PEER):
                 reason = self._unusable.get(device, "no such device can be used here")
-                told = f"{self._peers()[name]['title']} runs on '{device}': {reason}"
-                refused, obstacle = "" if device in self._kinds else told, None
+                refusal = f"{self._peers()[name]['title']} runs on '{device}': {reason}"
+                refused, obstacle = "" if device in self._kinds else refusal, None
             else:
                 refused, obstacle = "", self._obstacle(name, problem, device, str(prepare), options)
             yield Way(chosen, options, kind, refused, obstacle, plugin)

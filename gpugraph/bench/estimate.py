@@ -198,12 +198,23 @@ class Budget:
     """The seconds that cells may take; prices are corrected by what cells really took.
 
     ``budget_s`` is for the cells of each device, times the number of ``workers``, or with ``by_clock`` for all cells
-    from now on.  ``processes``: over how many a cell's samples are spread.
+    since the command ``began``, on the clock of ``time.perf_counter``, or from now on.  ``processes``: over how many a
+    cell's samples are spread.
     """
 
-    def __init__(self, budget_s: float, prices: Prices, processes: int, workers: int = 1, *, by_clock: bool = False):
+    def __init__(
+        self,
+        budget_s: float,
+        prices: Prices,
+        processes: int,
+        workers: int = 1,
+        *,
+        by_clock: bool = False,
+        began: float | None = None,
+    ):
         self._budget_s, self._prices, self._processes, self._workers = budget_s, prices, processes, workers
-        self._until = time.monotonic() + budget_s if by_clock else None
+        before_s = 0.0 if began is None else time.perf_counter() - began
+        self._until = time.monotonic() + budget_s - before_s if by_clock else None
         self._spent_s: dict[str, float] = defaultdict(float)
         self._pace: dict[str, float] = defaultdict(lambda: 1.0)
         self._opening_pace = 1.0
@@ -225,7 +236,7 @@ class Budget:
         """
         device, need = planned.cell.device, self._prices.need(planned)
         left_s = self._left_s(device)
-        if left_s <= 0:
+        if left_s <= 0 and not first:
             whose = "" if self._until is not None else f" for {device}"
             return f"the budget of {in_seconds(self._budget_s)}{whose} is spent"
         opening_s = need.opening_s * self._opening_pace / max(self._sharing[planned.cell.input], 1)

@@ -96,7 +96,12 @@ class Runner:
         self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         self._budget = Budget(
-            sweep.budget_s, prices, self._processes, len(self._workers), by_clock=sweep.budget_by_clock
+            sweep.budget_s,
+            prices,
+            self._processes,
+            len(self._workers),
+            by_clock=sweep.budget_by_clock,
+            began=sweep.budget_began,
         )
         self.totals = Totals()
 

@@ -98,6 +98,7 @@ class Sweep:
         path: its file.
         budget_s: seconds for the cells of each device.
         budget_by_clock: they are for all cells, as the clock shows: ``--budget``.
+        budget_began: from when on, as ``time.perf_counter`` shows it; None: from the first cell on.
         sampling: settings of the sampling, by name.
         peers: the tables ``[peer.NAME]`` of the file.
         paper: the table ``[paper]`` of the file, or None.
@@ -118,6 +119,7 @@ class Sweep:
     tables: Sequence[Table] = ()
     expectations: Sequence[Expectation] = ()
     budget_by_clock: bool = False
+    budget_began: float | None = None
 
     @property
     def ad_hoc(self) -> bool:

@@ -15,6 +15,7 @@ import click
 
 from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
+from gpugraph.cli.process import Command
 from gpugraph.errors import InputError, Regression, errors_at, unknown_name
 from gpugraph.files import atomic_write
 from gpugraph.problems.contract import PROBLEMS
@@ -143,7 +144,7 @@ def show_rankings(rankings: Sequence[Ranking]) -> None:
         show_lines([[], *lines] if turn else lines)
 
 
-_BUDGET = f"What all cells may take by the clock [default: the sweep's, else {defaults().budget} a device]."
+_BUDGET = f"What the command may take by the clock [default: the sweep's, else {defaults().budget} a device]."
 _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, dask:tcp://HOST:8786."
 
 
@@ -241,7 +242,7 @@ def bench(
         asked = read_sweep(sweep or "smoke", changed, seconds, default_s)
         if sweep is None and "graph" in changed:  # the user's own cells, and none of smoke's
             asked = replace(asked, title=", ".join(map(str, changed["graph"])))
-    asked = asked if title is None else replace(asked, title=title)
+    asked = replace(asked, title=title or asked.title, budget_began=Command.began if runs is None else None)
 
     def prepared(path: str | None) -> Bench:
         return Bench(

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @command
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...")
-@click.option("-o", "--output", metavar="FILE", help="Write it to a file: .html, .md, .csv or .txt.")
-@click.option("--format", "style", metavar="text|html|markdown|csv", help="How to show it [default: by FILE, or text].")
+@click.option("-o", "--output", metavar="FILE", help="Write it to a file: .html, .md, .csv, .tex or .txt.")
+@click.option("--format", "style", metavar="text|html|markdown|csv|latex", help="How to show it [default: by FILE].")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--sweep", metavar="NAME|FILE", help="Show the tables of a sweep, and what comes of its expectations.")
 @click.option("--template", metavar="FILE", help="Fill the records into a Markdown text of your own.")

@@ -59,7 +59,7 @@ def short_time(record: Record) -> str:
 
 def _known(record: Record, sign: str, digits: int = 9) -> str:
     half = record.half_width
-    if record.scattered and not record.few:
+    if record.scattered and (half is not None or not record.few):
         return f", {record.scattered}"
     return "" if half is None else f"{sign}{percent(round(half, digits))}"
 

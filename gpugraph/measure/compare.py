@@ -112,7 +112,7 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
     if not pairs:
         remedy = "give two runs of the same sweep or command; --by algorithm ranks what did the same work"
         raise InputError("the two runs have no cell in common", remedy=remedy)
-    untimed = {id(both[0]): Compared(Claim(*both), *told) for both in pairs if (told := _without_times(*both))}
+    untimed = {id(both[0]): Compared(Claim(*both), *ended) for both in pairs if (ended := _without_times(*both))}
     made = claims([both for both in pairs if id(both[0]) not in untimed], one_run=False)
     ratios = [one.ratio or 1.0 for one in made]
     longer, shorter = (run_scatter(of) for of in (ratios, [1 / ratio for ratio in ratios]))

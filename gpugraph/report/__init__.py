@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpugraph.measure.record import Record
 
-STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".txt": "text"}
+STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "text"}
 """How a report is written, by the ending of its file."""
 
 
@@ -33,6 +33,11 @@ def render(rows: Sequence[Record], style: str, *, title: str | None = None, noti
         from gpugraph.report.markdown_csv import csv
 
         return csv(rows)
+    if style == "latex":
+        from gpugraph.measure.ranking import rank
+        from gpugraph.report.ranking import exported
+
+        return exported(rows, rank(rows)[0], ".tex").rstrip("\n")
     from gpugraph.report.sweep import summary
     from gpugraph.report.terminal import plain
 

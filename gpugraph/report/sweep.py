@@ -80,7 +80,7 @@ def result_lines(records: Sequence[Mapping[str, Any]], *, width: int | None = No
 
     Tables are made as wide as they must be, or ``width``.
     """
-    rows = [Record.of(record) for record in records]
+    rows = with_distinct_names([Record.of(record) for record in records])
     shown = rows if len(rows) <= MOST_ROWS else [row for row in rows if not row.ok]
     lines: list[Line] = [*_table(shown, width), []] if shown else []
     lines += _charts(rows, width)

@@ -87,3 +87,11 @@ def test_a_budget_by_the_clock_is_one_for_all_devices_and_runs_on_while_graphs_a
     budget.charge([one], [120.0], 120.0, None)
     assert (budget.obstacle(other, 0, first=False) is None) == (not by_clock)
     assert "spent" in str(budget.obstacle(one, 0, first=False))
+
+
+def test_a_budget_by_the_clock_counts_what_the_command_did_before_its_cells_and_lets_one_cell_run_all_the_same():
+    began = estimate.time.perf_counter() - 9.0
+    budget = Budget(5.0, Prices(Sampling()), 1, by_clock=True, began=began)
+    planned = Planned(Cell("mst", "grid:9x9", "kruskal", "cpu"), "cpu", size_of("grid:9x9"), Limits())
+    assert budget.obstacle(planned, 0, first=True) is None
+    assert budget.obstacle(planned, 0, first=False) == "the budget of 5.0 s is spent"

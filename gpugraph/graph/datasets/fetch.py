@@ -98,7 +98,7 @@ def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, t
 
 def _failure(dataset: Dataset, folder: Path, troubles: list[tuple[str, _Refused]]) -> InputError:
     """Return the error for a file that no source gives as it should be."""
-    what = "cannot be fetched: " + "; ".join(f"{host}: {why}" for host, why in troubles)
+    what = "cannot be fetched: " + "; ".join(dict.fromkeys(f"{host}: {why}" for host, why in troubles))
     remedy = next((why.remedy for _, why in troubles if why.remedy), "")
     if all(why.missing for _, why in troubles):
         remedy = "check the name: gpugraph datasets lists some; or name a mirror in GPUGRAPH_MIRROR"
