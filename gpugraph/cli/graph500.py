@@ -15,6 +15,7 @@ from gpugraph.errors import InputError
 @click.option("--scale", type=click.IntRange(5, 30), required=True, help="log2 of the number of vertices.")
 @device_option("auto, cuda[:i], cpu, cpu*N or emulated.")
 @click.option("--roots", type=click.IntRange(1), default=64, show_default=True, help="Searches; the rules ask for 64.")
+@click.option("--peer", type=click.Choice(["cugraph"]), help="Run a library's kernels 1 and 3 in place of ours.")
 @click.option("--reuse", metavar="FILE", help="Read the edge list, as the reference code wrote it (REUSEFILE).")
 @click.option("--keep", metavar="FILE", help="Write the edge list for the reference code (TMPFILE).")
 @click.option("--results", metavar="FOLDER", help="Write parents (int64) and distances (float32) of each search.")
@@ -24,6 +25,7 @@ def graph500(
     scale: int,
     device: str,
     roots: int,
+    peer: str | None,
     reuse: str | None,
     keep: str | None,
     results: str | None,
@@ -45,6 +47,7 @@ def graph500(
     from gpugraph.graph500.record import record_of
     from gpugraph.measure.on_ranks import open_own_device
     from gpugraph.measure.record import EMULATED
+    from gpugraph.peers import load_peer
     from gpugraph.ranks.world import world
 
     comm = world()
@@ -70,9 +73,11 @@ def graph500(
                 raise InputError(
                     "several ranks run Graph500 on processors alone", remedy="use --device cpu*N, or one GPU"
                 )
+            if peer is not None:
+                load_peer(peer, "sssp", opened.kind)  # refuses what it cannot do
             folders = {"reuse": reuse, "keep": keep, "results": results}
             paths = {name: None if path is None else Path(path) for name, path in folders.items()}
-            done = run(scale, opened, roots=roots, comm=comm, report=progress, **paths)
+            done = run(scale, opened, roots=roots, comm=comm, peer=peer, report=progress, **paths)
             record = record_of(done, description)
         finally:
             opened.close()

@@ -44,6 +44,7 @@ class Run:
         times_s, tuples, validation_s: of each search: kernel 3, the input's tuples in the root's component, the check.
         peak_bytes: the most device memory in use, or None.
         ranks: that ran it together.
+        peer: the library whose kernels 1 and 3 these are, or None for ours.
     """
 
     scale: int
@@ -57,6 +58,7 @@ class Run:
     validation_s: list[float] = field(default_factory=list)
     peak_bytes: int | None = None
     ranks: int = 1
+    peer: str | None = None
 
     def figures(self) -> dict[str, float | int]:
         """Return the results under the reference's names, with ``_`` for the blank in them, in its order."""
@@ -110,8 +112,18 @@ def statistics(values: list[float] | list[int]) -> dict[str, float]:
     }
 
 
-def machine_for(tuples: Tuples, device: Any, index_bits: int | None = None, comm: HostComm | None = None) -> Machine:
+def machine_for(
+    tuples: Tuples,
+    device: Any,
+    index_bits: int | None = None,
+    comm: HostComm | None = None,
+    peer: str | None = None,
+) -> Machine:
     """Return what runs the benchmark on a device that ``select_device`` opened, or on the processors of ranks."""
+    if peer is not None:
+        from gpugraph.graph500.on_cugraph import CugraphMachine
+
+        return CugraphMachine(tuples, device, index_bits)
     if comm is not None:
         from gpugraph.graph500.on_ranks import RanksMachine
 
@@ -128,6 +140,7 @@ def run(
     keep: Path | None = None,
     results: Path | None = None,
     comm: HostComm | None = None,
+    peer: str | None = None,
     report: Step = lambda what, fraction: None,
 ) -> Run:
     """Run the benchmark by Graph500's rules, every search checked; a collective, where there are ranks.
@@ -140,6 +153,7 @@ def run(
         keep: where to write the edge list, as the reference's TMPFILE.
         results: a folder for the parents and distances of every search.
         comm: the ranks, each of which has a processor, or None for one device.
+        peer: ``"cugraph"`` to run its kernels 1 and 3 in place of ours, on a CUDA device.
         report: called with what is being done and the fraction done.
 
     Raises:
@@ -149,7 +163,7 @@ def run(
     """
     lists = None if device.kind == "cpu" else device
     part = (0, 1) if comm is None else (comm.rank, comm.size)
-    done = Run(scale, ranks=part[1])
+    done = Run(scale, ranks=part[1], peer=peer)
 
     def now() -> float:
         """Return the time when the device, and all ranks, have come here."""
@@ -160,7 +174,7 @@ def run(
 
     report("compiling", None)
     for index_bits in possible_widths(EDGE_FACTOR << scale):
-        _warm_up(device, index_bits, comm)
+        _warm_up(device, index_bits, comm, peer)
     report("making the edge list" if reuse is None else f"reading {reuse}", None)
     start = now()
     tuples = generate(scale, lists, part) if reuse is None else load(scale, reuse, lists, part)
@@ -171,7 +185,7 @@ def run(
             if rank == part[0]:
                 save(tuples, keep, lists)
             now()
-    machine = machine_for(tuples, device, comm=comm)
+    machine = machine_for(tuples, device, comm=comm, peer=peer)
     report("kernel 1: making the rows", None)
     start = now()
     machine.construct()
@@ -212,10 +226,10 @@ def draw_roots(scale: int, machine: Machine, count: int) -> list[int]:
     return list(islice(filter(fitting, root_candidates(scale)), count))
 
 
-def _warm_up(device: Any, index_bits: int, comm: HostComm | None) -> None:
+def _warm_up(device: Any, index_bits: int, comm: HostComm | None, peer: str | None) -> None:
     """Compile and load everything by a small run, which shares no data with the timed one."""
     lists, part = None if device.kind == "cpu" else device, (0, 1) if comm is None else (comm.rank, comm.size)
-    small = machine_for(generate(_WARM_SCALE, lists, part), device, index_bits, comm)
+    small = machine_for(generate(_WARM_SCALE, lists, part), device, index_bits, comm, peer)
     small.construct()
     for root in draw_roots(_WARM_SCALE, small, 1):
         small.search(root)

@@ -78,6 +78,17 @@ class DeviceMachine:
 
     def construct(self) -> None:
         """Make the rows and the state of searches; see ``Machine``."""
+        device, bits = self.device, self._survey()
+        starts = self._rank(np.dtype(f"int{bits}"))
+        arcs = self._add_up(starts)
+        device.require(8 * arcs)
+        targets, weights = device.empty(arcs, np.int32), device.empty(arcs, np.float32)
+        self._place(starts, targets, weights)
+        self.use_rows(DeviceRows(device, starts[:-1], targets, weights, _not_on_host))
+        device.synchronize()
+
+    def _survey(self) -> int:
+        """Check the labels, load the kernels and make room for results; return the width of an arc's position."""
         device, count = self.device, np.int64(len(self.tuples))
         lists = count, self.tuples.edges, self.tuples.weights
         found = device.upload(np.array([0, NOTHING, 0], np.uint64))
@@ -91,15 +102,9 @@ class DeviceMachine:
         bits = self.bits or index_bits_for(2 * (len(self.tuples) - loops))
         self.kernels = FILE.kernels(device, {"INDEX_BITS": bits, "WEIGHT": "float32"}, without=("generate", "survey"))
         self.vertices = largest + 1
-        starts = self._rank(np.dtype(f"int{bits}"))
-        arcs = self._add_up(starts)
-        device.require(8 * arcs)
-        targets, weights = device.empty(arcs, np.int32), device.empty(arcs, np.float32)
-        self._place(starts, targets, weights)
-        self.use_rows(DeviceRows(device, starts[:-1], targets, weights, _not_on_host))
         self.distance = device.empty(self.vertices, np.float32)
         self.parent = device.empty(self.vertices, np.int32)
-        device.synchronize()
+        return bits
 
     def _rank(self, dtype: np.dtype[Any]) -> Array:
         """Number the vertices that have arcs; return for each, two words further on, how many it has."""

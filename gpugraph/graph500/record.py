@@ -13,6 +13,7 @@ from gpugraph.measure.instruments import environment
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, jsonable
 from gpugraph.measure.statistics import harmonic_mean, median, mteps
+from gpugraph.peers import load_peer
 from gpugraph.problems.registry import find_algorithm
 
 COUNTED = "tuples of the input"
@@ -24,9 +25,8 @@ DEFINITION = (
 
 def record_of(run: Run, device: dict[str, Any]) -> Record:
     """Return the record of a valid run on a device, described as in records; on the emulated one it has no rates."""
-    algorithm = find_algorithm(
-        "sssp", "delta-stepping-distributed" if run.ranks > 1 else "delta-stepping", device["kind"]
-    )
+    name = "delta-stepping-distributed" if run.ranks > 1 else "delta-stepping"
+    algorithm = load_peer(run.peer, "sssp", "cuda") if run.peer else find_algorithm("sssp", name, device["kind"])
     emulated = device["kind"] == "emulated"
     figures = {name: value for name, value in run.figures().items() if not (emulated and name.endswith("TEPS"))}
     rates = [mteps(tuples, seconds) for tuples, seconds in zip(run.tuples, run.times_s, strict=True)]

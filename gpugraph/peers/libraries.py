@@ -135,7 +135,7 @@ class CugraphGraph:
         weights = float_weights(graph.weights, np.dtype(method)) if self.whole else graph.weights
         # One dtype for offsets and ids: mixed ones are not taken by every version.
         index = np.int32 if graph.arcs < 2**31 else np.int64
-        rmm.mr.set_current_device_resource(_drivers_pool())
+        rmm.mr.set_current_device_resource(drivers_pool())
         self.handle = pylibcugraph.ResourceHandle()
         properties = pylibcugraph.GraphProperties(is_symmetric=not graph.directed, is_multigraph=False)
         self.arrays = (
@@ -157,7 +157,7 @@ class CugraphGraph:
 
 
 @cache
-def _drivers_pool() -> Any:
+def drivers_pool() -> Any:
     """Return the pool that cuGraph's arrays come from, the same for all graphs of a process."""
     import rmm
 
