@@ -148,6 +148,11 @@ class Record:
         return self.shape.algorithm
 
     @property
+    def program(self) -> str:
+        """The algorithm's name as tables, figures and sentences show it: a peer's without ``peer:``."""
+        return self.shape.algorithm.removeprefix("peer:")
+
+    @property
     def axes(self) -> Mapping[str, Any]:
         """Where the cell lies in its sweep."""
         return self.shape.cell.axes or {}

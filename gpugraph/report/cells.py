@@ -26,7 +26,7 @@ def label(rows: Sequence[Record]) -> list[Labelled]:
     devices = _devices(rows)
     extras = _extras(rows, devices)
     return [
-        Labelled(row, ", ".join([row.algorithm, *extras[i]]), devices[row.device_kind, row.device])
+        Labelled(row, ", ".join([row.program, *extras[i]]), devices[row.device_kind, row.device])
         for i, row in enumerate(rows)
     ]
 

@@ -95,7 +95,7 @@ def tally(comparison: Comparison) -> str:
 
 def describe_cell(row: Record) -> str:
     """Return a cell in a few words."""
-    return f"{row.problem} {row.graph_name} by {row.algorithm} on {row.device}"
+    return f"{row.problem} {row.graph_name} by {row.program} on {row.device}"
 
 
 def _cells(cell: Compared) -> list[str]:
@@ -103,7 +103,7 @@ def _cells(cell: Compared) -> list[str]:
     ratio = "-" if claim.ratio is None else f"{claim.ratio:.3f}"
     ratio += "" if claim.interval is None else f" ({claim.interval[0]:.3f}..{claim.interval[1]:.3f})"
     times = [_time(one) for one in (cell.base, cell.new)]
-    names = [row.problem, row.graph_name, row.algorithm, row.device]
+    names = [row.problem, row.graph_name, row.program, row.device]
     return [*names, *times, ratio, "-" if cell.visible is None else _change(cell.visible), cell.verdict]
 
 

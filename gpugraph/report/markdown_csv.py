@@ -17,7 +17,7 @@ FEW = "A time with its number of samples in brackets has fewer than were asked f
 
 def markdown(rows: Sequence[Record]) -> str:
     """Return the records as a table, a line each; MTEPS only where the result is verified."""
-    shown = [Labelled.alone(one) for one in rows]
+    shown = [Labelled(one, one.program, one.device) for one in rows]
     columns = columns_of(MARKDOWN, shown)
     right = [i for i, column in enumerate(columns) if column.number]
     lines = grid(

@@ -81,7 +81,7 @@ def _who(rows: Iterable[Record]) -> str:
     """Return whose figures they are: the algorithms on each machine."""
     on: dict[str, list[str]] = {}
     for row in rows:
-        on.setdefault(machine(row), []).append(row.algorithm)
+        on.setdefault(machine(row), []).append(row.program)
     return "; ".join(f"{_listed(list(dict.fromkeys(names)))} on {place}" for place, names in on.items())
 
 
@@ -120,7 +120,7 @@ def details(cell: Labelled) -> list[list[Any]]:
     source = ", ".join(str(part) for part in (data.get("algorithm_source") or {}).values() if part)
     facts = {
         "outcome": f"{row.outcome}: {row.message}" if row.message else row.outcome,
-        "algorithm": f"{row.algorithm} — {source}" if source else row.algorithm,
+        "algorithm": f"{row.program} — {source}" if source else row.program,
         "device": row.device,
         "verification": f"{verdict.get('status', 'skipped')} by {verdict.get('method', 'none')}: "
         f"{verdict.get('detail', '')}",

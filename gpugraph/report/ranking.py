@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from gpugraph.errors import unknown_name
@@ -38,7 +37,7 @@ class Named:
     def __init__(self, ranking: Ranking):
         self.ranking = ranking
         records = ranking.records
-        self.cells = [replace(cell, variant=cell.variant.removeprefix("peer:")) for cell in label(records)]
+        self.cells = label(records)
         several = len({cell.device for cell in self.cells}) > 1
         self._names: dict[int, str] = {}
         for record, cell in zip(records, self.cells, strict=True):

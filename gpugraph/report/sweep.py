@@ -90,7 +90,8 @@ def result_lines(records: Sequence[Mapping[str, Any]], *, width: int | None = No
 
 
 def _table(rows: Sequence[Record], width: int | None) -> list[Line]:
-    cells = [Labelled(row, figure(row, "described"), row.device_kind) for row in sorted(rows, key=_order)]
+    names = [(row, figure(row, "described").removeprefix("peer:")) for row in sorted(rows, key=_order)]
+    cells = [Labelled(row, name, row.device_kind) for row, name in names]
     shown = columns_of(BENCH, cells)
     lines = [[column.show(cell) for column in shown] for cell in cells]
     return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number], width=width)

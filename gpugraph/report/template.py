@@ -157,7 +157,7 @@ class _Page:
                 used += best.values()
                 shown = [
                     f"{'–' if one.answer_s is None else duration(one.answer_s)} ({duration(one.kernel_s or inf)}), "
-                    f"{one.algorithm}"
+                    f"{one.program}"
                     for one in (best[title] for title in devices)
                 ]
                 held = max(one.data.get("peak_device_bytes") or 0 for one in best.values())

@@ -137,7 +137,7 @@ def _matrix(title: str, by: str, members: Sequence[Labelled]) -> Matrix | None:
     for found in graphs.values():
         fastest: dict[str, Record] = {}
         for cell in sorted(found, key=lambda cell: _seconds(cell.record, by) or math.inf):
-            fastest.setdefault(cell.series if variants else f"{cell.record.algorithm}, {cell.device}", cell.record)
+            fastest.setdefault(cell.series if variants else f"{cell.record.program}, {cell.device}", cell.record)
         known = [seconds for row in fastest.values() if (seconds := _seconds(row, by))]
         if len(known) > 1:
             scores = {name: _score(_seconds(row, by), min(known), row) for name, row in fastest.items()}
@@ -298,7 +298,7 @@ def _figure(value: Stated, system: str, members: Sequence[Labelled], ratios: Map
         if value.point.speedup is not None:
             one = ratios.get(id(row))
             figure = 0.0 if one is None else one.kernel
-            text = "" if one is None else f"{one.kernel:.3g} times as fast as {one.base.algorithm} on {one.base.device}"
+            text = "" if one is None else f"{one.kernel:.3g} times as fast as {one.base.program} on {one.base.device}"
         elif value.point.kernel_s is not None:
             text = "" if row.kernel_s is None else duration(row.kernel_s)
         else:

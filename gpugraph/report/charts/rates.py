@@ -108,7 +108,7 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: In
 
 
 def _who(row: Record) -> str:
-    return f"{row.algorithm}, {machine(row)}"
+    return f"{row.program}, {machine(row)}"
 
 
 def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
@@ -317,5 +317,5 @@ def _ratio(base: Record, row: Record) -> float:
 
 
 def _point(ranks: int, y: float, key: tuple[str, str], row: Record, base: Record) -> Point:
-    tip = {"graph": row.graph_name, "ranks": str(ranks), "algorithm": row.algorithm, "kernel": kernel_time(row)}
+    tip = {"graph": row.graph_name, "ranks": str(ranks), "algorithm": row.program, "kernel": kernel_time(row)}
     return Point(ranks, y, *key, {**tip, "against": f"{base.graph_name}, {kernel_time(base)}"})
