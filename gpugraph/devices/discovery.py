@@ -7,7 +7,7 @@ import importlib.util
 from typing import Any
 
 from gpugraph.devices.context import begin_context
-from gpugraph.errors import DeviceUnavailable, InputError, unknown_name
+from gpugraph.errors import DeviceUnavailable, InputError, installable_here, unknown_name
 
 KINDS = ("auto", "cuda", "cpu", "emulated")
 
@@ -168,7 +168,7 @@ def _emulated() -> dict[str, Any]:
 
 
 def _unusable(device: str, kind: str, missing: DeviceUnavailable) -> dict[str, Any]:
-    return {"device": device, "kind": kind, "name": None, "usable": False, "detail": str(missing)}
+    return {"device": device, "kind": kind, "name": None, "usable": False, "detail": installable_here(str(missing))}
 
 
 def check_installed() -> None:
