@@ -188,22 +188,22 @@ class CellRun:
                 shared=not algorithm.foreign,
                 transfers=self._share.transfers,
             )
-        self.input = placed = input_
+        self.input = input_
         self.guard: AbstractContextManager[Any] = nullcontext()
         if algorithm.foreign:
             from gpugraph.measure.isolation import ForeignCodeGuard
 
-            self.guard = ForeignCodeGuard(algorithm.name, graph, placed.view)
+            self.guard = ForeignCodeGuard(algorithm.name, graph, input_.view)
         if algorithm.compile is not None:
             progress(f"compiling {algorithm.name}")
             with phase_timer.phase("compile"), self.guard:
-                algorithm.compile(placed.algorithm_input, device, **self.options)
+                algorithm.compile(input_.algorithm_input, device, **self.options)
         with phase_timer.phase("prepare"), self.guard:
             before = live_bytes(device)
-            self.state = algorithm.prepare(placed.algorithm_input, device, **self.options)
+            self.state = algorithm.prepare(input_.algorithm_input, device, **self.options)
             device.synchronize()
-        self.setup_peak = placed.device_bytes + int(device.peak_bytes()) - before
-        self.device_bytes = placed.device_bytes + live_bytes(device) - before
+        self.setup_peak = input_.device_bytes + int(device.peak_bytes()) - before
+        self.device_bytes = input_.device_bytes + live_bytes(device) - before
         self.trials = [Trial(query) for query in queries]
         self.throttle = Throttle(NOT_MEASURED if ranks.several else opened.nvml)
         self.sent, self.split = 0, dict[str, Any]()

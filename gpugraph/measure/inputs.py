@@ -175,7 +175,7 @@ OPENING = ("load", "build", "check", "transfer")
 """The phases until an input is there; rows that a file holds go to a device as they are read."""
 
 
-def _copy(placed: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool) -> None:
+def _copy(loaded: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool) -> None:
     """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
     device, phase_timer = setup.device, setup.phase_timer
     before = live_bytes(device)
@@ -184,18 +184,18 @@ def _copy(placed: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool
         for turn in range(transfers):
             if turn and (device.kind != "cuda" or stage_s[0] + h2d_s[0] >= SHORT_TRANSFER_S):
                 break
-            placed.algorithm_input = None  # so that two copies never lie there together
+            loaded.algorithm_input = None  # so that two copies never lie there together
             start = time.perf_counter()
-            placed.algorithm_input, staging_s, bus_s = setup.problem.to_device(placed.view, device)
+            loaded.algorithm_input, staging_s, bus_s = setup.problem.to_device(loaded.view, device)
             whole_s.append(time.perf_counter() - start)
             stage_s.append(staging_s)
             h2d_s.append(bus_s)
-        if not shared and stage_s[0] + h2d_s[0] == 0.0 and hasattr(placed.algorithm_input, "own"):
-            placed.algorithm_input = placed.algorithm_input.own(device)
-    placed.device_bytes = max(live_bytes(device) - before, int(getattr(placed.algorithm_input, "nbytes", 0)))
-    placed.stage_s, placed.h2d_s, placed.transfer_s = median(stage_s), h2d_s, median(whole_s)
+        if not shared and stage_s[0] + h2d_s[0] == 0.0 and hasattr(loaded.algorithm_input, "own"):
+            loaded.algorithm_input = loaded.algorithm_input.own(device)
+    loaded.device_bytes = max(live_bytes(device) - before, int(getattr(loaded.algorithm_input, "nbytes", 0)))
+    loaded.stage_s, loaded.h2d_s, loaded.transfer_s = median(stage_s), h2d_s, median(whole_s)
     phase_timer.until_now()
-    phase_timer.move("sampling", "transfer", placed.transfer_s)
+    phase_timer.move("sampling", "transfer", loaded.transfer_s)
 
 
 def live_bytes(device: Any) -> int:

@@ -55,7 +55,7 @@ def headlines(cells: Sequence[Labelled], gains: Sequence[Sequence[Gain]]) -> lis
         if row.answer_s is not None:
             figures.append((duration(row.answer_s), "time to answer"))
         elif row.transfers and row.end_to_end is not None:
-            figures.append((duration((row.kernel_s or 0.0) + row.transfer_s), "kernel, and the way there and back"))
+            figures.append((duration((row.kernel_s or 0.0) + row.transfer_s), "kernel and transfers"))
         detail = f"{best.variant} on {row.graph_name}, {machine(row)}" + (f", {row.few}" if row.few else "")
         found.append(Headline(problem_name(problem), tuple(figures), detail))
     for problem in dict.fromkeys(group[0].gpu.problem for group in gains):

@@ -28,7 +28,7 @@ from gpugraph.quantities import counted, duration, rate
 from gpugraph.report.cells import Speedup, ordered, speedups, work
 from gpugraph.report.charts.panels import problem_name
 
-KERNEL, ANSWER, END_TO_END = "kernel alone", "to the answer", "with the way there and back"
+KERNEL, ANSWER, END_TO_END = "kernel alone", "to the answer", "with transfers"
 """The two times that are compared, and what replaces the second where records do not have it."""
 
 
