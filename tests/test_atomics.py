@@ -63,7 +63,7 @@ def _count_up(array, steps):
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
-def test_a_swap_takes_place_only_where_the_expected_value_stands(dtype):
+def test_a_swap_takes_place_only_where_the_expected_value_is(dtype):
     array = np.array([3, 5, 7], dtype)
     assert _swap(array, 1, 5, 9) == 5
     assert _swap(array, 2, 5, 9) == 7

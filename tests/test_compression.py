@@ -40,7 +40,7 @@ def test_damage_to_a_later_header_is_no_end_of_the_file(codec: str, byte: int) -
 
 @pytest.mark.parametrize("codec", PACKERS)
 @pytest.mark.parametrize("cut", [1, 4, 20, 190_000])
-def test_a_last_stream_cut_short_is_told(codec: str, cut: int) -> None:
+def test_a_last_stream_cut_short_is_reported(codec: str, cut: int) -> None:
     data = PACKERS[codec](b"0 1\n") + PACKERS[codec](NOISE)
     with pytest.raises((OSError, EOFError, lzma.LZMAError)):
         unpacked(data[:-cut], codec)

@@ -50,7 +50,9 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
 
 
 @pytest.mark.parametrize("moment", ["fsync", "replace"])
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+def test_a_full_disk_is_reported_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -74,12 +76,12 @@ def test_a_refused_write_is_silent_on_every_stream(tmp_path: Path, capfd: pytest
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
 @pytest.mark.parametrize("mode", ["w", "wb"])
-def test_a_device_that_is_full_is_told(mode: str) -> None:
+def test_a_device_that_is_full_is_reported(mode: str) -> None:
     with pytest.raises(InputError, match="/dev/full: cannot be written"), atomic_write("/dev/full", mode) as stream:
         stream.write("x" if mode == "w" else b"x")
 
 
-def test_a_missing_folder_and_a_folder_are_told(tmp_path: Path) -> None:
+def test_a_missing_folder_and_a_folder_are_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="make the folder first"), atomic_write(tmp_path / "no" / "a"):
         pass
     with pytest.raises(InputError, match="it is a folder"), atomic_write(tmp_path):
@@ -90,7 +92,7 @@ def test_a_missing_folder_and_a_folder_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_forbidden_folder_is_told(tmp_path: Path) -> None:
+def test_a_forbidden_folder_is_reported(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(InputError, match="may write to"), atomic_write(tmp_path / "a"):
         pass
@@ -114,7 +116,7 @@ def test_a_new_file_has_the_permissions_of_any_other(tmp_path: Path) -> None:
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_a_long_name_is_written_and_one_that_is_too_long_is_told(tmp_path: Path) -> None:
+def test_a_long_name_is_written_and_one_that_is_too_long_is_reported(tmp_path: Path) -> None:
     with atomic_write(tmp_path / ("路" * 84)) as stream:
         stream.write(b"1")
     with pytest.raises(InputError, match="file name too long — give it a shorter name"):

@@ -31,7 +31,7 @@ def test_a_planted_slow_down_is_found_in_the_cell_that_was_held_up(folder, monke
     assert verdicts["boruvka"] != "slower"
 
 
-def test_a_sweep_may_be_run_several_times_each_held_against_the_one_before(folder):
+def test_a_sweep_may_be_run_several_times_each_compared_with_the_one_before(folder):
     words = ("bench", *SMALL, "--set", "algorithm=boruvka", "--set", "sampling.max_samples=5", "--runs", "3")
     words += ("--set", "sampling.min_samples=5")
     outcome = run(*words, "--save", "r.jsonl")

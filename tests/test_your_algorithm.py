@@ -82,7 +82,7 @@ def test_there_is_one_in_plain_python_for_every_problem() -> None:
         (("algorithm", "no/folder/a.py"), "make the folder first"),
     ],
 )
-def test_what_cannot_be_written_is_told(
+def test_what_cannot_be_written_is_reported(
     words: tuple[str, ...], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

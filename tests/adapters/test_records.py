@@ -121,7 +121,7 @@ def test_a_table_is_sorted_by_time_and_says_once_what_all_share(measured: Record
     assert "  and 20 more" in repr(Records(list(measured) * 10)).splitlines()
 
 
-def test_what_the_samples_say_stands_in_sentences(measured: Records) -> None:
+def test_what_the_samples_say_is_in_sentences(measured: Records) -> None:
     said = measured.sentences()
     assert [text.partition(": ")[0] for text in said] == ["mst on rmat:6", "mst on path:40"]
     assert all(re.search(r" times as fast as | is not clearly faster than ", text) for text in said)

@@ -267,7 +267,7 @@ def test_a_directed_graph_is_searched_along_its_arcs_and_spanned_without_them():
         assert g.components().components == 1
 
 
-def test_a_wrong_result_is_told(monkeypatch):
+def test_a_wrong_result_is_reported(monkeypatch):
     from gpugraph.problems.mst.forest import Forest
 
     with gpugraph.on(zoo("triangle"), "cpu") as g:
@@ -292,7 +292,7 @@ def test_the_host_waits_once_for_a_small_result_and_for_the_kernel_of_a_large_on
         assert waits == ["kernel"] * 3
 
 
-def test_the_phases_of_the_last_call_are_told():
+def test_the_phases_of_the_last_call_are_reported():
     with gpugraph.on(zoo("triangle"), "emulated") as g:
         g.sssp(0)
         call = gpugraph.last_call()

@@ -237,7 +237,7 @@ def test_a_bench_that_is_killed_leaves_its_jobs_to_the_next_one_and_ctrl_c_cance
     until(lambda: not queue() and not units_running(folder))
 
 
-def test_what_slurm_does_not_take_is_told_in_one_line(cluster, folder):
+def test_what_slurm_does_not_take_is_reported_in_one_line(cluster, folder):
     words = ("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--on")
     said = refuse(2, *words, "slurm:partition=none")
     assert "Slurm does not take the jobs: invalid partition specified: none" in said
@@ -322,7 +322,7 @@ def test_units_of_one_machine_measure_one_at_a_time(folder, monkeypatch):
     assert entered.is_set()
 
 
-def test_a_scheduler_that_is_not_there_or_has_no_worker_is_told(folder, monkeypatch):
+def test_a_scheduler_that_is_not_there_or_has_no_worker_is_reported(folder, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(engines, "CONNECT_S", 1)
     words = ("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--on")
@@ -339,7 +339,7 @@ def test_a_scheduler_that_is_not_there_or_has_no_worker_is_told(folder, monkeypa
 # ------------------------------------------------------------------ either
 
 
-def test_an_engine_that_is_not_installed_is_told_with_the_remedy(folder, monkeypatch):
+def test_an_engine_that_is_not_installed_is_reported_with_the_remedy(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "submitit", None)
     monkeypatch.setitem(sys.modules, "distributed", None)
     words = ("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--on")
@@ -349,13 +349,13 @@ def test_an_engine_that_is_not_installed_is_told_with_the_remedy(folder, monkeyp
     assert not Path("r.jsonl").exists()
 
 
-def test_a_machine_without_slurm_is_told(folder, monkeypatch):
+def test_a_machine_without_slurm_is_reported(folder, monkeypatch):
     pytest.importorskip("submitit")
     monkeypatch.setenv("PATH", str(folder))
     said = refuse(3, "bench", "--sweep", "t.toml", "--save", "r.jsonl", "--on", "slurm:")
     assert "there is no sbatch here — start the bench on a machine that submits jobs to the cluster" in said
 
 
-def test_a_machine_with_another_version_is_told(folder):
+def test_a_machine_with_another_version_is_reported(folder):
     unit = engines.Unit(b"0.0.0\nwhatever", "run", str(folder))
     assert unit()["error"].endswith("the bench is of 0.0.0")

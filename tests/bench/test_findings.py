@@ -144,7 +144,7 @@ def test_a_bound_within_the_interval_is_unclear():
     assert "± 30 %" in expect(least=1.2).find([SORTED, noisy]).ours
 
 
-def test_of_several_cells_the_worst_decides_and_the_ends_are_told():
+def test_of_several_cells_the_worst_decides_and_the_ends_are_reported():
     times = {"rmat:4": 2.0, "rmat:5": 0.5, "rmat:6": 3.0, "rmat:7": 1.5}
     records = [cell(prepare=("sort-adjacency",), graph=graph) for graph in times]
     records += [cell(seconds=seconds, graph=graph) for graph, seconds in times.items()]

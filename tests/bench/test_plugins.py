@@ -78,7 +78,7 @@ def test_a_plugin_that_ends_its_process_while_it_is_imported_is_refused_in_words
     assert "its process ended by itself with code 7" in refuse(2, "bench", "--sweep", path, "--list")
 
 
-def test_a_plugin_is_asked_once_and_its_errors_are_told_as_its_own(write: Write) -> None:
+def test_a_plugin_is_asked_once_and_its_errors_are_reported_as_its_own(write: Write) -> None:
     started: list[WorkerProcess] = []
 
     def start() -> WorkerProcess:

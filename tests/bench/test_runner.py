@@ -54,7 +54,7 @@ def test_a_cell_that_hangs_is_killed_and_the_others_of_its_graph_are_measured_wi
 
 
 @pytest.mark.parametrize(("act", "how"), [("die", "ended by SIGSEGV"), ("leave", "code 7; the last it wrote: cannot")])
-def test_a_worker_that_dies_is_told_of_with_its_last_words_and_replaced(bench, act, how):
+def test_a_worker_that_dies_is_reported_with_its_last_words_and_replaced(bench, act, how):
     bench.run(planned(act), planned("a"))
     assert outcomes(bench) == {f"{act} path:9": "died", "a path:9": "ok"}
     assert how in read_records(bench.path)[0]["message"]

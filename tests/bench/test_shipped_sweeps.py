@@ -107,7 +107,7 @@ def test_a_sweep_names_the_paper_its_hardware_and_its_claims(name):
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_every_stated_figure_has_its_place_its_size_and_cells_that_it_stands_beside(name):
+def test_every_stated_figure_has_its_place_its_size_and_cells_that_it_is_beside(name):
     sweep = read_sweep(name)
     assert sweep.paper is not None
     cells = plan_of(name).cells

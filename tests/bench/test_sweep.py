@@ -343,7 +343,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "what", "advice"), WRONG, ids=[what for _, what, _ in WRONG])
-def test_what_is_wrong_with_a_sweep_is_told_with_its_place_and_the_right_way(plan, text, what, advice):
+def test_what_is_wrong_with_a_sweep_is_reported_with_its_place_and_the_right_way(plan, text, what, advice):
     with pytest.raises(InputError) as caught:
         plan(text)
     assert what in str(caught.value)
@@ -363,13 +363,13 @@ def test_what_is_wrong_with_a_sweep_is_told_with_its_place_and_the_right_way(pla
         ("graph=['x", "is no TOML"),
     ],
 )
-def test_a_wrong_setting_is_told_likewise(plan, setting, what):
+def test_a_wrong_setting_is_reported_likewise(plan, setting, what):
     with pytest.raises(InputError) as caught:
         plan(AXES, setting)
     assert what in str(caught.value)
 
 
-def test_an_option_set_like_an_axis_is_told_where_it_belongs(plan):
+def test_an_option_set_like_an_axis_is_reported_where_it_belongs(plan):
     with pytest.raises(InputError, match=r"no axis .* but an option of prim — write --set prim.threads="):
         plan(AXES + "[options.prim]\nthreads = [32, 64]\n", "threads=32")
 

@@ -85,7 +85,7 @@ def test_one_cell_that_cannot_be_leaves_the_others_alone(worker):
     assert outcomes == {0: "refused", 1: "ok"}
 
 
-def test_a_peer_or_a_plugin_that_throws_is_told_in_one_line_without_a_trace(tmp_path):
+def test_a_peer_or_a_plugin_that_throws_is_reported_in_one_line_without_a_trace(tmp_path):
     (tmp_path / "mine.py").write_text("def driver(view, clock):\n    raise ValueError('a trouble of mine')\n")
     told = {"bad": {"command": f"{sys.executable} -c 1/0 {{graph.wel}}", "time": "(.)"}}
     with WorkerProcess() as worker:

@@ -199,7 +199,7 @@ def test_the_shipped_sweeps_are_listed_with_their_titles():
         (("--peer", "scypi"), "unknown peer 'scypi' — did you mean 'scipy'?"),
     ],
 )
-def test_bad_usage_is_told_in_one_line(folder, words, what):
+def test_bad_usage_is_reported_in_one_line(folder, words, what):
     assert what in refuse(2, "bench", *words)
 
 

@@ -61,7 +61,7 @@ def test_the_users_file_goes_before_the_installations(tmp_path: Path):
         ("[measure\n", "cannot be read"),
     ],
 )
-def test_a_mistake_in_it_is_told_with_the_file(text: str, says: str, tmp_path: Path):
+def test_a_mistake_in_it_is_reported_with_the_file(text: str, says: str, tmp_path: Path):
     own = tmp_path / "mine.toml"
     own.write_text(text)
     with pytest.raises(InputError) as refused:

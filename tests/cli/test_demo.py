@@ -94,7 +94,7 @@ def test_the_seed_of_the_device_is_the_first_schedule():
         (("race", "--format", "csv"), 2, "unknown output format 'csv'"),
     ],
 )
-def test_what_cannot_be_run_is_told(words: tuple[str, ...], code: int, told: str):
+def test_what_cannot_be_run_is_reported(words: tuple[str, ...], code: int, told: str):
     assert told in refuse(code, "demo", *words)
 
 

@@ -18,7 +18,7 @@ def scaled(scale: int, rate: float) -> dict[str, object]:
     return record
 
 
-def test_a_finished_cell_is_told_with_its_interval_and_its_rate_and_a_failed_one_with_its_reason():
+def test_a_finished_cell_is_reported_with_its_interval_and_its_rate_and_a_failed_one_with_its_reason():
     assert outcome_of(scaled(16, 1419.6)) == "641 µs ±1.56 %, 1,419.6 MTEPS"
     assert (
         outcome_of({**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"}) == "wrong: edge 3-9 is missing"

@@ -317,7 +317,7 @@ def test_a_locale_without_our_letters_is_no_error():
     assert done.stderr == b""
 
 
-def test_that_compiled_code_cannot_be_kept_is_told_once_and_nothing_fails(tmp_path: Path) -> None:
+def test_that_compiled_code_cannot_be_kept_is_reported_once_and_nothing_fails(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file, no folder")
     environment = {**os.environ, "GPUGRAPH_CACHE_DIR": str(tmp_path / "taken")}
     command = [sys.executable, "-m", "gpugraph", "info", "path:5"]

@@ -56,7 +56,7 @@ def test_an_access_out_of_bounds_of_the_users_own_kernel_is_an_error_that_shows_
 
 
 @needs_compiler
-def test_a_wrong_result_is_told_with_its_schedule(tmp_path: Path) -> None:
+def test_a_wrong_result_is_reported_with_its_schedule(tmp_path: Path) -> None:
     driver = tmp_path / "own.py"
     driver.write_text(
         EXAMPLE.read_text().replace("return distance", "device.fill(distance, 7)\n                return distance")

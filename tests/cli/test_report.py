@@ -129,7 +129,7 @@ def test_what_cannot_be_shown_is_refused_in_one_line_and_nothing_is_written(word
 
 
 @pytest.mark.parametrize("words", [["report", "-o", "r.html"], ["plot", "-o", "f.svg"]])
-def test_without_the_extra_the_remedy_is_told_and_the_rest_still_works(words, results, tmp_path, monkeypatch):
+def test_without_the_extra_the_remedy_is_reported_and_the_rest_still_works(words, results, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     command, option, name = words
     assert installable_here("pip install 'gpugraph[report]'") in refuse(2, command, results, option, tmp_path / name)
@@ -138,7 +138,7 @@ def test_without_the_extra_the_remedy_is_told_and_the_rest_still_works(words, re
         succeed("report", results, "--format", style)
 
 
-def test_a_cut_off_line_is_told_and_left_out(results):
+def test_a_cut_off_line_is_reported_and_left_out(results):
     results.write_text(results.read_text("utf-8")[:-40], "utf-8")
     outcome = run("report", results)
     assert outcome.code == 0

@@ -96,6 +96,6 @@ def test_a_budget_that_was_written_is_read_back_and_holds(
     assert f"{len(known)} compilations are within their budget ({', '.join(known)})" in capsys.readouterr().out
 
 
-def test_a_missing_budget_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_budget_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert matrix.main(["fill.cu", "--budget", str(tmp_path / "gone.json")]) == 2
     assert "make one with --write" in capsys.readouterr().err

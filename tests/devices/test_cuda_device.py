@@ -173,7 +173,7 @@ def test_words_are_sorted_in_memory_of_the_devices_own_that_is_free_again(device
         device.sort(there)
 
 
-def test_a_file_comes_to_the_device_and_one_that_ends_before_is_told(device: CudaDevice, tmp_path: Path) -> None:
+def test_a_file_comes_to_the_device_and_one_that_ends_before_is_reported(device: CudaDevice, tmp_path: Path) -> None:
     values = np.arange(70_000, dtype=np.uint32)
     (tmp_path / "f").write_bytes(b"head" + values.tobytes())
     with (tmp_path / "f").open("rb") as file:
@@ -242,7 +242,7 @@ def test_a_closed_device_and_its_modules_are_gone_at_once(cupy: FakeCupy) -> Non
         gc.enable()
 
 
-def test_a_need_beyond_what_is_free_is_told_with_both_figures_and_allocates_nothing(
+def test_a_need_beyond_what_is_free_is_reported_with_both_figures_and_allocates_nothing(
     device: CudaDevice, cupy: FakeCupy
 ) -> None:
     before = device.allocated_bytes()
@@ -263,7 +263,7 @@ def test_a_failed_kernel_is_named_where_the_host_waits_for_it(device: CudaDevice
             wait()
 
 
-def test_a_refused_launch_is_told_with_the_kernels_name(device: CudaDevice, cupy: FakeCupy) -> None:
+def test_a_refused_launch_is_reported_with_the_kernels_name(device: CudaDevice, cupy: FakeCupy) -> None:
     cupy.launch_error = CUDARuntimeError(701)
     with pytest.raises(GpuGraphError, match=r"\(launching probe_nothing\): .*choose a smaller block"):
         device.kernel("probe.cu", "probe_nothing")(1, 32, ())
@@ -314,7 +314,7 @@ def test_a_users_own_file_is_compiled_and_its_error_names_the_line(device: CudaD
 
 
 @pytest.mark.parametrize(("index", "said"), [(1, "the only GPU is cuda:0"), (7, "there is no GPU cuda:7")])
-def test_an_index_out_of_range_is_told_with_those_there_are(cupy: FakeCupy, index: int, said: str) -> None:
+def test_an_index_out_of_range_is_reported_with_those_there_are(cupy: FakeCupy, index: int, said: str) -> None:
     with pytest.raises(DeviceUnavailable, match=said):
         CudaDevice(index)
 

@@ -55,7 +55,7 @@ def test_what_is_not_cudas_passes_unchanged() -> None:
     assert caught.value is ours
 
 
-def test_what_does_not_fit_is_told_with_need_free_and_total() -> None:
+def test_what_does_not_fit_is_reported_with_need_free_and_total() -> None:
     error = does_not_fit(3 << 30, 5 << 20, 2 << 30, "cuda:1")
     assert error.exit_code == 3
     assert "needs 3,221,225,472 bytes (3 GiB)" in str(error)

@@ -95,20 +95,20 @@ def test_a_missing_driver_and_a_missing_gpu_are_told_apart(install: Install, sta
     assert "\n" not in str(notice)
 
 
-def test_no_gpu_among_none_is_told(install: Install) -> None:
+def test_no_gpu_among_none_is_reported(install: Install) -> None:
     install(FakeCupy(gpus=0))
     with pytest.raises(DeviceUnavailable, match="no NVIDIA GPU was found"):
         select_device("cuda")
 
 
-def test_a_missing_compiler_is_told(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_compiler_is_reported(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     missing_nvrtc(monkeypatch)
     with pytest.raises(DeviceUnavailable, match=r"NVRTC is missing .*gpugraph\[cuda13\]"):
         select_device("cuda")
     assert select_device("auto")[1] == "no usable GPU: the CUDA compiler NVRTC is missing; running on the CPU"
 
 
-def test_a_cupy_that_cannot_be_imported_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cupy_that_cannot_be_imported_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(name: str) -> Any:
         raise ImportError("libsomething.so: no such file\nand much more")
 

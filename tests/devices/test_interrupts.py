@@ -270,7 +270,7 @@ def test_closing_a_device_stops_what_still_runs(cupy: FakeCupy) -> None:
     assert word[0] == 1
 
 
-def test_a_kernel_that_fails_while_it_is_waited_for_is_told(device: CudaDevice, cupy: FakeCupy) -> None:
+def test_a_kernel_that_fails_while_it_is_waited_for_is_reported(device: CudaDevice, cupy: FakeCupy) -> None:
     launched(device)
     cupy.busy = [busy, lambda: 700]
     cupy.sync_error = CUDARuntimeError(700, "cudaErrorIllegalAddress")
@@ -313,7 +313,7 @@ def test_the_reply_of_another_launch_is_none(device: CudaDevice, cupy: FakeCupy)
     assert cupy.busy == []
 
 
-def test_a_kernel_that_fails_before_its_reply_is_told(device: CudaDevice, cupy: FakeCupy) -> None:
+def test_a_kernel_that_fails_before_its_reply_is_reported(device: CudaDevice, cupy: FakeCupy) -> None:
     device.reply.expect()
     cupy.busy = [busy, lambda: 700]
     cupy.sync_error = CUDARuntimeError(700, "cudaErrorIllegalAddress")

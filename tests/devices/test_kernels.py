@@ -139,7 +139,7 @@ def test_a_gpu_newer_than_the_compiler_gets_the_nearest_below_of_its_major_numbe
         architecture_for(70)
 
 
-def test_a_missing_compiler_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+def test_a_missing_compiler_is_reported_with_what_to_install(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     nvrtc.compiler.cache_clear()
     try:
         for name in ("cupy", "cupy.cuda", "cuda.bindings.nvrtc"):

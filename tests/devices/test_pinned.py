@@ -171,7 +171,7 @@ def test_a_file_comes_to_the_device_whole_through_small_buffers(size: int, offse
         transfers.close()
 
 
-def test_a_reading_that_fails_has_ended_before_it_is_told(transfers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_that_fails_has_ended_before_it_is_reported(transfers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinned, "FILE_CHUNK", 10_000)
     monkeypatch.setattr(pinned, "_SLICE", 1_000)
     transfers._copy = ParallelCopy(4)

@@ -38,7 +38,7 @@ def test_the_fill_kernels_write_every_element_and_no_other(device: Any, dtype: t
     assert device.download(array).tolist() == [51234] * 990 + list(range(990, 1000))
 
 
-def test_a_wrong_result_of_a_probe_is_told(device: Any) -> None:
+def test_a_wrong_result_of_a_probe_is_reported(device: Any) -> None:
     class Faulty:
         name, read = "faulty", staticmethod(lambda array: np.uint32(13))
 

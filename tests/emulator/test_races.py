@@ -45,7 +45,7 @@ def test_a_report_names_the_parameter_and_shows_the_line() -> None:
     assert with_source("trap (b.cu:5)", SOURCE, "counts") == ("trap (b.cu:5)", ())
 
 
-def test_a_reason_counts_for_its_line_or_for_the_line_below_a_comment_that_stands_alone() -> None:
+def test_a_reason_counts_for_its_line_or_for_the_line_below_a_comment_that_is_alone() -> None:
     text = "\n".join(
         [
             '#line 1 "a.cu"',

@@ -63,7 +63,7 @@ def test_after_an_error_nothing_is_begun_or_left_running(error: type[BaseExcepti
     assert in_threads(lambda start, stop: start, [(0, 1), (1, 2)]) == [0, 1]  # the threads are there for the next call
 
 
-def test_progress_is_told_range_by_range() -> None:
+def test_progress_is_reported_range_by_range() -> None:
     told: list[float] = []
     in_threads(lambda start, stop: start, [(i, i + 1) for i in range(4)], told.append)
     assert told == [0.25, 0.5, 0.75, 1.0]

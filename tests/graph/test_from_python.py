@@ -246,7 +246,7 @@ def test_a_matrix_means_to_us_what_it_means_to_scipy(entries: Any, dtype: str, f
     assert np.array_equal(found, expected)
 
 
-def test_summed_entries_are_told_and_never_wrap() -> None:
+def test_summed_entries_are_reported_and_never_wrap() -> None:
     rows, columns = [0, 0, 1], [1, 1, 0]
     graph = gpugraph.load(sparse.coo_array((np.array([1, 2, 3], np.int32), (rows, columns)), (2, 2)))
     assert (graph.weights.tolist(), graph.directed, graph.weights.dtype) == ([3, 3], False, np.int32)
@@ -277,7 +277,7 @@ def test_a_matrix_whose_indices_lie_outside_is_refused() -> None:
 # ------------------------------------------------------------------ self loops
 
 
-def test_a_self_loop_of_negative_weight_is_told_and_refused_where_it_matters() -> None:
+def test_a_self_loop_of_negative_weight_is_reported_and_refused_where_it_matters() -> None:
     graph = nx.Graph()
     graph.add_weighted_edges_from([("a", "b", 1), ("b", "b", -2), ("b", "c", 1)])
     loaded = gpugraph.load(graph)

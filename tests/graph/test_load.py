@@ -38,7 +38,7 @@ def test_an_empty_compressed_file_is_refused(tmp_path: Path) -> None:
         load_file(tmp_path / "a.wel.gz")
 
 
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.gr").write_text("a 1 2 3\n")
 
     def forbidden(*_: object, **__: object) -> None:
@@ -104,7 +104,7 @@ def test_a_damaged_native_file_is_refused_before_it_is_symmetrised_or_converted(
     assert not (tmp_path / "b.gr").exists()
 
 
-def test_too_little_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.gr").write_text("a 1 2 3\n")
 
     def full(*_: object, **__: object) -> None:
@@ -115,7 +115,7 @@ def test_too_little_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         load_file(tmp_path / "a.gr")
 
 
-def test_progress_is_told_while_text_is_read(tmp_path: Path) -> None:
+def test_progress_is_reported_while_text_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.gr").write_text("a 1 2 3\n")
     told: list[tuple[int, int]] = []
     load_file(tmp_path / "a.gr", progress=lambda done, total: told.append((done, total)))
@@ -167,7 +167,7 @@ HEADERS = {
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_vertices_are_held_to_what_they_will_take_before_any_is_made(
+def test_vertices_are_limited_to_what_they_will_take_before_any_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(host, "available_memory", lambda: 2**30)
@@ -176,14 +176,14 @@ def test_vertices_are_held_to_what_they_will_take_before_any_is_made(
         load_file(tmp_path / name)
 
 
-def test_arcs_are_held_to_what_they_will_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arcs_are_limited_to_what_they_will_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.el").write_text("0 1\n" * 20_000)
     monkeypatch.setattr(host, "available_memory", lambda: 300_000)
     with pytest.raises(OutOfMemory, match="20000 arcs so far"):
         load_file(tmp_path / "a.el")
 
 
-def test_what_a_compressed_file_unpacks_to_is_held_to_what_there_is(
+def test_what_a_compressed_file_unpacks_to_is_limited_to_what_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import gzip
@@ -207,13 +207,13 @@ def test_what_a_library_throws_is_an_error_in_the_file_and_what_we_throw_is_not(
         raise OSError(5, "Input/output error")
 
 
-def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_standard_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InputError, match="standard input: is closed"):
         load_file("-")
 
 
-def test_a_path_that_no_system_has_is_told() -> None:
+def test_a_path_that_no_system_has_is_reported() -> None:
     with pytest.raises(InputError, match="cannot be read"):
         load_file("a\0.gr")
 

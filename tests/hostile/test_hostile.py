@@ -60,7 +60,7 @@ def _fail(trial: Trial) -> str:
     return "even" if trial.draw.random() < 0.5 else "odd"
 
 
-def test_what_dies_hangs_throws_or_warns_is_told_by_its_number_and_its_files_are_kept(tmp_path: Path) -> None:
+def test_what_dies_hangs_throws_or_warns_is_reported_by_its_number_and_its_files_are_kept(tmp_path: Path) -> None:
     tally = run_in_workers(Part("odd", "", 0, _fail, batch=7, seconds=1.0), 1, range(21), 2, tmp_path)
     assert [failure.number for failure in tally.failures] == [3, 5, 8, 11, 12]
     whys = (

@@ -168,6 +168,6 @@ def test_an_oracle_that_cannot_hold_the_graph_proves_and_refutes_nothing(referen
     assert (verdict.status, verdict.method, verdict.detail) == expected
 
 
-def test_the_oracle_is_told_whose_result_it_checks():
+def test_the_oracle_knows_whose_result_it_checks():
     problem: Any = Unable("passed", "passed")
     assert check(problem, zoo("path"), (), None, "reference", by="prim").detail == "reference prim"

@@ -186,14 +186,14 @@ def test_what_is_not_paired_is_said_with_the_reason():
     assert "several cells are alike" in reasons["new", "twice"]
 
 
-def test_another_gpu_is_told():
+def test_another_gpu_is_reported():
     comparison = compare(
         [Record.of(mst_record())], [Record.of(mst_record(device={"kind": "cuda", "name": "NVIDIA L4"}))]
     )
     assert comparison.notices == ["the device is not the same: NVIDIA H200 in BASE, NVIDIA L4 in NEW"]
 
 
-def test_another_gpu_of_the_same_model_and_another_machine_are_told():
+def test_another_gpu_of_the_same_model_and_another_machine_are_reported():
     def run(*places):
         made = []
         for turn, (uuid, node) in enumerate(places):

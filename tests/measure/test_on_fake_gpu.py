@@ -86,7 +86,7 @@ def test_every_sample_has_its_clock_and_a_throttled_one_is_taken_again(nvml):
 
 
 @pytest.mark.usefixtures("cupy", "puppet")
-def test_without_nvml_the_reason_stands_in_place_of_the_figures(monkeypatch):
+def test_without_nvml_the_reason_is_in_place_of_the_figures(monkeypatch):
     monkeypatch.setattr(probes, "_nvml", without_nvml)
     data = measured(replace(FOUR, energy=True))
     reason = "nvml is not usable: libnvidia-ml.so.1: no such file"

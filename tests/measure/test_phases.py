@@ -120,7 +120,9 @@ def test_records_from_before_there_was_a_total_are_read_as_they_were() -> None:
     assert (new.way_there_s, new.transfer_s, new.kernel_s, new.answer_s) == (0.75, 0.875, 1.0, 1.875)
 
 
-def test_of_the_runs_that_time_inner_phases_the_one_of_median_length_is_told(puppet: Puppet, fake: FakeTime) -> None:
+def test_of_the_runs_that_time_inner_phases_the_one_of_median_length_is_reported(
+    puppet: Puppet, fake: FakeTime
+) -> None:
     inner = iter([1.0, 50.0, 7.0])  # the runs behind the six samples
     steps = {turn: next(inner) for turn in (7, 8, 9)}
     puppet.on_run = lambda turn: fake.lasting(steps.get(turn, 3.0))(turn)

@@ -36,7 +36,7 @@ def graph(**changes):
     return {**mst_record()["graph"], **changes}
 
 
-def test_records_of_the_same_work_are_ranked_by_their_medians_and_held_against_the_fastest():
+def test_records_of_the_same_work_are_ranked_by_their_medians_and_compared_with_the_fastest():
     (ranking,), alone = rank([row("slow", 3, seed=1), row("fast", 1, seed=2), row("middle", 2, seed=3)])
     assert [one.algorithm for one in ranking.rows] == ["fast", "middle", "slow"]
     assert not alone
@@ -105,7 +105,7 @@ def test_what_failed_is_unverified_or_emulated_has_no_place_and_a_reason():
     assert not ranking.against_best
 
 
-def test_on_devices_of_two_kinds_the_ratio_with_transfers_stands_beside_that_of_the_kernel():
+def test_on_devices_of_two_kinds_the_ratio_with_transfers_is_beside_that_of_the_kernel():
     gpu = Record.of(timed(mst_record(algorithm="g"), samples(1)))
     (ranking,), _ = rank([gpu, row("c", 10, seed=2)])
     (claim,) = ranking.against_best

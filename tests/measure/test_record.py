@@ -47,7 +47,7 @@ def test_the_emulated_device_has_no_rate():
         ([], {}, ""),
     ],
 )
-def test_a_time_of_few_samples_says_so_wherever_it_stands(samples, sampling, few):
+def test_a_time_of_few_samples_says_so_wherever_it_is(samples, sampling, few):
     record = mst_record(samples_s={"kernel": samples}, sampling=sampling)
     assert Record.of(record).few == few
     shown = (

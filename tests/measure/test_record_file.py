@@ -58,7 +58,7 @@ def test_any_text_can_be_stored_and_is_read_as_it_is_shown(text):
     assert parse_record(line).data["message"] == encodable(text)
 
 
-def test_what_damages_a_compressed_file_is_told_in_one_line(tmp_path):
+def test_what_damages_a_compressed_file_is_reported_in_one_line(tmp_path):
     packed = gzip.compress(REAL.read_bytes())
     for damaged in (packed[:-9], packed[:200] + b"x" * 40 + packed[240:]):
         (tmp_path / "r.gz").write_bytes(damaged)

@@ -155,7 +155,7 @@ def test_what_a_program_printed_is_no_result_to_write(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_problem_is_told_by_the_columns_that_are_most_its_own(tmp_path):
+def test_a_problem_is_known_by_the_columns_that_are_most_its_own(tmp_path):
     for text, name in (("vertex,distance\n0,0\n", "sssp"), ("weight,v,u\n1,1,0\n", "mst")):
         (tmp_path / "r.csv").write_text(text)
         assert read_claim(tmp_path / "r.csv")[0].name == name

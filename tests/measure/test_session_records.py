@@ -121,7 +121,7 @@ def test_a_record_has_every_name_and_a_failed_one_too_but_no_number():
     assert len(OUTCOMES) == len(set(OUTCOMES)) == 9
 
 
-def test_outliers_are_told_of_by_position_and_stay_in_the_samples(monkeypatch):
+def test_outliers_are_reported_by_position_and_stay_in_the_samples(monkeypatch):
     (late,), _ = puppets(monkeypatch, "late")
     late.seconds = [0.01, 0.0101] * 3 + [0.4] + [0.01] * 5
     enlist(monkeypatch, late.algorithm())
@@ -154,7 +154,7 @@ def test_figures_that_a_cpu_does_not_give_are_absent_with_the_reason():
         run_cell(Cell("mst", GRID, "kruskal", "cpu"), sampling=replace(SIX, cold=True))
 
 
-def test_a_cpu_is_held_against_its_memory_where_a_sweep_asks_for_it(monkeypatch):
+def test_a_cpu_is_compared_with_its_memory_where_a_sweep_asks_for_it(monkeypatch):
     monkeypatch.setattr("gpugraph.devices.probes.host_copy_bandwidth", lambda threads: 1e9 * threads)
     one = Cell("mst", GRID, "boruvka", "cpu")
     assert run_cell(one, sampling=SIX).data["traffic"] == {"absent": "not asked for"}
@@ -164,7 +164,7 @@ def test_a_cpu_is_held_against_its_memory_where_a_sweep_asks_for_it(monkeypatch)
     assert traffic["share"] == traffic["minimum_bytes"] / data["phases_s"]["kernel"] / (1e9 * threads)
 
 
-def test_a_batch_is_held_against_the_distances_of_all_its_sources(monkeypatch):
+def test_a_batch_is_compared_with_the_distances_of_all_its_sources(monkeypatch):
     monkeypatch.setattr("gpugraph.devices.probes.host_copy_bandwidth", lambda threads: 1e9)
     three = Cell("sssp", GRID, "delta-stepping-batched", "cpu", source="random:3")
     data = run_cell(three, sampling=replace(SIX, bandwidth=True)).data

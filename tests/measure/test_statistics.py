@@ -98,7 +98,7 @@ def test_more_samples_narrow_the_interval():
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(0.9, 1.1), min_size=11, max_size=40), st.integers(0, 39), st.floats(50, 1e6))
-def test_a_sample_far_off_is_told_by_its_position_wherever_it_is(samples, at, far):
+def test_a_sample_far_off_is_reported_by_its_position_wherever_it_is(samples, at, far):
     at %= len(samples)
     samples[at] = far
     assert at in outliers(samples)

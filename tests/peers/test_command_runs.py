@@ -179,7 +179,7 @@ def test_every_format_can_be_asked_for(tmp_path: Path, name: str) -> None:
     assert measured(zoo("random"), "peer:mine").data["samples_s"]["kernel"][0] > 100
 
 
-def test_an_error_is_told_and_not_the_last_line_of_the_output(tmp_path: Path) -> None:
+def test_an_error_is_reported_and_not_the_last_line_of_the_output(tmp_path: Path) -> None:
     body = "import sys; print('cannot read', file=sys.stderr, flush=True); print('Goodbye.'); sys.exit(1)"
     register(tmp_path, body)
     with pytest.raises(PeerThrew, match=r"it ended with exit code 1: cannot read$"):

@@ -68,7 +68,7 @@ def test_distances_too_short_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measured(zoo("random"), "peer:fake", "sssp", source="0").status == "failed"
 
 
-def test_what_a_peer_raises_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_peer_raises_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     made_up(monkeypatch, mst=forest_adapter(raising(RuntimeError("super vertices\nnot decremented"))))
     with pytest.raises(PeerThrew) as caught:
         measured(zoo("random"), "peer:fake")

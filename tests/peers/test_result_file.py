@@ -80,7 +80,7 @@ def test_a_printed_total_must_be_that_of_the_file(tmp_path: Path) -> None:
     assert "it printed the total weight 3, and its result file has" in record.data["verification"]["detail"]
 
 
-def test_an_edge_that_is_not_there_is_told_whatever_was_printed(tmp_path: Path) -> None:
+def test_an_edge_that_is_not_there_is_reported_whatever_was_printed(tmp_path: Path) -> None:
     record = answer(tmp_path, "0 7\n1 99", zoo("path"), "mst", "weight 3", weight="weight (.+)")
     assert record.status == "failed"
     assert "it returned the edge (0, 7), which the graph does not have" in record.data["verification"]["detail"]

@@ -104,7 +104,7 @@ def test_a_signal_to_the_command_reaches_the_plugin_and_ends_both(number: signal
             os.kill(child, 0)
 
 
-def test_an_installed_package_that_ends_the_process_is_told_of_like_a_file(tmp_path: Path) -> None:
+def test_an_installed_package_that_ends_the_process_is_reported_like_a_file(tmp_path: Path) -> None:
     made = tmp_path / "fatal-1.dist-info"
     made.mkdir()
     (made / "METADATA").write_text("Metadata-Version: 2.1\nName: fatal\nVersion: 1\n")

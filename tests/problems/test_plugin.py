@@ -194,7 +194,7 @@ def test_a_function_is_not_run_on_a_gpu(write: Write) -> None:
     assert "use --device cpu" in refuse(2, "mst", GRID, "--device", "emulated", "--algo", path)
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert "names no Python file" in refuse(2, "mst", GRID, "--algo", "none:driver", "--device", "cpu")
     for name in ("none.py", "none.py:driver"):
         assert "none.py: there is no such file" in refuse(2, "mst", GRID, "--algo", tmp_path / name, "--device", "cpu")
@@ -236,7 +236,7 @@ def test_an_error_in_a_plugin_is_one_line_with_file_and_line(write: Write, text:
         assert path in told
 
 
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_reported(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_bytes(b"\xff\xfe\0\0")
     assert str(tmp_path / "mine.py") in refuse(2, "mst", GRID, "--device", "cpu", "--algo", tmp_path / "mine.py")
 

@@ -70,7 +70,7 @@ def test_an_installed_package_adds_an_algorithm_by_its_name(install: Callable[..
     [ImportError("no such\nlibrary"), SystemExit(1), 7, type("Mute", (), {"prepare": print, "run": print})],
     ids=["import", "exit", "number", "no problem"],
 )
-def test_a_broken_installed_package_is_told_of_when_it_is_asked_for(install: Callable[..., None], broken: Any) -> None:
+def test_a_broken_installed_package_is_reported_when_it_is_asked_for(install: Callable[..., None], broken: Any) -> None:
     install(broken=broken, fine=Installed)
     with pytest.raises(InputError, match=r"^entry point package:broken: cannot load it: .* — repair or uninstall"):
         find_algorithm("mst", "broken", "cpu")
@@ -99,9 +99,7 @@ def test_what_a_plugin_says_of_itself_survives_the_way_to_another_process(instal
         described_plugin(told["sssp"])
 
 
-def test_a_file_is_taken_as_it_stands_however_soon_it_was_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_taken_as_it_is_however_soon_it_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     path = tmp_path / "mine.py"
     for value in (1, 2):

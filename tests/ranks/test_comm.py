@@ -174,7 +174,7 @@ def test_bytes_sent_are_counted() -> None:
     assert on_ranks(0, lambda comm: (comm.all_reduce(np.zeros(9), "min"), comm.bytes_sent)[1]) == [0]
 
 
-def test_a_meter_is_told_of_waiting_and_of_communication() -> None:
+def test_a_meter_is_informed_of_waiting_and_of_communication() -> None:
     class Meter:
         def __init__(self) -> None:
             self.told: list[tuple[float, float, int]] = []

@@ -58,7 +58,7 @@ def test_every_rank_draws_its_part_of_a_spec_and_reads_its_part_of_a_csr(
         ),
     ],
 )
-def test_damage_in_one_ranks_part_is_told_of_once(place: str, device: str, tmp_path: Path) -> None:
+def test_damage_in_one_ranks_part_is_reported_once(place: str, device: str, tmp_path: Path) -> None:
     path, graph = tmp_path / "graph.csr", generate("rmat:8")
     save_file(graph, str(path))
     content = bytearray(path.read_bytes())

@@ -67,7 +67,7 @@ def test_a_stated_time_counts_for_its_own_scale_alone():
     assert [(v["x"], v["y"]) for v in stated] == [(16.0, pytest.approx(1.0))]
 
 
-def test_a_stated_speed_up_stands_in_the_figure_of_speed_ups_with_what_it_is_over():
+def test_a_stated_speed_up_is_in_the_figure_of_speed_ups_with_what_it_is_over():
     point = {"vertices": 2**17, "speedup": 2.5, "over": "one thread of a Core i7"}
     paper = {"name": "P", "hardware": "GTX 460", "points": [point]}
     records = [cell("mst", "boruvka", "cuda", scale) | {"paper": paper} for scale in (16, 18)]
@@ -84,7 +84,7 @@ def test_a_stated_speed_up_stands_in_the_figure_of_speed_ups_with_what_it_is_ove
     assert any(v.get("y") == 2.5 for layer in drawn["layer"] for v in layer.get("data", {}).get("values", ()))
 
 
-def test_a_stated_value_of_the_only_size_there_is_stands_over_its_graph():
+def test_a_stated_value_of_the_only_size_there_is_is_over_its_graph():
     paper = {"name": "P", "hardware": "H", "points": [{"scale": 16, "mteps": 3.0}, {"scale": 17, "mteps": 9.0}]}
     (chart,) = throughput(label([Record.of(cell("mst", "boruvka", "cuda", 16) | {"paper": paper})]), LIGHT)
     stated = chart.spec["layer"][-2]["data"]["values"]
@@ -369,7 +369,7 @@ def test_nothing_is_said_of_scaling_where_nothing_ran_on_several_ranks(cells):
     assert strong(cells, LIGHT) == weak(cells, LIGHT) == []
 
 
-def test_more_threads_are_held_against_the_fewest_of_the_same_algorithm_on_the_same_graph():
+def test_more_threads_are_compared_with_the_fewest_of_the_same_algorithm_on_the_same_graph():
     def on(threads: int, seconds: float, graph: int = 16) -> Record:
         made = cell("mst", "kruskal", "cpu", graph)
         phases = made["phases_s"] | {"kernel": seconds}

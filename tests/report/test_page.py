@@ -161,14 +161,14 @@ def test_the_cards_say_kernel_and_time_to_answer_as_large_as_each_other():
     assert ">End to end</button>" in shown
 
 
-def test_where_no_time_to_answer_is_known_the_way_there_and_back_stands_in_its_place():
+def test_where_no_time_to_answer_is_known_the_time_with_transfers_is_in_its_place():
     rows = [Record.of(cell("mst", *who, 16)) for who in (("boruvka", "cuda"), ("kruskal", "cpu"))]
     best, gain = headlines(label(rows), gains(label(rows)))
     assert best.figures[1][1] == "kernel and transfers"
     assert gain.figures[1] == (times_as_fast(rows[0].end_to_end / rows[1].end_to_end), "with transfers")
 
 
-def test_a_peer_that_beats_our_own_cpu_algorithm_is_what_the_gpu_is_held_against():
+def test_a_peer_that_beats_our_own_cpu_algorithm_is_what_the_gpu_is_compared_with():
     gpu = answering("mst", "boruvka", "cuda", 20, 3.0)
     ours = answering("mst", "kruskal", "cpu", 20, 2.0)
     rates = {**ours["mteps"], "kernel": 4 * ours["mteps"]["kernel"]}
@@ -251,7 +251,7 @@ def test_old_failed_and_emulated_records_alone_make_a_page():
         Outline(page([Record.of(record)]))
 
 
-def test_without_the_library_the_remedy_is_told(monkeypatch):
+def test_without_the_library_the_remedy_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError, match=r"pip install 'gpugraph\[report\]'"):
         page([Record.of(mst_record())])

@@ -58,7 +58,7 @@ def sorted_names(lines: list[str]) -> list[str]:
     return [line.split()[0] for line in lines[4:6]]
 
 
-def test_a_wide_interval_is_told_by_its_ends_for_it_is_lopsided():
+def test_a_wide_interval_is_shown_by_its_ends_for_it_is_lopsided():
     fast, slow = row("fast", 1), row("slow", 2)
     ranking = Ranking([fast, slow], [], [Claim(fast, slow, 2.02, (1.104, 3.32), 0.0)], [])
     text = plain(ranking_sheet(ranking).lines(80))

@@ -23,7 +23,7 @@ def test_small_charts_rise_with_the_throughput_and_mark_what_failed():
     assert "verified" in text
 
 
-def test_a_paper_is_told_with_its_figures_beside_ours_and_its_claims():
+def test_a_paper_is_reported_with_its_figures_beside_ours_and_its_claims():
     point = {"vertices": 65536, "mteps": 31.0}
     paper = {"name": "P", "hardware": "GTX", "where": "figure 5", "points": [point], "claims": ["it is fast"]}
     text = plain(summary(records(mst_record(paper=paper), mst_record(algorithm="prim", paper=paper)), 200))

@@ -9,13 +9,13 @@ import pytest
 
 from gpugraph.graph.datasets import fetch, store
 from gpugraph.graph.datasets.registry import Dataset, _merged
-from tests.graph.datasets.server import Told, serving
+from tests.graph.datasets.server import Server, serving
 
 ROADS = b"c made by hand\np sp 4 6\na 1 2 5\na 2 1 5\na 2 3 7\na 3 2 7\na 3 4 2\na 4 3 2\n"
 
 
 @pytest.fixture
-def server() -> Iterator[Told]:
+def server() -> Iterator[Server]:
     with serving() as told:
         told.files["/a/roads.gr"] = ROADS
         yield told
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def lists(server: Told, folder: Path, naps: list[float], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def lists(server: Server, folder: Path, naps: list[float], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Make ``own:roads`` a data set of two sources, with what is given of it."""
     path = folder.with_name("own.toml")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 
 @dataclass
-class Told:
+class Server:
     """What the server is to do, and what it was asked.
 
     Attributes:
@@ -36,8 +36,8 @@ class Told:
 
 
 @contextmanager
-def serving() -> Iterator[Told]:
-    told = Told()
+def serving() -> Iterator[Server]:
+    told = Server()
     told.gate.set()
 
     class Handler(http.server.BaseHTTPRequestHandler):

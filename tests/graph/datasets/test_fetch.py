@@ -23,7 +23,7 @@ from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from tests.cli.runner import refuse
 from tests.graph.datasets.conftest import ROADS
-from tests.graph.datasets.server import Told
+from tests.graph.datasets.server import Server
 
 Lists = Callable[..., None]
 LONG = b"".join([b"c a comment to make it longer\n" * 4000, ROADS])
@@ -38,7 +38,7 @@ def held(folder: Path) -> set[str]:
 
 
 def test_a_name_gives_the_graph_of_the_file_and_a_second_use_asks_nobody(
-    server: Told, lists: Lists, folder: Path, tmp_path: Path
+    server: Server, lists: Lists, folder: Path, tmp_path: Path
 ) -> None:
     lists(digest(ROADS))
     (tmp_path / "roads.gr").write_bytes(ROADS)
@@ -52,7 +52,7 @@ def test_a_name_gives_the_graph_of_the_file_and_a_second_use_asks_nobody(
     assert held(folder) == {"roads.gr", "graph.csr", "graph.json", "pin.json", ".lock"}
 
 
-def test_without_a_checksum_the_first_download_is_pinned_and_told(lists: Lists, folder: Path) -> None:
+def test_without_a_checksum_the_first_download_is_pinned_and_reported(lists: Lists, folder: Path) -> None:
     first, second = open_graph("own:roads"), open_graph("own:roads")
     assert any("no checksum of own:roads is known: what came is pinned" in note for note in first.notes)
     assert not any("pinned" in note for note in second.notes)
@@ -61,12 +61,12 @@ def test_without_a_checksum_the_first_download_is_pinned_and_told(lists: Lists, 
     assert pin["digests"] == {"": first.digest}
 
 
-def test_with_a_checksum_nothing_is_told(lists: Lists) -> None:
+def test_with_a_checksum_nothing_is_reported(lists: Lists) -> None:
     lists(digest(ROADS))
     assert not open_graph("own:roads").notes
 
 
-def test_a_wrong_hash_is_refused_everywhere_and_nothing_of_it_stays(lists: Lists, server: Told, folder: Path) -> None:
+def test_a_wrong_hash_is_refused_everywhere_and_nothing_of_it_stays(lists: Lists, server: Server, folder: Path) -> None:
     lists(digest(b"another"))
     server.files["/b/roads.gr"] = ROADS
     said = refuse(2, "mst", "own:roads", "--device", "cpu")
@@ -75,21 +75,21 @@ def test_a_wrong_hash_is_refused_everywhere_and_nothing_of_it_stays(lists: Lists
     assert held(folder) == {".lock"}
 
 
-def test_a_mirror_makes_up_for_a_source_with_another_file(lists: Lists, server: Told) -> None:
+def test_a_mirror_makes_up_for_a_source_with_another_file(lists: Lists, server: Server) -> None:
     lists(digest(ROADS))
     server.files |= {"/a/roads.gr": b"p sp 1 0\n", "/b/roads.gr": ROADS}
     assert open_graph("own:roads").vertices == 4
     assert [path for path, _ in server.asked] == ["/a/roads.gr", "/b/roads.gr"]
 
 
-def test_a_404_is_not_asked_again_but_elsewhere(lists: Lists, server: Told, naps: list[float]) -> None:
+def test_a_404_is_not_asked_again_but_elsewhere(lists: Lists, server: Server, naps: list[float]) -> None:
     server.files["/b/roads.gr"] = server.files.pop("/a/roads.gr")
     assert open_graph("own:roads").vertices == 4
     assert [path for path, _ in server.asked] == ["/a/roads.gr", "/b/roads.gr"]
     assert not naps
 
 
-def test_a_name_that_no_source_has_is_told_so(lists: Lists, server: Told) -> None:
+def test_a_name_that_no_source_has_is_reported(lists: Lists, server: Server) -> None:
     server.files.clear()
     said = refuse(2, "mst", "own:roads")
     assert re.search(
@@ -97,7 +97,7 @@ def test_a_name_that_no_source_has_is_told_so(lists: Lists, server: Told) -> Non
     )
 
 
-def test_who_is_busy_is_asked_again_when_he_says(lists: Lists, server: Told, naps: list[float]) -> None:
+def test_who_is_busy_is_asked_again_when_he_says(lists: Lists, server: Server, naps: list[float]) -> None:
     server.next["/a/roads.gr"] = [503, 503]
     server.headers["Retry-After"] = "7"
     assert open_graph("own:roads").vertices == 4
@@ -105,7 +105,7 @@ def test_who_is_busy_is_asked_again_when_he_says(lists: Lists, server: Told, nap
     assert len(server.asked) == 3
 
 
-def test_who_stays_busy_is_passed_over(lists: Lists, server: Told, naps: list[float]) -> None:
+def test_who_stays_busy_is_passed_over(lists: Lists, server: Server, naps: list[float]) -> None:
     server.files["/b/roads.gr"] = ROADS
     server.next["/a/roads.gr"] = [503] * 20
     assert open_graph("own:roads").vertices == 4
@@ -118,7 +118,7 @@ def test_who_stays_busy_is_passed_over(lists: Lists, server: Told, naps: list[fl
     assert naps == list(fetch.WAITS_S)
 
 
-def test_what_breaks_off_is_gone_on_with_where_it_broke(lists: Lists, server: Told) -> None:
+def test_what_breaks_off_is_gone_on_with_where_it_broke(lists: Lists, server: Server) -> None:
     lists(digest(LONG))
     server.files["/a/roads.gr"] = LONG
     server.next["/a/roads.gr"] = ["short", "short"]
@@ -129,7 +129,7 @@ def test_what_breaks_off_is_gone_on_with_where_it_broke(lists: Lists, server: To
 
 
 def test_a_later_command_goes_on_with_what_an_earlier_one_got(
-    lists: Lists, server: Told, folder: Path, naps: list[float]
+    lists: Lists, server: Server, folder: Path, naps: list[float]
 ) -> None:
     lists(digest(LONG))
     server.files["/a/roads.gr"] = LONG
@@ -143,7 +143,7 @@ def test_a_later_command_goes_on_with_what_an_earlier_one_got(
     assert not [name for name in held(folder) if ".part" in name]
 
 
-def test_a_file_that_changed_meanwhile_begins_anew(lists: Lists, server: Told) -> None:
+def test_a_file_that_changed_meanwhile_begins_anew(lists: Lists, server: Server) -> None:
     server.files["/a/roads.gr"] = b"c old\n" * 5000 + ROADS
     server.next["/a/roads.gr"] = ["short"] + ["drop"] * 5
     assert "cannot be fetched" in refuse(2, "mst", "own:roads")
@@ -155,7 +155,7 @@ def test_a_file_that_changed_meanwhile_begins_anew(lists: Lists, server: Told) -
     assert server.asked[0][1]
 
 
-def test_without_a_mark_of_the_version_a_broken_file_begins_anew(lists: Lists, server: Told) -> None:
+def test_without_a_mark_of_the_version_a_broken_file_begins_anew(lists: Lists, server: Server) -> None:
     lists(digest(LONG))
     server.ranges, server.files["/a/roads.gr"] = False, LONG
     server.next["/a/roads.gr"] = ["short"]
@@ -163,7 +163,7 @@ def test_without_a_mark_of_the_version_a_broken_file_begins_anew(lists: Lists, s
     assert [wanted for _, wanted in server.asked] == ["", ""]
 
 
-def test_a_source_that_always_breaks_off_ends_in_an_error(lists: Lists, server: Told, naps: list[float]) -> None:
+def test_a_source_that_always_breaks_off_ends_in_an_error(lists: Lists, server: Server, naps: list[float]) -> None:
     server.ranges, server.files["/a/roads.gr"] = False, LONG
     server.next["/a/roads.gr"] = ["short"] * 50
     said = refuse(2, "mst", "own:roads")
@@ -171,13 +171,13 @@ def test_a_source_that_always_breaks_off_ends_in_an_error(lists: Lists, server: 
     assert len(naps) <= len(fetch.WAITS_S) + 1
 
 
-def test_a_host_that_is_not_there_is_told_so(lists: Lists) -> None:
+def test_a_host_that_is_not_there_is_reported(lists: Lists) -> None:
     lists("urls = ['http://127.0.0.1:9/roads.gr']")
     assert re.search(r"127.0.0.1:9: cannot be reached — try again later", refuse(2, "mst", "own:roads"))
 
 
 def test_bytes_are_kept_as_they_are_served_even_if_called_a_compression_of_the_transfer(
-    lists: Lists, server: Told, folder: Path
+    lists: Lists, server: Server, folder: Path
 ) -> None:
     packed = gzip.compress(ROADS, mtime=0)
     lists(digest(packed), file="{name}.gr.gz")
@@ -187,14 +187,14 @@ def test_bytes_are_kept_as_they_are_served_even_if_called_a_compression_of_the_t
     assert (folder / "own/roads/roads.gr.gz").read_bytes() == packed
 
 
-def test_a_mirror_of_the_users_is_asked_first(lists: Lists, server: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mirror_of_the_users_is_asked_first(lists: Lists, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUGRAPH_MIRROR", f"{server.url}/mirror/")
     server.files["/mirror/own/roads/roads.gr"] = ROADS
     open_graph("own:roads")
     assert [path for path, _ in server.asked] == ["/mirror/own/roads/roads.gr"]
 
 
-def test_no_room_is_told_before_anything_is_written(
+def test_no_room_is_reported_before_anything_is_written(
     lists: Lists, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = fetch.shutil.disk_usage("/")
@@ -217,7 +217,7 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_keeps_nothing(
     assert held(folder) == {".lock"}
 
 
-def test_a_real_limit_to_the_size_of_files_is_told_too(lists: Lists, server: Told, folder: Path) -> None:
+def test_a_real_limit_to_the_size_of_files_is_reported_too(lists: Lists, server: Server, folder: Path) -> None:
     resource = pytest.importorskip("resource")
     server.files["/a/roads.gr"] = LONG
     limits = 1 << 14, resource.getrlimit(resource.RLIMIT_FSIZE)[1]
@@ -231,7 +231,7 @@ def test_a_real_limit_to_the_size_of_files_is_told_too(lists: Lists, server: Tol
     assert held(folder) == {".lock"}
 
 
-def test_how_far_it_is_is_told_on_the_way(lists: Lists, server: Told, folder: Path) -> None:
+def test_how_far_it_is_is_reported_on_the_way(lists: Lists, server: Server, folder: Path) -> None:
     server.files["/a/roads.gr"] = LONG
     server.next["/a/roads.gr"] = [503, "short"]
     told: list[str] = []
@@ -245,12 +245,12 @@ def test_how_far_it_is_is_told_on_the_way(lists: Lists, server: Told, folder: Pa
     assert any(one.startswith("converting roads.gr") for one in told)
 
 
-def test_a_folder_that_may_not_be_written_to_is_told(lists: Lists, folder: Path) -> None:
+def test_a_folder_that_may_not_be_written_to_is_reported(lists: Lists, folder: Path) -> None:
     folder.write_text("a file")
     assert "the cache cannot be written" in refuse(2, "mst", "own:roads")
 
 
-def test_without_pooch_the_way_by_hand_is_told(lists: Lists, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pooch_the_way_by_hand_is_reported(lists: Lists, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pooch", None)
     said = refuse(2, "mst", "own:roads")
     assert installable_here("pip install 'gpugraph[data]'") + ", or put http" in said
@@ -263,7 +263,7 @@ def commands(count: int, *words: str, **how: object) -> list[subprocess.Popen[st
     return [subprocess.Popen([sys.executable, "-m", "gpugraph", *words], **told) for _ in range(count)]
 
 
-def test_two_at_once_fetch_it_once(lists: Lists, server: Told) -> None:
+def test_two_at_once_fetch_it_once(lists: Lists, server: Server) -> None:
     server.gate.clear()
     both = commands(2, "info", "own:roads", "--format", "json")
     while not server.asked:
@@ -276,7 +276,7 @@ def test_two_at_once_fetch_it_once(lists: Lists, server: Told) -> None:
     assert len(server.asked) == 1
 
 
-def test_a_command_that_is_interrupted_leaves_a_part_for_the_next(lists: Lists, server: Told, folder: Path) -> None:
+def test_a_command_that_is_interrupted_leaves_a_part_for_the_next(lists: Lists, server: Server, folder: Path) -> None:
     server.files["/a/roads.gr"] = LONG
     server.next["/a/roads.gr"] = ["short"] + ["drop"] * 4
     (one,) = commands(1, "info", "own:roads")

@@ -22,7 +22,7 @@ from gpugraph.graph.datasets.fetch import sources
 from gpugraph.graph.formats.edge_list import PLAIN
 from gpugraph.graph.formats.known import FORMATS
 from tests.cli.runner import refuse, succeed
-from tests.graph.datasets.server import Told
+from tests.graph.datasets.server import Server
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "datasets.md").read_text("utf-8")
@@ -89,7 +89,7 @@ def test_a_name_leads_to_its_file(name: str, url: str) -> None:
         ("konect:zzz", "— many of its networks are in snap: and in suitesparse:; see gpugraph datasets"),
     ],
 )  # fmt: skip
-def test_a_name_that_cannot_be_is_told_with_the_nearest(name: str, says: str) -> None:
+def test_a_name_that_cannot_be_is_reported_with_the_nearest(name: str, says: str) -> None:
     for words in (("mst", name), ("info", name), ("sssp", name, "--offline")):
         assert says in refuse(2, *words)
 
@@ -160,7 +160,7 @@ def test_every_command_of_the_page_has_the_options_that_it_is_given() -> None:
         assert {word for word in words.split() if word.startswith("-")} <= known
 
 
-def test_the_command_lists_sizes_licences_citations_and_the_cache(lists: Lists, server: Told) -> None:
+def test_the_command_lists_sizes_licences_citations_and_the_cache(lists: Lists, server: Server) -> None:
     out = succeed("datasets").out
     assert re.search(r"^dimacs9:USA-road-d.COL +435,666 +1,057,066 +its first use pins$", out, re.MULTILINE)
     assert re.search(r"^dimacs9:rome99 .* 132 KiB +SHA-256$", out, re.MULTILINE)

@@ -25,7 +25,7 @@ from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.source import open_part
 from tests.cli.runner import refuse, run, succeed
 from tests.graph.datasets.conftest import ROADS
-from tests.graph.datasets.server import Told
+from tests.graph.datasets.server import Server
 
 Lists = Callable[..., None]
 EDGES = b"# a list\n7 30\n7 7\n30 12\n12 7\n7 30\n"
@@ -48,7 +48,7 @@ def same(graph: gpugraph.CSRGraph, other: gpugraph.CSRGraph) -> bool:
     return bool(graph.digest == other.digest and alike and told == list(other.notes))
 
 
-def test_names_and_notes_of_the_file_come_out_of_the_cache(lists: Lists, server: Told, tmp_path: Path) -> None:
+def test_names_and_notes_of_the_file_come_out_of_the_cache(lists: Lists, server: Server, tmp_path: Path) -> None:
     lists(file="{name}.txt", collection='format = "el"')
     server.files["/a/roads.txt"] = EDGES
     (tmp_path / "roads.txt").write_bytes(EDGES)
@@ -61,7 +61,7 @@ def test_names_and_notes_of_the_file_come_out_of_the_cache(lists: Lists, server:
     assert gpugraph.sssp("own:roads", source="name:30", device="cpu").source == 2
 
 
-def test_words_are_names_too_and_a_negative_loop_is_remembered(lists: Lists, server: Told) -> None:
+def test_words_are_names_too_and_a_negative_loop_is_remembered(lists: Lists, server: Server) -> None:
     lists(file="{name}.csv")
     server.files["/a/roads.csv"] = b"source,target,weight\nRom,Ulm,3\nUlm,Ulm,-1\nUlm,Aue,2\n"
     for _ in range(2):
@@ -71,7 +71,9 @@ def test_words_are_names_too_and_a_negative_loop_is_remembered(lists: Lists, ser
     assert "the self loop of the vertex Ulm has a negative weight" in refuse(2, "sssp", "own:roads", "--device", "cpu")
 
 
-def test_each_way_to_read_it_has_a_graph_of_its_own_and_one_download(lists: Lists, server: Told, folder: Path) -> None:
+def test_each_way_to_read_it_has_a_graph_of_its_own_and_one_download(
+    lists: Lists, server: Server, folder: Path
+) -> None:
     lists(file="{name}.txt", collection='format = "el"')
     server.files["/a/roads.txt"] = EDGES
     arcs, edges = open_graph("own:roads"), open_graph("own:roads", directed=False)
@@ -85,7 +87,7 @@ def test_each_way_to_read_it_has_a_graph_of_its_own_and_one_download(lists: List
     )
 
 
-def test_what_the_list_knows_of_a_file_is_not_overruled(lists: Lists, server: Told) -> None:
+def test_what_the_list_knows_of_a_file_is_not_overruled(lists: Lists, server: Server) -> None:
     lists("directed = false", file="{name}.txt", collection='format = "el"')
     server.files["/a/roads.txt"] = EDGES
     assert not open_graph("own:roads").directed
@@ -93,14 +95,14 @@ def test_what_the_list_knows_of_a_file_is_not_overruled(lists: Lists, server: To
     assert "has its format known" in refuse(2, "mst", "own:roads", "--input-format", "el")
 
 
-def test_weights_and_symmetry_are_changed_as_of_any_graph(lists: Lists, server: Told) -> None:
+def test_weights_and_symmetry_are_changed_as_of_any_graph(lists: Lists, server: Server) -> None:
     assert set(open_graph("own:roads", weights="unit").weights) == {1}
     lists(file="{name}.txt", collection='format = "el"', name="streets")
     server.files["/a/streets.txt"] = EDGES
     assert not open_graph("own:streets", symmetrize=True).directed
 
 
-def test_a_member_of_an_archive_is_found_and_the_others_stay_packed(lists: Lists, server: Told, folder: Path) -> None:
+def test_a_member_of_an_archive_is_found_and_the_others_stay_packed(lists: Lists, server: Server, folder: Path) -> None:
     lists(file="{name}.tar.gz", collection='member = "{name}.gr"')
     server.files["/a/roads.tar.gz"] = packed({"roads/rhs.gr": b"x", "roads/roads.gr": ROADS}, "gzip")
     assert open_graph("own:roads").vertices == 4
@@ -111,7 +113,7 @@ def test_a_member_of_an_archive_is_found_and_the_others_stay_packed(lists: Lists
 
 @pytest.mark.parametrize("member", ["../roads.gr", "/tmp/roads.gr", "a/../../roads.gr"])
 def test_no_member_leaves_the_folder_that_it_is_unpacked_in(
-    member: str, lists: Lists, server: Told, folder: Path
+    member: str, lists: Lists, server: Server, folder: Path
 ) -> None:
     lists(file="{name}.tar.gz", collection='member = "{name}.gr"')
     server.files["/a/roads.tar.gz"] = packed({member: ROADS}, "gzip")
@@ -119,7 +121,7 @@ def test_no_member_leaves_the_folder_that_it_is_unpacked_in(
     assert not list(folder.parent.rglob("roads.gr"))
 
 
-def test_an_archive_without_the_member_is_refused(lists: Lists, server: Told) -> None:
+def test_an_archive_without_the_member_is_refused(lists: Lists, server: Server) -> None:
     lists(file="{name}.tar.gz", collection='member = "{name}.gr"')
     server.files["/a/roads.tar.gz"] = packed({"other.gr": ROADS}, "gzip")
     assert "holds no file roads.gr" in refuse(2, "mst", "own:roads")
@@ -127,7 +129,7 @@ def test_an_archive_without_the_member_is_refused(lists: Lists, server: Told) ->
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "no archive"])
 def test_a_damaged_archive_that_nobody_vouches_for_is_fetched_again(
-    damage: str, lists: Lists, server: Told, folder: Path
+    damage: str, lists: Lists, server: Server, folder: Path
 ) -> None:
     lists(file="{name}.tar.gz", collection='member = "{name}.gr"')
     whole = packed({"roads.gr": b"c long\n" * 2000 + ROADS}, "gzip")
@@ -140,14 +142,14 @@ def test_a_damaged_archive_that_nobody_vouches_for_is_fetched_again(
     assert open_graph("own:roads").vertices == 4
 
 
-def test_a_bad_line_is_told_by_the_name_of_the_data_set(lists: Lists, server: Told, folder: Path) -> None:
+def test_a_bad_line_is_reported_by_the_name_of_the_data_set(lists: Lists, server: Server, folder: Path) -> None:
     server.files["/a/roads.gr"] = ROADS + b"a 1 x 3\n"
     with pytest.raises(GraphFormatError, match=r"^own:roads/roads.gr line 9: "):
         open_graph("own:roads")
     assert {path.name for path in (folder / "own/roads").iterdir()} == {".lock"}
 
 
-def test_a_source_that_changed_is_found_when_it_is_fetched_anew(lists: Lists, server: Told) -> None:
+def test_a_source_that_changed_is_found_when_it_is_fetched_anew(lists: Lists, server: Server) -> None:
     first = open_graph("own:roads").digest
     assert "freed" in succeed("datasets", "own:roads", "--remove").err
     assert open_graph("own:roads").digest == first
@@ -168,7 +170,7 @@ def test_a_graph_of_another_digest_than_the_lists_is_refused(lists: Lists, folde
     assert not (folder / "own/roads/pin.json").exists()
 
 
-def test_the_digest_of_the_list_is_of_the_way_to_read_that_it_means(lists: Lists, server: Told) -> None:
+def test_the_digest_of_the_list_is_of_the_way_to_read_that_it_means(lists: Lists, server: Server) -> None:
     lists(file="{name}.txt", collection='format = "el"')
     server.files["/a/roads.txt"] = EDGES
     told = open_graph("own:roads").digest
@@ -178,7 +180,7 @@ def test_the_digest_of_the_list_is_of_the_way_to_read_that_it_means(lists: Lists
 
 @pytest.mark.parametrize("what", ["graph.csr", "graph.json", "graph.npy"])
 def test_a_damaged_graph_in_the_cache_is_made_anew_without_asking(
-    what: str, lists: Lists, server: Told, folder: Path
+    what: str, lists: Lists, server: Server, folder: Path
 ) -> None:
     lists(file="{name}.txt", collection='format = "el"')
     server.files["/a/roads.txt"] = EDGES
@@ -199,7 +201,7 @@ def test_a_damaged_graph_in_the_cache_is_made_anew_without_asking(
     assert len(server.asked) == 1
 
 
-def test_offline_uses_the_cache_and_asks_nobody(lists: Lists, server: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_uses_the_cache_and_asks_nobody(lists: Lists, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     said = refuse(2, "mst", "own:roads", "--offline")
     assert "own:roads: it is not in the cache, and gpugraph is offline" in said
     assert "gpugraph datasets own:roads --fetch" in said
@@ -213,7 +215,7 @@ def test_offline_uses_the_cache_and_asks_nobody(lists: Lists, server: Told, monk
     assert len(server.asked) == 1
 
 
-def test_a_file_put_there_by_hand_will_do_offline(lists: Lists, server: Told, folder: Path) -> None:
+def test_a_file_put_there_by_hand_will_do_offline(lists: Lists, server: Server, folder: Path) -> None:
     lists(f"sha256 = '{sha256(ROADS).hexdigest()}'")
     (folder / "own/roads").mkdir(parents=True)
     (folder / "own/roads/roads.gr").write_bytes(b"p sp 1 0\n")
@@ -224,7 +226,7 @@ def test_a_file_put_there_by_hand_will_do_offline(lists: Lists, server: Told, fo
 
 
 def test_the_users_defaults_may_say_offline_and_the_mirror(
-    lists: Lists, server: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lists: Lists, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tmp_path / "config.toml"
     monkeypatch.setenv("GPUGRAPH_CONFIG", str(config))
@@ -239,7 +241,7 @@ def test_the_users_defaults_may_say_offline_and_the_mirror(
     assert [path for path, _ in server.asked] == ["/mirror/own/roads/roads.gr"]
 
 
-def test_sizes_are_told_before_anything_is_fetched_and_then_exactly(lists: Lists, server: Told) -> None:
+def test_sizes_are_reported_before_anything_is_fetched_and_then_exactly(lists: Lists, server: Server) -> None:
     lists("vertices = 4\nlines = 6")
     size_of.cache_clear()
     foreseen = size_of("own:roads")

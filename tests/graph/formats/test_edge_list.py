@@ -61,7 +61,7 @@ def test_who_says_which_gets_the_edge_or_the_numbers(tmp_path: Path) -> None:
     assert load_text(tmp_path, "a.el", "7 0\n").vertices == 2
 
 
-def test_large_numbers_beyond_all_ids_are_no_edge_and_that_is_told(tmp_path: Path) -> None:
+def test_large_numbers_beyond_all_ids_are_no_edge_and_that_is_reported(tmp_path: Path) -> None:
     lines = [f"{u} {v}" for u in range(1, 41) for v in range(41, 71)]
     text = "\n".join([f"70 {len(lines)}", *lines, ""])
     graph = load_text(tmp_path, "a.txt", text)
@@ -74,7 +74,7 @@ def test_large_numbers_beyond_all_ids_are_no_edge_and_that_is_told(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("text", "line"), [("0 1 5\n", 1), ("# nothing\n", None), ("5 3\n0 1\n", 1)])
-def test_a_list_said_to_be_counted_is_held_to_it(tmp_path: Path, text: str, line: int | None) -> None:
+def test_a_list_said_to_be_counted_has_to_keep_to_it(tmp_path: Path, text: str, line: int | None) -> None:
     with pytest.raises(GraphFormatError) as caught:
         load_text(tmp_path, "a.txt", text, input_format="counted")
     assert caught.value.line == line
@@ -100,7 +100,7 @@ def test_names_far_apart_are_no_missing_vertices(tmp_path: Path) -> None:
     assert load_text(tmp_path, "a.el", "1 2\n2 3\n", directed=True).notes == ()
 
 
-def test_ids_that_may_count_from_0_or_1_are_told(tmp_path: Path) -> None:
+def test_ids_that_may_count_from_0_or_1_are_reported(tmp_path: Path) -> None:
     graph = load_text(tmp_path, "a.wel", "4\n1 2 5\n2 3 7\n")
     assert graph.notes[:-1] == ("neither vertex 0 nor 4 of 4 occurs: ids are taken to count from 0",)
     assert arcs(graph) == [(1, 2, 5), (2, 3, 7)]
@@ -111,7 +111,7 @@ def test_a_comment_that_tells_another_number_of_edges_is_noted(tmp_path: Path) -
     assert graph.notes[:-1] == ("the comment on top gives 9 edges, the file lists 2",)
 
 
-def test_with_the_number_of_vertices_told_an_id_equal_to_it_means_counting_from_one(tmp_path: Path) -> None:
+def test_with_the_number_of_vertices_given_an_id_equal_to_it_means_counting_from_one(tmp_path: Path) -> None:
     graph = load_text(tmp_path, "a.txt", "3\n1 2 5\n2 3 7\n")
     assert arcs(graph) == [(0, 1, 5), (1, 2, 7)]
     assert graph.vertex_names is not None

@@ -124,7 +124,7 @@ def test_files_may_be_packed(net: Path) -> None:
         ({"properties": "graph.a.directed = true\ngraph.b.directed = true\n"}, "describes several graphs"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(changed: dict[str, str], says: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported_with_its_line(changed: dict[str, str], says: str, tmp_path: Path) -> None:
     with pytest.raises(GraphFormatError, match=says):
         load_file(written(tmp_path, **changed))
 
@@ -139,7 +139,7 @@ def test_a_missing_file_is_named(missing: str, net: Path) -> None:
 # ------------------------------------------------------------------ reference outputs
 
 
-def test_distances_are_held_against_the_published_ones_from_the_published_source(net: Path) -> None:
+def test_distances_are_compared_with_the_published_ones_from_the_published_source(net: Path) -> None:
     net.with_name("net-SSSP").write_text(DISTANCES)
     words = ("sssp", net, "--device", "cpu", "--verify", "reference", "--format", "json")
     record = json.loads(succeed(*words, "--source", "published").out)
@@ -178,7 +178,7 @@ def test_without_published_distances_there_is_no_published_source(net: Path) -> 
     assert "no distances were published with this graph" in refuse(2, "sssp", net, "--source", "published")
 
 
-def test_components_are_held_against_the_published_ones_whatever_they_are_called(net: Path) -> None:
+def test_components_are_compared_with_the_published_ones_whatever_they_are_called(net: Path) -> None:
     called = "7 3\n20 3\n21 3\n40 3\n9000000000000000000 1\n"
     net.with_name("net-WCC").write_text(called)
     words = ("components", net, "--device", "cpu", "--verify", "reference", "--format", "json")

@@ -76,7 +76,7 @@ def test_parts_that_are_read_in_another_way_keep_their_place(tmp_path: Path, odd
 
 
 @pytest.mark.usefixtures("short_parts")
-def test_the_first_bad_line_is_named_wherever_it_stands(tmp_path: Path) -> None:
+def test_the_first_bad_line_is_named_wherever_it_is(tmp_path: Path) -> None:
     lines = [f"{i} {i + 1} , 1" if i % 9 == 0 else f"{i} {i + 1} 1" for i in range(300)]
     lines[203], lines[280] = "203 x 1", "280"
     (tmp_path / "a.wel").write_text("# on top\n" + "\n".join(lines) + "\n")
@@ -96,7 +96,7 @@ def test_a_file_that_was_cut_short_meanwhile_ends_early(tmp_path: Path) -> None:
         assert read_rows(source, Rows(weighted=True, comments=b"%"), 2).count == 10
 
 
-def test_a_file_that_cannot_be_read_any_more_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_read_any_more_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> int:
         raise OSError(5, "Input/output error")
 

@@ -118,7 +118,7 @@ def test_an_adjacency_graph_is_a_number_a_line(tmp_path: Path) -> None:
         ("AdjacencyGraph\n", "a negative number of vertices"),
     ],
 )
-def test_a_damaged_adjacency_graph_is_told_where(tmp_path: Path, text: str, message: str) -> None:
+def test_a_damaged_adjacency_graph_is_reported_where(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.adj"
     path.write_text(text)
     with pytest.raises(GraphFormatError, match=message):

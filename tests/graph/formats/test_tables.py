@@ -127,7 +127,7 @@ def test_what_a_file_says_of_itself_is_not_overruled(tmp_path: Path) -> None:
         load(tmp_path, "a.graph", "2 1\n2\n1\n", columns="1,2")
 
 
-def test_the_number_of_vertices_may_be_told(tmp_path: Path) -> None:
+def test_the_number_of_vertices_may_be_given(tmp_path: Path) -> None:
     assert load(tmp_path, "a.el", "0 1\n1 2\n", vertices=9).vertices == 9
     assert load(tmp_path, "a.csv", WIDE, columns="1,2", vertices=40).vertices == 40
     with pytest.raises(InputError, match="line 2: the vertex id 5 is out of range"):
@@ -186,7 +186,7 @@ def test_a_source_of_a_file_with_its_own_ids_explains_itself(tmp_path: Path) -> 
         gpugraph.sssp(words, "al", device="cpu")
 
 
-def test_how_many_vertices_were_reached_is_told_where_the_kind_of_graph_was_assumed(tmp_path: Path) -> None:
+def test_how_many_vertices_were_reached_is_reported_where_the_kind_of_graph_was_assumed(tmp_path: Path) -> None:
     (tmp_path / "a.wel").write_text("0 1 3\n2 1 4\n")
     words = ("sssp", tmp_path / "a.wel", "--source", 0, "--device", "cpu")
     told = succeed(*words).err

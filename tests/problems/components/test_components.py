@@ -136,7 +136,7 @@ def test_altered_labels_are_refused_on_host_and_device_alike_and_right_ones_neve
     assert refused > 50
 
 
-def test_the_wrong_number_of_labels_is_told():
+def test_the_wrong_number_of_labels_is_reported():
     graph = zoo("path")
     assert check_certificate(graph, Components.of(graph, np.zeros(3))).detail == "3 labels for 40 vertices"
 

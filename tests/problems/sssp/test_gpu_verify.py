@@ -158,7 +158,7 @@ def test_cycles_of_zero_weights_that_hold_each_other_up_are_refused(device: Any)
         assert f"vertex {vertex} has distance" in verdict.detail
 
 
-def test_a_sum_beyond_64_bits_is_no_path_and_a_distance_left_out_for_it_is_told(device: Any) -> None:
+def test_a_sum_beyond_64_bits_is_no_path_and_a_distance_left_out_for_it_is_reported(device: Any) -> None:
     graph = directed(4, [(0, 1, 2**63), (1, 2, 2**63), (0, 3, 5), (3, 2, 2**63)], "uint64")
     view = resident(device, graph)
     assert agree(device, view, Distances(graph, 0, np.array([0, 2**63, 2**63 + 5, 5], np.uint64))).passed

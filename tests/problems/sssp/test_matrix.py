@@ -51,7 +51,7 @@ def test_elements_are_widened_where_a_weight_looks_like_no_arc(
     assert (cells.dtype, cells.beyond) == (np.dtype(cell), beyond)
 
 
-def test_the_greatest_weight_of_64_bits_is_told_of() -> None:
+def test_the_greatest_weight_of_64_bits_is_reported() -> None:
     graph = directed(2, [(0, 1, 1)], "uint64")
     graph.weights.flags.writeable = True
     graph.weights[0] = 2**64 - 1
