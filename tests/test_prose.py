@@ -110,3 +110,13 @@ def test_times_and_rates_on_a_page_come_from_records(page: Path) -> None:
     """A template fills them in.  The logs in docs/performance are history."""
     found = typed_measurements(page.read_text("utf-8"))
     assert not [line for line in found if not any(known in line for known in NO_MEASUREMENTS)]
+
+
+RESULTS = {"results", "papers", "when", "hostile"}
+"""Pages whose tables are what their commands give, and the one whose command takes an hour."""
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "docs"], ids=lambda page: page.stem)
+def test_a_page_with_commands_shows_what_one_of_them_prints(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert "```sh" not in text or "```text" in text or page.stem in RESULTS

@@ -96,7 +96,7 @@ class Record:
     line: int | None = None
 
     def __repr__(self) -> str:
-        what = f"{self.problem} by {self.algorithm} on {self.graph_name}, {self.device_kind}"
+        what = f"{self.problem} by {self.program} on {self.graph_name}, {self.device_kind}"
         known = f", {self.scattered}" if self.scattered else ""
         if self.half_width is not None and not known:
             known = f" ± {percent(self.half_width)}"

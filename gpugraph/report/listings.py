@@ -36,7 +36,12 @@ def catalogue(listed: Sequence[Mapping[str, Any]], *, width: int = 80) -> list[L
 
 def catalogue_markdown(listed: Sequence[Mapping[str, Any]]) -> str:
     """Return the page ``docs/algorithms.md``."""
-    lines = ["# Algorithms", "", "Written by `gpugraph algos --format markdown > docs/algorithms.md`."]
+    lines = [
+        "# Algorithms",
+        "",
+        "Every algorithm of gpugraph by problem: the name that `--algo` takes, its devices, how it works, its source.",
+        "This page is written by `gpugraph algos --format markdown > docs/algorithms.md`.",
+    ]
     for problem in sorted({one["problem"] for one in listed}):
         rows = [
             (f"`{one['name']}`", ", ".join(one["devices"]), one["summary"], _cited(one))
