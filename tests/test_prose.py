@@ -120,3 +120,16 @@ RESULTS = {"results", "papers", "when", "hostile"}
 def test_a_page_with_commands_shows_what_one_of_them_prints(page: Path) -> None:
     text = page.read_text("utf-8")
     assert "```sh" not in text or "```text" in text or page.stem in RESULTS
+
+
+def test_the_first_line_of_a_module_names_what_is_in_it() -> None:
+    first = {path: path.read_text("utf-8")[:12] for path in (ROOT / "gpugraph").rglob("*.py")}
+    assert [str(path) for path, text in first.items() if text.lower().startswith('"""what ')] == []
+
+
+def test_the_code_uses_told_and_the_like_as_seldom_as_the_pages() -> None:
+    sources = [path.read_text("utf-8") for path in (ROOT / "gpugraph").rglob("*.py")]
+    found = {word: sum(len(re.findall(rf"\b{word}\b", text)) for text in sources) for word in (*UNCLEAR, "told")}
+    assert found["house"] == 0
+    assert found.pop("told") <= 20
+    assert sum(found.values()) <= 20

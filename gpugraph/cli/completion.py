@@ -1,4 +1,4 @@
-"""What a shell may complete the values of parameters by: each looked up when it asks."""
+"""Shell completion of parameters' values, each looked up when a shell asks."""
 
 from __future__ import annotations
 

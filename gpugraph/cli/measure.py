@@ -1,4 +1,4 @@
-"""What the commands that solve problems have in common: from options to one measured, printed and saved record."""
+"""The commands that solve problems: from options to one measured, printed and saved record."""
 
 from __future__ import annotations
 

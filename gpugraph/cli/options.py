@@ -1,6 +1,4 @@
-"""What commands share: option bundles, their defaults, what makes a command of a function or of a problem, and how
-its help looks.
-"""
+"""Options that commands share, their defaults, the decorators that make commands, and the layout of their help."""
 
 from __future__ import annotations
 

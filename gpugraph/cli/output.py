@@ -1,4 +1,4 @@
-"""What goes to standard output and standard error, progress and a running bench too, and where files can be written."""
+"""Standard output and standard error, the progress of commands and benches, and where files can be written."""
 
 from __future__ import annotations
 

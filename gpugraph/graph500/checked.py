@@ -1,4 +1,4 @@
-"""What a run of Graph500's shortest paths gives, wherever it ran: the result of a search, and what a check found."""
+"""Results of Graph500's shortest paths, wherever they ran: one search, and what its check found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process that is a rank knows of its world: who has started it, the others, and which device is its own.
+"""The world of a rank, which is a process: who started it, the other ranks, and its own device.
 
 Ranks that gpugraph starts are asked for by a list of devices:
 

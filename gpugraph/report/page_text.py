@@ -1,4 +1,4 @@
-"""What the page says in words: headlines, what every figure means, all that is known of a cell, and the machines."""
+"""Texts of the page: headlines, the meaning of every number, the details of a cell, and the machines."""
 
 from __future__ import annotations
 

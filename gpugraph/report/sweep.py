@@ -1,4 +1,4 @@
-"""What a bench prints: the cells of a plan and what they need; how they went, with small charts; what came of them."""
+"""The bench as text: the cells of a plan and their needs, their results with small charts, and the findings."""
 
 from __future__ import annotations
 
