@@ -8,11 +8,9 @@ from typing import Any
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx import components, trees, weighted
 from gpugraph.adapters.networkx.graph import ConvertedGraph
-from gpugraph.adapters.networkx.info import FUNCTIONS
 
-PARTS = (trees, weighted, components)
-for _name in FUNCTIONS:
-    globals()[_name] = next(getattr(part, _name) for part in PARTS if hasattr(part, _name))
+PART_OF = {name: part for part in (trees, weighted, components) for name in part.FUNCTIONS}
+globals().update({name: part.FUNCTIONS[name] for name, part in PART_OF.items()})
 
 START_US = 400.0
 """What a call costs at least, in microseconds."""
@@ -39,9 +37,7 @@ def convert_to_nx(result: Any, **_more: Any) -> Any:
 
 def can_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> bool | str:
     """Tell whether a function can be computed here; else why not."""
-    if name not in FUNCTIONS:
-        return f"gpugraph has no {name}"
-    return True
+    return name in PART_OF or f"gpugraph has no {name}"
 
 
 def should_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> bool | str:
@@ -50,7 +46,7 @@ def should_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) 
     if isinstance(graph, ConvertedGraph) or graph is None:
         return True
     edges = sum(map(len, graph._adj.values())) // (1 if graph.is_directed() else 2)
-    kind = next(part for part in PARTS if hasattr(part, name))
+    kind = PART_OF[name]
     sources = len(graph) if name.startswith("all_pairs") else 1
     networkx_ms = NETWORKX_US[kind] * edges * sources / 1e3
     converted = bool(getattr(graph, "__networkx_cache__", {}).get("backends", {}).get("gpugraph"))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from itertools import pairwise
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -17,7 +16,7 @@ from gpugraph.graph.build import ArcList
 from gpugraph.problems.components.labels import Components
 
 
-def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
+def connected_components(G: ConvertedGraph) -> Iterator[set[Hashable]]:
     """Yield the nodes of each component."""
     with call_profile.call("networkx.connected_components", G.device_kind):
         found = _found(G)
@@ -43,7 +42,7 @@ def is_connected(G: ConvertedGraph) -> bool:
         return _found(G).components == 1
 
 
-def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
+def node_connected_component(G: ConvertedGraph, n: Hashable) -> set[Hashable]:
     """Return the nodes of the component of a node."""
     if n not in G:
         raise KeyError(n)
@@ -51,11 +50,6 @@ def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
         labels: NDArray[np.int64] = _found(G).labels
         with call_profile.phase("back"):
             return set(named(G.nodes, np.flatnonzero(labels == labels[G.number[n]])))
-
-
-weakly_connected_components = connected_components
-number_weakly_connected_components = number_connected_components
-is_weakly_connected = is_connected
 
 
 def _found(graph: ConvertedGraph) -> Components:
@@ -66,3 +60,11 @@ def _found(graph: ConvertedGraph) -> Components:
     with graph.in_turns:
         held: ResidentGraph = graph.kept("components", made)
         return held.components()
+
+
+FUNCTIONS: dict[str, Callable[..., object]] = {
+    **dict.fromkeys(("connected_components", "weakly_connected_components"), connected_components),
+    **dict.fromkeys(("number_connected_components", "number_weakly_connected_components"), number_connected_components),
+    **dict.fromkeys(("is_connected", "is_weakly_connected"), is_connected),
+    "node_connected_component": node_connected_component,
+}

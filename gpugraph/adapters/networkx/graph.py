@@ -7,6 +7,7 @@ first here.  What has no exact value in 64 bits is declined, and NetworkX comput
 from __future__ import annotations
 
 import gc
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -237,6 +238,18 @@ def _seen_through(graph: Any) -> dict[Any, dict[Any, Any]]:
         for row in shown.values():
             row.update({head: dict(keyed.items()) for head, keyed in row.items()})
     return shown
+
+
+def by_name(function: Any) -> Callable[..., dict[str, Any]]:
+    """Return what gives the arguments of a call by the names that a function of NetworkX's has, defaults filled in."""
+    signature = inspect.signature(function.orig_func)
+
+    def arguments_of(*arguments: object, **named: object) -> dict[str, Any]:
+        given = signature.bind(*arguments, **named)
+        given.apply_defaults()
+        return given.arguments
+
+    return arguments_of
 
 
 @contextmanager

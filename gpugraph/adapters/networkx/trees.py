@@ -6,120 +6,56 @@ algorithm on every device finds the one forest that Kruskal's algorithm takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
+from networkx.algorithms.tree import mst
 from numpy.typing import NDArray
 
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import by_weight
-from gpugraph.adapters.networkx.graph import ConvertedGraph, Declined, device, named, uncollected
+from gpugraph.adapters.networkx import info
+from gpugraph.adapters.networkx.graph import ConvertedGraph, Declined, by_name, device, named, uncollected
 from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.graph.build import ArcList
 
 ALGORITHMS = ("boruvka", "borůvka", "kruskal", "prim")
 
 
-def _spanning_edges(
-    minimum: bool,
-    G: ConvertedGraph,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[Any]:
-    """Yield the edges of a minimum or a maximum spanning forest, as NetworkX's functions of these names do."""
-    _check(G, algorithm)
-    return _yielded(G, _Asked(minimum, weight, ignore_nan), keys, data)
-
-
-minimum_spanning_edges = partial(_spanning_edges, True)
-maximum_spanning_edges = partial(_spanning_edges, False)
-
-
-def _spanning_tree(
-    minimum: bool, G: ConvertedGraph, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
-) -> Any:
-    """Return a minimum or a maximum spanning forest as a graph of the same class, all attributes kept."""
-    _check(G, algorithm)
-    return _grown(G, _Asked(minimum, weight, ignore_nan), f"{'minimum' if minimum else 'maximum'}_spanning_tree")
-
-
-minimum_spanning_tree = partial(_spanning_tree, True)
-maximum_spanning_tree = partial(_spanning_tree, False)
-
-
-def partition_spanning_tree(
-    G: ConvertedGraph,
-    minimum: bool = True,
-    weight: Any = "weight",
-    partition: Any = "partition",
-    ignore_nan: bool = False,
-) -> Any:
-    """Return a spanning forest with all edges marked as included and none marked as excluded."""
-    return _grown(G, _Asked(minimum, weight, ignore_nan, partition), "partition_spanning_tree")
-
-
-def kruskal_mst_edges(
-    G: ConvertedGraph,
-    minimum: bool,
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-    partition: Any = None,
-) -> Iterator[Any]:
-    """Yield the edges of a spanning forest."""
-    return _yielded(G, _Asked(minimum, weight, ignore_nan, partition), keys, data)
-
-
-def prim_mst_edges(
-    G: ConvertedGraph,
-    minimum: bool,
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[Any]:
-    """Yield the edges of a spanning forest."""
-    if G.directed:
-        raise Declined("this algorithm on a directed graph means something else")
-    return _yielded(G, _Asked(minimum, weight, ignore_nan), keys, data)
-
-
-def boruvka_mst_edges(
-    G: ConvertedGraph,
-    minimum: bool = True,
-    weight: Any = "weight",
-    keys: bool = False,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[Any]:
-    """Yield the edges of a spanning forest."""
-    return prim_mst_edges(G, minimum, weight, keys, data, ignore_nan)
-
-
 class _Asked(NamedTuple):
     """Which forest is asked for: its edges are compared by an attribute, upwards or downwards."""
 
     minimum: bool
-    weight: Any
+    weight: Hashable
     ignore_nan: bool
-    partition: Any = None
+    partition: Hashable = None
 
 
-def _check(graph: ConvertedGraph, algorithm: str) -> None:
-    """Refuse what NetworkX refuses, in its words."""
-    if graph.directed:
-        raise nx.NetworkXNotImplemented("not implemented for directed type")
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
-    if graph.multigraph and algorithm in ALGORITHMS[:2]:
-        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+def _function(name: str) -> Callable[..., Iterator[Any] | nx.Graph]:
+    """Return the function of a name as NetworkX has it: one that yields the edges of a forest, or makes it a graph."""
+    arguments_of = by_name(getattr(mst, name))
+
+    def function(*arguments: object, **named: object) -> Iterator[Any] | nx.Graph:
+        given = arguments_of(*arguments, **named)
+        graph: ConvertedGraph = given["G"]
+        if "algorithm" in given:  # refused as NetworkX does, in its words
+            if graph.directed:
+                raise nx.NetworkXNotImplemented("not implemented for directed type")
+            if given["algorithm"] not in ALGORITHMS:
+                raise ValueError(f"{given['algorithm']} is not a valid choice for an algorithm.")
+            if graph.multigraph and given["algorithm"] in ALGORITHMS[:2]:
+                raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+        elif graph.directed and name in ("prim_mst_edges", "boruvka_mst_edges"):
+            raise Declined("this algorithm on a directed graph means something else")
+        minimum = given.get("minimum", name.startswith("minimum"))
+        asked = _Asked(minimum, given["weight"], given["ignore_nan"], given.get("partition"))
+        if name.endswith("_tree"):
+            return _grown(graph, asked, name)
+        return _yielded(graph, asked, given["keys"], given["data"])
+
+    return function
 
 
 def _forest(graph: ConvertedGraph, asked: _Asked) -> NDArray[np.int64]:
@@ -195,7 +131,7 @@ def _raised(error: ValueError) -> Iterator[Any]:
     raise error
 
 
-def _grown(graph: ConvertedGraph, asked: _Asked, name: str) -> Any:
+def _grown(graph: ConvertedGraph, asked: _Asked, name: str) -> nx.Graph:
     """Return the forest as a graph of the original's class."""
     with call_profile.call(f"networkx.{name}", graph.device_kind):
         places = _forest(graph, asked)
@@ -214,3 +150,6 @@ def _grown(graph: ConvertedGraph, asked: _Asked, name: str) -> Any:
             for u, v, attributes in _edge_tuples(graph, places, True, True):
                 adjacency[u][v] = adjacency[v][u] = dict(attributes)
             return tree
+
+
+FUNCTIONS = {name: _function(name) for name in info.FUNCTIONS if hasattr(mst, name)}

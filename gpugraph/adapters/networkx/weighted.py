@@ -1,111 +1,108 @@
-"""NetworkX's functions for weighted shortest paths, as its file of that name has them."""
+"""NetworkX's functions of Dijkstra's algorithm, as its file ``weighted.py`` has them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import networkx as nx
 
 from gpugraph.adapters import call_profile
-from gpugraph.adapters.networkx.graph import ConvertedGraph
+from gpugraph.adapters.networkx import info
+from gpugraph.adapters.networkx.graph import ConvertedGraph, by_name
 from gpugraph.adapters.networkx.paths import Paths, goal_of, length_of, lengths_of, lists_of, nearest, vertex_of
 from gpugraph.adapters.searches import tight_tails
 
+Given = dict[str, Any]
+"""The arguments of a call by NetworkX's names: ``G``, ``source`` or ``sources``, ``target``, ``cutoff``, ``weight``."""
 
-def multi_source_dijkstra(
-    G: ConvertedGraph, sources: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
-) -> Any:
-    """Return lengths and paths from the nearest source, or those of the target."""
+
+def _starts(given: Given, message: str = "Node {} not found in graph") -> list[int]:
+    """Return the vertices of the sources; raise what NetworkX raises where there are none."""
+    sources = given["sources"] if "sources" in given else (given["source"],)
     if not sources:
         raise ValueError("sources must not be empty")
-    starts = [vertex_of(G, source) for source in sources]
-    if target in sources:
+    return [vertex_of(given["G"], source, message) for source in sources]
+
+
+def _lengths_and_paths(given: Given) -> tuple[Any, Any]:
+    """Return lengths and paths by node from the nearest source, or the length and the path of the target."""
+    graph, target, starts = given["G"], given.get("target"), _starts(given)
+    if target in (given["sources"] if "sources" in given else (given["source"],)):
         return 0, [target]
-    with call_profile.call("networkx.multi_source_dijkstra", G.device_kind):
-        found = nearest(G, starts, weight, target, cutoff)
-        if target is None:
-            return lengths_of(G, found), Paths(G, found)
-        goal = goal_of(G, target)
-        if goal is None or found.place[goal] < 0:
-            raise nx.NetworkXNoPath(f"No path to {target}.")
-        return length_of(found, goal), Paths(G, found)[target]
+    found = nearest(graph, starts, given["weight"], target, given.get("cutoff"))
+    if target is None:
+        return lengths_of(graph, found), Paths(graph, found)
+    goal = goal_of(graph, target)
+    if goal is None or found.place[goal] < 0:
+        raise nx.NetworkXNoPath(f"No path to {target}.")
+    return length_of(found, goal), Paths(graph, found)[target]
 
 
-def multi_source_dijkstra_path(G: ConvertedGraph, sources: Any, cutoff: Any = None, weight: Any = "weight") -> Any:
-    """Return paths from the nearest source."""
-    return multi_source_dijkstra(G, sources, None, cutoff, weight)[1]
+def _lengths(given: Given) -> dict[Hashable, float]:
+    """Return the lengths by node."""
+    starts = _starts(given)
+    return lengths_of(given["G"], nearest(given["G"], starts, given["weight"], None, given["cutoff"]))
 
 
-def multi_source_dijkstra_path_length(
-    G: ConvertedGraph, sources: Any, cutoff: Any = None, weight: Any = "weight"
-) -> Any:
-    """Return lengths from the nearest source."""
-    if not sources:
-        raise ValueError("sources must not be empty")
-    starts = [vertex_of(G, source) for source in sources]
-    with call_profile.call("networkx.multi_source_dijkstra_path_length", G.device_kind):
-        return lengths_of(G, nearest(G, starts, weight, None, cutoff))
-
-
-def single_source_dijkstra(
-    G: ConvertedGraph, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
-) -> Any:
-    """Return lengths and paths from a source, or those of the target."""
-    return multi_source_dijkstra(G, {source}, target, cutoff, weight)
-
-
-def single_source_dijkstra_path(G: ConvertedGraph, source: Any, cutoff: Any = None, weight: Any = "weight") -> Any:
-    """Return paths from a source."""
-    return multi_source_dijkstra_path(G, {source}, cutoff, weight)
-
-
-def single_source_dijkstra_path_length(
-    G: ConvertedGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
-) -> Any:
-    """Return lengths from a source."""
-    return multi_source_dijkstra_path_length(G, {source}, cutoff, weight)
-
-
-def dijkstra_path(G: ConvertedGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
-    """Return a shortest path."""
-    return single_source_dijkstra(G, source, target, None, weight)[1]
-
-
-def dijkstra_path_length(G: ConvertedGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
-    """Return the length of a shortest path."""
-    vertex_of(G, source)
-    if source == target:
-        return 0
+def _length(given: Given) -> float:
+    """Return the length of the path to the target."""
     try:
-        return single_source_dijkstra(G, source, target, None, weight)[0]
+        length: float = _lengths_and_paths(given)[0]
     except nx.NetworkXNoPath:
-        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}") from None
+        raise nx.NetworkXNoPath(f"Node {given['target']} not reachable from {given['source']}") from None
+    return length
 
 
-def dijkstra_predecessor_and_distance(
-    G: ConvertedGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
-) -> Any:
+def _predecessors_and_lengths(given: Given) -> tuple[dict[Hashable, list[Hashable]], dict[Hashable, float]]:
     """Return all predecessors on shortest paths, and lengths."""
-    start = vertex_of(G, source, "Node {} is not found in the graph")
-    with call_profile.call("networkx.dijkstra_predecessor_and_distance", G.device_kind):
-        found = nearest(G, [start], weight, None, cutoff)
-        return lists_of(G, found, *tight_tails(G.rows(weight), found)), lengths_of(G, found)
+    graph, starts = given["G"], _starts(given, "Node {} is not found in the graph")
+    found = nearest(graph, starts, given["weight"], None, given["cutoff"])
+    return lists_of(graph, found, *tight_tails(graph.rows(given["weight"]), found)), lengths_of(graph, found)
 
 
-def _for_each_node(single: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+_ANSWERS: dict[str, Callable[[Given], object]] = {
+    **dict.fromkeys(("multi_source_dijkstra", "single_source_dijkstra"), _lengths_and_paths),
+    **dict.fromkeys(
+        ("multi_source_dijkstra_path", "single_source_dijkstra_path", "dijkstra_path"),
+        lambda given: _lengths_and_paths(given)[1],
+    ),
+    **dict.fromkeys(("multi_source_dijkstra_path_length", "single_source_dijkstra_path_length"), _lengths),
+    "dijkstra_path_length": _length,
+    "dijkstra_predecessor_and_distance": _predecessors_and_lengths,
+}
+
+
+def _function(name: str) -> Callable[..., object]:
+    """Return the function of a name as NetworkX has it."""
+    answer, arguments_of = _ANSWERS[name], by_name(getattr(nx, name))
+
+    def function(*arguments: object, **named: object) -> object:
+        given = arguments_of(*arguments, **named)
+        with call_profile.call(f"networkx.{name}", given["G"].device_kind):
+            return answer(given)
+
+    return function
+
+
+def _for_each_node(single: Callable[..., object]) -> Callable[..., Iterator[tuple[Hashable, object]]]:
     """Return a function that gives an iterator over each node with what ``single`` returns for it.
 
     The weights are read before the first node is asked for: NetworkX takes a call back only until it has an answer.
     """
 
-    def of_all(G: ConvertedGraph, cutoff: Any = None, weight: Any = "weight") -> Iterator[Any]:
+    def of_all(
+        G: ConvertedGraph, cutoff: float | None = None, weight: Hashable = "weight"
+    ) -> Iterator[tuple[Hashable, object]]:
         G.rows(weight)
         return ((node, single(G, node, cutoff=cutoff, weight=weight)) for node in G.nodes)
 
     return of_all
 
 
-all_pairs_dijkstra = _for_each_node(single_source_dijkstra)
-all_pairs_dijkstra_path_length = _for_each_node(single_source_dijkstra_path_length)
-all_pairs_dijkstra_path = _for_each_node(single_source_dijkstra_path)
+FUNCTIONS = {name: _function(name) for name in _ANSWERS}
+FUNCTIONS |= {
+    name: _for_each_node(FUNCTIONS[name.replace("all_pairs", "single_source")])
+    for name in info.FUNCTIONS
+    if name.startswith("all_pairs")
+}

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gpugraph.graph.device_build import Rows
 
 Values = Mapping[str, Any]
+Drawn = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]
+"""Tails, heads, and weights or None for hashed ones, as the spec says."""
 
 MOST = 2**40
 """More vertices or arcs than this are refused whatever the machine."""
@@ -36,10 +38,10 @@ class Parameter:
     key: str
     help: str
     kind: str = "int"
-    default: Any = None
+    default: int | Fraction | bool | None = None
     required: bool = False
-    low: Any = 1
-    high: Any = MOST
+    low: int | Fraction = 1
+    high: int | Fraction = MOST
 
 
 N = Parameter("n", "vertices", required=True)
@@ -76,8 +78,7 @@ class Family:
     Attributes:
         example: a spec of the family.
         size: from the parameters to the size; raises InputError where they contradict each other.
-        arcs: ``arcs(values, seed, run)`` draws the arcs on the host, of an undirected family each edge once: tails,
-            heads, and weights or None for hashed ones, as the spec says.
+        arcs: ``arcs(values, seed, run)`` draws the arcs on the host, of an undirected family each edge once.
         launch: adds to ``Launches`` the kernels that draw the same on a device; None: the host alone can.
         places: the first so many parameters make the first argument: one, or two written ``WIDTHxHEIGHT``.
         weighted: the option ``w`` applies.
@@ -88,7 +89,7 @@ class Family:
     example: str
     parameters: tuple[Parameter, ...]
     size: Callable[[Values], Size]
-    arcs: Callable[[Values, int, Runner], Any]
+    arcs: Callable[[Values, int, Runner], Drawn]
     launch: Callable[[Launches], None] | None = None
     places: int = 0
     directed: bool = False

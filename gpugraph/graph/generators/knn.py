@@ -10,6 +10,7 @@ distance, vertex) are its neighbours, the squared distance being fma(dx, dx, dy 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.counter_random import hash64
 from gpugraph.graph.device_rows import INDICES, index_bits_of
-from gpugraph.graph.generators.family import Family, Launches, Parameter, Size, Values, edges
+from gpugraph.graph.generators.family import Drawn, Family, Launches, Parameter, Values, edges
 from gpugraph.graph.sort_arcs import row_starts
 
 if TYPE_CHECKING:
@@ -97,12 +98,7 @@ def _shape(values: Values) -> tuple[int, int, int]:
     return n, min(values["k"], n - 1), max(1, int(np.sqrt(n / 2.0)))
 
 
-def _size(values: Values) -> Size:
-    n, k, _ = _shape(values)
-    return edges(n, n * k, scratch_bytes=40 * n)
-
-
-def _arcs(values: Values, seed: int, run: Runner) -> Any:
+def _arcs(values: Values, seed: int, run: Runner) -> Drawn:
     """Return the edges, those that two points have in common twice."""
     n, k, cells = _shape(values)
     x, y, cell = np.empty(n, np.float32), np.empty(n, np.float32), np.empty(n, np.int64)
@@ -151,7 +147,7 @@ FAMILIES = (
         "random points in the unit square, each with its k nearest; weights are distances",
         "knn:n=65536,k=8",
         (Parameter("n", "points", required=True, low=2, high=2**31 - 1), Parameter("k", "neighbours", default=8)),
-        _size,
+        lambda values: edges(values["n"], math.prod(_shape(values)[:2]), scratch_bytes=40 * values["n"]),
         _arcs,
         _launch,
         weighted=False,

@@ -21,7 +21,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.counter_random import hash64, shuffle, shuffle_keys
 from gpugraph.graph.digest import mix
-from gpugraph.graph.generators.family import SCALE, Family, Launches, Parameter, Size, Values, edges, probability
+from gpugraph.graph.generators.family import SCALE, Drawn, Family, Launches, Parameter, Size, Values, edges, probability
 
 
 @njit
@@ -60,16 +60,11 @@ def _limits(values: Values) -> list[int]:
     return [int(p * 2**16 + Fraction(1, 2)) for p in sums]
 
 
-def _arcs(values: Values, seed: int, run: Runner) -> Any:
-    limits = np.array(_limits(values), np.uint64)
-    samples = values["ef"] << values["scale"]
+def _arcs(values: Values, seed: int, run: Runner) -> Drawn:
+    scale, limits, samples = values["scale"], np.array(_limits(values), np.uint64), values["ef"] << values["scale"]
     begin, end = run.range_of(samples)
     tails, heads = run.empty(end - begin)
-    run(
-        lambda lo, hi: _draw(lo, hi, begin, values["scale"], np.uint64(seed), limits, tails, heads),
-        samples,
-        "drawing edges",
-    )
+    run(lambda lo, hi: _draw(lo, hi, begin, scale, np.uint64(seed), limits, tails, heads), samples, "drawing edges")
     return tails, heads, None
 
 

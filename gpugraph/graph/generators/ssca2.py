@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import hash64, hash64_of, high_product, shuffle, shuffle_keys, uncompiled
-from gpugraph.graph.generators.family import SCALE, Family, Launches, Parameter, Size, Values, edges, probability
+from gpugraph.graph.generators.family import SCALE, Drawn, Family, Launches, Parameter, Size, Values, edges, probability
 
 
 def _largest_clique(values: Values) -> int:
@@ -104,7 +104,7 @@ def _between(
     return count
 
 
-def _arcs(values: Values, seed: int, run: Runner) -> Any:
+def _arcs(values: Values, seed: int, run: Runner) -> Drawn:
     scale, key = values["scale"], np.uint64(seed)
     n, limit = 1 << scale, np.uint64(int(values["inter"] * 2**32))
     starts, inside = _cliques(values, seed)

@@ -24,6 +24,7 @@ Source: Martín, Torres & Gavilanes 2009, CUDA solutions for the SSSP problem, s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -34,11 +35,7 @@ from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import bit_width, hash64, nth_distinct, shuffle_keys
-from gpugraph.graph.generators.family import FILE, Family, Launches, N, Parameter, Size, Values, edges
-
-
-def _complete_size(values: Values) -> Size:
-    return edges(values["n"], values["n"] * (values["n"] - 1) // 2)
+from gpugraph.graph.generators.family import FILE, Drawn, Family, Launches, N, Parameter, Size, Values, edges
 
 
 @njit
@@ -52,16 +49,12 @@ def _complete(first: int, last: int, begin: int, n: int, tails: Any, heads: Any)
             out += 1
 
 
-def _complete_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _complete_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     n = values["n"]
     begin, end = run.range_of(n)
     tails, heads = run.empty(end * (2 * n - end - 1) // 2 - begin * (2 * n - begin - 1) // 2)
     run(lambda lo, hi: _complete(lo, hi, begin, n, tails, heads), n, "writing edges", chunk=max(1, CHUNK // n))
     return tails, heads, None
-
-
-def _complete_launch(on: Launches) -> None:
-    on.add("complete", on.values["n"] * (on.values["n"] - 1) // 2)
 
 
 def _dense_size(values: Values) -> Size:
@@ -87,7 +80,7 @@ def _pairs(start: int, stop: int, to: int, n: int, seed: Any, tails: Any, heads:
         heads[i + to] = r + 2
 
 
-def _dense_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _dense_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     n, m = values["n"], _dense_size(values).samples
     path, pairs = run.range_of(n - 1), run.range_of(m - (n - 1))
     length = path[1] - path[0]
@@ -100,18 +93,8 @@ def _dense_arcs(values: Values, seed: int, run: Runner) -> Any:
     return tails, heads, None
 
 
-def _dense_launch(on: Launches) -> None:
-    on.add("dense", _dense_size(on.values).samples, np.int64(on.values["n"]), on.seed)
-
-
 def _tree_size(values: Values) -> Size:
     return edges(values["n"], values["n"] - 1)
-
-
-def _tree_launch(on: Launches, shape: str) -> None:
-    n, hub = on.values["n"], on.values.get("hub", 0)
-    shape = "SHUFFLED_PATH" if on.values.get("shuffled") else shape
-    on.add("tree", n - 1, np.int32(FILE[shape]), np.int64(n), np.int64(hub), on.seed)
 
 
 @njit
@@ -123,7 +106,7 @@ def _shuffle(start: int, stop: int, n: int, seed: Any, order: Any) -> None:
         order[i + 1] = 1 + np.int64(nth_distinct(k1, k2, np.uint64(i), np.uint64(n - 1), bits))
 
 
-def _path_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _path_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     n = values["n"]
     order = np.arange(n, dtype=run.index)
     if values["shuffled"]:
@@ -132,18 +115,14 @@ def _path_arcs(values: Values, seed: int, run: Runner) -> Any:
     return order[first:last], order[first + 1 : last + 1], None
 
 
-def _ramp_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _ramp_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     tails, heads, _ = _path_arcs(values, seed, run)
-    n = values["n"]
-    first, last = run.range_of(n - 1)
-    return (
-        tails,
-        heads,
-        np.arange(n - 1 - first, n - 1 - last, -1) if values["falling"] else np.arange(first + 1, last + 1),
-    )
+    first, last = run.range_of(values["n"] - 1)
+    places = np.arange(first + 1, last + 1)
+    return tails, heads, values["n"] - places if values["falling"] else places
 
 
-def _caterpillar_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _caterpillar_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     n = values["n"]
     spine = np.arange((n + 1) // 2, dtype=run.index)
     legs = np.arange(len(spine), n, dtype=run.index)
@@ -159,16 +138,12 @@ def _star_size(values: Values) -> Size:
     return _tree_size(values)
 
 
-def _star_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _star_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     leaves = np.delete(np.arange(values["n"], dtype=run.index), values["hub"])[slice(*run.range_of(values["n"] - 1))]
     return np.full_like(leaves, values["hub"]), leaves, None
 
 
-def _counterexample_size(values: Values) -> Size:
-    return edges(values["n"], 2 * (values["n"] - 2))
-
-
-def _counterexample_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _counterexample_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     n = values["n"]
     first, last = run.range_of(n - 2)
     middle = np.arange(first + 1, last + 1, dtype=run.index)
@@ -208,7 +183,7 @@ def _rows(
             starts[y + 1] = count
 
 
-def _lattice_arcs(values: Values, seed: int, run: Runner, road: bool) -> Any:
+def _lattice_arcs(values: Values, seed: int, run: Runner, road: bool) -> Drawn:
     width, height = values["width"], values["height"]
     starts = np.zeros(height + 1, np.int64)
     chunk = max(1, CHUNK // width)
@@ -229,11 +204,6 @@ def _lattice_arcs(values: Values, seed: int, run: Runner, road: bool) -> Any:
     return tails, heads, None
 
 
-def _lattice_launch(on: Launches, road: bool) -> None:
-    width, height = on.values["width"], on.values["height"]
-    on.add("lattice", 2 * width * height, np.int64(width), np.int64(height), np.int32(road), on.seed)
-
-
 _SHUFFLED = Parameter("shuffled", "vertices in random order, the first stays vertex 0", "flag", default=False)
 _FALLING = Parameter("falling", "the first edge weighs most", "flag", default=False)
 
@@ -241,11 +211,25 @@ _FALLING = Parameter("falling", "the first edge weighs most", "flag", default=Fa
 def _lattice(name: str, summary: str, example: str, road: bool) -> Family:
     sides = Parameter("width", "columns", required=True), Parameter("height", "rows", required=True)
     size, arcs = partial(_lattice_size, road=road), partial(_lattice_arcs, road=road)
-    return Family(name, summary, example, sides, size, arcs, partial(_lattice_launch, road=road), places=2)
+
+    def launch(on: Launches) -> None:
+        width, height = on.values["width"], on.values["height"]
+        on.add("lattice", 2 * width * height, np.int64(width), np.int64(height), np.int32(road), on.seed)
+
+    return Family(name, summary, example, sides, size, arcs, launch, places=2)
 
 
-def _tree(name: str, summary: str, arcs: Any, *more: Parameter, size: Any = _tree_size) -> Family:
-    launch = partial(_tree_launch, shape=name.upper())
+def _tree(
+    name: str,
+    summary: str,
+    arcs: Callable[[Values, int, Runner], Drawn],
+    *more: Parameter,
+    size: Callable[[Values], Size] = _tree_size,
+) -> Family:
+    def launch(on: Launches) -> None:
+        n, shape = on.values["n"], "SHUFFLED_PATH" if on.values.get("shuffled") else name.upper()
+        on.add("tree", n - 1, np.int32(FILE[shape]), np.int64(n), np.int64(on.values.get("hub", 0)), on.seed)
+
     return Family(name, summary, f"{name}:500", (N, *more), size, arcs, launch, places=1)
 
 
@@ -257,9 +241,9 @@ FAMILIES = (
         "every pair of n vertices",
         "complete:4096",
         (N,),
-        _complete_size,
+        lambda values: edges(values["n"], values["n"] * (values["n"] - 1) // 2),
         _complete_arcs,
-        _complete_launch,
+        lambda on: on.add("complete", on.values["n"] * (on.values["n"] - 1) // 2),
         places=1,
     ),
     Family(
@@ -269,7 +253,7 @@ FAMILIES = (
         (N, Parameter("density", "share of all pairs", "decimal", required=True, low=Fraction(0), high=Fraction(1))),
         _dense_size,
         _dense_arcs,
-        _dense_launch,
+        lambda on: on.add("dense", _dense_size(on.values).samples, np.int64(on.values["n"]), on.seed),
     ),
     _tree("path", "a path of n vertices", _path_arcs, _SHUFFLED),
     Family(
@@ -298,7 +282,7 @@ FAMILIES = (
             Parameter("n", "vertices", default=1024, low=3, high=2**32 - 1),
             Parameter("directed", "whether arcs point away from the source", "flag", default=True),
         ),
-        _counterexample_size,
+        lambda values: edges(values["n"], 2 * (values["n"] - 2)),
         _counterexample_arcs,
         places=1,
         directed=True,

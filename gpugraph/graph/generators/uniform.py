@@ -26,7 +26,7 @@ from gpugraph.compiled import njit
 from gpugraph.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import bit_width, hash64, high_product, nth_distinct, shuffle_keys
-from gpugraph.graph.generators.family import FILE, Family, Launches, N, Parameter, Size, Values, edges
+from gpugraph.graph.generators.family import FILE, Drawn, Family, Launches, N, Parameter, Size, Values, edges
 
 
 def _samples(values: Values) -> int:
@@ -59,7 +59,7 @@ def _random(start: int, stop: int, begin: int, n: Any, seed: Any, tails: Any, he
         heads[i - begin] = high_product(hash64(r ^ np.uint64(0x1234567)), n)
 
 
-def _random_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _random_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     m, spokes = _samples(values), values["n"] - 1 if values["hub"] else 0
     (begin, end), (first, last) = run.range_of(m), run.range_of(spokes)
     tails, heads = run.empty(end - begin + last - first)
@@ -89,11 +89,6 @@ def _degree(values: Values) -> tuple[int, bool]:
     return int(degree), values["in"] is not None
 
 
-def _regular_size(values: Values) -> Size:
-    arcs = values["n"] * _degree(values)[0]
-    return Size(values["n"], arcs, arcs)
-
-
 @njit
 def _regular(first: int, last: int, begin: int, n: int, degree: int, seed: Any, own: Any, others: Any) -> None:
     """Draw the neighbours of the vertices [first, last) into arrays that begin with those of ``begin``."""
@@ -108,16 +103,12 @@ def _regular(first: int, last: int, begin: int, n: int, degree: int, seed: Any, 
             others[(v - begin) * degree + j] = x + 1 if x >= v else x
 
 
-def _regular_arcs(values: Values, seed: int, run: Runner) -> Any:
+def _regular_arcs(values: Values, seed: int, run: Runner) -> Drawn:
     degree, into = _degree(values)
     begin, end = run.range_of(values["n"])
     own, others = run.empty((end - begin) * degree)
-    run(
-        lambda lo, hi: _regular(lo, hi, begin, values["n"], degree, np.uint64(seed), own, others),
-        values["n"],
-        "drawing arcs",
-        chunk=max(1, CHUNK // degree),
-    )
+    n, chunk = values["n"], max(1, CHUNK // degree)
+    run(lambda lo, hi: _regular(lo, hi, begin, n, degree, np.uint64(seed), own, others), n, "drawing arcs", chunk)
     return (others, own, None) if into else (own, others, None)
 
 
@@ -148,7 +139,7 @@ FAMILIES = (
         "directed, every vertex with the same in- or out-degree",
         "regular:n=1048576,in=7",
         (N, Parameter("in", "in-degree"), Parameter("out", "out-degree")),
-        _regular_size,
+        lambda values: Size(values["n"], *[values["n"] * _degree(values)[0]] * 2),
         _regular_arcs,
         _regular_launch,
         directed=True,
