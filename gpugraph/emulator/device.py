@@ -6,21 +6,30 @@ import math
 import os
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock, HostClock, HostStopwatch
-from gpugraph.devices.base import Array, Defines, Launch, Mark, Stopwatch, check_copy, read_exactly
-from gpugraph.devices.kernel_file import load_source
-from gpugraph.emulator.module import MAX_SHARED_BYTES, MAX_THREADS, SimtKernel, SimtModule
-from gpugraph.emulator.races import Race, unexplained
+from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, check_copy, read_exactly
+from gpugraph.devices.base import Launch as PreparedLaunch
+from gpugraph.devices.kernel_file import Source, load_source
+from gpugraph.emulator.module import (
+    MAX_SHARED_BYTES,
+    MAX_THREADS,
+    KernelFault,
+    Launch,
+    Library,
+    check_limits,
+    library_of,
+    pack,
+)
+from gpugraph.emulator.races import Race, describe_races, unexplained, with_source
 from gpugraph.emulator.sanitize import check_running_sanitized
-from gpugraph.emulator.toolchain import SANITIZED, find_compiler
+from gpugraph.emulator.toolchain import BUILDS, SANITIZED, find_compiler
 from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.host import available_memory, require_memory, total_memory
 
@@ -122,12 +131,13 @@ BLOCKS_PER_MULTIPROCESSOR = 16
 
 
 class EmulatedKernel:
-    """A kernel bound to the device that launches it."""
+    """A kernel bound to the device that launches it, and the races that the detector has found in its launches."""
 
-    def __init__(self, device: EmulatedDevice, kernel: SimtKernel, cooperative: bool) -> None:
-        self.simt = kernel
-        self.most_threads = kernel.max_threads or MAX_THREADS
-        self._device = device
+    def __init__(self, device: EmulatedDevice, library: Library, source: Source, name: str, cooperative: bool) -> None:
+        self._parameters, self._bound = library.describe(name)
+        self.most_threads = self._bound or MAX_THREADS
+        self.races: list[Race] = []
+        self._device, self._library, self._source, self._name = device, library, source, name
         self._cooperative = cooperative
 
     def __call__(
@@ -142,28 +152,43 @@ class EmulatedKernel:
         resident = self.resident_blocks(block, shared_bytes)
         if self._cooperative and 1 <= block <= MAX_THREADS and grid > resident:
             raise InputError(
-                f"{self.simt.name}: {grid} blocks of {block} threads cannot wait for each other, "
+                f"{self._name}: {grid} blocks of {block} threads cannot wait for each other, "
                 f"{resident} are resident at once",
                 remedy="launch at most kernel.resident_blocks(block)",
             )
-        seed, workers = self._device.next_seed(), self._device.threads
-        launch = partial(
-            self.simt,
-            (grid,),
-            (block,),
-            args,
-            shared_bytes,
-            resident=resident,
-            workers=workers,
-            seed=seed,
-            races=self._device.build == "races",
-        )
+        seed, workers, races = self._device.next_seed(), self._device.threads, self._device.build == "races"
+        launch = Launch((grid,), (block,), shared_bytes, resident, workers, seed, races)
         if stop is None:
-            launch()
-        else:
-            _run_until_stopped(launch, stop)
+            self.launch(args, launch)
+            return
+        # In a thread, so that this one can be interrupted; then the kernel is told, and its end waited for.
+        with ThreadPoolExecutor(1, thread_name_prefix="gpugraph-launch") as pool:
+            pool.submit(int).result()  # a thread whose start is interrupted is none that the pool waits for
+            try:
+                pool.submit(self.launch, args, launch).result()
+            except KeyboardInterrupt:
+                stop[...] = 1
+                raise
 
-    def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> Launch:
+    def launch(self, args: Sequence[object], how: Launch) -> None:
+        """Run the kernel to its end on arrays, and NumPy scalars of exactly the widths that it takes.
+
+        Raises:
+            InputError: the arguments do not fit the kernel, or the launch exceeds a limit.
+            KernelFault: the kernel could not go on.
+        """
+        name, library = self._name, self._library
+        check_limits(name, how.grid, how.block, how.shared_bytes, self._bound)
+        report, found = library.launch(name, pack(name, self._parameters, args, bounds=library.detects_races), how)
+        if found:
+            self.races += describe_races(name, self._source, library.symbols, found)
+        if report:
+            what, excerpt = with_source(report, self._source, name)
+            fault = KernelFault(what, where=f"kernel {name}")
+            fault.excerpt = excerpt
+            raise fault
+
+    def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> PreparedLaunch:
         """Return launches that differ in their first arguments only."""
         return lambda *first: self(grid, block, (*first, *last), stop=stop)
 
@@ -172,17 +197,6 @@ class EmulatedKernel:
         by_threads = THREADS_PER_MULTIPROCESSOR // max(1, block)
         by_shared = MAX_SHARED_BYTES // max(1, shared_bytes)
         return self._device.multiprocessors * max(1, min(by_threads, by_shared, BLOCKS_PER_MULTIPROCESSOR))
-
-
-def _run_until_stopped(launch: Callable[[], None], stop: NDArray[Any]) -> None:
-    """Run a launch in a thread, so that this one can be interrupted; then tell the kernel, and wait for its end."""
-    with ThreadPoolExecutor(1, thread_name_prefix="gpugraph-launch") as pool:
-        pool.submit(int).result()  # a thread whose start is interrupted is none that the pool waits for
-        try:
-            pool.submit(launch).result()
-        except KeyboardInterrupt:
-            stop[...] = 1
-            raise
 
 
 class EmulatedDevice:
@@ -226,8 +240,7 @@ class EmulatedDevice:
         self.reply = HostReply()
         self._memory = Memory()
         self._launches = 0
-        self._modules: dict[tuple[str, tuple[str, ...], bool], SimtModule] = {}
-        self._kernels: dict[tuple[str, str, tuple[str, ...], bool], EmulatedKernel] = {}
+        self._kernels: dict[tuple[str, str, tuple[tuple[str, str | int], ...], bool], EmulatedKernel] = {}
 
     # ------------------------------------------------------------------ arrays
 
@@ -297,18 +310,14 @@ class EmulatedDevice:
         self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False
     ) -> EmulatedKernel:
         """Return the kernel ``name`` of a file in ``cuda_kernels/``, or of a user's own; see ``Device.kernel``."""
-        file = os.fspath(file)
-        options = tuple(f"-D{macro}={value}" for macro, value in sorted((defines or {}).items()))
-        key = (file, name, options, cooperative)
+        chosen = tuple(sorted((defines or {}).items()))
+        key = (os.fspath(file), name, chosen, cooperative)
         if key not in self._kernels:
-            swaps = cooperative and self.build == "sanitize"
-            module = self._modules.get((file, options, swaps))
-            if module is None:
-                # A user's kernels are under test: the build that sees every access checks its bounds.
-                build = "races" if self.build == "plain" and not load_source(file).ours else self.build
-                module = SimtModule(path=file, options=options, build=build, cooperative=swaps)
-                self._modules[file, options, swaps] = module
-            self._kernels[key] = EmulatedKernel(self, module.get_function(name), cooperative)
+            source, swaps = load_source(file), cooperative and self.build == "sanitize"
+            # A user's kernels are under test: the build that sees every access checks its bounds.
+            build = BUILDS["races" if self.build == "plain" and not source.ours else self.build]
+            library = library_of(source, chosen, build, swaps, find_compiler())
+            self._kernels[key] = EmulatedKernel(self, library, source, name, cooperative)
         return self._kernels[key]
 
     def next_seed(self) -> int:
@@ -322,7 +331,7 @@ class EmulatedDevice:
         """Return the races found so far, one per pair of lines, without those explained; all if ``allowed``."""
         if self.build != "races":
             raise InputError("this device does not look for races", remedy="make it with EmulatedDevice(races=True)")
-        found = [race for kernel in self._kernels.values() for race in kernel.simt.races]
+        found = [race for kernel in self._kernels.values() for race in kernel.races]
         return found if allowed else unexplained(found)
 
     def synchronize(self) -> None:
@@ -386,4 +395,3 @@ class EmulatedDevice:
         """Forget the kernels; arrays go with the last reference to them."""
         self.closed = True
         self._kernels.clear()
-        self._modules.clear()

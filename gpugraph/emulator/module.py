@@ -1,7 +1,4 @@
-"""Compile a kernel file and launch its kernels: the call shape of ``cupy.RawModule`` on NumPy arrays.
-
-module = SimtModule(path="sum.cu", options=("-DBLOCK=256",))
-module.get_function("sum")((grid,), (block,), (array, np.int32(n)), shared_mem=0)
+"""The kernels of a compiled file, launched on NumPy arrays.
 
 On a GPU an argument of the wrong width is silent garbage; here it is refused, in the words of the kernel's parameters.
 """
@@ -11,19 +8,17 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gpugraph.devices.base import KernelArgumentError
-from gpugraph.devices.kernel_file import Source, load_source
-from gpugraph.emulator.races import Race, Symbols, describe_races, with_source
-from gpugraph.emulator.toolchain import BUILDS, Build, Compiler, build_library, find_compiler
+from gpugraph.devices.kernel_file import Source
+from gpugraph.emulator.races import RaceRecord, Symbols
+from gpugraph.emulator.toolchain import Build, Compiler, build_library
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, unknown_name
 
 MAX_THREADS = 1024
@@ -68,12 +63,12 @@ class Extent(ctypes.Structure):
 class Packed:
     """Arguments as a launch takes them, kept alive: the bytes, a pointer to each, and what they open, if known."""
 
-    values: Any
-    pointers: Any
-    extents: Any
+    values: ctypes.Array[ctypes.c_char]
+    pointers: ctypes.Array[ctypes.c_void_p]
+    extents: ctypes.Array[Extent] | None
 
 
-def pack(name: str, parameters: Sequence[Parameter], args: Sequence[Any], *, bounds: bool = False) -> Packed:
+def pack(name: str, parameters: Sequence[Parameter], args: Sequence[object], *, bounds: bool = False) -> Packed:
     """Return arguments laid out for a launch, with ``bounds`` also the memory they give access to.
 
     Raises KernelArgumentError if they are not what the kernel takes.
@@ -94,20 +89,16 @@ def pack(name: str, parameters: Sequence[Parameter], args: Sequence[Any], *, bou
     if base != start:
         ctypes.memmove(base, bytes(values), len(values))
     pointers = (ctypes.c_void_p * max(1, len(offsets)))(*[base + offset for offset in offsets])
-    return Packed(buffer, pointers, _launch_extents(parameters, args, buffer, pointers) if bounds else None)
+    if not bounds or any(parameter.kind == "s" for parameter in parameters):  # a structure may carry pointers
+        return Packed(buffer, pointers, None)
+    spans = [(ctypes.addressof(piece), ctypes.sizeof(piece), -1) for piece in (buffer, pointers)]
+    arrays = ((number, argument) for number, argument in enumerate(args) if isinstance(argument, np.ndarray))
+    spans += [(int(array.ctypes.data), array.nbytes, number) for number, array in arrays]
+    extents = (Extent * len(spans))(*(Extent(low, low + size, number) for low, size, number in spans))
+    return Packed(buffer, pointers, extents)
 
 
-def _launch_extents(parameters: Sequence[Parameter], args: Sequence[Any], *own: Any) -> Any:
-    if any(parameter.kind == "s" for parameter in parameters):
-        return None  # a structure may carry pointers
-    spans = [(ctypes.addressof(piece), ctypes.sizeof(piece), -1) for piece in own]
-    for number, argument in enumerate(args):
-        if isinstance(argument, np.ndarray):
-            spans.append((argument.__array_interface__["data"][0], argument.nbytes, number))
-    return (Extent * len(spans))(*(Extent(low, low + size, number) for low, size, number in spans))
-
-
-def _bytes_of(parameter: Parameter, argument: Any) -> bytes | None:
+def _bytes_of(parameter: Parameter, argument: object) -> bytes | None:
     """Return the bytes of an argument; None where the parameter is of another kind or width."""
     if isinstance(argument, np.ndarray):
         fits = parameter.pointee <= 1 or argument.dtype.itemsize in (1, parameter.pointee)
@@ -120,7 +111,7 @@ def _bytes_of(parameter: Parameter, argument: Any) -> bytes | None:
     return argument.tobytes() if fits else None
 
 
-def _refusal(where: str, parameter: Parameter, argument: Any) -> KernelArgumentError:
+def _refusal(where: str, parameter: Parameter, argument: object) -> KernelArgumentError:
     """Return the error for an argument that the parameter does not take."""
     takes = f"the kernel takes {parameter.width} ({parameter.type})"
     if isinstance(argument, np.ndarray):
@@ -218,19 +209,22 @@ class _Launch(ctypes.Structure):
     )
 
 
-class RaceRecord(ctypes.Structure):
-    """A race as the runtime records it; the meaning is in ``shim/races.h``."""
+@dataclass(frozen=True)
+class Launch:
+    """How a kernel is launched: a grid of blocks of one to three extents, and the dynamic shared memory of a block.
 
-    _fields_ = (
-        ("first_pc", ctypes.c_uint64),
-        ("second_pc", ctypes.c_uint64),
-        ("first_kind", ctypes.c_uint32),
-        ("second_kind", ctypes.c_uint32),
-        ("shared", ctypes.c_uint32),
-        ("first_thread", ctypes.c_uint32 * 2),
-        ("second_thread", ctypes.c_uint32 * 2),
-        ("argument", ctypes.c_int32),
-    )
+    ``resident`` blocks may be under way at once, on ``workers`` threads of the host, more than one only in the build
+    ``"threads"``.  A seed of 0 runs threads in order; any other below 2^64 shuffles the schedule, always the same way.
+    Without ``races`` the build that looks for them checks bounds alone.
+    """
+
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    shared_bytes: int = 0
+    resident: int = 1 << 20
+    workers: int = 1
+    seed: int = 0
+    races: bool = True
 
 
 class Library:
@@ -271,31 +265,21 @@ class Library:
         )
         return parameters, int(kernel.max_threads)
 
-    def launch(
-        self,
-        name: str,
-        grid: Sequence[int],
-        block: Sequence[int],
-        arguments: Packed,
-        shared_bytes: int,
-        resident: int,
-        workers: int,
-        seed: int,
-        races: bool,
-    ) -> tuple[str, list[Any]]:
-        """Run a kernel; return the report of what went wrong (empty: nothing) and the races found."""
+    def launch(self, name: str, arguments: Packed, how: Launch) -> tuple[str, list[RaceRecord]]:
+        """Run a kernel to its end; return the report of what went wrong (empty: nothing) and the races found."""
+        extents = arguments.extents
         launch = _Launch(
             self._kernels[name],
             ctypes.addressof(arguments.pointers),
-            _extents(grid),
-            _extents(block),
-            shared_bytes,
-            resident,
-            workers,
-            seed,
-            ctypes.addressof(arguments.extents) if arguments.extents is not None else None,
-            len(arguments.extents) if arguments.extents is not None else 0,
-            races,
+            (*how.grid, 1, 1)[:3],
+            (*how.block, 1, 1)[:3],
+            how.shared_bytes,
+            how.resident,
+            how.workers,
+            how.seed,
+            None if extents is None else ctypes.addressof(extents),
+            0 if extents is None else len(extents),
+            how.races,
         )
         with self._lock:
             failed = self._launch(ctypes.addressof(launch), self._report, _REPORT_BYTES)
@@ -303,7 +287,7 @@ class Library:
             found = self._take_races() if self.detects_races else []
         return self.symbols.replace_marks(report), found
 
-    def _take_races(self) -> list[Any]:
+    def _take_races(self) -> list[RaceRecord]:
         capacity = 64
         while True:
             records = (RaceRecord * capacity)()
@@ -313,20 +297,14 @@ class Library:
             capacity = count
 
 
-def _extents(shape: Sequence[int]) -> tuple[int, int, int]:
-    x, y, z = (*shape, 1, 1)[:3]
-    return int(x), int(y), int(z)
-
-
 @functools.cache
-def _library(
-    source: Source,
-    defines: tuple[tuple[str, str], ...],
-    build: Build,
-    cooperative: bool,
-    _compiler: Compiler,
+def library_of(
+    source: Source, defines: tuple[tuple[str, str | int], ...], build: Build, cooperative: bool, _compiler: Compiler
 ) -> Library:
-    """Return a library, loaded once per process; what is loaded needs no look at the cache of compiled code."""
+    """Return the compiled kernels of a file, loaded once per process; errors as ``build_library``.
+
+    What is loaded needs no look at the cache of compiled code.
+    """
     return _loaded(build_library(source, dict(defines), build, cooperative=cooperative))
 
 
@@ -343,100 +321,3 @@ class KernelFault(GpuGraphError):
     """
 
     excerpt: tuple[str, ...] = ()
-
-
-class SimtKernel:
-    """A kernel ready to launch, and the races that the detector has found in its launches."""
-
-    def __init__(self, library: Library, source: Source, name: str) -> None:
-        self.parameters, self.max_threads = library.describe(name)
-        self.name = name
-        self.races: list[Race] = []
-        self._library = library
-        self._source = source
-
-    def __call__(
-        self,
-        grid: Sequence[int],
-        block: Sequence[int],
-        args: Sequence[Any],
-        shared_mem: int = 0,
-        *,
-        resident: int = 1 << 20,
-        workers: int = 1,
-        seed: int = 0,
-        races: bool = True,
-    ) -> None:
-        """Run the kernel to its end, in a grid of blocks of one to three extents.
-
-        The arguments are arrays, and NumPy scalars of exactly the widths that the kernel takes; ``shared_mem`` is
-        dynamic, bytes of a block; ``resident`` blocks may be under way at once, on ``workers`` threads of the host,
-        more than one only in the build ``"threads"``.  A seed of 0 runs threads in order; any other below 2^64 shuffles
-        the schedule, always the same way.  Without ``races`` the build that looks for them checks bounds alone.
-
-        Raises:
-            InputError: the arguments do not fit the kernel, or the launch exceeds a limit.
-            KernelFault: the kernel could not go on.
-        """
-        check_limits(self.name, grid, block, shared_mem, self.max_threads)
-        packed = pack(self.name, self.parameters, args, bounds=self._library.detects_races)
-        report, found = self._library.launch(self.name, grid, block, packed, shared_mem, resident, workers, seed, races)
-        if found:
-            self.races += describe_races(self.name, self._source, self._library.symbols, found)
-        if report:
-            what, excerpt = with_source(report, self._source, self.name)
-            fault = KernelFault(what, where=f"kernel {self.name}")
-            fault.excerpt = excerpt
-            raise fault
-
-
-class SimtModule:
-    """A kernel file, compiled when first used; takes the arguments of ``cupy.RawModule`` that make sense here.
-
-    Args:
-        path: a file of ``cuda_kernels/``, or the path of a .cu file.
-        options: of the compiler; ``-DNAME=VALUE`` alone is meaningful, others are ignored.
-        build: ``"plain"``, ``"threads"``, ``"sanitize"`` or ``"races"``.
-        cooperative: blocks wait for each other.
-
-    Raises:
-        InputError: there is no such file or build.
-    """
-
-    def __init__(
-        self,
-        *,
-        path: str | os.PathLike[str],
-        options: Sequence[str] = (),
-        build: str = "plain",
-        cooperative: bool = False,
-    ) -> None:
-        self.source = load_source(path)
-        self._defines = dict(_define(option) for option in options if option.startswith("-D"))
-        if build not in BUILDS:
-            raise unknown_name("build", build, BUILDS)
-        self._build = BUILDS[build]
-        self._cooperative = cooperative
-
-    @functools.cached_property
-    def library(self) -> Library:
-        """The compiled file.
-
-        Raises:
-            InputError: a user's file does not compile.
-            GpuGraphError: a file of gpugraph's own does not compile.
-            DeviceUnavailable: there is no compiler.
-        """
-        defines = tuple(self._defines.items())
-        return _library(self.source, defines, self._build, self._cooperative, find_compiler())
-
-    def get_function(self, name: str) -> SimtKernel:
-        """Return the kernel ``name``.  Raises InputError if the file does not compile or has no such kernel."""
-        return SimtKernel(self.library, self.source, name)
-
-
-def _define(option: str) -> tuple[str, str]:
-    name, _, value = option[2:].partition("=")
-    if not name.isidentifier():
-        raise InputError(f"'{option}' does not define a macro", remedy="write -DNAME or -DNAME=VALUE")
-    return name, value or "1"

@@ -6,13 +6,13 @@ its two accesses, on a line of its own directly above, or on the line that calls
 
 from __future__ import annotations
 
+import ctypes
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gpugraph.devices.kernel_file import Source
 from gpugraph.emulator.toolchain import KERNEL_LIST, SHIM
@@ -141,7 +141,22 @@ class Race:
         return f"{self.kernel}: {self.second} races with {self.first}, {array}{self.memory} memory"
 
 
-def describe_races(kernel: str, source: Source, symbols: Symbols, records: Iterable[Any]) -> list[Race]:
+class RaceRecord(ctypes.Structure):
+    """A race as the runtime records it; the meaning is in ``shim/races.h``."""
+
+    _fields_ = (
+        ("first_pc", ctypes.c_uint64),
+        ("second_pc", ctypes.c_uint64),
+        ("first_kind", ctypes.c_uint32),
+        ("second_kind", ctypes.c_uint32),
+        ("shared", ctypes.c_uint32),
+        ("first_thread", ctypes.c_uint32 * 2),
+        ("second_thread", ctypes.c_uint32 * 2),
+        ("argument", ctypes.c_int32),
+    )
+
+
+def describe_races(kernel: str, source: Source, symbols: Symbols, records: Iterable[RaceRecord]) -> list[Race]:
     """Return the races that the runtime recorded, by source line."""
     records = list(records)
     places = symbols.frames(pc for record in records for pc in (record.first_pc, record.second_pc))
@@ -158,7 +173,7 @@ def describe_races(kernel: str, source: Source, symbols: Symbols, records: Itera
     return races
 
 
-def _access(kind: int, frames: tuple[Frame, ...], thread: Any) -> Access:
+def _access(kind: int, frames: tuple[Frame, ...], thread: Sequence[int]) -> Access:
     if kind & _ATOMIC:
         name = "atomic" if kind & 4 else "volatile write" if kind & _WRITES else "volatile read"
     else:

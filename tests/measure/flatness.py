@@ -141,9 +141,9 @@ class Variables:
                 if compiled.cubin_path.name.startswith(self._stem):
                     yield int(raw.get_global(name).ptr)
             return
-        for (path, *_), module in self._device._modules.items():
-            if Path(path).stem == self._stem:
-                yield ctypes.addressof(ctypes.c_char.in_dll(module.library._handle, name))
+        libraries = {k._library for (path, *_), k in self._device._kernels.items() if Path(path).stem == self._stem}
+        for library in libraries:
+            yield ctypes.addressof(ctypes.c_char.in_dll(library._handle, name))
 
     def _move(self, host: np.ndarray[Any, Any], address: int, *, read: bool) -> None:
         pair = (host.ctypes.data, address) if read else (address, host.ctypes.data)

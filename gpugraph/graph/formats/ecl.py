@@ -25,22 +25,26 @@ def _sizes(width: int, vertices: int, arcs: int) -> tuple[int, int]:
     return bare, bare + 4 * arcs
 
 
-def _variant(source: Source) -> tuple[int, int, int] | None:
-    """Return width, vertices and arcs of the variant whose size fits; no file fits both."""
+def _variant(source: Source) -> tuple[int, int, int] | str:
+    """Return width, vertices and arcs of the variant whose size fits, no file fits both; or why neither does."""
+    size, why = len(source.data), []
     for width in (4, 8):
-        if len(source.data) < 3 * width:
+        if size < 3 * width:
+            why.append(f"{size} bytes are no {8 * width}-bit header")
             continue
-        vertices, arcs = (int(x) for x in source.section(0, 2, f"<i{width}"))
-        if vertices >= 0 and arcs >= 0 and len(source.data) in _sizes(width, vertices, arcs):
-            return width, vertices, arcs
-    return None
+        n, arcs = (int(x) for x in source.section(0, 2, f"<i{width}"))
+        plain, weighted = _sizes(width, n, arcs)
+        if n >= 0 and arcs >= 0 and size in (plain, weighted):
+            return width, n, arcs
+        why.append(f"in {8 * width} bits, {n} vertices and {arcs} arcs take {plain} or {weighted} bytes")
+    return f"cut short or no .egr: it has {size} bytes; {'; '.join(why)}"
 
 
 def read(source: Source) -> ArcList:
     """Read either variant.  Raises GraphFormatError if the size fits neither, or the rows are damaged."""
     variant = _variant(source)
-    if variant is None:
-        raise source.error(_why(source))
+    if isinstance(variant, str):
+        raise source.error(variant)
     width, n, arcs = variant
     offsets = source.section(2 * width, n + 1, f"<i{width}")
     start = (n + 3) * width
@@ -48,19 +52,6 @@ def read(source: Source) -> ArcList:
     weighted = len(source.data) == _sizes(width, n, arcs)[1] and arcs > 0
     weights = source.section(start + 4 * arcs, arcs, "<i4") if weighted else None
     return arcs_of_rows(source, offsets, targets, weights)
-
-
-def _why(source: Source) -> str:
-    size = len(source.data)
-    said = []
-    for width in (4, 8):
-        if size < 3 * width:
-            said.append(f"{size} bytes are no {8 * width}-bit header")
-            continue
-        n, arcs = (int(x) for x in source.section(0, 2, f"<i{width}"))
-        plain, weighted = _sizes(width, n, arcs)
-        said.append(f"in {8 * width} bits, {n} vertices and {arcs} arcs take {plain} or {weighted} bytes")
-    return f"cut short or no .egr: it has {size} bytes; {'; '.join(said)}"
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
@@ -80,6 +71,6 @@ FORMAT = Format(
     extensions=(".egr",),
     read=read,
     write=write,
-    fits=lambda source: _variant(source) is not None,
+    fits=lambda source: not isinstance(_variant(source), str),
     binary=True,
 )

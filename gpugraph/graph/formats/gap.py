@@ -79,8 +79,10 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     stream.write(np.uint8(graph.directed).tobytes())
     stream.write(np.array([graph.arcs, graph.vertices], "<i8").tobytes())
     _write_rows(graph, stream, weighted)
-    if graph.directed:
-        _write_rows(_reversed(graph), stream, weighted)
+    if graph.directed:  # and with every arc turned round
+        order = np.argsort(graph.targets, kind="stable")
+        starts, heads = row_starts(graph.targets, graph.vertices), arc_tails(graph)[order]
+        _write_rows(CSRGraph(starts, heads, graph.weights[order], directed=True), stream, weighted)
 
 
 def _write_rows(graph: CSRGraph, stream: IO[bytes], weighted: bool) -> None:
@@ -88,13 +90,6 @@ def _write_rows(graph: CSRGraph, stream: IO[bytes], weighted: bool) -> None:
     for _, heads, weights in arc_chunks(graph):
         columns = [heads.astype("<i4")] + [weights.astype("<i4")] * weighted
         stream.write(np.column_stack(columns).tobytes())
-
-
-def _reversed(graph: CSRGraph) -> CSRGraph:
-    """Return the graph with every arc turned round."""
-    tails = arc_tails(graph)
-    order = np.argsort(graph.targets, kind="stable")
-    return CSRGraph(row_starts(graph.targets, graph.vertices), tails[order], graph.weights[order], directed=True)
 
 
 FORMAT = Format(

@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ from gpugraph.graph.formats.lines import data_lines, integer, peek, tidy, words_
 from gpugraph.graph.formats.number_lines import Rows
 from gpugraph.graph.formats.text import parse_numbers, read_rows
 
+T = TypeVar("T")
 _ANSWERS = {"SSSP": "sssp.source-vertex", "WCC": None}
 """Algorithm of Graphalytics → the property that says where it starts."""
 _LINE = re.compile(
@@ -58,13 +60,15 @@ class _Said:
         return self.values[key][0] if key in self.values else None
 
     def count(self, key: str) -> int | None:
-        return None if key not in self.values else self._parsed(key, int, "a whole number")
+        return self._parsed(key, int, "a whole number")
 
     def flag(self, key: str) -> bool | None:
         known = {"true": True, "false": False}
-        return None if key not in self.values else self._parsed(key, lambda text: known[text.lower()], "true or false")
+        return self._parsed(key, lambda text: known[text.lower()], "true or false")
 
-    def _parsed(self, key: str, parse: Any, noun: str) -> Any:
+    def _parsed(self, key: str, parse: Callable[[str], T], noun: str) -> T | None:
+        if key not in self.values:
+            return None
         text, line = self.values[key]
         try:
             return parse(text)
@@ -91,16 +95,13 @@ def read(source: Source) -> ArcList:
     with Source(files["edge-file"], source.progress) as edges:
         tails, heads, weights = _edges(edges, said, ids, weighted if said.values else None)
     names = None if len(ids) and ids[0] == 0 and ids[-1] == len(ids) - 1 else ids
-    return ArcList(
-        tails,
-        heads,
-        weights,
-        len(ids),
-        directed=directed,
-        one_sided=directed is False,
-        vertex_names=names,
-        answers=_answers(source, said),
-    )
+    answers = {}  # one that starts somewhere only where the properties say where
+    for name, start in _ANSWERS.items():
+        output = Path(f"{_stem(source.path)}-{name}")
+        if output.is_file() and (start is None or start in said.values):
+            answers[name] = Answer(output, None if start is None else said.count(start))
+    undirected = directed is False
+    return ArcList(tails, heads, weights, len(ids), directed, undirected, vertex_names=names, answers=answers)
 
 
 def _stem(path: str) -> str:
@@ -233,16 +234,6 @@ def _check_count(said: _Said, key: str, found: int, noun: str, path: str) -> Non
     if promised not in (None, found):
         what = f"lists {found} {noun}, the properties promise {promised}"
         raise GraphFormatError(what, path=path, remedy="fetch it again")
-
-
-def _answers(source: Source, said: _Said) -> dict[str, Answer]:
-    """Return the reference outputs beside the graph; one that starts somewhere only where the properties say where."""
-    answers = {}
-    for name, start in _ANSWERS.items():
-        path = Path(f"{_stem(source.path)}-{name}")
-        if path.is_file() and (start is None or start in said.values):
-            answers[name] = Answer(path, None if start is None else said.count(start))
-    return answers
 
 
 FORMAT = Format(name="graphalytics", title="LDBC Graphalytics", extensions=(".properties", ".v"), read=read, ids="any")

@@ -13,23 +13,24 @@ from gpugraph.graph.formats.base import Format, arcs_of_rows
 from gpugraph.graph.formats.input_file import Source
 
 
-def _size(rows: int, arcs: int) -> int:
-    return 12 + 4 * (rows + 1) + 8 * arcs
-
-
-def fits(source: Source) -> bool:
-    """True if the header's counts ask for exactly the file's size."""
+def _misfit(source: Source) -> str:
+    """Return why the header's counts do not ask for exactly the file's size; empty if they do."""
     if len(source.data) < 12:
-        return False
+        return f"{len(source.data)} bytes are no header"
     rows, columns, arcs = (int(x) for x in source.section(0, 3, "<i4"))
-    return rows >= 0 and arcs >= 0 and rows == columns and len(source.data) == _size(rows, arcs)
+    if rows != columns or rows < 0 or arcs < 0:
+        return f"{rows} rows, {columns} columns and {arcs} arcs make no graph"
+    size = 12 + 4 * (rows + 1) + 8 * arcs
+    if len(source.data) != size:
+        return f"{rows} rows and {arcs} arcs would take {size} bytes, the file has {len(source.data)}"
+    return ""
 
 
 def read(source: Source) -> ArcList:
     """Read a binary CSR.  Raises GraphFormatError if the size does not fit, or the rows are damaged."""
-    if not fits(source):
+    if why := _misfit(source):
         raise source.error(
-            f"a .csr file, but neither gpugraph's (it does not begin with GPUGRAPH) nor Gunrock's ({_seen(source)})",
+            f"a .csr file, but neither gpugraph's (it does not begin with GPUGRAPH) nor Gunrock's ({why})",
             "fetch or write it again, or name its format with --input-format",
         )
     rows, arcs = source.field(0, "<i4", "rows"), source.field(8, "<i4", "arcs")
@@ -39,13 +40,11 @@ def read(source: Source) -> ArcList:
     return arcs_of_rows(source, offsets, targets, weights)
 
 
-def _seen(source: Source) -> str:
-    if len(source.data) < 12:
-        return f"{len(source.data)} bytes are no header"
-    rows, columns, arcs = (int(x) for x in source.section(0, 3, "<i4"))
-    if rows != columns or rows < 0 or arcs < 0:
-        return f"{rows} rows, {columns} columns and {arcs} arcs make no graph"
-    return f"{rows} rows and {arcs} arcs would take {_size(rows, arcs)} bytes, the file has {len(source.data)}"
-
-
-FORMAT = Format(name="gunrock", title="Gunrock .csr", extensions=(".csr",), read=read, fits=fits, binary=True)
+FORMAT = Format(
+    name="gunrock",
+    title="Gunrock .csr",
+    extensions=(".csr",),
+    read=read,
+    fits=lambda source: not _misfit(source),
+    binary=True,
+)

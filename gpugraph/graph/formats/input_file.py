@@ -6,7 +6,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -159,15 +159,6 @@ class Source:
                     self.progress(raw.tell(), self._bytes)
                 yield chunk
 
-    def _whole(self, chunks: Iterable[bytes]) -> bytearray:
-        """Return chunks as one, as long as there is memory: a small file may unpack to anything."""
-        content = bytearray()
-        for chunk in chunks:
-            # What grows moves now and then, by a part of itself.
-            self.require(len(content) // 8 + 2 * len(chunk))
-            content += chunk
-        return content
-
     def _piped(self, pipe: IO[bytes]) -> bytes:
         """Return what a pipe gives, unless that takes a quarter of the memory: what is made of it needs the rest."""
         content, most = bytearray(), available_memory() // 4
@@ -242,7 +233,11 @@ class Source:
         of any other array) and the file stays as it is.
         """
         if self.codec is not None:
-            return np.frombuffer(self._whole(self.chunks()), np.uint8)
+            content = bytearray()
+            for chunk in self.chunks():  # a small file may unpack to anything
+                self.require(len(content) // 8 + 2 * len(chunk))  # what grows moves now and then, by a part of itself
+                content += chunk
+            return np.frombuffer(content, np.uint8)
         if self._held is not None:
             return np.frombuffer(bytearray(self._held), np.uint8)
         if self._bytes <= READ_BYTES:

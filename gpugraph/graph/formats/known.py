@@ -4,43 +4,31 @@ from __future__ import annotations
 
 from gpugraph.compression import strip_suffix
 from gpugraph.errors import InputError, unknown_name
+from gpugraph.graph.formats import (
+    dimacs,
+    dot,
+    ecl,
+    edge_list,
+    galois,
+    gap,
+    graphalytics,
+    gunrock,
+    matrix_market,
+    metis,
+    native,
+    npz,
+    pbbs,
+    tables,
+)
 from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.dimacs import FORMAT as DIMACS
-from gpugraph.graph.formats.dot import FORMAT as DOT
-from gpugraph.graph.formats.ecl import FORMAT as ECL
 from gpugraph.graph.formats.edge_list import COUNTED, PLAIN, looks_numeric
-from gpugraph.graph.formats.edge_list import FORMAT as EDGE_LIST
-from gpugraph.graph.formats.galois import FORMAT as GALOIS
-from gpugraph.graph.formats.gap import FORMAT as GAP
-from gpugraph.graph.formats.graphalytics import FORMAT as GRAPHALYTICS
-from gpugraph.graph.formats.graphalytics import belongs
-from gpugraph.graph.formats.gunrock import FORMAT as GUNROCK
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.matrix_market import FORMAT as MATRIX_MARKET
-from gpugraph.graph.formats.metis import FORMAT as METIS
-from gpugraph.graph.formats.native import FORMAT as NATIVE
-from gpugraph.graph.formats.npz import FORMAT as NPZ
-from gpugraph.graph.formats.pbbs import FORMAT as PBBS
-from gpugraph.graph.formats.tables import GML, GRAPHML, NETWORKX, PARQUET, TABLE, is_table
+from gpugraph.graph.formats.tables import TABLE, is_table
 
+_OTHERS = npz, matrix_market, pbbs, dimacs, galois, graphalytics, edge_list, metis, gap, ecl
 FORMATS: tuple[Format, ...] = (
-    GUNROCK,
-    NATIVE,
-    PARQUET,
-    GRAPHML,
-    GML,
-    DOT,
-    NETWORKX,
-    NPZ,
-    MATRIX_MARKET,
-    PBBS,
-    DIMACS,
-    GALOIS,
-    GRAPHALYTICS,
-    EDGE_LIST,
-    METIS,
-    GAP,
-    ECL,
+    *(gunrock.FORMAT, native.FORMAT, tables.PARQUET, tables.GRAPHML, tables.GML, dot.FORMAT, tables.NETWORKX),
+    *(module.FORMAT for module in _OTHERS),
 )
 """In the order in which they are asked: a .csr without gpugraph's magic can only be Gunrock's."""
 
@@ -74,20 +62,20 @@ def recognise(source: Source) -> Format:
     for form in FORMATS:
         if form.sniff(head):
             return form
-    if belongs(source.path, source.extension) and not source.columns:
-        return GRAPHALYTICS
+    if graphalytics.belongs(source.path, source.extension) and not source.columns:
+        return graphalytics.FORMAT
     binary = looks_binary(head)
     by_name = [form for form in FORMATS if source.extension in form.extensions]
     by_name.sort(key=lambda form: form.binary is not binary)
-    if source.columns and by_name[:1] in ([], [EDGE_LIST]):
+    if source.columns and by_name[:1] in ([], [edge_list.FORMAT]):
         return TABLE
     if by_name:
-        return TABLE if by_name[0] is EDGE_LIST and is_table(source) else by_name[0]
+        return TABLE if by_name[0] is edge_list.FORMAT and is_table(source) else by_name[0]
     fitting = [form for form in FORMATS if form.binary and form.fits(source)] if binary else []
     if len(fitting) == 1:
         return fitting[0]
     if not binary and looks_numeric(head):
-        return EDGE_LIST
+        return edge_list.FORMAT
     tried = ", ".join(form.title for form in FORMATS)
     raise source.error("its format is not recognised", f"name it with --input-format; known are {tried}")
 

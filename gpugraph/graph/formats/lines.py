@@ -29,11 +29,7 @@ def tidy(block: bytes, comments: bytes) -> bytes:
         block = block.replace(b" \n", b"\n")
     if b"\n " in block:
         block = block.replace(b"\n ", b"\n")
-    return _without_comments(block.strip(b" "), comments)
-
-
-def _without_comments(block: bytes, comments: bytes) -> bytes:
-    """Return the lines that do not begin with one of the bytes; no line begins with a gap."""
+    block = block.strip(b" ")
     if not block or not any(comments[i : i + 1] in block for i in range(len(comments))):
         return block
     letters = np.frombuffer(block, np.uint8)

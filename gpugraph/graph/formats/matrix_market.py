@@ -14,10 +14,9 @@ Source: Boisvert, Pozo & Remington 1996, The Matrix Market Exchange Formats, NIS
 from __future__ import annotations
 
 from itertools import islice
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
@@ -70,8 +69,12 @@ def read(source: Source) -> ArcList:
     check_lines(source, columns, entries, "entries", line, "size line")
     arcs = columns.arcs(n, 1, directed=False if symmetric else None, one_sided=symmetric)
     if symmetric and rows.weighted:
-        there = isinstance(arcs.tails, DeviceColumn)
-        if columns.upper if there else _some_upper(arcs.tails, arcs.heads):
+        tails, heads = arcs.tails, arcs.heads  # in most symmetric matrices no entry lies above the diagonal
+
+        def above(low: int, high: int) -> bool:
+            return bool((heads[low:high] > tails[low:high]).any())
+
+        if columns.upper if isinstance(tails, DeviceColumn) else any(in_threads(above, even_ranges(len(tails)))):
             _refuse_contradiction(source, arcs.on_host())
     return arcs
 
@@ -96,12 +99,6 @@ def _banner(source: Source) -> tuple[bytes, bool]:
         if word not in known:
             raise source.error(f"a Matrix Market file of kind {shown(word)} is not supported", remedy, line=1)
     return kind, symmetry == b"symmetric"
-
-
-def _some_upper(tails: NDArray[Any], heads: NDArray[Any]) -> bool:
-    """Tell whether an entry lies above the diagonal; in most symmetric matrices none does."""
-    pieces = even_ranges(len(tails))
-    return any(in_threads(lambda low, high: bool((heads[low:high] > tails[low:high]).any()), pieces))
 
 
 def _refuse_contradiction(source: Source, arcs: ArcList) -> None:

@@ -44,19 +44,10 @@ def read(source: Source) -> ArcList:
         raise source.error("cannot be read as METIS", "name its format with --input-format, or correct it") from None
     loops = int((tails == heads).sum())
     if len(tails) not in (2 * edges, 2 * edges - loops, 2 * edges + loops):
-        raise source.error(
-            f"the header promises {edges} edges, so {2 * edges} neighbours; the lines hold {len(tails)}",
-            "fetch the file again or mend the header",
-            line=line,
-        )
-    return ArcList(
-        tails,
-        heads,
-        None if weights is None else narrow_weights(weights),
-        vertices,
-        directed=False,
-        vertex_names=numbered_from_one(vertices),
-    )
+        what = f"the header promises {edges} edges, so {2 * edges} neighbours; the lines hold {len(tails)}"
+        raise source.error(what, "fetch the file again or mend the header", line=line)
+    weights = None if weights is None else narrow_weights(weights)
+    return ArcList(tails, heads, weights, vertices, directed=False, vertex_names=numbered_from_one(vertices))
 
 
 def _header(source: Source) -> tuple[int, int, int, int, bool]:
@@ -66,11 +57,8 @@ def _header(source: Source) -> tuple[int, int, int, int, bool]:
         raise source.error("ends before its header", "fetch the file again")
     line, fields = found[0]
     if not 2 <= len(fields) <= 4 or (len(fields) > 2 and not _FORMAT.match(fields[2])):
-        raise source.error(
-            "the header is not 'vertices edges [format [weights a vertex]]'",
-            "mend the header, or name the format with --input-format",
-            line=line,
-        )
+        what = "the header is not 'vertices edges [format [weights a vertex]]'"
+        raise source.error(what, "mend the header, or name the format with --input-format", line=line)
     vertices = header_count(source, fields[0], "number of vertices", line)
     edges = header_count(source, fields[1], "number of edges", line)
     check_vertices(source, vertices, line)
@@ -145,11 +133,8 @@ def _diagnose(source: Source, header: int, vertices: int, before: int, weighted:
         except ValueError as error:
             raise source.error(str(error), "mend that line", line=number) from None
     if lines < vertices:
-        raise source.error(
-            f"ends after the lines of {lines} of {vertices} vertices",
-            "fetch the file again; an isolated vertex has an empty line",
-            line=max(number, header),
-        )
+        what = f"ends after the lines of {lines} of {vertices} vertices"
+        raise source.error(what, "fetch the file again; an isolated vertex has an empty line", max(number, header))
 
 
 def _check_line(line: bytes, lines: int, vertices: int, before: int, weighted: bool) -> None:

@@ -7,6 +7,7 @@ header is compared with the bytes behind it before anything is allocated, and no
 from __future__ import annotations
 
 import io
+import math
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -72,9 +73,7 @@ def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], Non
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Python 2's numbers and odd escapes in the header: it is read or it is not
         shape, _, dtype = read_header(stream, max_header_size=_LONGEST_HEADER)
-    count = 1
-    for extent in shape:
-        count *= extent
+    count = math.prod(shape)
     data = stream.getbuffer()[stream.tell() :]
     if dtype.hasobject or len(shape) > 1 or dtype.itemsize == 0:
         raise NoPlainArrayError(f"{info.filename} is no plain array of numbers")
@@ -84,7 +83,11 @@ def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], Non
 
 
 def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
-    kind = _format(source, _array(source, archive, "format"))
+    form = _array(source, archive, "format")
+    item = form.reshape(-1)[0] if form.size == 1 else b"?"
+    kind = item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
+    if kind not in ("csr", "csc", "coo"):
+        raise _damaged(source, f"a matrix of format {kind!r}; save it as csr")
     wanted = ("shape", "row", "col") if kind == "coo" else ("shape", "indices", "indptr")
     shape, first, second = (_array(source, archive, name) for name in wanted)
     if shape.shape != (2,) or any(a.dtype.kind not in "iu" or a.ndim != 1 for a in (shape, first, second)):
@@ -120,15 +123,6 @@ def _summed(source: Source, arcs: ArcList) -> ArcList:
         return summed(replace(arcs, weights=arcs.weights_or_ones), pattern=pattern)
     except InputError as error:
         raise placed(error, source.path) from error
-
-
-def _format(source: Source, value: NDArray[Any]) -> str:
-    """Return the kind of matrix.  Raises GraphFormatError if it is not one of those that are read."""
-    item = value.reshape(-1)[0] if value.size == 1 else b"?"
-    kind = item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
-    if kind not in ("csr", "csc", "coo"):
-        raise _damaged(source, f"a matrix of format {kind!r}; save it as csr")
-    return kind
 
 
 def _weights(source: Source, data: NDArray[Any]) -> NDArray[Any] | None:

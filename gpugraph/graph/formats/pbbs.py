@@ -8,6 +8,7 @@ Source: Shun, Blelloch et al. 2012, The Problem Based Benchmark Suite; its page 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
@@ -56,20 +57,14 @@ def _numbers(source: Source, words: list[bytes], start: int, stop: int, *, reals
         except (ValueError, OverflowError):
             continue
         return numbers
-    place = next(i for i in range(start, stop) if not _reads(words[i], float if reals else int))
-    text = words[place][:40].decode("utf-8", "replace")
-    raise source.error(
-        f"word {place + 1}, '{text}', is no {'number' if reals else 'integer'}",
-        "correct the word, or write the file again",
-    )
-
-
-def _reads(word: bytes, kind: type) -> bool:
-    try:
-        np.array([word], "S").astype(np.float64 if kind is float else np.int64)
-    except (ValueError, OverflowError):
-        return False
-    return True
+    place = start
+    with suppress(ValueError, OverflowError):
+        while True:
+            part[place - start : place - start + 1].astype(np.float64 if reals else np.int64)
+            place += 1
+    what = f"word {place + 1}, '{words[place][:40].decode('utf-8', 'replace')}', is no"
+    remedy = "correct the word, or write the file again"
+    raise source.error(f"{what} {'number' if reals else 'integer'}", remedy)
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:

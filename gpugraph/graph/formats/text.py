@@ -208,7 +208,7 @@ def _weight(word: bytes, real: bool) -> int | float:
         number = float(word)
     except ValueError:
         raise ValueError(f"the weight {shown(word)} is not a number") from None
-    if number != number:
+    if math.isnan(number):
         raise ValueError("a weight that is not a number (NaN)")
     if abs(number) == math.inf and b"inf" not in word.lower():
         raise ValueError(f"the weight {shown(word)} is beyond what a double holds")
@@ -251,11 +251,8 @@ def write_rows(
         if lower:
             keep = heads < tails
             tails, heads, values = tails[keep], heads[keep], values[keep]
-        columns = (
-            {"tail": tails + base, "head": heads + base}
-            if names is None
-            else {"tail": names[tails], "head": names[heads]}
-        )
+        ends = (tails + base, heads + base) if names is None else (names[tails], names[heads])
+        columns = dict(zip(("tail", "head"), ends, strict=True))
         if weights:
             # A float32 is written as the float64 it equals, so that reading gives the same number back.
             columns["weight"] = values.astype(np.float64) if values.dtype.kind == "f" else values
@@ -270,15 +267,12 @@ def write_lines(stream: IO[bytes], columns: dict[str, NDArray[Any]], prefix: str
     except ModuleNotFoundError:
         head = [prefix] if prefix else []
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        stream.writelines((delimiter.join([*head, *map(_shortest, row)]) + "\n").encode() for row in rows)
+        # The shortest decimal number that is read as the same, a whole real without a point.
+        texts = ([*head, *(repr(number).removesuffix(".0") for number in row)] for row in rows)
+        stream.writelines((delimiter.join(text) + "\n").encode() for text in texts)
         return
     if prefix:
         columns = {"prefix": pa.repeat(prefix, len(columns["tail"])), **columns}
     csv.write_csv(
         pa.table(columns), stream, csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
     )
-
-
-def _shortest(number: float) -> str:
-    """Return the shortest decimal number that is read as ``number``, a whole real without a point."""
-    return repr(number).removesuffix(".0")
