@@ -13,6 +13,8 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import IO, Any, cast
 
 SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
@@ -42,29 +44,22 @@ def codec_of_content(head: bytes, path: str | os.PathLike[str] = "") -> str | No
     A binary graph of 559,903 vertices begins with gzip's three bytes, so gzip has to decompress a little
     before it is believed, unless the name says gzip as well.
     """
-    if _is_zstd(head, path):
+    at = 0
+    while head[at + 1 : at + 4] == _SKIPPABLE and head[at] >> 4 == 5:
+        at += 8 + int.from_bytes(head[at + 4 : at + 8], "little")
+    # The first frame that is not to be passed over is one of zstd's, or lies beyond the head in a .zst.
+    if head.startswith(_ZSTD, at) or (at >= len(head) > 0 and codec_of_name(path) == "zstd"):
         return "zstd"
     if head.startswith(_XZ):
         return "xz"
     if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"):
         return "bzip2"
-    if head.startswith(_GZIP):
-        if codec_of_name(path) == "gzip":
-            return "gzip"
+    if head.startswith(_GZIP) and codec_of_name(path) != "gzip":
         try:
             zlib.decompressobj(31).decompress(head, 1)
         except zlib.error:
             return None
-        return "gzip"
-    return None
-
-
-def _is_zstd(head: bytes, path: str | os.PathLike[str]) -> bool:
-    """True if the first frame that is not to be passed over is one of zstd's, or lies beyond ``head`` in a .zst."""
-    at = 0
-    while head[at + 1 : at + 4] == _SKIPPABLE and head[at] >> 4 == 5:
-        at += 8 + int.from_bytes(head[at + 4 : at + 8], "little")
-    return head.startswith(_ZSTD, at) or (at >= len(head) > 0 and codec_of_name(path) == "zstd")
+    return "gzip" if head.startswith(_GZIP) else None
 
 
 def open_reader(stream: IO[bytes], codec: str | None) -> IO[bytes]:
@@ -75,27 +70,23 @@ def open_reader(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     if codec is None:
         return stream
     if codec == "gzip":
-        return cast(IO[bytes], _gzip_reader()(fileobj=stream, mode="rb"))
+        reader: Callable[..., Any] = gzip.GzipFile
+        with suppress(ImportError):  # several times as fast
+            from isal import igzip
+
+            reader = igzip.IGzipFile
+        return cast(IO[bytes], reader(fileobj=stream, mode="rb"))
     if codec == "bzip2":
         return cast(IO[bytes], io.BufferedReader(_Parts(stream, bz2.BZ2Decompressor), _BLOCK))
     if codec == "xz":
-        return cast(IO[bytes], io.BufferedReader(_Parts(stream, _xz, padding=4), _BLOCK))
+        begin = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)
+        return cast(IO[bytes], io.BufferedReader(_Parts(stream, begin, padding=4), _BLOCK))
     import pyarrow
 
     return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd"))
 
 
-def _gzip_reader() -> Any:
-    """Return ISA-L's reader of gzip, several times as fast as zlib's, or that where there is no ISA-L."""
-    try:
-        from isal import igzip
-    except ImportError:
-        return gzip.GzipFile
-    return igzip.IGzipFile
-
-
-def _xz() -> lzma.LZMADecompressor:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
+_Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
 
 
 class _Parts(io.RawIOBase):
@@ -106,7 +97,9 @@ class _Parts(io.RawIOBase):
     bytes may lie, none if 0.
     """
 
-    def __init__(self, stream: IO[bytes], begin: Callable[[], Any], padding: int = 0):
+    def __init__(
+        self, stream: IO[bytes], begin: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor], padding: int = 0
+    ):
         self._stream = stream
         self._begin = begin
         self._padding = padding

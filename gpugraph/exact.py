@@ -42,12 +42,9 @@ def exact_sum(array: NDArray[Any]) -> int | float:
     That is ±inf where infinities of one sign take part or the sum is beyond float64, NaN where both signs or a NaN do.
     """
     if array.dtype.kind == "f":
-        return _sum_of_reals(array)
-    return _sum_of_integers(array)
-
-
-def _sum_of_integers(array: NDArray[Any]) -> int:
-    """Return the sum of an integer array as a Python int."""
+        if len(array) <= _FEW and np.all(np.abs(array, dtype=np.float64) <= _NEVER_BEYOND):
+            return math.fsum(array.tolist())
+        return _sum_in_bins(array)
     total = 0
     wide = np.int64 if array.dtype.kind == "i" else np.uint64
     for start in range(0, len(array), _CHUNK):
@@ -61,15 +58,8 @@ def _sum_of_integers(array: NDArray[Any]) -> int:
     return total
 
 
-def _sum_of_reals(array: NDArray[Any]) -> float:
-    """Return the correctly rounded sum of a float32 or float64 array."""
-    if len(array) <= _FEW and np.all(np.abs(array, dtype=np.float64) <= _NEVER_BEYOND):
-        return math.fsum(array.tolist())
-    return _sum_in_bins(array)
-
-
 def _sum_in_bins(array: NDArray[Any]) -> float:
-    """Return the same by the superaccumulator."""
+    """Return the correctly rounded sum of a float32 or float64 array by the superaccumulator."""
     step = _PIECE if array.dtype == np.float64 else _CHUNK
     bins = np.zeros((threads(), 2, _EXPONENTS), np.int64)
     specials = np.zeros((threads(), 3), np.int64)

@@ -109,8 +109,13 @@ def replaced(path: str | os.PathLike[str], *, lasting: bool = True) -> Iterator[
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    if lasting:
-        _sync_folder(folder)
+    if lasting:  # the new name itself is to survive a power cut, where the system can do that
+        with contextlib.suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
 class _Discarded(Exception):
@@ -157,16 +162,6 @@ def _through(raw: IO[bytes], shown: str, mode: str) -> Iterator[IO[Any]]:
         raise
     if packed is not raw:
         packed.close()
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name itself survive a power cut, where the system can do that."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 # ------------------------------------------------------------------ files that travel with the package

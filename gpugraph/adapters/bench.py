@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gpugraph.adapters.call_profile import showing
@@ -74,24 +74,26 @@ def bench(
         InputError: an unknown name, or no cell could be measured at all.
     """
     names = [*_listed("algo", algo), *(_PEER + name.removeprefix(_PEER) for name in _listed("peer", peer))]
-    if not names:
-        raise InputError("there is no algorithm to measure", remedy='name one, or leave algo at "auto"')
-    for name in names:
-        _check_name(problem, name.partition("@")[0])
     chosen = options or {}
-    for name in chosen:
-        if name not in {given.partition("@")[0] for given in names}:
-            raise unknown_name("algorithm with options", name, names)
+    _check_names(problem, names, chosen)
     sampling = _sampling(repeat, target, max_seconds)
     found: list[Record] = []
     raised: list[Exception] = []
+
+    def cell_of(graph: object, name: str) -> Cell:
+        algorithm, _, own = name.partition("@")
+        if algorithm.startswith(_PEER) and not own:
+            own = next((str(one["device"]) for one in describe_peers() if one["name"] == algorithm), "")
+        how: dict[str, Any] = {"options": chosen.get(algorithm, {}), "verify": verify, "repeat": repeat}
+        cell = Cell(problem, graph, algorithm, own or device, source=source, **how)
+        check_counts(cell)
+        return cell
+
     with contextlib.ExitStack() as stack:
         store = None if save is None else stack.enter_context(Store(save, resume=True, wait_s=WAIT_S))
         tell, session = stack.enter_context(showing(progress)), stack.enter_context(Session())
         for graph in graphs if isinstance(graphs, list) else [graphs]:
-            cells = [_cell(problem, graph, name, device, source, chosen, verify, repeat) for name in names]
-            for cell in cells:
-                check_counts(cell)
+            cells = [cell_of(graph, name) for name in names]
             ended: dict[int, Record] = {}
 
             def finished(i: int, record: Record, ended: dict[int, Record] = ended) -> None:
@@ -125,7 +127,7 @@ def _notices(records: Sequence[Record]) -> list[str]:
     ]
 
 
-def _sampling(repeat: Any, target: Any, max_seconds: Any) -> Sampling:
+def _sampling(repeat: int, target: float | str, max_seconds: float) -> Sampling:
     """Return how to sample; raise InputError where one of them is no number that makes sense."""
     share = parse_share("target", target) if isinstance(target, str) else target
     for name, value, kind in (("repeat", repeat, int), ("target", share, float), ("max_seconds", max_seconds, float)):
@@ -134,7 +136,7 @@ def _sampling(repeat: Any, target: Any, max_seconds: Any) -> Sampling:
     return Sampling(share, min_samples=repeat, max_samples=max(repeat, 1000), time_limit_s=max_seconds, together=True)
 
 
-def _listed(what: str, names: Any) -> list[str]:
+def _listed(what: str, names: str | Sequence[str]) -> list[str]:
     listed = [part.strip() for part in names.split(",") if part.strip()] if isinstance(names, str) else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise InputError(
@@ -143,29 +145,19 @@ def _listed(what: str, names: Any) -> list[str]:
     return list(listed)
 
 
-def _check_name(problem: str, name: str) -> None:
-    """Refuse an algorithm or a peer that does not exist."""
+def _check_names(problem: str, names: Sequence[str], with_options: Iterable[str]) -> None:
+    """Refuse algorithms or peers that do not exist, and options of one that is not asked for."""
+    if not names:
+        raise InputError("there is no algorithm to measure", remedy='name one, or leave algo at "auto"')
     known = {algorithm.name for algorithm in algorithms(problem)} | installed().keys() | {"auto"}
-    if name.startswith(_PEER):
-        peers = [str(one["name"]) for one in describe_peers()]
-        if name not in peers:
-            raise unknown_name("peer", name.removeprefix(_PEER), [one.removeprefix(_PEER) for one in peers])
-    elif ":" not in name and not name.endswith(".py") and name not in known:
-        raise unknown_name("algorithm", name, known)
-
-
-def _cell(
-    problem: str,
-    graph: Any,
-    name: str,
-    device: str,
-    source: Any,
-    options: Mapping[str, Mapping[str, Any]],
-    verify: str,
-    repeat: int,
-) -> Cell:
-    algorithm, _, own = name.partition("@")
-    if algorithm.startswith(_PEER) and not own:
-        own = next((str(one["device"]) for one in describe_peers() if one["name"] == algorithm), "")
-    given = options.get(algorithm, {})
-    return Cell(problem, graph, algorithm, own or device, source=source, options=given, verify=verify, repeat=repeat)
+    asked = [name.partition("@")[0] for name in names]
+    for name in asked:
+        if name.startswith(_PEER):
+            peers = [str(one["name"]) for one in describe_peers()]
+            if name not in peers:
+                raise unknown_name("peer", name.removeprefix(_PEER), [one.removeprefix(_PEER) for one in peers])
+        elif ":" not in name and not name.endswith(".py") and name not in known:
+            raise unknown_name("algorithm", name, known)
+    for name in with_options:
+        if name not in asked:
+            raise unknown_name("algorithm with options", name, names)

@@ -116,7 +116,8 @@ def last_call() -> Call | None:
 @contextmanager
 def showing(progress: bool | None = None) -> Iterator[Callable[[str], None]]:
     """Show what goes on for more than two seconds, by default (None) in a notebook or on a terminal."""
-    notebook = _notebook()
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    notebook = hasattr(shell, "kernel")
     wanted = (notebook or sys.stderr.isatty()) if progress is None else progress
     stream: Any = _Beneath() if notebook and wanted else None
     from gpugraph.cli.output import Progress
@@ -127,12 +128,6 @@ def showing(progress: bool | None = None) -> Iterator[Callable[[str], None]]:
         finally:
             if stream is not None:
                 stream.clear()
-
-
-def _notebook() -> bool:
-    """Tell whether this runs in the kernel of a notebook."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return hasattr(shell, "kernel")
 
 
 class _Beneath:
@@ -147,21 +142,16 @@ class _Beneath:
 
     def write(self, text: str) -> int:
         """Show a line in the place of the one before."""
-        if text.strip():
-            self._show(text.strip())
+        from IPython.display import HTML, display  # type: ignore[import-not-found]
+
+        if text.strip() and self._handle is None:
+            self._handle = display(HTML(card(text.strip(), [])), display_id=True)
+        elif text.strip():
+            self._handle.update(HTML(card(text.strip(), [])))
         return len(text)
 
     def flush(self) -> None:
         """Do nothing: every line is shown at once."""
-
-    def _show(self, text: str) -> None:
-        from IPython.display import HTML, display  # type: ignore[import-not-found]
-
-        shown = HTML(card(text, []))
-        if self._handle is None:
-            self._handle = display(shown, display_id=True)
-        else:
-            self._handle.update(shown)
 
     def clear(self) -> None:
         """Take the line away."""

@@ -215,7 +215,17 @@ class Records(Sequence[Measured]):
         """
         ink = DARK if dark else LIGHT
         if y in _OF_TIMES:
-            return Plot(_chart_of_times(_OF_TIMES[y], self, ink, y, title, width, height))
+            cells = label(self)
+            if not (found := _OF_TIMES[y](cells, ink)):
+                remedy = "one sample has no spread, a failed cell no phases"
+                raise InputError(f"no record has a value for '{y}'", remedy=remedy)
+            palette = colors(cells, ink)
+            parts: list[Spec] = [
+                {**paint(one.spec, palette), "title": one.title, "width": width, "height": height or one.height}
+                for one in found
+            ]
+            spec = parts[0] if len(parts) == 1 else {"vconcat": parts}  # one beneath the other
+            return Plot({**spec, "config": config(ink), **({} if title is None else {"title": title})})
         if y not in VALUES:
             raise unknown_name("value to draw", y, [*VALUES, *_OF_TIMES])
         options = {"by": by, "where": where, "title": title, "width": width, "height": height, "log": log}
@@ -265,29 +275,6 @@ def _verdict(record: Record) -> str:
         return f"{record.outcome}: {record.message}"
     by = f" by {check.method}" if check.method and check.method != "none" else ""
     return f"{record.status}{by}: {check.detail or ''}".rstrip(": ")
-
-
-def _chart_of_times(
-    charts: Callable[[Sequence[Labelled], Ink], list[Chart]],
-    records: Sequence[Record],
-    ink: Ink,
-    y: str,
-    title: str | None,
-    width: int,
-    height: int | None,
-) -> Spec:
-    """Return the figures of a report that show times, one beneath the other."""
-    cells = label(records)
-    found = charts(cells, ink)
-    if not found:
-        raise InputError(f"no record has a value for '{y}'", remedy="one sample has no spread, a failed cell no phases")
-    palette = colors(cells, ink)
-    parts = [
-        {**paint(one.spec, palette), "title": one.title, "width": width, "height": height or one.height}
-        for one in found
-    ]
-    spec: Spec = parts[0] if len(parts) == 1 else {"vconcat": parts}
-    return {**spec, "config": config(ink), **({} if title is None else {"title": title})}
 
 
 def read_records(*paths: str | os.PathLike[str]) -> Records:

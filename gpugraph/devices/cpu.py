@@ -23,26 +23,21 @@ class CpuDevice:
         self.threads = int(limit) if limit.isascii() and limit.isdigit() and int(limit) > 0 else usable_cores()
 
     def stopwatch(self) -> HostStopwatch:
-        """Return a stopwatch of the host's monotonic clock."""
         return HostStopwatch()
 
     def phase_clock(self) -> HostClock:
-        """Return a clock that times inner phases by the host's monotonic clock."""
         return HostClock()
 
     def synchronize(self) -> None:
         """Return at once: a CPU algorithm has ended when it returns."""
 
     def describe(self) -> dict[str, Any]:
-        """Return the ``device`` object of a record."""
         return {"kind": self.kind, "name": self.name, "threads": self.threads, "memory_bytes": self.memory()[1]}
 
     def memory(self) -> tuple[int, int]:
-        """Return (free, total) bytes of the host's memory."""
         return available_memory(), total_memory()
 
     def require(self, needed: int) -> None:
-        """Check that ``needed`` more bytes fit; raise OutOfMemory with both figures if not."""
         require_memory(needed, self.kind)
 
     def reset_peak(self) -> None:

@@ -18,7 +18,15 @@ from numpy.typing import DTypeLike, NDArray
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
 from gpugraph.devices.context import begin_context
-from gpugraph.devices.cuda_runtime import DeviceMemory, check_index, import_cupy, translate, translated
+from gpugraph.devices.cuda_runtime import (
+    ON_DEVICE,
+    TO_HOST,
+    DeviceMemory,
+    check_index,
+    import_cupy,
+    translate,
+    translated,
+)
 from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaReply, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvrtc import parameter_sizes
@@ -30,7 +38,6 @@ from gpugraph.errors import DeviceUnavailable, GpuGraphError, unknown_name
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
 _FILL_BLOCK = 256
 _SORT_SLACK = 16  # a radix sort holds a second list, and counts of digits, well below one such part of it
-_TO_HOST, _ON_DEVICE = 2, 3  # cudaMemcpyKind
 _DLPACK_CUDA = 2  # kDLCUDA
 
 _FAILED: list[Any] = []
@@ -93,13 +100,11 @@ class CudaDevice:
         return self._memory.array(shape, dtype)
 
     def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
-        """Return an array filled with ``value``."""
         array = self.empty(shape, dtype)
         self.fill(array, value)
         return array
 
     def fill(self, array: Array, value: Any) -> None:
-        """Set every element of ``array`` to ``value``, in stream order."""
         self._contiguous(array)
         if array.size == 0:
             return
@@ -115,7 +120,6 @@ class CudaDevice:
         kernel(covering_grid(self, array.size, _FILL_BLOCK), _FILL_BLOCK, (array, bits, np.int64(array.size)))
 
     def copy(self, target: Array, source: Array) -> None:
-        """Copy one device array over another of the same size and dtype, in stream order."""
         self._contiguous(target)
         self._contiguous(source)
         if target.size != source.size or target.dtype != source.dtype:
@@ -125,7 +129,7 @@ class CudaDevice:
         if target.size:
             with translated(self.label, "copying an array"):
                 self._runtime.memcpyAsync(
-                    target.data.ptr, source.data.ptr, source.nbytes, _ON_DEVICE, self._stream_pointer
+                    target.data.ptr, source.data.ptr, source.nbytes, ON_DEVICE, self._stream_pointer
                 )
 
     def adopt(self, array: Any) -> Array | None:
@@ -188,7 +192,6 @@ class CudaDevice:
         return made
 
     def download(self, array: Array) -> NDArray[Any]:
-        """Return a copy of a device array on the host; waits for the work before it."""
         self._contiguous(array)
         made = np.empty(array.shape, array.dtype)
         if array.size == 0:
@@ -203,7 +206,6 @@ class CudaDevice:
         return made
 
     def download_counted(self, array: Array, count: Array) -> NDArray[Any]:
-        """Return a copy of the first ``count[0]`` elements of a flat device array; see ``Device.download_counted``."""
         if array.nbytes + count.nbytes > _SMALL:
             return self.download(array[: int(self.read(count))])
         self._contiguous(array)
@@ -230,7 +232,7 @@ class CudaDevice:
         runtime, stream = self._runtime, self._stream_pointer
         try:
             for source, size, place in parts:
-                runtime.memcpyAsync(self._small_pointer + place, source, size, _TO_HOST, stream)
+                runtime.memcpyAsync(self._small_pointer + place, source, size, TO_HOST, stream)
             self.interrupts.wait()
             runtime.streamSynchronize(stream)
         except Exception as error:
@@ -242,7 +244,6 @@ class CudaDevice:
     # ------------------------------------------------------------------ kernels
 
     def kernel(self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False) -> CudaKernel:
-        """Return the kernel ``name`` of a file, compiled and loaded; see ``Device.kernel``."""
         key = (file, name, tuple(sorted((defines or {}).items())), cooperative)
         kernel = self._kernels.get(key)
         if kernel is None:
@@ -271,7 +272,6 @@ class CudaDevice:
         return self._modules[key][1:]
 
     def synchronize(self) -> None:
-        """Wait until everything launched has ended; raise what went wrong in it."""
         with translated(self.label, f"after {self.last_kernel}"):
             self.interrupts.wait()
             self._runtime.streamSynchronize(self._stream_pointer)
@@ -291,18 +291,15 @@ class CudaDevice:
         return self._copy_streams[-1]
 
     def mark(self) -> CudaMark:
-        """Return a mark behind everything launched so far."""
         return CudaMark(self, self.stream)
 
     def wait_for(self, mark: Mark) -> None:
-        """Let the launches that follow wait for the mark of another stream; the host goes on."""
         assert isinstance(mark, CudaMark)
         self.stream.wait_event(mark.event)
 
     # ------------------------------------------------------------------ clocks and figures
 
     def stopwatch(self) -> Stopwatch:
-        """Return a stopwatch of two CUDA events."""
         return CudaStopwatch(self)
 
     def phase_clock(self) -> Clock:
@@ -311,7 +308,6 @@ class CudaDevice:
         return CudaClock(self, nvtx if self.profile and nvtx.available else None)
 
     def describe(self) -> dict[str, Any]:
-        """Return the ``device`` object of a record."""
         runtime = self._runtime
         return {
             "kind": self.kind,
@@ -329,19 +325,15 @@ class CudaDevice:
         }
 
     def memory(self) -> tuple[int, int]:
-        """Return (free, total) bytes of device memory."""
         return self._memory.figures()
 
     def require(self, needed: int) -> None:
-        """Check that ``needed`` more bytes fit; raise OutOfMemory with both figures if not."""
         self._memory.require(needed)
 
     def reset_peak(self) -> None:
-        """Forget the peak of allocated bytes."""
         self._memory.peak = self._memory.allocated
 
     def peak_bytes(self) -> int:
-        """Return the peak of bytes allocated through this device since ``reset_peak``."""
         return self._memory.peak
 
     def allocated_bytes(self) -> int:

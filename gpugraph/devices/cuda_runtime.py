@@ -15,6 +15,7 @@ from gpugraph.devices.nvrtc import INSTALL
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.quantities import exactly
 
+TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # cudaMemcpyKind
 _OUT_OF_MEMORY = 2  # the same number in the runtime's and in the driver's list
 _STALE = "remove the cache of compiled code ($GPUGRAPH_CACHE_DIR or ~/.cache/gpugraph) and try again"
 _UNAVAILABLE = {

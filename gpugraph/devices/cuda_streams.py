@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import NullClock
 from gpugraph.devices.base import Mark, check_copy
-from gpugraph.devices.cuda_runtime import translated
-
-_TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
+from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST, translated
 
 
 class Events:
@@ -59,11 +57,9 @@ class CudaStopwatch:
         weakref.finalize(self, device.events.give, self._start, self._stop)
 
     def start(self) -> None:
-        """Mark the beginning, in stream order."""
         self._start.record(self._device.stream)
 
     def stop(self) -> None:
-        """Mark the end, in stream order."""
         self._stop.record(self._device.stream)
 
     @property
@@ -147,12 +143,10 @@ class CudaMark:
         weakref.finalize(self, device.events.give, self.event).atexit = False
 
     def wait(self) -> None:
-        """Let the host wait; raises what went wrong before the mark."""
         with translated(self._device.label, f"after {self._device.last_kernel}"):
             self.event.synchronize()
 
     def seconds_since(self, earlier: Mark) -> float:
-        """Return the seconds between the two; waits for both."""
         assert isinstance(earlier, CudaMark)
         earlier.wait()
         self.wait()
@@ -170,33 +164,28 @@ class CudaCopies:
         self._pointer = int(self.stream.ptr)
 
     def upload(self, target: Any, source: NDArray[Any]) -> None:
-        """Begin the copy."""
         check_copy(target, source)
         if source.size:
             with translated(self._device.label, "copying to the device"):
-                self._memcpy(target.data.ptr, source.ctypes.data, source.nbytes, _TO_DEVICE, self._pointer)
+                self._memcpy(target.data.ptr, source.ctypes.data, source.nbytes, TO_DEVICE, self._pointer)
 
     def download(self, target: NDArray[Any], source: Any) -> None:
-        """Begin the copy."""
         check_copy(target, source)
         if target.size:
             with translated(self._device.label, "copying to the host"):
-                self._memcpy(target.ctypes.data, source.data.ptr, target.nbytes, _TO_HOST, self._pointer)
+                self._memcpy(target.ctypes.data, source.data.ptr, target.nbytes, TO_HOST, self._pointer)
 
     def wait_for(self, mark: Mark) -> None:
-        """Let the stream wait for the mark; the host goes on."""
         assert isinstance(mark, CudaMark)
         self.stream.wait_event(mark.event)
 
     def mark(self) -> CudaMark:
-        """Return a mark."""
         return CudaMark(self._device, self.stream)
 
 
 # ------------------------------------------------------------------ Ctrl-C while a GPU is at work
 
 _NOT_READY = 600  # cudaErrorNotReady
-_TO_DEVICE = 1  # cudaMemcpyKind
 _EAGER_S = 0.1
 """For so long the host asks without a pause, as CUDA's own wait does."""
 _PAUSE_SHARE = 1e-3
@@ -247,7 +236,7 @@ class Interrupts:
         """End the launches that can be stopped, and wait for it."""
         while self._stops and self._runtime.streamQuery(self._stream) == _NOT_READY:
             for stop in self._stops:
-                self._runtime.memcpyAsync(stop, self._word.ctypes.data, 4, _TO_DEVICE, self._orders.ptr)
+                self._runtime.memcpyAsync(stop, self._word.ctypes.data, 4, TO_DEVICE, self._orders.ptr)
             self._runtime.streamSynchronize(self._orders.ptr)
             time.sleep(_REPEAT_S)
         self._stops.clear()
@@ -271,12 +260,10 @@ class CudaReply:
         self._number = self._seen[0] = 0
 
     def expect(self) -> np.uint32:
-        """Return the number of the launch that follows."""
         self._number = self._number % 0xFFFFFFFF + 1
         return np.uint32(self._number)
 
     def wait(self) -> int:
-        """Return the word that the kernel has written; waits for it."""
         self._device.interrupts.wait_until(self._known)
         if not self._known():  # it has ended, or failed
             self._device.synchronize()

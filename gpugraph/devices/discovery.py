@@ -102,7 +102,8 @@ def parse_device(text: str) -> tuple[str, int]:
     kind, colon, rest = name.partition(":")
     if kind not in KINDS:
         raise unknown_name("device", text, KINDS)
-    if slash and (kind not in ("cuda", "emulated") or not _is_count(limit)):
+    is_count = limit.isascii() and limit.isdigit() and 0 < int(limit[:9]) == int(limit)
+    if slash and (kind not in ("cuda", "emulated") or not is_count):
         remedy = "write a number of multiprocessors after cuda or emulated, as --device cuda:0/33"
         raise InputError(f"'/{limit}' is no part of a device", where=f"--device {text}", remedy=remedy)
     if not colon:
@@ -113,10 +114,6 @@ def parse_device(text: str) -> tuple[str, int]:
         what = "the index of a GPU" if kind == "cuda" else "a seed"
         raise InputError(f"'{rest}' is not {what}", where=f"--device {text}", remedy=f"write --device {kind}:0")
     return kind, int(rest)
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and 0 < int(text[:9]) == int(text)
 
 
 def found_devices() -> list[dict[str, Any]]:

@@ -273,7 +273,6 @@ class CudaKernel:
             device.interrupts.add(stop.data.ptr)
 
     def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Any = None) -> PreparedLaunch:
-        """Return launches that differ in their first arguments only."""
         return PreparedLaunch(self, grid, block, last, stop)
 
     def check(self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int) -> None:
@@ -283,7 +282,12 @@ class CudaKernel:
         if limit is None:
             limit = self._limits[signature] = self._admit(block, args, shared_bytes)
         if not 0 < grid <= limit:
-            self._refuse(grid, block, limit)
+            what = f"a grid of {grid} blocks of {block} threads, "
+            if self._cooperative and grid > limit:
+                what, remedy = f"{what}but only {limit} are resident together", "ask resident_blocks()"
+            else:
+                what, remedy = f"{what}allowed are 1 to {limit}", "correct the launch"
+            raise KernelArgumentError(what, where=self.name, remedy=remedy)
 
     def start(self, grid: int, block: int, parameters: int, stop: int | None) -> None:
         """Launch with what was checked; ``parameters`` is the address of those of the arguments."""
@@ -301,7 +305,6 @@ class CudaKernel:
             device.interrupts.add(stop)
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
-        """Return how many blocks of ``block`` threads fit on the whole device at once."""
         key = (block, shared_bytes)
         if key not in self._resident:
             self._allow_shared(shared_bytes)
@@ -327,14 +330,6 @@ class CudaKernel:
         if shared_bytes > _PLAIN_SHARED_BYTES and shared_bytes > self._raw.max_dynamic_shared_size_bytes:
             with translated(self._device.label, f"asking for {shared_bytes:,} bytes of shared memory"):
                 self._raw.max_dynamic_shared_size_bytes = shared_bytes
-
-    def _refuse(self, grid: int, block: int, limit: int) -> None:
-        what = f"a grid of {grid} blocks of {block} threads, "
-        if self._cooperative and grid > limit:
-            raise KernelArgumentError(
-                f"{what}but only {limit} are resident together", where=self.name, remedy="ask resident_blocks()"
-            )
-        raise KernelArgumentError(f"{what}allowed are 1 to {limit}", where=self.name, remedy="correct the launch")
 
 
 class PreparedLaunch:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.devices.base import read_exactly
+from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST
 from gpugraph.devices.cuda_streams import Events
 from gpugraph.host import usable_cores
 
@@ -147,7 +148,13 @@ class PinnedPool:
             self._idle.remove((capacity, address))
         else:
             capacity = max(size, 1)
-            address = self._allocate_or_trim(capacity)
+            try:
+                address = self._allocate(capacity)
+            except Exception:
+                if not self._idle:
+                    raise
+                self.trim()
+                address = self._allocate(capacity)
         self._lent[address] = capacity
         owner = (ctypes.c_uint8 * capacity).from_address(address)
         finalizer = weakref.finalize(owner, self._give_back, address)
@@ -168,15 +175,6 @@ class PinnedPool:
         """Free every block; those still lent as soon as their last view goes."""
         self._closed = True
         self.trim()
-
-    def _allocate_or_trim(self, size: int) -> int:
-        try:
-            return self._allocate(size)
-        except Exception:
-            if not self._idle:
-                raise
-            self.trim()
-            return self._allocate(size)
 
     def _give_back(self, address: int) -> None:
         size = self._lent.pop(address)
@@ -229,7 +227,8 @@ class Transfers:
             return
         if self.pool.holds(array):
             self._to(target, array.ctypes.data, array.nbytes)
-            self._let_go()
+            while self._in_flight and self._in_flight[0][1].done:  # forget the staged arrays whose copies have ended
+                self._events.give(self._in_flight.pop(0)[1])
             event = self._events.take()
             event.record(self._stream)
             self._in_flight.append((array, event))  # keeps the block from being lent again before it is read
@@ -279,7 +278,7 @@ class Transfers:
             if len(pending) == 2:
                 self._drain(target, pending)
             size = min(CHUNK, target.size - at)
-            self._from(buffer.ctypes.data, source + at, size)
+            self._runtime.memcpyAsync(buffer.ctypes.data, source + at, size, TO_HOST, self._stream.ptr)
             event.record(self._stream)
             pending.append((at, buffer[:size], event))
         while pending:
@@ -291,11 +290,6 @@ class Transfers:
         self._in_flight.clear()
         self._copy.close()
         self.pool.close()
-
-    def _let_go(self) -> None:
-        """Forget the staged arrays whose copies have ended."""
-        while self._in_flight and self._in_flight[0][1].done:
-            self._events.give(self._in_flight.pop(0)[1])
 
     def _drain(self, target: Bytes, pending: list[tuple[int, Bytes, Any]]) -> None:
         at, part, event = pending.pop(0)
@@ -314,7 +308,4 @@ class Transfers:
             yield at, *ring[turn % buffers]
 
     def _to(self, target: int, source: int, size: int) -> None:
-        self._runtime.memcpyAsync(target, source, size, 1, self._stream.ptr)
-
-    def _from(self, target: int, source: int, size: int) -> None:
-        self._runtime.memcpyAsync(target, source, size, 2, self._stream.ptr)
+        self._runtime.memcpyAsync(target, source, size, TO_DEVICE, self._stream.ptr)

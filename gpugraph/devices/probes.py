@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.devices.base import Array, Device
+from gpugraph.devices.base import Device
+from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.host import available_memory
 
@@ -27,7 +28,6 @@ BLOCK = 256
 _TURNS = 7
 _LAUNCHES = 500
 _BEYOND_CACHES = 256 << 20  # bytes; the largest second-level caches hold about half of that
-_TO_DEVICE, _TO_HOST = 1, 2  # cudaMemcpyKind
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def run_probes(device: Device, *, array_bytes: int = 1 << 30, transfer_bytes: in
         compile_s=compile_s,
         **_bandwidths(device, min(array_bytes, free // 4)),
         **_transfers(cuda, min(transfer_bytes, free // 4)),
-        launch_s=launch_seconds(device),
-        read_back_s=read_back_seconds(device),
+        launch_s=_launch_seconds(device),
+        read_back_s=_launch_seconds(device, read_back=True),
     )
 
 
@@ -148,27 +148,16 @@ def host_copy_bandwidth(threads: int, *, array_bytes: int = 1 << 30) -> float:
     return 2 * source.size / statistics.median(seconds[1:])
 
 
-def launch_seconds(device: Device) -> float:
-    """Return seconds per launch of an empty kernel, launched back to back."""
-    nothing = device.kernel(FILE, "probe_nothing")
+def _launch_seconds(device: Device, *, read_back: bool = False) -> float:
+    """Return seconds per launch of an empty kernel, back to back or each with one integer read back."""
+    nothing, cell = device.kernel(FILE, "probe_nothing"), device.full(1, 7, np.uint32)
 
     def burst() -> None:
         for _ in range(_LAUNCHES):
             nothing(1, 32, ())
+            if read_back:
+                device.read(cell)
         device.synchronize()
-
-    return _host_seconds(device, burst) / _LAUNCHES
-
-
-def read_back_seconds(device: Device) -> float:
-    """Return seconds for one launch of an empty kernel and one integer read back."""
-    nothing = device.kernel(FILE, "probe_nothing")
-    cell = device.full(1, 7, np.uint32)
-
-    def burst() -> None:
-        for _ in range(_LAUNCHES):
-            nothing(1, 32, ())
-            device.read(cell)
 
     return _host_seconds(device, burst) / _LAUNCHES
 
@@ -198,20 +187,17 @@ def _transfers(device: Any, size: int) -> dict[str, float]:
         return size / _device_seconds(device, lambda: memcpy(target, source, size, direction, stream))
 
     figures = {
-        "h2d_pinned": copy(array.data.ptr, pinned.ctypes.data, _TO_DEVICE),
-        "d2h_pinned": copy(pinned.ctypes.data, array.data.ptr, _TO_HOST),
-        "h2d_pageable": copy(array.data.ptr, ordinary.ctypes.data, _TO_DEVICE),
-        "d2h_pageable": copy(ordinary.ctypes.data, array.data.ptr, _TO_HOST),
+        "h2d_pinned": copy(array.data.ptr, pinned.ctypes.data, TO_DEVICE),
+        "d2h_pinned": copy(pinned.ctypes.data, array.data.ptr, TO_HOST),
+        "h2d_pageable": copy(array.data.ptr, ordinary.ctypes.data, TO_DEVICE),
+        "d2h_pageable": copy(ordinary.ctypes.data, array.data.ptr, TO_HOST),
     }
     del pinned  # so that every turn gets the same block again
-    return {
-        **figures,
-        "stage_first": stage_first,
-        "stage": size / _host_seconds(device, lambda: device.stage(ordinary)),
-    }
+    stage = size / _host_seconds(device, lambda: device.stage(ordinary))
+    return {**figures, "stage_first": stage_first, "stage": stage}
 
 
-def _device_seconds(device: Device, work: Callable[[], Any]) -> float:
+def _device_seconds(device: Device, work: Callable[[], object]) -> float:
     """Return the median of the device's own time for one call."""
     samples = []
     for turn in range(_TURNS + 1):
@@ -226,7 +212,7 @@ def _device_seconds(device: Device, work: Callable[[], Any]) -> float:
     return statistics.median(samples)
 
 
-def _host_seconds(device: Device, work: Callable[[], Any]) -> float:
+def _host_seconds(device: Device, work: Callable[[], object]) -> float:
     """Return the median of the host's time for one call."""
     samples = []
     for turn in range(_TURNS + 1):
@@ -238,7 +224,7 @@ def _host_seconds(device: Device, work: Callable[[], Any]) -> float:
     return statistics.median(samples)
 
 
-def _expect(device: Device, found: Array, expected: Array, kernel: str) -> None:
+def _expect(device: Device, found: int, expected: int, kernel: str) -> None:
     if found != expected:
         raise GpuGraphError(
             f"{kernel} gave {found}, not {expected}", where=device.name, remedy="the device or its driver is faulty"

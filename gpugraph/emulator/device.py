@@ -80,7 +80,6 @@ class HostMark:
         """Return at once."""
 
     def seconds_since(self, earlier: Mark) -> float:
-        """Return the seconds between the two."""
         assert isinstance(earlier, HostMark)
         return self.time - earlier.time
 
@@ -89,12 +88,10 @@ class HostCopies:
     """The copy stream of a device whose memory is the host's."""
 
     def upload(self, target: NDArray[Any], source: NDArray[Any]) -> None:
-        """Copy at once."""
         check_copy(target, source)
         np.copyto(target, source)
 
     def download(self, target: NDArray[Any], source: NDArray[Any]) -> None:
-        """Copy at once."""
         check_copy(target, source)
         np.copyto(target, source)
 
@@ -102,7 +99,6 @@ class HostCopies:
         """Return at once: what was marked is done."""
 
     def mark(self) -> HostMark:
-        """Return the mark."""
         return HostMark()
 
 
@@ -114,12 +110,10 @@ class HostReply:
         self._number = 0
 
     def expect(self) -> np.uint32:
-        """Return the number of the launch that follows."""
         self._number += 1
         return np.uint32(self._number)
 
     def wait(self) -> int:
-        """Return the word that the kernel has written."""
         number, word = divmod(int(self.word[0]), 1 << 32)
         return word if number == self._number else 0
 
@@ -189,11 +183,9 @@ class EmulatedKernel:
             raise fault
 
     def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> PreparedLaunch:
-        """Return launches that differ in their first arguments only."""
         return lambda *first: self(grid, block, (*first, *last), stop=stop)
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
-        """Return how many blocks of ``block`` threads fit on the device at once."""
         by_threads = THREADS_PER_MULTIPROCESSOR // max(1, block)
         by_shared = MAX_SHARED_BYTES // max(1, shared_bytes)
         return self._device.multiprocessors * max(1, min(by_threads, by_shared, BLOCKS_PER_MULTIPROCESSOR))
@@ -249,17 +241,14 @@ class EmulatedDevice:
         return self._memory.allocate(shape, dtype)
 
     def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
-        """Return an array filled with ``value``."""
         array = self._memory.allocate(shape, dtype)
         array.fill(value)
         return array
 
     def fill(self, array: Array, value: Any) -> None:
-        """Set every element of ``array`` to ``value``."""
         array.fill(value)
 
     def copy(self, target: Array, source: Array) -> None:
-        """Copy one array over another of the same size and dtype."""
         if target.size != source.size or target.dtype != source.dtype:
             raise GpuGraphError(
                 f"cannot copy {source.size} elements of {source.dtype} over {target.size} of {target.dtype}"
@@ -271,13 +260,11 @@ class EmulatedDevice:
         return None
 
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
-        """Return (count,) elements of an open file from byte ``offset`` on."""
         made = self._memory.allocate(count, dtype)
         read_exactly(file, made.view(np.uint8), offset)
         return made
 
     def sort(self, words: Array) -> None:
-        """Put (k,) uint64 into ascending order, in place."""
         words.sort()
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -285,17 +272,14 @@ class EmulatedDevice:
         return array
 
     def upload(self, array: NDArray[Any]) -> Array:
-        """Return a copy of a host array on the device."""
         made = self._memory.allocate(array.shape, array.dtype)
         np.copyto(made, array)
         return made
 
     def download(self, array: Array) -> NDArray[Any]:
-        """Return a copy of a device array on the host."""
         return np.array(array)
 
     def download_counted(self, array: Array, count: Array) -> NDArray[Any]:
-        """Return a copy of the first ``count[0]`` elements of a flat device array."""
         return np.array(array[: int(count[0])])
 
     def read(self, array: Array, index: int = 0) -> Any:
@@ -309,7 +293,6 @@ class EmulatedDevice:
     def kernel(
         self, file: str, name: str, defines: Defines | None = None, *, cooperative: bool = False
     ) -> EmulatedKernel:
-        """Return the kernel ``name`` of a file in ``cuda_kernels/``, or of a user's own; see ``Device.kernel``."""
         chosen = tuple(sorted((defines or {}).items()))
         key = (os.fspath(file), name, chosen, cooperative)
         if key not in self._kernels:
@@ -344,11 +327,9 @@ class EmulatedDevice:
         return np.empty(shape, dtype)
 
     def copy_stream(self) -> HostCopies:
-        """Return a stream that copies at once."""
         return HostCopies()
 
     def mark(self) -> HostMark:
-        """Return a mark; everything before it is done."""
         return HostMark()
 
     def wait_for(self, mark: Mark) -> None:
@@ -357,15 +338,12 @@ class EmulatedDevice:
     # ------------------------------------------------------------------ clocks and figures
 
     def stopwatch(self) -> Stopwatch:
-        """Return a stopwatch by the host's clock; its times say nothing of a GPU."""
         return HostStopwatch()
 
     def phase_clock(self) -> Clock:
-        """Return the host's clock; its times say nothing of a GPU."""
         return HostClock()
 
     def describe(self) -> dict[str, Any]:
-        """Return the ``device`` object of a record."""
         return {
             "kind": self.kind,
             "name": self.name,
@@ -376,19 +354,15 @@ class EmulatedDevice:
         }
 
     def memory(self) -> tuple[int, int]:
-        """Return (free, total) bytes of the host's memory, where the arrays live."""
         return available_memory(), total_memory()
 
     def require(self, needed: int) -> None:
-        """Check that ``needed`` more bytes fit; raise OutOfMemory with both figures if not."""
         self._memory.require(needed)
 
     def reset_peak(self) -> None:
-        """Forget the peak of allocated bytes."""
         self._memory.peak = self._memory.used
 
     def peak_bytes(self) -> int:
-        """Return the peak of bytes allocated through this device since ``reset_peak``."""
         return self._memory.peak
 
     def close(self) -> None:

@@ -212,7 +212,8 @@ def build_library(source: Source, defines: Defines, build: Build, *, cooperative
     if static_shared:
         flags.append("-DSIMT_STATIC_SHARED")
     if build.name == "races":  # volatile accesses get hooks of their own
-        flags += _distinguish_volatile(compiler)
+        named = "tsan-distinguish-volatile"
+        flags += ["-mllvm", f"-{named}"] if compiler.is_clang else ["--param", f"{named}=1"]
     runtime = build_runtime(compiler, build, static_shared=static_shared)
     text = define_lines(defines) + rewrite_dynamic_shared(source.text)
     key = _digest(text, runtime.name, *flags)
@@ -234,7 +235,8 @@ def build_library(source: Source, defines: Defines, build: Build, *, cooperative
             done = offered and _succeeds(command, source)
         if not done:
             _run(command, source)
-        linked = [*_link_flags(compiler, build), str(compiled), str(runtime), "-o", str(target)]
+        asan = ["-shared-libasan"] if compiler.is_clang and build.name == "sanitize" else []
+        linked = [*build.link, *asan, str(compiled), str(runtime), "-o", str(target)]
         _run([*compiler.command, "-shared", *linked], source)
 
     return _cached(f"{source.path.stem}-{build.name}-{key}.so", make)
@@ -300,14 +302,6 @@ def _cached(name: str, make: Callable[[Path], None]) -> Path:
             except OSError as error:
                 raise code_cache.no_room(error) from None
         return code_cache.keep("emulated", name, made)
-
-
-def _distinguish_volatile(compiler: Compiler) -> list[str]:
-    return ["-mllvm", "-tsan-distinguish-volatile"] if compiler.is_clang else ["--param", "tsan-distinguish-volatile=1"]
-
-
-def _link_flags(compiler: Compiler, build: Build) -> list[str]:
-    return [*build.link, *(["-shared-libasan"] if compiler.is_clang and build.name == "sanitize" else [])]
 
 
 def _flags(compiler: Compiler, chosen: Sequence[str]) -> list[str]:

@@ -100,11 +100,17 @@ def build(
     """
     rows = _rows_as_listed(arcs)
     if rows is None:
-        require_memory(_bytes_to_build(arcs), f"{source or name}: {len(arcs.tails)} arcs")
+        # Besides the list building takes the keys that are sorted, with their weights, and the rows.
+        stored = len(arcs.tails) * (2 if arcs.one_sided else 1)
+        word = 4 if arcs.weights is None else arcs.weights.dtype.itemsize
+        needed = stored * (8 + word + target_dtype(arcs.vertices).itemsize + word) + 16 * arcs.vertices
+        require_memory(needed, f"{source or name}: {len(arcs.tails)} arcs")
         arcs = arcs.on_host()
         weights = arcs.weights_or_ones
         rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
-    negative = _negative_loops(arcs) if rows.loops else []
+    negative = np.zeros(0, np.int64)
+    if rows.loops and arcs.weights is not None and arcs.weights.dtype.kind != "u":
+        negative = np.flatnonzero((arcs.tails == arcs.heads) & (arcs.weights < 0))
     graph = CSRGraph(
         offsets=rows.offsets,
         targets=rows.targets,
@@ -117,9 +123,7 @@ def build(
         negative_loop=int(arcs.tails[negative[0]]) if len(negative) else None,
         answers=arcs.answers,
     )
-    if arcs.one_sided or arcs.directed:
-        return graph
-    if is_symmetric(graph):
+    if arcs.one_sided or arcs.directed or is_symmetric(graph):
         return graph
     if arcs.directed is None:
         return replace(graph, directed=True)
@@ -147,20 +151,6 @@ def notes_of(loops: int, negative: int, merged: int, mirrored: bool) -> list[str
         what = counted(merged // 2, "parallel edge") if mirrored else counted(merged, "parallel arc")
         notes.append(f"merged {what}")
     return notes
-
-
-def _negative_loops(arcs: ArcList) -> NDArray[np.int64] | list[int]:
-    """Return the positions of the self loops of negative weight."""
-    if arcs.weights is None or arcs.weights.dtype.kind == "u" or not arcs.weights.min() < 0:
-        return []
-    return np.flatnonzero((arcs.tails == arcs.heads) & (arcs.weights < 0))
-
-
-def _bytes_to_build(arcs: ArcList) -> int:
-    """Return about the bytes that building takes besides the list: sorting keys with their weights, and the rows."""
-    stored = len(arcs.tails) * (2 if arcs.one_sided else 1)
-    word = 4 if arcs.weights is None else arcs.weights.dtype.itemsize
-    return stored * (8 + word + target_dtype(arcs.vertices).itemsize + word) + 16 * arcs.vertices
 
 
 def asymmetric(graph: CSRGraph) -> InputError:

@@ -25,7 +25,9 @@ def drawn_spec(number: int, least: int = 2**17, most: int = 2**24, whole: bool =
     """
     if not 16 <= least <= most:
         raise InputError(f"drawn graphs have least..most vertices, not {least}..{most}", remedy="16 <= least <= most")
-    which, size, dense, first, second, third, order, heavy, kind, seed = (_real(number, i) for i in range(10))
+    which, size, dense, first, second, third, order, heavy, kind, seed = (
+        float((hash64_of(hash64_of(number) + i) >> 11) * 2.0**-53) for i in range(10)
+    )
     family = FAMILIES_DRAWN[int(which * len(FAMILIES_DRAWN))]
     exponent = math.log2(least) + size * math.log2(most / least)
     scale = min(round(exponent), int(math.log2(most)))
@@ -54,7 +56,3 @@ def drawn_spec(number: int, least: int = 2**17, most: int = 2**24, whole: bool =
     if whole or kind < 0.5:
         return f"{text},w=1..{high}"
     return f"{text},w=1.0..{high}.0,dtype={'float32' if kind < 0.75 else 'float64'}"
-
-
-def _real(number: int, draw: int) -> float:
-    return float((hash64_of(hash64_of(number) + draw) >> 11) * 2.0**-53)

@@ -263,21 +263,18 @@ def weights_by_name(attributes: Callable[[], Iterable[Mapping[Any, Any]]], name:
     if not any(value is not _MISSING for value in values):
         others: dict[str, None] = {}
         for one in attributes():
-            others.update((str(key), None) for key, value in one.items() if _is_number(value))
+            numbers = (key for key, value in one.items() if isinstance(value, _INTEGERS + _REALS))
+            others.update((str(key), None) for key in numbers if not isinstance(one[key], bool | np.bool_))
         if name is not None or others:
             listed = ", ".join([shown(other) for other in others][:8])
-            numbers = f"; attributes that are numbers: {listed}" if others else ""
+            which = f"; attributes that are numbers: {listed}" if others else ""
             say = "name one of them with --weight (weight= in Python), or accept 1 for each edge with --weights unit"
-            raise InputError(f"no edge has {shown(name or 'weight')}{numbers}", remedy=say)
+            raise InputError(f"no edge has {shown(name or 'weight')}{which}", remedy=say)
         return None
     return [1 if value is _MISSING else value for value in values]
 
 
 _MISSING = object()
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, _INTEGERS + _REALS) and not isinstance(value, bool | np.bool_)
 
 
 def _arcs_of_networkx(graph: Any, weight: str | None) -> ArcList:

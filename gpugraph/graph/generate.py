@@ -69,11 +69,10 @@ def generate(spec: Spec | str, progress: Progress | None = None, device: Device 
 
 def draw_arcs(spec: Spec, progress: Progress | None = None, part: tuple[int, int] = (0, 1)) -> ArcList:
     """Return the arcs of a spec, loops and repeats among them: all, or with (i, k) the i-th of k parts of them."""
-    family, values = FAMILIES[spec.family], dict(spec.values)
-    directed = family.directed and values.get("directed", True)
+    directed = _is_directed(spec)
     index = target_dtype(spec.vertices)
     run = Runner(index, progress, (0.0, 0.45), part)
-    tails, heads, weights = family.arcs(values, spec.seed, run)
+    tails, heads, weights = FAMILIES[spec.family].arcs(dict(spec.values), spec.seed, run)
     if weights is None:
         run = Runner(index, progress, (0.45, _BUILD_STARTS))
         weights = hashed_weights(tails, heads, spec.weights, directed, spec.seed, run)
@@ -182,18 +181,10 @@ def weight_rule(spec: Spec) -> NDArray[np.uint64]:
     weights = spec.weights
     low, high = weights.low, weights.high
     whole = weights.whole
-    words = [
-        spec.seed,
-        WEIGHT_DTYPES.index(weights.dtype),
-        int(_is_directed(spec)),
-        int(whole),
-        int(weights.ends),
-        int(low < 0),
-        int(low) % 2**64 if whole else 0,
-        (int(high - low) + 1) % 2**64 if whole else 0,
-    ]
+    kind = WEIGHT_DTYPES.index(weights.dtype), _is_directed(spec), whole, weights.ends, low < 0
+    span = (int(low) % 2**64, (int(high - low) + 1) % 2**64) if whole else (0, 0)
     reals = np.array([float(low), float(high), float(high) - float(low)]).view(np.uint64)
-    return np.concatenate([np.array(words, np.uint64), reals])
+    return np.concatenate([np.array([spec.seed, *map(int, kind), *span], np.uint64), reals])
 
 
 def can_generate(spec: Spec) -> bool:
