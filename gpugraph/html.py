@@ -47,11 +47,11 @@ class Shown:
         return card(self._title(), self._facts(), chart)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def card(title: str, facts: Sequence[tuple[str, Any]], below: str = "") -> str:
+def card(title: str, facts: Sequence[tuple[str, object]], below: str = "") -> str:
     """Return facts as HTML: a line each under a title; ``below`` is HTML and follows them."""
     rows = "".join(
         f'<tr style="background:none"><th style="{_CELL}text-align:left;font-weight:400;opacity:.7;vertical-align:top">'

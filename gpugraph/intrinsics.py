@@ -7,21 +7,31 @@ and values are cast to the array's dtype.  Reals are handled by their bits, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
+from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
+Emit = Callable[..., ir.Value]
 
-def _intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
+
+def _intrinsic(function: Callable[..., object]) -> Callable[..., Any]:
     """Return an intrinsic whose callers, compiled code, need not give the typing context."""
     return cast(Callable[..., Any], intrinsic(function))
 
 
-def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index_type: Any, index: Any) -> Any:
+def _element_pointer(
+    context: Any,
+    builder: ir.IRBuilder,
+    array_type: types.Array,
+    array: ir.Value,
+    index_type: types.Type,
+    index: ir.Value,
+) -> ir.Value:
     from numba.np.arrayobj import make_array  # slow to import
 
     wide = context.cast(builder, index, index_type, types.intp)
@@ -34,7 +44,13 @@ _outside: Callable[..., Any] = cgutils.get_or_insert_function
 """Declares a function that lies outside of a module."""
 
 
-def _on_element(array: Any, index: Any, values: Any, emit: Callable[..., Any], numbers: Any = types.Integer) -> Any:
+def _on_element(
+    array: types.Type,
+    index: types.Type,
+    values: tuple[types.Type, ...],
+    emit: Emit,
+    numbers: type[types.Number] = types.Integer,
+) -> tuple[Signature, Emit]:
     """Return type and code of an intrinsic on ``array[index]``.
 
     ``emit(builder, pointer, *words)`` generates the instruction on the bits of the element and of the values, and
@@ -46,7 +62,7 @@ def _on_element(array: Any, index: Any, values: Any, emit: Callable[..., Any], n
     if not isinstance(index, types.Integer):
         raise TypingError("the index is no integer")
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]) -> ir.Value:
         array_type, index_type, *kinds = signature.args
         word, dtype = ir.IntType(array_type.dtype.bitwidth), array_type.dtype
         pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
@@ -62,7 +78,7 @@ def _on_element(array: Any, index: Any, values: Any, emit: Callable[..., Any], n
 def compare_and_swap(typing_context: Any, array: Any, index: Any, expected: Any, desired: Any) -> Any:
     """Set ``array[index]`` to ``desired`` if it is ``expected``; return what it was before; of integers."""
 
-    def emit(builder: Any, pointer: Any, old: Any, new: Any) -> Any:
+    def emit(builder: ir.IRBuilder, pointer: ir.Value, old: ir.Value, new: ir.Value) -> ir.Value:
         return builder.extract_value(builder.cmpxchg(pointer, old, new, "acq_rel", "monotonic"), 0)
 
     return _on_element(array, index, (expected, desired), emit)
@@ -72,7 +88,7 @@ def compare_and_swap(typing_context: Any, array: Any, index: Any, expected: Any,
 def fetch_min(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
     """Lower ``array[index]`` to ``value`` if that is less; return what it was before; of reals none is negative."""
 
-    def emit(builder: Any, pointer: Any, new: Any) -> Any:
+    def emit(builder: ir.IRBuilder, pointer: ir.Value, new: ir.Value) -> ir.Value:
         return builder.atomic_rmw("min" if getattr(array.dtype, "signed", False) else "umin", pointer, new, "monotonic")
 
     return _on_element(array, index, (value,), emit, types.Number)
@@ -88,7 +104,7 @@ def fetch_add(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
 def load_now(typing_context: Any, array: Any, index: Any) -> Any:
     """Return ``array[index]``, read from memory; no access that follows it is made before it."""
 
-    def emit(builder: Any, pointer: Any) -> Any:
+    def emit(builder: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
         word = ir.IntType(array.dtype.bitwidth)
         return builder.load_atomic(pointer, "acquire", word.width // 8, typ=word)
 
@@ -99,7 +115,7 @@ def load_now(typing_context: Any, array: Any, index: Any) -> Any:
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     """Ask for the cache line of ``array[index]``, of anything; an index outside does no harm."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]) -> ir.Value:
         array_type, index_type = signature.args
         pointer = _element_pointer(context, builder, array_type, args[0], index_type, args[1])
         word = ir.IntType(32)
@@ -116,7 +132,7 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 def cycles(typing_context: Any) -> Any:
     """Return the processor's counter of cycles, uint64; it runs at a steady rate."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]) -> ir.Value:
         read = _outside(builder.module, ir.FunctionType(ir.IntType(64), []), "llvm.readcyclecounter")
         return builder.call(read, [])
 
@@ -129,7 +145,7 @@ def lowest_bit(typing_context: Any, word: Any) -> Any:
     if word != types.uint64:
         raise TypingError("bits are looked for in words of 64")
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]) -> ir.Value:
         return builder.cttz(args[0], ir.IntType(1)(1))
 
     return types.int64(word), generate

@@ -24,13 +24,13 @@ _PEER = "peer:"
 
 
 def bench(
-    graphs: Any,
+    graphs: object,
     problem: str = "mst",
     *,
     algo: str | Sequence[str] = "auto",
     peer: str | Sequence[str] = (),
     device: str = "auto",
-    source: Any = None,
+    source: object = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     repeat: int = 20,
     target: float | str = 0.02,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def load(
-    source: Any,
+    source: object,
     *,
     input_format: str | None = None,
     weights: str = "file",
@@ -94,7 +94,7 @@ def generate(spec: str) -> CSRGraph:
 
 
 def mst(
-    graph: Any, *, algo: str = "auto", device: str = "auto", verify: str = "auto", time: bool = False, **options: Any
+    graph: object, *, algo: str = "auto", device: str = "auto", verify: str = "auto", time: bool = False, **options: Any
 ) -> Forest | Measured:
     """Return the minimum spanning forest.
 
@@ -122,10 +122,10 @@ def mst(
 
 
 def sssp(
-    graph: Any,
-    source: Any = None,
+    graph: object,
+    source: object = None,
     *,
-    sources: Any = None,
+    sources: object = None,
     algo: str = "auto",
     device: str = "auto",
     verify: str = "auto",
@@ -179,7 +179,7 @@ def sssp(
 
 
 def components(
-    graph: Any, *, algo: str = "auto", device: str = "auto", verify: str = "auto", time: bool = False, **options: Any
+    graph: object, *, algo: str = "auto", device: str = "auto", verify: str = "auto", time: bool = False, **options: Any
 ) -> Components | Measured:
     """Return the connected components, of a directed graph the weakly connected ones; arguments and errors as ``mst``.
 
@@ -192,10 +192,10 @@ def components(
 
 
 def scan(
-    values: Any,
+    values: object,
     *,
     exclusive: bool = False,
-    heads: Any = None,
+    heads: object = None,
     algo: str = "auto",
     device: str = "auto",
     verify: str = "auto",
@@ -223,7 +223,14 @@ def scan(
 
 
 def _solve(
-    problem: str, graph: Any, algo: str, device: str, verify: str, options: dict[str, Any], time: bool, **more: Any
+    problem: str,
+    graph: object,
+    algo: str,
+    device: str,
+    verify: str,
+    options: dict[str, object],
+    time: bool,
+    **more: Any,
 ) -> Measured:
     """Return the record of one run whose result holds, or of several where the times are asked for."""
     expect(str, algo=algo, device=device, verify=verify)
@@ -246,7 +253,7 @@ def _solve(
 
 
 def verify(
-    graph: Any, result: Forest | Distances | Scanned | str | os.PathLike[str], *, method: str = "auto"
+    graph: object, result: Forest | Distances | Scanned | str | os.PathLike[str], *, method: str = "auto"
 ) -> Verdict:
     """Check a result against its graph, or a scan against its array.
 

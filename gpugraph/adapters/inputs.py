@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.devices.base import Device
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList, arc_tails, build
@@ -27,7 +28,7 @@ _SMALL = 1 << 16
 """Arcs of a graph that is copied to the host even if it lies on a device."""
 
 
-def opened(source: Any, device: Any = None) -> tuple[CSRGraph, Callable[[], ArcList]]:
+def opened(source: object, device: Device | None = None) -> tuple[CSRGraph, Callable[[], ArcList]]:
     """Return the graph behind ``source``, and what gives its arcs in the order of the input, or raise InputError.
 
     ``source`` is anything ``gpugraph.load`` takes, or an ``ArcList``; arrays may be of other libraries, and those that
@@ -61,7 +62,7 @@ def device_kind(name: str) -> str:
     return str(opened.kind)
 
 
-def on_host(array: Any) -> Any:
+def on_host(array: object) -> Any:
     """Return an array of another library as NumPy's: shared where it lies in the host's memory, else copied there."""
     if isinstance(array, np.ndarray | list | tuple):
         return array
@@ -112,7 +113,7 @@ def _shared(offsets: Any, targets: Any, weights: Any) -> CSRGraph | None:
     return CSRGraph(wide, targets, weights, not is_symmetric(graph), "arrays", "python")
 
 
-def _lying_there(rows: tuple[Any, Any, Any], device: Any) -> CSRGraph | None:
+def _lying_there(rows: tuple[object, object, object], device: Device) -> CSRGraph | None:
     """Return a graph that shares arrays on a device, or None where they lie elsewhere or would have to be changed.
 
     A small one is sooner copied: what is asked of it is then answered without asking the device.

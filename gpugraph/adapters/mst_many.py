@@ -10,7 +10,7 @@ Source: Borůvka 1926, O jistém problému minimálním.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,7 @@ class GraphBatch:
     weights: NDArray[Any]
 
     @classmethod
-    def of(cls, graphs: Iterable[Any]) -> GraphBatch:
+    def of(cls, graphs: Iterable[object]) -> GraphBatch:
         """Return graphs as one batch; a directed one is made undirected, the lighter arc of a pair counts.
 
         Args:
@@ -109,7 +109,7 @@ class GraphBatch:
         return CSRGraph(offsets - offsets[0], self.targets[arcs], self.weights[arcs], False, f"graph {i}")
 
 
-def _rows(source: Any, i: int) -> tuple[Any, Any, Any]:
+def _rows(source: object, i: int) -> tuple[Any, Any, Any]:
     """Return offsets, targets and weights of a graph; those of a tuple of arrays are looked at later."""
     if isinstance(source, tuple) and len(source) == 3 and source[2] is not None:
         offsets, targets, weights = map(on_host, source)
@@ -121,7 +121,7 @@ def _rows(source: Any, i: int) -> tuple[Any, Any, Any]:
     return _mended(source, i)
 
 
-def _mended(source: Any, i: int) -> tuple[Any, Any, Any]:
+def _mended(source: object, i: int) -> tuple[Any, Any, Any]:
     """Return the rows of the undirected graph of whatever ``gpugraph.load`` takes."""
     try:
         graph = symmetrize(opened(source)[0])
@@ -179,7 +179,7 @@ def _check(starts: Any, offsets: Any, targets: Any, words: Any, low: int, high: 
         good[g] = fine
 
 
-def in_shares(batch: GraphBatch, run: Any) -> list[Any]:
+def in_shares(batch: GraphBatch, run: Callable[[int, int], None]) -> list[None]:
     """Return ``run(first, last)`` of ranges of graphs that hold about the same number of arcs, on all threads."""
     if not len(batch):
         return []
@@ -233,7 +233,7 @@ class Forests(Shown, Sequence[Forest]):
         return np.asarray(self.batch.weights[self.edges + np.repeat(first_arcs, np.diff(self.starts))])
 
 
-def mst_many(graphs: Iterable[Any] | GraphBatch, *, device: str = "auto", verify: str = "none") -> Forests:
+def mst_many(graphs: Iterable[object] | GraphBatch, *, device: str = "auto", verify: str = "none") -> Forests:
     """Return the minimum spanning forests of many graphs.
 
     >>> import gpugraph

@@ -70,7 +70,7 @@ class Plot:
             stream.write(content)
         return Path(path)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         """Return the picture where it can be drawn, and Vega-Lite for notebooks that draw that themselves."""
         bundle: dict[str, Any] = {"text/plain": repr(self), "application/vnd.vegalite.v5+json": self.spec}
         with contextlib.suppress(InputError):
@@ -295,7 +295,7 @@ def read_records(*paths: str | os.PathLike[str]) -> Records:
     return Records(*record_file.read_records(paths))
 
 
-def report(records: Any, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+def report(records: object, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
     """Write a report: one page of HTML with all figures, a table in Markdown or CSV, or a summary; return its path.
 
     >>> import gpugraph

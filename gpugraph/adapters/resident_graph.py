@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from numbers import Real
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from gpugraph.adapters.inputs import input_positions, opened
 from gpugraph.adapters.searches import Rows, search
 from gpugraph.clock import NullClock
 from gpugraph.devices import discovery
+from gpugraph.devices.base import Array
 from gpugraph.errors import InputError, VerificationFailed, expect, shown, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
@@ -42,6 +43,7 @@ from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
 
 _Found = TypeVar("_Found", Distances, DistanceMatrix)
+_Result = TypeVar("_Result", bound=Forest | Components | Distances | DistanceMatrix)
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 _WORDS_AT_ONCE, _LEAST_BLOCK = 2**28, 64
@@ -65,7 +67,7 @@ def _by_one_thread(method: _Method) -> _Method:
     """Refuse a call while another thread's call is under way: calls on one graph share their arrays."""
 
     @wraps(method)
-    def alone(held: Any, /, *arguments: Any, **named: Any) -> Any:
+    def alone(held: Any, /, *arguments: object, **named: Any) -> Any:
         if not held._in_use.acquire(blocking=False):
             raise InputError(
                 "another thread is using this graph",
@@ -80,14 +82,14 @@ def _by_one_thread(method: _Method) -> _Method:
     return cast(_Method, alone)
 
 
-def _limit(cutoff: Any) -> float | None:
+def _limit(cutoff: float | None) -> float | None:
     """Return how far a search goes, None for no limit."""
     if cutoff is None:
         return None
     try:
         if not isinstance(cutoff, Real) or math.isnan(cutoff):
             raise ValueError
-        return None if cutoff == math.inf else cutoff  # type: ignore[return-value]
+        return None if cutoff == math.inf else cutoff
     except (ValueError, OverflowError):
         raise InputError(f"cutoff is {shown(cutoff)}", remedy="give a number that a float holds") from None
 
@@ -102,7 +104,7 @@ class ResidentGraph(Shown):
         device: what computes (``gpugraph.devices.base.Device``, or the CPU).
     """
 
-    def __init__(self, source: Any, device: str = "auto"):
+    def __init__(self, source: object, device: str = "auto"):
         self._in_use = ForkLock()
         expect(str, device=device)
         self.device, self.note = discovery.select_device(device)
@@ -119,7 +121,7 @@ class ResidentGraph(Shown):
     def _facts(self) -> list[tuple[str, Any]]:
         return self.graph._facts()
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise InputError(
             "a graph held on a device cannot be pickled or copied",
             where="gpugraph.on",
@@ -175,16 +177,15 @@ class ResidentGraph(Shown):
         ready = self._prepared("components", algo, options)
         with call_profile.call("components", self.device.kind):
             found: Components = self._answer(ready)
-        checked: Components = self._verified(found, verify)
-        return checked
+        return self._verified(found, verify)
 
     @_by_one_thread
     def sssp(
         self,
         source: Any = None,
         *,
-        sources: Any = None,
-        target: Any = None,
+        sources: object = None,
+        target: object = None,
         cutoff: float | None = None,
         predecessors: bool = False,
         algo: str = "auto",
@@ -240,7 +241,7 @@ class ResidentGraph(Shown):
         return found if many or random else found[0]
 
     @_by_one_thread
-    def path(self, source: Any, target: Any) -> tuple[int | float, list[Any]]:
+    def path(self, source: object, target: object) -> tuple[int | float, list[Any]]:
         """Return the length of a shortest path and its vertices, by the names that they have in the input.
 
         The search ends at the target.
@@ -290,7 +291,7 @@ class ResidentGraph(Shown):
             self._admitted[problem] = undirected or load_problem(problem).admit(self.graph)
         return self._admitted[problem]
 
-    def _prepared(self, problem: str, algo: str, options: dict[str, Any]) -> _PreparedAlgorithm:
+    def _prepared(self, problem: str, algo: str, options: dict[str, object]) -> _PreparedAlgorithm:
         """Return an algorithm set up on the graph, as it was left by the first call that needed it."""
         if self._closed:
             raise InputError("the graph was given back", remedy="ask inside the with statement")
@@ -301,7 +302,7 @@ class ResidentGraph(Shown):
                 self._prepared_algorithms[key] = self._prepare(problem, algo, options)
         return self._prepared_algorithms[key]
 
-    def _prepare(self, problem: str, algo: str, options: dict[str, Any]) -> _PreparedAlgorithm:
+    def _prepare(self, problem: str, algo: str, options: dict[str, object]) -> _PreparedAlgorithm:
         with call_profile.phase("convert"):
             graph = self._admit(problem)
         name = load_problem(problem).auto(graph, self.device.kind) if algo == "auto" else algo
@@ -321,7 +322,7 @@ class ResidentGraph(Shown):
             algorithm.compile(subject, self.device, **chosen)
         return _PreparedAlgorithm(algorithm, graph, subject, algorithm.prepare(subject, self.device, **chosen))
 
-    def _run(self, ready: _PreparedAlgorithm, *query: Any) -> Any:
+    def _run(self, ready: _PreparedAlgorithm, *query: object) -> Array:
         if self.graph.mapped is not None:
             self.graph.mapped.check()
         with call_profile.phase("kernel"):
@@ -329,7 +330,7 @@ class ResidentGraph(Shown):
             self.device.synchronize()
         return handle
 
-    def _answer(self, ready: _PreparedAlgorithm, *query: Any, limits: tuple[Any, ...] = ()) -> Any:
+    def _answer(self, ready: _PreparedAlgorithm, *query: object, limits: tuple[object, ...] = ()) -> Any:
         """Return a result on the host; for a small one the host waits once, for the kernel and the copy behind it.
 
         Args:
@@ -368,13 +369,13 @@ class ResidentGraph(Shown):
 
     def _matrix(
         self,
-        sources: Any,
+        sources: object,
         goal: int | None,
         cutoff: float | None,
         predecessors: bool,
         algo: str,
         verify: str,
-        options: dict[str, Any],
+        options: dict[str, object],
     ) -> DistanceMatrix:
         """Return the distances from several sources, block by block where their distances fill the device."""
         vertices = resolve_sources(self.graph, {"source": source_list(sources)})
@@ -390,10 +391,9 @@ class ResidentGraph(Shown):
                 found = DistanceMatrix.joined([_within(row, goal, cutoff) for row in found])
         if predecessors:
             found = self._with_predecessors(found)
-        matrix: DistanceMatrix = self._verified(found, verify)
-        return matrix
+        return self._verified(found, verify)
 
-    def _kept(self, array: Any) -> Any:
+    def _kept(self, array: Array) -> Array:
         """Return a copy on the device: the next call writes over the algorithm's own array."""
         copy = self.device.empty(array.shape, array.dtype)
         self.device.copy(copy, array)
@@ -445,7 +445,7 @@ class ResidentGraph(Shown):
                 return distances.with_predecessors(ready.subject, self.device)
         return distances.with_predecessors()
 
-    def _verified(self, result: Any, method: str) -> Any:
+    def _verified(self, result: _Result, method: str) -> _Result:
         if method == "none":
             return result
         expect(str, verify=method)
@@ -460,7 +460,7 @@ class ResidentGraph(Shown):
 
     # ------------------------------------------------------------------ vertices
 
-    def _is_node(self, source: Any) -> bool:
+    def _is_node(self, source: object) -> bool:
         names = self.graph.vertex_names
         if names is None or names.dtype != object:
             return False
@@ -469,12 +469,12 @@ class ResidentGraph(Shown):
         except TypeError:
             return False
 
-    def _vertices(self, source: Any) -> list[int]:
+    def _vertices(self, source: object) -> list[int]:
         if type(source) is int and self.graph.vertex_names is None and 0 <= source < self.graph.vertices:
             return [source]
         return resolve_sources(self.graph, {"source": source})
 
-    def _vertex(self, source: Any) -> int:
+    def _vertex(self, source: object) -> int:
         (vertex,) = self._vertices(source)
         return vertex
 
@@ -491,7 +491,7 @@ def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Dis
     return Distances(distances.graph, distances.source, distance)
 
 
-def on(graph: Any, device: str = "auto") -> ResidentGraph:
+def on(graph: object, device: str = "auto") -> ResidentGraph:
     """Return a graph held ready on a device for many calls.
 
     >>> import gpugraph

@@ -21,6 +21,8 @@ from gpugraph.clock import Clock
 from gpugraph.errors import GpuGraphError, InputError
 
 Array = Any
+Arguments = tuple[Array | np.generic, ...]
+"""Of a kernel: arrays of the device, and typed scalars."""
 Defines = Mapping[str, str | int]
 
 
@@ -44,7 +46,7 @@ class Kernel(Protocol):
     """Threads that a block may have: what its ``__launch_bounds__`` say, or less."""
 
     def __call__(
-        self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0, *, stop: Array | None = None
+        self, grid: int, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
         """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended.
 
@@ -57,7 +59,7 @@ class Kernel(Protocol):
                 ends a launch that would take long.
         """
 
-    def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> Launch:
+    def prepared(self, grid: int, block: int, last: Arguments, *, stop: Array | None = None) -> Launch:
         """Return launches that differ in their first arguments only, so that little is left to do for each.
 
         ``last`` are the arguments behind those; the others are as above.
@@ -70,7 +72,7 @@ class Kernel(Protocol):
 class Launch(Protocol):
     """A launch that lacks its first arguments, if any."""
 
-    def __call__(self, *first: Any) -> None:
+    def __call__(self, *first: np.generic) -> None:
         """Launch with these, typed scalars; returns before the kernel has ended."""
 
 
@@ -120,7 +122,7 @@ class Mark(Protocol):
 class CopyStream(Protocol):
     """Copies between host and device, in order among themselves and beside the kernels."""
 
-    def upload(self, target: Any, source: NDArray[Any]) -> None:
+    def upload(self, target: Array, source: NDArray[Any]) -> None:
         """Copy a host array over a device array; the host array must stay as it is until a later mark is passed."""
 
     def download(self, target: NDArray[Any], source: Any) -> None:
@@ -153,10 +155,10 @@ class Device(Protocol):
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an uninitialised array on the device."""
 
-    def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
+    def full(self, shape: int | tuple[int, ...], value: float | np.generic, dtype: DTypeLike) -> Array:
         """Return an array filled with ``value``."""
 
-    def fill(self, array: Array, value: Any) -> None:
+    def fill(self, array: Array, value: float | np.generic) -> None:
         """Set every element of ``array`` to ``value``, in stream order."""
 
     def copy(self, target: Array, source: Array) -> None:
@@ -165,7 +167,7 @@ class Device(Protocol):
     def upload(self, array: NDArray[Any]) -> Array:
         """Return a copy of a host array on the device."""
 
-    def adopt(self, array: Any) -> Array | None:
+    def adopt(self, array: object) -> Array | None:
         """Return another library's array that lies on this device as one of its own, sharing the memory; else None."""
 
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
@@ -264,7 +266,7 @@ class InTurns:
         self._turn, self._clear = 0, False
         self.own = sets[0]
 
-    def __call__(self, *first: Any) -> None:
+    def __call__(self, *first: np.generic) -> None:
         """Launch with these as the first arguments."""
         if not self._clear:
             for words in self._sets:
@@ -286,7 +288,7 @@ def read_exactly(file: int, target: NDArray[np.uint8], offset: int) -> None:
         view, offset = view[read:], offset + read
 
 
-def check_copy(target: Any, source: Any) -> None:
+def check_copy(target: Array, source: Array) -> None:
     """Refuse a copy between arrays that differ in shape or dtype, or are not contiguous."""
     if target.shape != source.shape or target.dtype != source.dtype:
         raise GpuGraphError(f"cannot copy {source.shape} of {source.dtype} over {target.shape} of {target.dtype}")

@@ -99,12 +99,12 @@ class CudaDevice:
         """Return an uninitialised CuPy array, freed when the last reference to it goes."""
         return self._memory.array(shape, dtype)
 
-    def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
+    def full(self, shape: int | tuple[int, ...], value: float | np.generic, dtype: DTypeLike) -> Array:
         array = self.empty(shape, dtype)
         self.fill(array, value)
         return array
 
-    def fill(self, array: Array, value: Any) -> None:
+    def fill(self, array: Array, value: float | np.generic) -> None:
         self._contiguous(array)
         if array.size == 0:
             return

@@ -6,11 +6,13 @@ import importlib
 import math
 import warnings
 import weakref
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gpugraph.devices.base import Array
 from gpugraph.devices.nvrtc import INSTALL
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.quantities import exactly
@@ -97,7 +99,7 @@ def does_not_fit(needed: int, free: int, total: int, device: str) -> OutOfMemory
     )
 
 
-def import_cupy() -> Any:
+def import_cupy() -> ModuleType:
     """Return the CuPy module.  Raises DeviceUnavailable if it is not installed, or cannot be imported."""
     try:
         with warnings.catch_warnings():
@@ -114,7 +116,7 @@ def import_cupy() -> Any:
         ) from None
 
 
-def gpu_count(cupy: Any) -> int:
+def gpu_count(cupy: ModuleType) -> int:
     """Return how many GPUs there are.  Raises DeviceUnavailable if there is none, or no driver that is new enough."""
     runtime = cupy.cuda.runtime
     if getattr(runtime, "is_hip", False):
@@ -126,7 +128,7 @@ def gpu_count(cupy: Any) -> int:
     return count
 
 
-def check_index(cupy: Any, index: int) -> None:
+def check_index(cupy: ModuleType, index: int) -> None:
     """Check that there is a GPU of that index.  Raises DeviceUnavailable if there is none."""
     count = gpu_count(cupy)
     if not 0 <= index < count:
@@ -161,7 +163,7 @@ class _Allocation:
 class DeviceMemory:
     """Allocates arrays on one GPU and counts their bytes."""
 
-    def __init__(self, cupy: Any, index: int, device: str):
+    def __init__(self, cupy: ModuleType, index: int, device: str):
         self._cupy = cupy
         self._runtime = cupy.cuda.runtime
         self._index = index
@@ -170,7 +172,7 @@ class DeviceMemory:
         self.allocated = 0
         self.peak = 0
 
-    def array(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
+    def array(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an uninitialised CuPy array, its pointer valid even without elements.  Raises OutOfMemory."""
         shape = (shape,) if isinstance(shape, int) else tuple(map(int, shape))
         size = max(1, math.prod(shape) * np.dtype(dtype).itemsize)

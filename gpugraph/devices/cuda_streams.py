@@ -13,15 +13,33 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import NullClock
-from gpugraph.devices.base import Mark, check_copy
+from gpugraph.devices.base import Array, Mark, check_copy
 from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST, translated
+
+if TYPE_CHECKING:
+    from cupy.cuda import Event, Stream
+
+
+class OnStream(Protocol):
+    """What is timed, copied or waited for on a GPU needs this of its device."""
+
+    label: str
+    index: int
+    last_kernel: str
+    cupy: ModuleType
+    stream: Stream
+    events: Events
+    interrupts: Interrupts
+
+    def synchronize(self) -> None:
+        """Wait until everything launched has ended; raise what went wrong in it."""
 
 
 class Events:
@@ -30,19 +48,19 @@ class Events:
     They live as long as the device: destroying one after a kernel has failed would fail too.
     """
 
-    def __init__(self, create: Callable[[], Any]):
+    def __init__(self, create: Callable[[], Event]):
         self._create = create
         self._all: list[Any] = []
         self._idle: list[Any] = []
 
-    def take(self) -> Any:
+    def take(self) -> Event:
         """Return an event that nobody uses."""
         if not self._idle:
             self._idle.append(self._create())
             self._all.append(self._idle[-1])
         return self._idle.pop()
 
-    def give(self, *events: Any) -> None:
+    def give(self, *events: Event) -> None:
         """Take events back."""
         self._idle += events
 
@@ -50,7 +68,7 @@ class Events:
 class CudaStopwatch:
     """Times a region by two events on the device's stream; what the device does elsewhere is not in it."""
 
-    def __init__(self, device: Any):
+    def __init__(self, device: OnStream):
         self._device = device
         self._start = device.events.take()
         self._stop = device.events.take()
@@ -74,7 +92,7 @@ class CudaStopwatch:
 class CudaClock(NullClock):
     """Times phases by events, read at the end, so that a phase costs two records; in NVTX ranges if given CuPy's."""
 
-    def __init__(self, device: Any, ranges: Any = None):
+    def __init__(self, device: OnStream, ranges: ModuleType | None = None):
         super().__init__()
         self.device = device
         self.ranges = ranges
@@ -91,7 +109,7 @@ class CudaClock(NullClock):
         """Return a context manager that times one phase."""
         return _Phase(self, name)
 
-    def add(self, name: str, start: Any, stop: Any) -> None:
+    def add(self, name: str, start: Event, stop: Event) -> None:
         """Take the events of a phase that has ended."""
         self._marks.append((name, start, stop))
 
@@ -136,7 +154,7 @@ class _Phase:
 class CudaMark:
     """An event on one of a GPU's streams; it goes back to the device's events with the mark."""
 
-    def __init__(self, device: Any, stream: Any):
+    def __init__(self, device: OnStream, stream: Stream):
         self._device = device
         self.event = device.events.take()
         self.event.record(stream)
@@ -157,19 +175,19 @@ class CudaMark:
 class CudaCopies:
     """A second stream of a GPU; copies from and to memory that is not pinned are not beside the kernels."""
 
-    def __init__(self, device: Any):
+    def __init__(self, device: OnStream):
         self._device = device
         self.stream = device.cupy.cuda.Stream(non_blocking=True)
         self._memcpy = device.cupy.cuda.runtime.memcpyAsync
         self._pointer = int(self.stream.ptr)
 
-    def upload(self, target: Any, source: NDArray[Any]) -> None:
+    def upload(self, target: Array, source: NDArray[Any]) -> None:
         check_copy(target, source)
         if source.size:
             with translated(self._device.label, "copying to the device"):
                 self._memcpy(target.data.ptr, source.ctypes.data, source.nbytes, TO_DEVICE, self._pointer)
 
-    def download(self, target: NDArray[Any], source: Any) -> None:
+    def download(self, target: NDArray[Any], source: Array) -> None:
         check_copy(target, source)
         if target.size:
             with translated(self._device.label, "copying to the host"):
@@ -198,7 +216,7 @@ _REPEAT_S = 1e-3
 class Interrupts:
     """The launches on a stream that Ctrl-C can end, by a pinned word of (4,) uint8."""
 
-    def __init__(self, cupy: Any, stream: int, word: NDArray[np.uint8]):
+    def __init__(self, cupy: ModuleType, stream: Stream, word: NDArray[np.uint8]):
         self._runtime = cupy.cuda.runtime
         self._stream = stream
         self._orders = cupy.cuda.Stream(non_blocking=True)
@@ -206,7 +224,7 @@ class Interrupts:
         self._word.view(np.uint32)[0] = 1
         self._stops: set[int] = set()
 
-    def add(self, stop: int) -> None:
+    def add(self, stop: Event) -> None:
         """Take note of a launch that ends when the word at ``stop`` on the device is not 0."""
         self._stops.add(stop)
 
@@ -252,7 +270,7 @@ class CudaReply:
     A copy would begin when the kernel has ended, and the host would wait for the end of that.
     """
 
-    def __init__(self, device: Any, word: NDArray[np.uint8]):
+    def __init__(self, device: OnStream, word: NDArray[np.uint8]):
         memory = device.cupy.cuda.memory
         there = memory.MemoryPointer(memory.UnownedMemory(word.ctypes.data, 8, word, device.index), 0)
         self.word = device.cupy.ndarray((1,), np.dtype(np.uint64), there)
@@ -275,4 +293,4 @@ class CudaReply:
     def close(self) -> None:
         """Give the word back, and let go of the device, which holds this."""
         self.word, self._seen = None, memoryview(bytes(8)).cast("L")
-        self._device = None
+        del self._device

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from gpugraph.devices.base import Device
 from gpugraph.devices.context import begin_context
 from gpugraph.errors import DeviceUnavailable, InputError, installable_here, unknown_name
+
+if TYPE_CHECKING:
+    from gpugraph.devices.cpu import CpuDevice
+    from gpugraph.devices.cuda import CudaDevice
+    from gpugraph.emulator.device import EmulatedDevice
 
 KINDS = ("auto", "cuda", "cpu", "emulated")
 
@@ -39,7 +45,7 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
         return _cpu(), f"no usable GPU: {missing.what}; running on the CPU"
 
 
-def _limited(device: Any, text: str) -> Any:
+def _limited(device: Device, text: str) -> Device:
     """Set how many multiprocessors grids are made for, where the name says it; InputError if there are fewer."""
     _, slash, asked = text.partition("/")
     if slash and int(asked) > device.multiprocessors:
@@ -65,7 +71,7 @@ def expect_device(text: str) -> bool:
     return False
 
 
-def race_detector(seed: int) -> Any:
+def race_detector(seed: int) -> EmulatedDevice:
     """Return the emulated device under the schedule of a seed, with the race detector."""
     from gpugraph.emulator.device import EmulatedDevice
 
@@ -180,14 +186,14 @@ def check_installed() -> None:
         raise DeviceUnavailable("CuPy is not installed", remedy=INSTALL)
 
 
-def _cuda(index: int, profile: bool) -> Any:
+def _cuda(index: int, profile: bool) -> CudaDevice:
     check_installed()
     from gpugraph.devices.cuda import CudaDevice
 
     return CudaDevice(index, profile=profile)
 
 
-def _cpu() -> Any:
+def _cpu() -> CpuDevice:
     from gpugraph.devices.cpu import CpuDevice
 
     return CpuDevice()

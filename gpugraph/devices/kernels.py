@@ -19,17 +19,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gpugraph import code_cache
 from gpugraph.clock import COMPILING
-from gpugraph.devices.base import Defines, KernelArgumentError, KernelCompileError
+from gpugraph.devices.base import Arguments, Array, Defines, KernelArgumentError, KernelCompileError
 from gpugraph.devices.cuda_runtime import translated
+from gpugraph.devices.cuda_streams import Interrupts
 from gpugraph.devices.kernel_file import Source, define_lines, load_source
 from gpugraph.devices.nvrtc import compiler, parameter_sizes
 from gpugraph.errors import DeviceUnavailable, GpuGraphError
+
+if TYPE_CHECKING:
+    from cupy.cuda import Stream
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-lineinfo", "--ptxas-options=-v")
 
@@ -231,6 +236,18 @@ _MAX_GRID = 2**31 - 1
 _PLAIN_SHARED_BYTES = 48 * 1024  # more has to be asked for, kernel by kernel
 
 
+class Launcher(Protocol):
+    """What a kernel needs of its device."""
+
+    label: str
+    index: int
+    multiprocessors: int
+    last_kernel: str
+    cupy: ModuleType
+    stream: Stream
+    interrupts: Interrupts
+
+
 class CudaKernel:
     """Launches one kernel, CuPy's ``raw``, on its device's stream; ``sizes`` are bytes of each parameter, or None.
 
@@ -239,7 +256,7 @@ class CudaKernel:
     what is resident.
     """
 
-    def __init__(self, device: Any, name: str, raw: Any, sizes: tuple[int, ...] | None, *, cooperative: bool):
+    def __init__(self, device: Launcher, name: str, raw: Any, sizes: tuple[int, ...] | None, *, cooperative: bool):
         self._device = device
         self._raw = raw
         self._sizes = sizes
@@ -255,7 +272,7 @@ class CudaKernel:
             self.most_threads = int(raw.max_threads_per_block)
 
     def __call__(
-        self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0, *, stop: Any = None
+        self, grid: int, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
         """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended.
 
@@ -272,10 +289,10 @@ class CudaKernel:
         if stop is not None:
             device.interrupts.add(stop.data.ptr)
 
-    def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Any = None) -> PreparedLaunch:
+    def prepared(self, grid: int, block: int, last: Arguments, *, stop: Array | None = None) -> PreparedLaunch:
         return PreparedLaunch(self, grid, block, last, stop)
 
-    def check(self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int) -> None:
+    def check(self, grid: int, block: int, args: Arguments, shared_bytes: int) -> None:
         """Raise KernelArgumentError if the arguments do not fit the kernel, or grid and block not the GPU."""
         signature = (block, shared_bytes, *map(type, args))
         limit = self._limits.get(signature)
@@ -314,7 +331,7 @@ class CudaKernel:
             self._resident[key] = each * self._device.multiprocessors
         return self._resident[key]
 
-    def _admit(self, block: int, args: tuple[Any, ...], shared_bytes: int) -> int:
+    def _admit(self, block: int, args: Arguments, shared_bytes: int) -> int:
         """Check all but the grid; return the largest grid that may be launched."""
         check_arguments(self.name, args, self._device.cupy.ndarray, self._sizes)
         if not 0 < block <= self.most_threads:
@@ -338,12 +355,12 @@ class PreparedLaunch:
     CuPy makes an object of each argument, and asks how large a cooperative grid may be, at every launch.
     """
 
-    def __init__(self, kernel: CudaKernel, grid: int, block: int, last: tuple[Any, ...], stop: Any):
+    def __init__(self, kernel: CudaKernel, grid: int, block: int, last: Arguments, stop: Array | None):
         self._kernel, self._grid, self._block, self._last = kernel, grid, block, last
         self._stop = None if stop is None else int(stop.data.ptr)
         self._types: tuple[type, ...] | None = None  # of the first arguments that the memory below is laid out for
 
-    def __call__(self, *first: Any) -> None:
+    def __call__(self, *first: np.generic) -> None:
         """Launch with NumPy scalars as the first arguments.  Raises KernelArgumentError as a launch does."""
         types = tuple(map(type, first))
         if types != self._types:
@@ -352,7 +369,7 @@ class PreparedLaunch:
         self._pack(self._values, 0, *first)
         self._kernel.start(self._grid, self._block, self._parameters, self._stop)
 
-    def _lay_out(self, first: tuple[Any, ...]) -> None:
+    def _lay_out(self, first: Arguments) -> None:
         args = first + self._last
         self._kernel.check(self._grid, self._block, args, 0)
         values = [value if isinstance(value, np.generic) else np.uint64(value.data.ptr) for value in args]
@@ -364,7 +381,7 @@ class PreparedLaunch:
         self._pack = struct.Struct(_format(values[: len(first)])).pack_into
 
 
-def _format(values: Sequence[Any]) -> str:
+def _format(values: Sequence[np.generic]) -> str:
     """Return how ``struct`` writes NumPy scalars, each at the beginning of 8 bytes."""
     return "=" + "".join(f"{_CHARACTERS[value.dtype]}{8 - value.itemsize}x" for value in values)
 
@@ -372,7 +389,7 @@ def _format(values: Sequence[Any]) -> str:
 _CHARACTERS = {np.dtype(char): char for char in "?bBhHiIqQefd"}
 
 
-def check_arguments(kernel: str, args: tuple[Any, ...], array_type: Any, sizes: tuple[int, ...] | None) -> None:
+def check_arguments(kernel: str, args: Arguments, array_type: Any, sizes: tuple[int, ...] | None) -> None:
     """Raise KernelArgumentError if number, kinds or widths of arguments are wrong; ``sizes``: bytes, if known."""
     if sizes is not None and len(args) != len(sizes):
         raise KernelArgumentError(

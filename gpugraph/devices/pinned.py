@@ -17,7 +17,8 @@ import mmap
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -27,6 +28,9 @@ from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST
 from gpugraph.devices.cuda_streams import Events
 from gpugraph.host import usable_cores
 
+if TYPE_CHECKING:
+    from cupy.cuda import Event, Stream
+
 _PAGE = 4096
 _LARGE = 8 << 20  # bytes from which the threads pay
 
@@ -34,7 +38,7 @@ _LARGE = 8 << 20  # bytes from which the threads pay
 class PinnedPages:
     """Allocates and frees pinned memory, whose pages ``in_parallel(function, size)`` touches on several threads."""
 
-    def __init__(self, runtime: Any, in_parallel: Callable[[Callable[[int, int], None], int], None]):
+    def __init__(self, runtime: ModuleType, in_parallel: Callable[[Callable[[int, int], None], int], None]):
         self._runtime = runtime
         self._in_parallel = in_parallel
         self._regions: dict[int, mmap.mmap] = {}
@@ -192,15 +196,15 @@ def _free_all(idle: list[tuple[int, int]], free: Callable[[int], None]) -> None:
 class Transfers:
     """Copies between host and one GPU, in the order of one stream."""
 
-    def __init__(self, runtime: Any, events: Events, stream: Any):
+    def __init__(self, runtime: ModuleType, events: Events, stream: Stream):
         self._runtime = runtime
         self._events = events
         self._stream = stream
         self._copy = ParallelCopy()
         pages = PinnedPages(runtime, self._copy.in_parallel)
         self.pool = PinnedPool(pages.allocate, pages.free)
-        self._rings: dict[tuple[int, int], list[tuple[Bytes, Any]]] = {}
-        self._in_flight: list[Any] = []
+        self._rings: dict[tuple[int, int], list[tuple[Bytes, Event]]] = {}
+        self._in_flight: list[tuple[NDArray[Any], Event]] = []
 
     def stage(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return a copy of the array in pinned memory, or the array itself where the system pins no more."""
@@ -243,7 +247,7 @@ class Transfers:
 
     def file_to_device(self, target: int, file: int, offset: int, size: int) -> None:
         """Copy bytes of an open file to device memory, by threads that fill buffers; errors of ``read_exactly``."""
-        filling: list[tuple[int, Bytes, Any, list[Future[None]]]] = []
+        filling: list[tuple[int, Bytes, Event, list[Future[None]]]] = []
 
         def send() -> None:
             at, part, event, reads = filling[0]
@@ -273,7 +277,7 @@ class Transfers:
     def to_host(self, array: NDArray[Any], source: int) -> None:
         """Copy device memory over a contiguous array and wait for it."""
         target = as_bytes(array)
-        pending: list[tuple[int, Bytes, Any]] = []
+        pending: list[tuple[int, Bytes, Event]] = []
         for at, buffer, event in self._chunks(target.size):
             if len(pending) == 2:
                 self._drain(target, pending)
@@ -291,12 +295,12 @@ class Transfers:
         self._copy.close()
         self.pool.close()
 
-    def _drain(self, target: Bytes, pending: list[tuple[int, Bytes, Any]]) -> None:
+    def _drain(self, target: Bytes, pending: list[tuple[int, Bytes, Event]]) -> None:
         at, part, event = pending.pop(0)
         event.synchronize()
         self._copy(target[at : at + part.size], part)
 
-    def _chunks(self, size: int, step: int = CHUNK, buffers: int = 2) -> Iterator[tuple[int, Bytes, Any]]:
+    def _chunks(self, size: int, step: int = CHUNK, buffers: int = 2) -> Iterator[tuple[int, Bytes, Event]]:
         """Yield (offset, buffer, event) for each chunk of ``step`` bytes, some buffers of that size in turns.
 
         A buffer is pinned when its first turn comes: what is done with those before goes on meanwhile.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.clock import Clock, HostClock, HostStopwatch
-from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, check_copy, read_exactly
+from gpugraph.devices.base import Arguments, Array, Defines, Mark, Stopwatch, check_copy, read_exactly
 from gpugraph.devices.base import Launch as PreparedLaunch
 from gpugraph.devices.kernel_file import Source, load_source
 from gpugraph.emulator.module import (
@@ -135,7 +135,7 @@ class EmulatedKernel:
         self._cooperative = cooperative
 
     def __call__(
-        self, grid: int, block: int, args: tuple[Any, ...], shared_bytes: int = 0, *, stop: Array | None = None
+        self, grid: int, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
         """Run ``grid`` blocks of ``block`` threads to their end; Ctrl-C sets the word ``stop`` and waits for that.
 
@@ -182,7 +182,7 @@ class EmulatedKernel:
             fault.excerpt = excerpt
             raise fault
 
-    def prepared(self, grid: int, block: int, last: tuple[Any, ...], *, stop: Array | None = None) -> PreparedLaunch:
+    def prepared(self, grid: int, block: int, last: Arguments, *, stop: Array | None = None) -> PreparedLaunch:
         return lambda *first: self(grid, block, (*first, *last), stop=stop)
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
@@ -240,12 +240,12 @@ class EmulatedDevice:
         """Return a fresh array, every byte of it 0xCD."""
         return self._memory.allocate(shape, dtype)
 
-    def full(self, shape: int | tuple[int, ...], value: Any, dtype: DTypeLike) -> Array:
+    def full(self, shape: int | tuple[int, ...], value: float | np.generic, dtype: DTypeLike) -> Array:
         array = self._memory.allocate(shape, dtype)
         array.fill(value)
         return array
 
-    def fill(self, array: Array, value: Any) -> None:
+    def fill(self, array: Array, value: float | np.generic) -> None:
         array.fill(value)
 
     def copy(self, target: Array, source: Array) -> None:
@@ -255,7 +255,7 @@ class EmulatedDevice:
             )
         np.copyto(target, source.reshape(target.shape))
 
-    def adopt(self, array: Any) -> Array | None:
+    def adopt(self, array: object) -> Array | None:
         """Return None: nobody else's arrays lie here."""
         return None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.errors import GraphFormatError
@@ -141,7 +142,7 @@ def _bad_arc(graph: CSRGraph, i: int) -> str:
     return f"the arc {u} → {v} has the weight {weight}"
 
 
-def _unpaired_arc(graph: CSRGraph, words: Any) -> str:
+def _unpaired_arc(graph: CSRGraph, words: NDArray[Any]) -> str:
     """Say which edge of an undirected graph has arcs that differ."""
     arc, u, back = (int(x) for x in first_asymmetry(graph.offsets, graph.targets, words))
     v = int(graph.targets[arc])

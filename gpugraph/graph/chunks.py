@@ -151,8 +151,8 @@ class Runner:
         return items * i // k, items * (i + 1) // k
 
     def __call__(
-        self, function: Callable[[int, int], Any], items: int, what: str, chunk: int = CHUNK, *, whole: bool = False
-    ) -> list[Any]:
+        self, function: Callable[[int, int], T], items: int, what: str, chunk: int = CHUNK, *, whole: bool = False
+    ) -> list[T]:
         """Return ``function(start, stop)`` of every chunk of this part of [0, items), or of all of it, in order."""
         first, last = (0, items) if whole else self.range_of(items)
         ranges = [(start, min(start + chunk, last)) for start in range(first, last, chunk)]

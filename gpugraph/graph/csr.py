@@ -28,6 +28,9 @@ from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import graph_digest
 from gpugraph.html import Shown
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 
 
@@ -50,7 +53,7 @@ Targets = NDArray[np.signedinteger[Any]]
 Weights = NDArray[Any]
 
 
-def freeze(holder: Any) -> None:
+def freeze(holder: DataclassInstance) -> None:
     """Make a frozen dataclass's arrays read-only views, so that compiled code sees one type of array from there on."""
     for name in holder.__dataclass_fields__:
         array = getattr(holder, name)

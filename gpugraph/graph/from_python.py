@@ -13,10 +13,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gpugraph.errors import InputError, shown
-from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.graph.build import ArcList, RowTails, narrow_weights
 from gpugraph.graph.csr import WEIGHT_DTYPES, printed
 
 _WIDER = {"bool": "uint32", "uint8": "uint32", "uint16": "uint32", "int8": "int32", "int16": "int32"}
@@ -26,7 +26,7 @@ _INTEGERS = (int, np.integer, np.bool_)
 _REALS = (float, np.float16, np.float32)
 
 
-def arcs_of_object(source: Any, weight: str | None = None) -> ArcList:
+def arcs_of_object(source: object, weight: str | None = None) -> ArcList:
     """Return the arcs of a matrix of SciPy or NumPy, a graph of NetworkX or igraph, or (offsets, targets, weights).
 
     ``weight`` is the attribute that weighs edges of NetworkX and igraph, see ``weights_by_name``.  Raises InputError if
@@ -56,7 +56,7 @@ def arcs_of_object(source: Any, weight: str | None = None) -> ArcList:
 # ------------------------------------------------------------------ arrays
 
 
-def _array(values: Any, what: str) -> NDArray[Any]:
+def _array(values: object, what: str) -> NDArray[Any]:
     """Return values as a one-dimensional array, of whatever type and byte order."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"the {what} are masked in part", remedy="fill or drop what is masked")
@@ -69,7 +69,7 @@ def _array(values: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def _indices(values: Any, what: str) -> NDArray[Any]:
+def _indices(values: object, what: str) -> NDArray[Any]:
     """Return offsets or targets as an array of integers."""
     array = _array(values, what)
     if array.dtype.kind not in "iu" and len(array):
@@ -77,12 +77,12 @@ def _indices(values: Any, what: str) -> NDArray[Any]:
     return array if len(array) else np.zeros(0, np.int64)
 
 
-def weights_of(values: Any, name: Callable[[int], str]) -> NDArray[Any]:
+def weights_of(values: ArrayLike, name: Callable[[int], str]) -> NDArray[Any]:
     """Return an array, or a list or tuple of numbers, exactly as weights; ``name(i)`` is what messages call one."""
-    if not isinstance(values, list | tuple):
-        values = _array(values, "weights")
-    loose = isinstance(values, list | tuple) or values.dtype.hasobject
-    weights = _weights_of_numbers(list(values), name) if loose else values
+    if isinstance(values, list | tuple):
+        weights = _weights_of_numbers(list(values), name)
+    elif (weights := _array(values, "weights")).dtype.hasobject:
+        weights = _weights_of_numbers(list(weights), name)
     dtype = _WIDER.get(weights.dtype.name, weights.dtype.name)
     if dtype not in WEIGHT_DTYPES:
         raise InputError(f"weights of type {weights.dtype} are not supported", remedy=f"use {', '.join(WEIGHT_DTYPES)}")
@@ -138,8 +138,8 @@ def _by_position(i: int) -> str:
     return f"the weight at position {i}"
 
 
-def _arcs_of_rows(offsets: Any, targets: Any, weights: Any) -> ArcList:
-    offsets, targets = _indices(offsets, "offsets"), _indices(targets, "targets")
+def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None) -> ArcList:
+    offsets, targets = _indices(starts, "offsets"), _indices(heads, "targets")
     if len(offsets) == 0 or offsets[0] != 0 or int(offsets[-1]) != len(targets):
         raise InputError(
             f"offsets must run from 0 to the number of targets, {len(targets)}",
@@ -158,7 +158,7 @@ def _arcs_of_rows(offsets: Any, targets: Any, weights: Any) -> ArcList:
         raise InputError(
             f"{len(plain)} weights for {len(targets)} targets", remedy="give one weight for each target, or None"
         )
-    tails = np.repeat(np.arange(vertices, dtype=np.int64), np.diff(offsets.astype(np.int64)))
+    tails = RowTails(offsets.astype(np.int64)).on_host()
     return ArcList(tails, targets.astype(np.int64), plain, vertices)
 
 
@@ -243,7 +243,7 @@ def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
         own = np.iinfo(weights.dtype)
         if own.min <= total.min() and total.max() <= own.max:
             total = total.astype(weights.dtype)
-    tails = np.repeat(np.arange(arcs.vertices, dtype=np.int64), np.diff(rows.indptr))
+    tails = RowTails(rows.indptr).on_host()
     note = f"summed {repeated} repeated entries of the matrix, as SciPy does"
     return ArcList(tails, rows.indices, _without_nan(total, _by_position), arcs.vertices, notes=(note,))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from gpugraph.clock import HostClock
 from gpugraph.devices.base import Device
@@ -23,7 +22,7 @@ from gpugraph.graph.weights import transform_weights
 
 
 def open_graph(
-    source: Any,
+    source: object,
     *,
     input_format: str | None = None,
     weights: str = "file",
@@ -64,7 +63,7 @@ def open_graph(
 
 
 def _opened(
-    source: Any,
+    source: object,
     input_format: str | None,
     options: ReadOptions,
     clock: HostClock,

@@ -308,7 +308,7 @@ def _is_default(family: Family, key: str, values: dict[str, Any]) -> bool:
     return any(p.key == key and p.default == values[key] and not p.required for p in family.parameters)
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Fraction):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import networkx as nx
+
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx import components, trees, weighted
 from gpugraph.adapters.networkx.graph import ConvertedGraph
@@ -22,7 +24,7 @@ PAIRS = {"dijkstra_path", "dijkstra_path_length"}
 """Functions that ask for the path of one pair, where NetworkX's search ends early."""
 
 
-def convert_from_nx(graph: Any, *_attributes: Any, **_more: Any) -> ConvertedGraph:
+def convert_from_nx(graph: nx.Graph | ConvertedGraph, *_attributes: object, **_more: Any) -> ConvertedGraph:
     """Return a NetworkX graph in arrays; attributes are read when a function asks for them."""
     if isinstance(graph, ConvertedGraph):
         return graph
@@ -30,12 +32,12 @@ def convert_from_nx(graph: Any, *_attributes: Any, **_more: Any) -> ConvertedGra
         return ConvertedGraph(graph)
 
 
-def convert_to_nx(result: Any, **_more: Any) -> Any:
+def convert_to_nx(result: object, **_more: Any) -> object:
     """Return the NetworkX graph behind a converted one; anything else is NetworkX's already."""
     return result.original if isinstance(result, ConvertedGraph) else result
 
 
-def can_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> bool | str:
+def can_run(name: str, arguments: tuple[object, ...], named: Mapping[str, object]) -> bool | str:
     """Tell whether a function can be computed here; else why not."""
     return name in PART_OF or f"gpugraph has no {name}"
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, compress
 from operator import itemgetter, methodcaller
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,12 @@ from gpugraph.adapters.searches import Rows
 from gpugraph.compiled import plain_njit
 from gpugraph.graph.csr import target_dtype
 from gpugraph.host import ForkLock
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+T = TypeVar("T")
+Attributes = dict[Any, Any]
 
 
 class Declined(NotImplementedError):
@@ -45,11 +51,11 @@ class ConvertedGraph:
 
     __networkx_backend__ = "gpugraph"
 
-    def __init__(self, graph: Any):
+    def __init__(self, graph: nx.Graph):
         self.original = graph
         self.directed, self.multigraph = bool(graph.is_directed()), bool(graph.is_multigraph())
         adjacency = graph._adj if type(graph._adj) is dict else _seen_through(graph)
-        self.nodes: list[Any] = list(adjacency)
+        self.nodes: list[Hashable] = list(adjacency)
         rows = list(adjacency.values())
         n = len(rows)
         self.offsets = np.zeros(n + 1, np.int64)
@@ -61,7 +67,7 @@ class ConvertedGraph:
         held = chain.from_iterable(map(methodcaller("values"), rows))
         # Both arcs of an edge have one and the same dictionary, which is slow to come by for the second time.
         self.data: list[Any] = list(held if self.directed else compress(held, self._forward.tobytes()))
-        self._weights: dict[Any, NDArray[Any]] = {}
+        self._weights: dict[Hashable, NDArray[Any]] = {}
         self._kept: dict[Any, Any] = {}
         self.in_turns = ForkLock()
 
@@ -77,7 +83,7 @@ class ConvertedGraph:
         return set(map(type, self.nodes)) <= {int} and self.nodes == list(range(len(self.nodes)))
 
     @cached_property
-    def number(self) -> dict[Any, int]:
+    def number(self) -> dict[Hashable, int]:
         """Node → vertex."""
         return {node: i for i, node in enumerate(self.nodes)}
 
@@ -105,7 +111,7 @@ class ConvertedGraph:
 
     # ------------------------------------------------------------------ weights
 
-    def rows(self, weight: Any) -> Rows:
+    def rows(self, weight: Hashable) -> Rows:
         """Return the arcs with their weights, or raise Declined if one is no number of 64 bits.
 
         ``weight`` is an edge attribute, which counts 1 where it is missing, or a function of two nodes and the
@@ -116,7 +122,7 @@ class ConvertedGraph:
                 return self._by_function(weight)
             return Rows(self.offsets, self.targets, self.weights(weight))
 
-    def weights(self, name: Any) -> NDArray[Any]:
+    def weights(self, name: Hashable) -> NDArray[Any]:
         """Return (arcs,) int64 or float64: an attribute of every arc, of parallel edges the least."""
         if name not in self._weights:
             if self.multigraph:
@@ -127,7 +133,7 @@ class ConvertedGraph:
             self._weights[name] = each if self.directed else each[self._edge_of_arc]
         return self._weights[name]
 
-    def _by_function(self, weight: Callable[[Any, Any, Any], Any]) -> Rows:
+    def _by_function(self, weight: Callable[[Hashable, Hashable, Attributes], object]) -> Rows:
         tails, heads = (named(self.nodes, ends) for ends in (self.tails, self.targets))
         data = self.data if self.directed else map(self.data.__getitem__, self._edge_of_arc.tolist())
         values = list(map(weight, tails, heads, data))
@@ -159,7 +165,7 @@ class ConvertedGraph:
         return self.tails[self._forward], self.targets[self._forward]
 
     @cached_property
-    def edges(self) -> tuple[NDArray[Any], NDArray[Any], list[Any] | None, list[Any]]:
+    def edges(self) -> tuple[NDArray[Any], NDArray[Any], list[Hashable] | None, list[Attributes]]:
         """Tails, heads, keys (None where there are none) and attributes of each edge, as ``list(G.edges)`` has them."""
         tails, heads = self.edge_ends
         data = self.data
@@ -170,17 +176,18 @@ class ConvertedGraph:
         attributes = list(chain.from_iterable(keyed.values() for keyed in data))
         return np.repeat(tails, counts), np.repeat(heads, counts), keys, attributes
 
-    def edge_weights(self, name: Any) -> NDArray[Any]:
+    def edge_weights(self, name: Hashable) -> NDArray[Any]:
         """Return (edges,) int64 or float64: an attribute of each edge; it may be NaN."""
         return numbers(attribute(self.edges[3], name), (float, np.float16, np.float32))
 
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what ``make`` returned when it was first asked for under a key, on the device of today."""
         key = (key, device())
         if key not in self._kept:
             with call_profile.phase("convert"):
                 self._kept[key] = make()
-        return self._kept[key]
+        held: T = self._kept[key]
+        return held
 
     @property
     def device_kind(self) -> str:
@@ -231,7 +238,7 @@ def _find_edges(
     return True
 
 
-def _seen_through(graph: Any) -> dict[Any, dict[Any, Any]]:
+def _seen_through(graph: nx.Graph) -> dict[Hashable, dict[Hashable, Any]]:
     """Return the adjacency of a view, whose parts filter what they show each time they are asked."""
     shown = {node: dict(row.items()) for node, row in graph.adjacency()}
     if graph.is_multigraph():
@@ -271,7 +278,7 @@ def device() -> str:
     return str(getattr(networkx.config.backends.get("gpugraph"), "device", "auto"))
 
 
-def attribute(data: list[dict[Any, Any]], name: Any) -> list[Any]:
+def attribute(data: list[Attributes], name: Hashable) -> list[Any]:
     """Return an attribute of every edge, 1 where it is missing."""
     try:
         return list(map(itemgetter(name), data))
@@ -311,6 +318,6 @@ def summable(weights: NDArray[Any], vertices: int) -> NDArray[Any]:
     return weights
 
 
-def named(nodes: list[Any], vertices: NDArray[Any]) -> Iterator[Any]:
+def named(nodes: list[Hashable], vertices: NDArray[Any]) -> Iterator[Any]:
     """Return the nodes of vertices."""
     return map(nodes.__getitem__, vertices.tolist())

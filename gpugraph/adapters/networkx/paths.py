@@ -7,7 +7,7 @@ paths the canonical one is returned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -21,7 +21,7 @@ from gpugraph.adapters.searches import Found, NegativeArc, Rows, are_lengths, se
 from gpugraph.graph.build import ArcList, narrow_weights
 
 
-class Paths(dict[Any, list[Any]]):
+class Paths(dict[Hashable, Any]):
     """Node → a shortest path to it, in the order of the search; a path is made when it is looked up.
 
     Paths not made yet are None, which nobody sees: what reads several paths at once makes all of them first.
@@ -33,26 +33,26 @@ class Paths(dict[Any, list[Any]]):
         super().__init__(dict.fromkeys(named(graph.nodes, found.order)))
         self._graph, self._found = graph, found
 
-    def __getitem__(self, node: Any) -> list[Any]:
-        path = super().__getitem__(node)
+    def __getitem__(self, node: Hashable) -> list[Hashable]:
+        path: list[Hashable] | None = super().__getitem__(node)
         if path is None:
             path = [self._graph.nodes[v] for v in self._found.path_to(self._graph.number[node])]
             self[node] = path
         return path
 
-    def __iter__(self) -> Iterator[Any]:  # its own, so that dict(…) and update ask for each path
+    def __iter__(self) -> Iterator[Hashable]:  # its own, so that dict(…) and update ask for each path
         return super().__iter__()
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> tuple[type, tuple[dict[Hashable, list[Hashable]]]]:
         return dict, (dict(self),)
 
-    def get(self, node: Any, default: Any = None) -> Any:
+    def get(self, node: Hashable, default: Any = None) -> Any:
         """Return the path to a node, or a default where there is none."""
         return self[node] if node in self else default  # noqa: SIM401  # its own get
 
 
-def _of_all_paths(name: str) -> Callable[..., Any]:
-    def method(paths: Paths, *arguments: Any) -> Any:
+def _of_all_paths(name: str) -> Callable[..., object]:
+    def method(paths: Paths, *arguments: object) -> object:
         for node in paths:
             paths[node]
         return getattr(dict, name)(paths, *arguments)
@@ -66,20 +66,20 @@ for _name in ("copy", "items", "values", "pop", "popitem", "setdefault"):
     setattr(Paths, _name, _of_all_paths(_name))
 
 
-def vertex_of(graph: ConvertedGraph, node: Any, message: str = "Node {} not found in graph") -> int:
+def vertex_of(graph: ConvertedGraph, node: Hashable, message: str = "Node {} not found in graph") -> int:
     """Return the vertex of a node; raise NodeNotFound in NetworkX's words."""
     if node not in graph:
         raise nx.NodeNotFound(message.format(node))
     return graph.number[node]
 
 
-def goal_of(graph: ConvertedGraph, target: Any) -> int | None:
+def goal_of(graph: ConvertedGraph, target: Hashable) -> int | None:
     """Return the vertex of a target; None where none is wanted or it is no node, which nothing reaches."""
     return graph.number[target] if target is not None and target in graph else None
 
 
 def nearest(
-    graph: ConvertedGraph, sources: list[int], weight: Any, target: Any = None, cutoff: float | None = None
+    graph: ConvertedGraph, sources: list[int], weight: Hashable, target: Hashable = None, cutoff: float | None = None
 ) -> Found:
     """Search by Dijkstra's algorithm."""
     rows = graph.rows(weight)
@@ -93,7 +93,7 @@ def nearest(
             raise ValueError("Contradictory paths found:", "negative weights?") from None
 
 
-def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff: float | None) -> Found:
+def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Hashable, source: int, cutoff: float | None) -> Found:
     def made() -> ResidentGraph:
         tails = np.repeat(np.arange(rows.vertices), np.diff(rows.offsets))
         weights = rows.weights
@@ -113,7 +113,7 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Any, source: int, cutoff:
         return Found(order, found.raw if real else found.raw.astype(np.int64), found.predecessor + 1)
 
 
-def lengths_of(graph: ConvertedGraph, found: Found) -> dict[Any, Any]:
+def lengths_of(graph: ConvertedGraph, found: Found) -> dict[Hashable, float]:
     """Return node → length of a shortest path, in the order of the search."""
     with call_profile.phase("back"):
         lengths = dict(zip(named(graph.nodes, found.order), found.distance[found.order].tolist(), strict=True))
@@ -123,12 +123,14 @@ def lengths_of(graph: ConvertedGraph, found: Found) -> dict[Any, Any]:
         return lengths
 
 
-def length_of(found: Found, goal: int) -> Any:
+def length_of(found: Found, goal: int) -> float:
     """Return the length of the path to a vertex that was reached."""
     return found.distance[goal].item() if found.before[goal] >= 0 else 0
 
 
-def lists_of(graph: ConvertedGraph, found: Found, starts: NDArray[Any], tails: NDArray[Any]) -> dict[Any, list[Any]]:
+def lists_of(
+    graph: ConvertedGraph, found: Found, starts: NDArray[Any], tails: NDArray[Any]
+) -> dict[Hashable, list[Hashable]]:
     """Return node → the nodes before it on shortest paths."""
     with call_profile.phase("back"):
         nodes, cuts = list(named(graph.nodes, tails)), starts.tolist()

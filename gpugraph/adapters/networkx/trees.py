@@ -21,6 +21,9 @@ from gpugraph.adapters.networkx.graph import ConvertedGraph, Declined, by_name, 
 from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.graph.build import ArcList
 
+Edge = tuple[Any, ...]
+"""As NetworkX has it: two nodes, perhaps a key, perhaps attributes."""
+
 ALGORITHMS = ("boruvka", "borůvka", "kruskal", "prim")
 
 
@@ -33,11 +36,11 @@ class _Asked(NamedTuple):
     partition: Hashable = None
 
 
-def _function(name: str) -> Callable[..., Iterator[Any] | nx.Graph]:
+def _function(name: str) -> Callable[..., Iterator[Edge] | nx.Graph]:
     """Return the function of a name as NetworkX has it: one that yields the edges of a forest, or makes it a graph."""
     arguments_of = by_name(getattr(mst, name))
 
-    def function(*arguments: object, **named: object) -> Iterator[Any] | nx.Graph:
+    def function(*arguments: object, **named: object) -> Iterator[Edge] | nx.Graph:
         given = arguments_of(*arguments, **named)
         graph: ConvertedGraph = given["G"]
         if "algorithm" in given:  # refused as NetworkX does, in its words
@@ -103,10 +106,10 @@ def _ranked(graph: ConvertedGraph, asked: _Asked) -> tuple[NDArray[np.int64], Ar
     return places[order], arcs
 
 
-def _edge_tuples(graph: ConvertedGraph, places: NDArray[np.int64], with_keys: bool, with_data: bool) -> Iterator[Any]:
+def _edge_tuples(graph: ConvertedGraph, places: NDArray[np.int64], with_keys: bool, with_data: bool) -> Iterator[Edge]:
     """Return edges as NetworkX's tuples, the attributes being the graph's own."""
     tails, heads, keys, attributes = graph.edges
-    parts = [named(graph.nodes, tails[places]), named(graph.nodes, heads[places])]
+    parts: list[Iterator[Any]] = [named(graph.nodes, tails[places]), named(graph.nodes, heads[places])]
     at = places.tolist()
     if keys is not None and with_keys:
         parts.append(map(keys.__getitem__, at))
@@ -115,7 +118,7 @@ def _edge_tuples(graph: ConvertedGraph, places: NDArray[np.int64], with_keys: bo
     return zip(*parts, strict=True)
 
 
-def _yielded(graph: ConvertedGraph, asked: _Asked, keys: bool, data: bool) -> Iterator[Any]:
+def _yielded(graph: ConvertedGraph, asked: _Asked, keys: bool, data: bool) -> Iterator[Edge]:
     """Return the edges; what NetworkX raises with the first edge is raised then, what is declined at once."""
     with call_profile.call("networkx spanning edges", graph.device_kind):
         try:
@@ -126,7 +129,7 @@ def _yielded(graph: ConvertedGraph, asked: _Asked, keys: bool, data: bool) -> It
             return _edge_tuples(graph, places, keys, data)
 
 
-def _raised(error: ValueError) -> Iterator[Any]:
+def _raised(error: ValueError) -> Iterator[Edge]:
     yield from ()
     raise error
 

@@ -17,7 +17,7 @@ from gpugraph.graph.formats.input_file import Source
 from gpugraph.host import require_memory
 
 
-def _never(_: Any) -> bool:
+def _never(_: object) -> bool:
     return False
 
 

@@ -169,7 +169,7 @@ class _Reader:
         return name
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> int | float | str:
     for kind in (int, float):
         try:
             return kind(text)
