@@ -100,22 +100,13 @@ def _stable_sort(keys: Any, items: Any, keys2: Any, items2: Any, size: int) -> b
 
 
 @njit
-def _order_rows(
-    offsets: Any,
-    targets: Any,
-    words: Any,
-    sign: Any,
-    real: bool,
-    by_weight: bool,
-    origin: Any,
-    number: Any,
-    new_offsets: Any,
-    first: int,
-    last: int,
-    arc_origin: Any,
-    new_targets: Any,
-) -> None:
+def _order_rows(graph: Any, by_weight: bool, vertices: Any, first: int, last: int, out: Any) -> None:
     """Write the rows [first, last) of the new graph, sorted by weight or by new target, ties as they stood."""
+    (offsets, targets, (words, sign, real)), (origin, number, new_offsets), (arc_origin, new_targets) = (
+        graph,
+        vertices,
+        out,
+    )
     longest = 0
     for row in range(first, last):
         longest = max(longest, new_offsets[row + 1] - new_offsets[row])
@@ -128,11 +119,11 @@ def _order_rows(
             items[i] = start + i
             keys[i] = weight_key(words[start + i], sign, real) if by_weight else np.uint64(number[targets[start + i]])
         swapped = _stable_sort(keys, items, keys2, items2, size)
-        out = new_offsets[row]
+        begin = new_offsets[row]
         for i in range(size):
             item = items2[i] if swapped else items[i]
-            arc_origin[out + i] = item
-            new_targets[out + i] = number[targets[item]]
+            arc_origin[begin + i] = item
+            new_targets[begin + i] = number[targets[item]]
 
 
 def reorder(
@@ -153,37 +144,32 @@ def reorder(
         offsets = np.zeros(graph.vertices + 1, np.int64)
         np.cumsum(graph.degrees[origin], out=offsets[1:])
     arc_origin, targets = np.empty(graph.arcs, np.int64), np.empty_like(graph.targets)
-    words, sign, real = weight_words(graph.weights)
-    old = np.ascontiguousarray(graph.targets)
-
-    def run(first: int, last: int) -> None:
-        _order_rows(
-            graph.offsets, old, words, sign, real, by_weight, origin, number, offsets, first, last, arc_origin, targets
-        )
-
-    in_threads(run, balanced_ranges(offsets))
+    old = graph.offsets, np.ascontiguousarray(graph.targets), weight_words(graph.weights)
+    vertices, new = (origin, number, offsets), (arc_origin, targets)
+    in_threads(lambda lo, hi: _order_rows(old, by_weight, vertices, lo, hi, new), balanced_ranges(offsets))
     return offsets, targets, arc_origin, origin if renumbered else None
 
 
 @njit
-def _mark(words: Any, sign: Any, real: bool, low: Any, start: int, stop: int, table: Any) -> None:
+def _mark(weights: Any, low: Any, start: int, stop: int, table: Any) -> None:
     """Mark the weights that occur; threads may mark the same one, with the same value."""
+    words, sign, real = weights
     for i in range(start, stop):
         table[np.int64(weight_key(words[i], sign, real) - low)] = 1
 
 
 @njit
-def _look_up(words: Any, sign: Any, real: bool, low: Any, start: int, stop: int, table: Any, ranks: Any) -> None:
+def _look_up(weights: Any, low: Any, start: int, stop: int, table: Any, ranks: Any) -> None:
     """Write the ranks of the weights of [start, stop) from the table."""
+    words, sign, real = weights
     for i in range(start, stop):
         ranks[i] = table[np.int64(weight_key(words[i], sign, real) - low)]
 
 
 @njit
-def _search(
-    words: Any, sign: Any, real: bool, distinct: Any, firsts: Any, shift: Any, start: int, stop: int, ranks: Any
-) -> None:
+def _search(weights: Any, among: Any, start: int, stop: int, ranks: Any) -> None:
     """Write the ranks of the weights of [start, stop) by binary search among the keys of one prefix."""
+    (words, sign, real), (distinct, firsts, shift) = weights, among
     for i in range(start, stop):
         key = weight_key(words[i], sign, real)
         prefix = np.int64((key - distinct[0]) >> shift)
@@ -195,19 +181,19 @@ def rank_weights(weights: NDArray[Any]) -> NDArray[np.uint32]:
     ranks = np.empty(len(weights), np.uint32)
     if not len(weights):
         return ranks
-    words, sign, real = weight_words(weights)
+    words, sign, real = carried = weight_words(weights)
     chunks = even_ranges(len(weights))
     ends = words[int(weights.argmin())], words[int(weights.argmax())]
     low, high = (int(weight_key(bits, sign, real)) for bits in ends)
     if high - low < max(_TABLE_SPAN, 2 * len(weights)):
         table = np.zeros(high - low + 1, np.uint32)
         least = np.uint64(low)
-        in_threads(lambda lo, hi: _mark(words, sign, real, least, lo, hi, table), chunks)
+        in_threads(lambda lo, hi: _mark(carried, least, lo, hi, table), chunks)
         distinct = int(np.count_nonzero(table))
         _check_ranks(distinct)
         np.cumsum(table, out=table)
         table -= np.uint32(1)
-        in_threads(lambda lo, hi: _look_up(words, sign, real, least, lo, hi, table, ranks), chunks)
+        in_threads(lambda lo, hi: _look_up(carried, least, lo, hi, table, ranks), chunks)
         return ranks
     # The distinct ones of each part first: usually few are left to sort together.
     distinct_weights = _distinct(np.concatenate(in_threads(lambda lo, hi: _distinct(weights[lo:hi]), chunks)))
@@ -217,7 +203,7 @@ def rank_weights(weights: NDArray[Any]) -> NDArray[np.uint32]:
     firsts = np.zeros((1 << _PREFIX_BITS) + 1, np.int64)
     prefixes = ((keys - keys[0]) >> shift).view(np.int64)
     np.cumsum(np.bincount(prefixes, minlength=1 << _PREFIX_BITS), out=firsts[1:])
-    in_threads(lambda lo, hi: _search(words, sign, real, keys, firsts, shift, lo, hi, ranks), chunks)
+    in_threads(lambda lo, hi: _search(carried, (keys, firsts, shift), lo, hi, ranks), chunks)
     return ranks
 
 
@@ -310,7 +296,8 @@ def compress(offsets: NDArray[Any], targets: NDArray[Any], index: np.dtype[Any])
     starts = np.zeros(len(whole) + 1, np.int64)
     np.cumsum(offsets[whole + 1] - offsets[whole], out=starts[1:])
     kept, shift = np.empty(int(starts[-1]), np.int32), starts[:-1] - offsets[whole]
-    in_threads(lambda start, stop: _write_rows(offsets, targets, base, shift, start, stop, short, k, kept), rows)
+    whole_rows, out = (offsets, targets, base, shift), (short, k, kept)
+    in_threads(lambda start, stop: _write_rows(whole_rows, start, stop, out), rows)
     packed = k[0::4] | k[1::4] << np.uint8(2) | k[2::4] << np.uint8(4) | k[3::4] << np.uint8(6)
     return CompressedTargets(base, short, packed, kept, shift.astype(index))
 
@@ -331,10 +318,9 @@ def _bases(offsets: Any, targets: Any, start: int, stop: int, base: Any) -> None
 
 
 @njit
-def _write_rows(
-    offsets: Any, targets: Any, base: Any, shift: Any, start: int, stop: int, short: Any, k: Any, kept: Any
-) -> None:
+def _write_rows(rows: Any, start: int, stop: int, out: Any) -> None:
     """Write the arcs of the rows [start, stop): a byte and two bits each, or, of rows that are kept, the target."""
+    (offsets, targets, base, shift), (short, k, kept) = rows, out
     for row in range(start, stop):
         least = base[row]
         for arc in range(offsets[row], offsets[row + 1]):

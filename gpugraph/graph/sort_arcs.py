@@ -26,8 +26,9 @@ _MOST_BUCKETS = 1 << 13
 
 
 @njit
-def _count(tails: Any, heads: Any, start: int, stop: int, shift: int, mirrored: bool, counts: Any) -> int:
+def _count(ends: Any, start: int, stop: int, layout: Any, counts: Any) -> int:
     """Count the arcs of [start, stop) into buckets; return the number of self loops among them."""
+    (tails, heads), (shift, _, mirrored) = ends, layout
     loops = 0
     for i in range(start, stop):
         u, v = tails[i], heads[i]
@@ -41,25 +42,17 @@ def _count(tails: Any, heads: Any, start: int, stop: int, shift: int, mirrored: 
 
 
 @njit
-def _scatter(
-    tails: Any,
-    heads: Any,
-    weights: Any,
-    sign: Any,
-    real: bool,
-    start: int,
-    stop: int,
-    shift: int,
-    head_bits: int,
-    mirrored: bool,
-    cursors: Any,
-    keys: Any,
-    words: Any,
-) -> None:
+def _scatter(ends: Any, weights: Any, start: int, stop: int, layout: Any, out: Any) -> None:
     """Write the arcs of [start, stop) as (tail within the bucket, head) keys to where the cursors point."""
+    (tails, heads), (given, sign, real), (shift, head_bits, mirrored), (cursors, keys, words) = (
+        ends,
+        weights,
+        layout,
+        out,
+    )
     mask = (np.int64(1) << np.int64(shift)) - 1
     for i in range(start, stop):
-        u, v, w = np.int64(tails[i]), np.int64(heads[i]), weights[i]
+        u, v, w = np.int64(tails[i]), np.int64(heads[i]), given[i]
         if u == v:
             continue
         if real and np.uint64(w) == sign:
@@ -78,20 +71,9 @@ def _scatter(
 
 
 @njit
-def _sort_buckets(
-    keys: Any,
-    words: Any,
-    starts: Any,
-    first: int,
-    last: int,
-    shift: int,
-    head_bits: int,
-    sign: Any,
-    real: bool,
-    offsets: Any,
-    kept: Any,
-) -> int:
+def _sort_buckets(buckets: Any, first: int, last: int, layout: Any, out: Any) -> int:
     """Sort and merge the buckets of [first, last) in place; count rows; return the arcs merged unequal."""
+    (keys, words, starts), (shift, head_bits, sign, real), (offsets, kept) = buckets, layout, out
     longest = 0
     for b in range(first, last):
         longest = max(longest, starts[b + 1] - starts[b])
@@ -104,32 +86,31 @@ def _sort_buckets(
         swapped = radix_sort(keys[start:stop], words[start:stop], keys2, words2, shift + head_bits)
         sorted_keys = keys2 if swapped else keys[start:stop]
         sorted_words = words2 if swapped else words[start:stop]
-        out = start - 1
+        at = start - 1
         differs = False
         for i in range(stop - start):
             key, word = sorted_keys[i], sorted_words[i]
-            if i > 0 and key == keys[out]:
-                if word != words[out]:
+            if i > 0 and key == keys[at]:
+                if word != words[at]:
                     differs = True
-                    if weight_key(word, sign, real) < weight_key(words[out], sign, real):
-                        words[out] = word
+                    if weight_key(word, sign, real) < weight_key(words[at], sign, real):
+                        words[at] = word
                 continue
             unequal += differs
             differs = False
-            out += 1
-            keys[out] = key
-            words[out] = word
+            at += 1
+            keys[at] = key
+            words[at] = word
             offsets[(b << shift) + np.int64(key >> np.uint64(head_bits)) + 1] += 1
         unequal += differs
-        kept[b + 1] = out + 1 - start
+        kept[b + 1] = at + 1 - start
     return unequal
 
 
 @njit
-def _gather(
-    keys: Any, words: Any, starts: Any, kept: Any, first: int, last: int, mask: Any, targets: Any, weights: Any
-) -> None:
+def _gather(buckets: Any, kept: Any, first: int, last: int, out: Any) -> None:
     """Copy the arcs that stayed to their place in the graph."""
+    (keys, words, starts), (mask, targets, weights) = buckets, out
     for b in range(first, last):
         source = starts[b]
         for i in range(kept[b], kept[b + 1]):
@@ -186,18 +167,6 @@ class SortedArcs:
     unequal: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Buckets:
-    """Arcs by bucket; bucket b holds positions [starts[b], starts[b + 1]) and the tails [b << shift, …)."""
-
-    keys: NDArray[np.uint64]
-    words: NDArray[Any]
-    starts: NDArray[np.int64]
-    shift: int
-    head_bits: int
-    loops: int
-
-
 def sort_arcs(
     tails: NDArray[Any],
     heads: NDArray[Any],
@@ -218,23 +187,37 @@ def sort_arcs(
         plain = weights + weights.dtype.type(0) if real else weights.copy()
         return SortedArcs(row_starts(tails, vertices), heads.copy(), plain, 0, 0, 0)
 
-    arcs = _into_buckets(tails, heads, words, sign, real, vertices, mirrored, lambda part: report(0.4 * part))
-    starts, slots = arcs.starts, balanced_ranges(arcs.starts)
+    # Thrown into buckets of about ``_BUCKET_ARCS``: bucket b has the tails [b << shift, …).
+    head_bits = max(1, (vertices - 1).bit_length())
+    wanted = min(_MOST_BUCKETS, max(1, len(tails) * (2 if mirrored else 1) // _BUCKET_ARCS))
+    shift = max(0, head_bits - wanted.bit_length() + 1)
+    ends, layout, chunks = (tails, heads), (shift, head_bits, mirrored), even_ranges(len(tails))
+    counts = np.zeros((len(chunks), ((vertices - 1) >> shift) + 1), np.int64)
+    each = [(i, i + 1) for i in range(len(chunks))]
+    loops = sum(in_threads(lambda i, _: _count(ends, *chunks[i], layout, counts[i]), each))
+    starts = np.zeros(counts.shape[1] + 1, np.int64)
+    np.cumsum(counts.sum(axis=0), out=starts[1:])
+    cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
+    keys, carried = np.empty(int(starts[-1]), np.uint64), np.empty(int(starts[-1]), words.dtype)
+
+    def scatter(i: int, _: int) -> None:
+        _scatter(ends, (words, sign, real), *chunks[i], layout, (cursors[i], keys, carried))
+
+    in_threads(scatter, each, lambda part: report(0.4 * part))
+    buckets, slots = (keys, carried, starts), balanced_ranges(starts)
     offsets, kept = np.zeros(vertices + 1, np.int64), np.zeros(len(starts), np.int64)
 
     def sort(lo: int, hi: int) -> int:
-        return _sort_buckets(
-            arcs.keys, arcs.words, starts, lo, hi, arcs.shift, arcs.head_bits, sign, real, offsets, kept
-        )
+        return _sort_buckets(buckets, lo, hi, (shift, head_bits, sign, real), (offsets, kept))
 
     unequal = sum(in_threads(sort, slots, lambda part: report(0.4 + 0.5 * part)))
     np.cumsum(kept, out=kept)
     np.cumsum(offsets, out=offsets)
     targets, out = np.empty(int(kept[-1]), target_dtype(vertices)), np.empty(int(kept[-1]), words.dtype)
-    mask = np.uint64((1 << arcs.head_bits) - 1)
-    in_threads(lambda lo, hi: _gather(arcs.keys, arcs.words, starts, kept, lo, hi, mask, targets, out), slots)
+    placed = np.uint64((1 << head_bits) - 1), targets, out
+    in_threads(lambda lo, hi: _gather(buckets, kept, lo, hi, placed), slots)
     merged = int(starts[-1] - kept[-1])
-    return SortedArcs(offsets, targets, out.view(weights.dtype), arcs.loops, merged, int(unequal))
+    return SortedArcs(offsets, targets, out.view(weights.dtype), int(loops), merged, int(unequal))
 
 
 def row_starts(tails: NDArray[Any], vertices: int) -> NDArray[np.int64]:
@@ -242,36 +225,3 @@ def row_starts(tails: NDArray[Any], vertices: int) -> NDArray[np.int64]:
     offsets = np.zeros(vertices + 1, np.int64)
     np.cumsum(np.bincount(tails, minlength=vertices), out=offsets[1:])
     return offsets
-
-
-def _into_buckets(
-    tails: NDArray[Any],
-    heads: NDArray[Any],
-    words: NDArray[Any],
-    sign: np.uint64,
-    real: bool,
-    vertices: int,
-    mirrored: bool,
-    report: Callable[[float], None],
-) -> _Buckets:
-    """Return the arcs without self loops, thrown into buckets of about ``_BUCKET_ARCS``."""
-    head_bits = max(1, (vertices - 1).bit_length())
-    wanted = min(_MOST_BUCKETS, max(1, len(tails) * (2 if mirrored else 1) // _BUCKET_ARCS))
-    shift = max(0, head_bits - wanted.bit_length() + 1)
-    chunks = even_ranges(len(tails))
-    counts = np.zeros((len(chunks), ((vertices - 1) >> shift) + 1), np.int64)
-
-    def count(i: int, _: int) -> int:
-        return _count(tails, heads, *chunks[i], shift, mirrored, counts[i])
-
-    def scatter(i: int, _: int) -> None:
-        _scatter(tails, heads, words, sign, real, *chunks[i], shift, head_bits, mirrored, cursors[i], keys, carried)
-
-    each = [(i, i + 1) for i in range(len(chunks))]
-    loops = sum(in_threads(count, each))
-    starts = np.zeros(counts.shape[1] + 1, np.int64)
-    np.cumsum(counts.sum(axis=0), out=starts[1:])
-    cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
-    keys, carried = np.empty(int(starts[-1]), np.uint64), np.empty(int(starts[-1]), words.dtype)
-    in_threads(scatter, each, report)
-    return _Buckets(keys, carried, starts, shift, head_bits, int(loops))
