@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from importlib import import_module
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,28 +187,30 @@ def _distances(
     distance = np.full((len(sources), n), np.inf)
     before = np.full((len(sources) if return_predecessors else 0, n), NO_PREDECESSOR, np.int32)
     if len(sources):
-        fill = _on_cpu if device_kind(DEVICE) == "cpu" else _on_gpu
-        fill(matrix, directed, unweighted, sources, limit, distance, before)
+        asked_for = _Query(matrix, directed, unweighted, sources, None if math.isinf(limit) else float(limit))
+        (_on_cpu if device_kind(DEVICE) == "cpu" else _on_gpu)(asked_for, distance, before)
     distance = distance.reshape(*asked.shape, n)
     return (distance, before.reshape(distance.shape)) if return_predecessors else distance
 
 
-def _on_cpu(
-    matrix: Any,
-    directed: bool,
-    unweighted: bool,
-    sources: list[int],
-    limit: float,
-    distance: NDArray[np.float64],
-    before: NDArray[np.int32],
-) -> None:
+class _Query(NamedTuple):
+    """Which distances are asked for: (n, n) ``matrix``, the vertices that they are from, how far a search goes."""
+
+    matrix: Any
+    directed: bool
+    unweighted: bool
+    sources: list[int]
+    cutoff: float | None
+
+
+def _on_cpu(asked: _Query, distance: NDArray[np.float64], before: NDArray[np.int32]) -> None:
     """Search from each source, on all threads; of several shortest paths the one whose arcs come first."""
+    matrix, directed, unweighted, sources, cutoff = asked
     with call_profile.phase("convert"):
         offsets, targets, weights = matrix.indptr.astype(np.int64), matrix.indices, matrix.data
         if not directed:
             offsets, targets, weights = _both_ways(offsets, targets, weights)
         rows = Rows(offsets, targets.astype(np.int32, copy=False), np.ones_like(weights) if unweighted else weights)
-    cutoff = None if math.isinf(limit) else float(limit)
 
     def run(first: int, last: int) -> None:
         for row in range(first, last):
@@ -255,20 +257,12 @@ def _both_ways(offsets: Any, targets: Any, weights: Any) -> Any:
     return starts[:-1], ends, lengths
 
 
-def _on_gpu(
-    matrix: Any,
-    directed: bool,
-    unweighted: bool,
-    sources: list[int],
-    limit: float,
-    distance: NDArray[np.float64],
-    before: NDArray[np.int32],
-) -> None:
+def _on_gpu(asked: _Query, distance: NDArray[np.float64], before: NDArray[np.int32]) -> None:
     """Search from each source on the device; of several predecessors the canonical one."""
+    matrix, directed, unweighted, sources, cutoff = asked
     tails, heads = _coordinates(matrix)
     weights = None if unweighted else matrix.data
     graph = ArcList(tails, heads, weights, matrix.shape[0], directed=directed, one_sided=not directed)
-    cutoff = None if math.isinf(limit) else float(limit)
     with ResidentGraph(graph, DEVICE) as held:
         for row, source in enumerate(sources):
             found = held.sssp(source, cutoff=cutoff, predecessors=len(before) > 0)

@@ -101,8 +101,8 @@ def search(
     wide = len(rows.targets) + len(start) >= 2**31
     nodes, distance = np.zeros(n, _node(kind, wide)), np.empty(n, kind)
     heap = np.empty(n, kind), np.empty(n, nodes.dtype["at"])
-    arrays = rows.offsets, rows.targets, rows.weights, start, end, ties, limit, nodes, links, order, *heap, distance
-    count = int(_dijkstra(*arrays))
+    arcs, state = (rows.offsets, rows.targets, rows.weights), (nodes, links, order, *heap, distance)
+    count = int(_dijkstra(arcs, start, (end, ties, limit), state))
     if count < 0:
         raise NegativeArc("a weight is negative")
     return Found(order[:count], distance, links)
@@ -148,25 +148,13 @@ def _node(distance: np.dtype[Any], wide: bool) -> np.dtype[Any]:
 
 
 @plain_njit
-def _dijkstra(
-    offsets: Any,
-    targets: Any,
-    weights: Any,
-    sources: Any,
-    goal: int,
-    ties: bool,
-    cutoff: Any,
-    nodes: Any,
-    links: Any,
-    order: Any,
-    keys: Any,
-    vertices: Any,
-    distance: Any,
-) -> int:
+def _dijkstra(arcs: Any, sources: Any, limits: Any, state: Any) -> int:
     """Write distances, parents and the order of settling; return how many were settled, −1 after a contradiction.
 
     ``nodes`` and ``links`` are zero at first.
     """
+    (offsets, targets, weights), (goal, ties, cutoff) = arcs, limits
+    nodes, links, order, keys, vertices, distance = state
     size, pushed, settled = 0, 0, 0
     for source in sources:
         if nodes[source]["at"] == _UNSEEN:

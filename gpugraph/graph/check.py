@@ -72,13 +72,14 @@ def _first_fall(offsets: Any, first: int, last: int) -> int:
 
 
 @njit
-def _first_bad_arc(offsets: Any, targets: Any, words: Any, infinity: Any, sign: Any, first: int, last: int) -> int:
+def _first_bad_arc(offsets: Any, targets: Any, weights: Any, first: int, last: int) -> int:
     """Return the first arc of the rows [first, last) that no graph holds, or −1.
 
     ``words`` are the weights' bit patterns and ``infinity`` that of +infinity, beyond which, sign aside, lies
     NaN (for integers the greatest word); ``sign`` is the sign bit of a real weight, which alone is −0.0 (for
     integers 0).
     """
+    words, infinity, sign = weights
     vertices = len(offsets) - 1
     for u in range(first, last):
         for i in range(offsets[u], offsets[u + 1]):
@@ -115,8 +116,8 @@ def check_structure(graph: CSRGraph) -> None:
     real = graph.weights.dtype.kind == "f"
     sign = words.dtype.type(1 << (bits - 1) if real else 0)
     infinity = np.array(np.inf, graph.weights.dtype).view(words.dtype)[()] if real else ~words.dtype.type(0)
-    rows = balanced_ranges(offsets)
-    i = _least(in_threads(lambda lo, hi: _first_bad_arc(offsets, targets, words, infinity, sign, lo, hi), rows))
+    rows, carried = balanced_ranges(offsets), (words, infinity, sign)
+    i = _least(in_threads(lambda lo, hi: _first_bad_arc(offsets, targets, carried, lo, hi), rows))
     if i >= 0:
         raise refuse(_bad_arc(graph, i))
     if not graph.directed and not is_symmetric(graph):

@@ -155,7 +155,7 @@ class ConvertedGraph:
         n, edge = len(self.nodes), np.empty(len(self.targets), np.int64)
         starts, tails, ids = np.zeros(n + 1, np.int64), np.empty_like(self.targets), np.empty_like(edge)
         last, seen_from = np.empty(n, np.int64), np.full(n, -1, np.int64)
-        if not _find_edges(self.offsets, self.targets, edge, starts, tails, ids, last, seen_from):
+        if not _find_edges(self.offsets, self.targets, edge, (starts, tails, ids, last, seen_from)):
             raise Declined("an edge of the undirected graph is in one of its two rows alone")
         return edge
 
@@ -196,14 +196,13 @@ class ConvertedGraph:
 
 
 @plain_njit
-def _find_edges(
-    offsets: Any, targets: Any, edge: Any, starts: Any, tails: Any, ids: Any, last: Any, seen_from: Any
-) -> bool:
+def _find_edges(offsets: Any, targets: Any, edge: Any, room: Any) -> bool:
     """Number the arcs to no smaller vertex in their order, and give those to a smaller one the number of their twin.
 
     ``edge``, (arcs,), gets the numbers; ``starts`` is zeros and ``seen_from`` −1, the others are room, (arcs,) or (n,).
     Returns False if an arc has no twin.
     """
+    starts, tails, ids, last, seen_from = room
     n, count = len(offsets) - 1, 0
     for v in range(n):
         for arc in range(offsets[v], offsets[v + 1]):

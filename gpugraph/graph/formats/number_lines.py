@@ -100,34 +100,19 @@ def _after_gap(block: Any, i: int, comma: int, tabbed: bool) -> int:
 
 
 @njit
-def _parse(
-    block: Any,
-    start: int,
-    stop: int,
-    prefix: int,
-    comment: int,
-    other_comment: int,
-    tabbed: bool,
-    weighted: bool,
-    real: bool,
-    low: int,
-    high: int,
-    tails: Any,
-    heads: Any,
-    weights: Any,
-    hard: Any,
-) -> Any:
-    """Parse the whole lines of [start, stop), the last of which ends there.
+def _parse(block: Any, marks: Any, real: bool, bounds: Any, room: Any) -> Any:
+    """Parse whole lines.
 
-    ``prefix`` is the letter before the ids, or 0; lines that begin with one of the comments are skipped.  Where it is
-    ``tabbed``, a tab separates fields, as a comma always does, and is no mere gap.  Real weights are written as bits,
-    those not known here as where they begin, and their arcs listed in ``hard``.  There is room for one arc more than
-    there may be.
+    Of the marks ``prefix`` is the letter before the ids, or 0; lines that begin with one of the comments are skipped.
+    Where it is ``tabbed``, a tab separates fields, as a comma always does, and is no mere gap.  Real weights are
+    written as bits, those not known here as where they begin, and their arcs listed in ``hard``.  There is room for one
+    arc more than there may be.
 
     Returns how it ended, the numbers of arcs and of hard weights, and the least and the greatest of ids and of whole
     weights.
     """
-    i, count, hard_count = start, 0, 0
+    (prefix, comment, other_comment, tabbed, weighted), (low, high), (tails, heads, weights, hard) = marks, bounds, room
+    i, stop, count, hard_count = 0, len(block), 0, 0
     least_id, most_id, least, most = np.int64(2**62), np.int64(-1), np.int64(2**62), np.int64(-(2**62))
     widest = high if tails.itemsize == 8 else min(high, 2**31 - 1)
     nothing = 0, 0, least_id, most_id, least, most
@@ -329,9 +314,8 @@ class LineParser:
         for _ in range(3 if self._known else 0):
             narrow = ids.itemsize == 4
             tails, heads = (s.room(room) if narrow else np.empty(room, ids) for s in (desk.tails, desk.heads))
-            end, k, left, low, high, least, most = _parse(
-                letters, 0, len(letters), *self._marks, real, self._rows.low, self._rows.high, tails, heads, words, hard
-            )
+            bounds, arrays = (self._rows.low, self._rows.high), (tails, heads, words, hard)
+            end, k, left, low, high, least, most = _parse(letters, self._marks, real, bounds, arrays)
             if end == _UNKNOWN:
                 break
             if end == _DONE:
