@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.errors import GpuGraphError, InputError
@@ -155,10 +155,10 @@ class Device(Protocol):
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an uninitialised array on the device."""
 
-    def full(self, shape: int | tuple[int, ...], value: float | np.generic, dtype: DTypeLike) -> Array:
+    def full(self, shape: int | tuple[int, ...], value: ArrayLike, dtype: DTypeLike) -> Array:
         """Return an array filled with ``value``."""
 
-    def fill(self, array: Array, value: float | np.generic) -> None:
+    def fill(self, array: Array, value: ArrayLike) -> None:
         """Set every element of ``array`` to ``value``, in stream order."""
 
     def copy(self, target: Array, source: Array) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
@@ -99,12 +99,12 @@ class CudaDevice:
         """Return an uninitialised CuPy array, freed when the last reference to it goes."""
         return self._memory.array(shape, dtype)
 
-    def full(self, shape: int | tuple[int, ...], value: float | np.generic, dtype: DTypeLike) -> Array:
+    def full(self, shape: int | tuple[int, ...], value: ArrayLike, dtype: DTypeLike) -> Array:
         array = self.empty(shape, dtype)
         self.fill(array, value)
         return array
 
-    def fill(self, array: Array, value: float | np.generic) -> None:
+    def fill(self, array: Array, value: ArrayLike) -> None:
         self._contiguous(array)
         if array.size == 0:
             return

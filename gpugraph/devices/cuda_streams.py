@@ -293,4 +293,4 @@ class CudaReply:
     def close(self) -> None:
         """Give the word back, and let go of the device, which holds this."""
         self.word, self._seen = None, memoryview(bytes(8)).cast("L")
-        del self._device
+        vars(self).pop("_device", None)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gpugraph.clock import Clock, HostClock, HostStopwatch
 from gpugraph.devices.base import Arguments, Array, Defines, Mark, Stopwatch, check_copy, read_exactly
@@ -240,12 +240,12 @@ class EmulatedDevice:
         """Return a fresh array, every byte of it 0xCD."""
         return self._memory.allocate(shape, dtype)
 
-    def full(self, shape: int | tuple[int, ...], value: float | np.generic, dtype: DTypeLike) -> Array:
+    def full(self, shape: int | tuple[int, ...], value: ArrayLike, dtype: DTypeLike) -> Array:
         array = self._memory.allocate(shape, dtype)
         array.fill(value)
         return array
 
-    def fill(self, array: Array, value: float | np.generic) -> None:
+    def fill(self, array: Array, value: ArrayLike) -> None:
         array.fill(value)
 
     def copy(self, target: Array, source: Array) -> None:
