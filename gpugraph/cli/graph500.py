@@ -42,7 +42,7 @@ def graph500(
       gpugraph graph500 --scale 16
     """
     from gpugraph.devices.discovery import select_device
-    from gpugraph.graph500.benchmark import ROOTS, run
+    from gpugraph.graph500.benchmark import ROOTS, Files, Place, run
     from gpugraph.graph500.generator import weights_file
     from gpugraph.graph500.record import record_of
     from gpugraph.measure.on_ranks import open_own_device
@@ -75,9 +75,8 @@ def graph500(
                 )
             if peer is not None:
                 load_peer(peer, "sssp", opened.kind)  # refuses what it cannot do
-            folders = {"reuse": reuse, "keep": keep, "results": results}
-            paths = {name: None if path is None else Path(path) for name, path in folders.items()}
-            done = run(scale, opened, roots=roots, comm=comm, peer=peer, report=progress, **paths)
+            files = Files(*(None if path is None else Path(path) for path in (reuse, keep, results)))
+            done = run(scale, Place(opened, comm, peer), roots=roots, files=files, report=progress)
             record = record_of(done, description)
         finally:
             opened.close()

@@ -79,6 +79,11 @@ class GraphView:
     def __post_init__(self) -> None:
         freeze(self)
 
+    @property
+    def host(self) -> GraphView:
+        """The view itself: it is on the host."""
+        return self
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:

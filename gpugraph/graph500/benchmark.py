@@ -9,16 +9,16 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from gpugraph.devices.base import Device
+from gpugraph.devices.cpu import CpuDevice
 from gpugraph.errors import VerificationFailed
 from gpugraph.graph500.checked import Machine
 from gpugraph.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save
-from gpugraph.graph500.on_cpu import CpuMachine
+from gpugraph.graph500.on_cpu import CpuMachine, RanksMachine
 from gpugraph.graph500.on_device import DeviceMachine, possible_widths
 from gpugraph.ranks.comm import HostComm
 
@@ -35,12 +35,9 @@ class Run:
     """One valid run of the benchmark.
 
     Attributes:
-        scale: log2 of the number of labels.
-        vertices: of the graph: the largest label and one.
+        scale: log2 of the number of labels; ``vertices`` is the largest label and one.
         arcs: of the rows that kernel 1 made.
-        generation_s: making the edge list, or reading it.
-        construction_s: kernel 1.
-        roots: of the searches.
+        generation_s: making the edge list, or reading it; ``construction_s``: kernel 1.
         times_s, tuples, validation_s: of each search: kernel 3, the input's tuples in the root's component, the check.
         peak_bytes: the most device memory in use, or None.
         ranks: that ran it together.
@@ -112,48 +109,86 @@ def statistics(values: list[float] | list[int]) -> dict[str, float]:
     }
 
 
-def machine_for(
-    tuples: Tuples,
-    device: Any,
-    index_bits: int | None = None,
-    comm: HostComm | None = None,
-    peer: str | None = None,
-) -> Machine:
-    """Return what runs the benchmark on a device that ``select_device`` opened, or on the processors of ranks."""
-    if peer is not None:
-        from gpugraph.graph500.on_cugraph import CugraphMachine
+@dataclass(frozen=True)
+class Place:
+    """Where the benchmark runs: on a device that ``select_device`` opened, or on the processors of ranks.
 
-        return CugraphMachine(tuples, device, index_bits)
-    if comm is not None:
-        from gpugraph.graph500.on_ranks import RanksMachine
+    With ``peer``, ``"cugraph"``, its kernels 1 and 3 run in place of ours, on a CUDA device.
+    """
 
-        return RanksMachine(tuples, device, comm)
-    return CpuMachine(tuples, device) if device.kind == "cpu" else DeviceMachine(tuples, device, index_bits)
+    device: Device | CpuDevice
+    comm: HostComm | None = None
+    peer: str | None = None
+
+    @property
+    def lists(self) -> Device | None:
+        """The device that edge lists lie on, None for the host."""
+        return None if isinstance(self.device, CpuDevice) else self.device
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """The rank's number, and that of all ranks."""
+        return (0, 1) if self.comm is None else (self.comm.rank, self.comm.size)
+
+    def machine(self, tuples: Tuples, index_bits: int | None = None) -> Machine:
+        """Return what runs the benchmark here."""
+        if not isinstance(self.device, CpuDevice):
+            if self.peer is not None:
+                from gpugraph.graph500.on_cugraph import CugraphMachine
+
+                return CugraphMachine(tuples, self.device, index_bits)
+            return DeviceMachine(tuples, self.device, index_bits)
+        return (CpuMachine if self.comm is None else RanksMachine)(tuples, self.device, self.comm)
+
+    def now(self) -> float:
+        """Return the time when the device, and all ranks, have come here."""
+        self.device.synchronize()
+        if self.comm is not None:
+            self.comm.barrier()
+        return time.perf_counter()
+
+    def warm_up(self, index_bits: int) -> None:
+        """Compile and load everything by a small run, which shares no data with the timed one."""
+        small = self.machine(generate(_WARM_SCALE, self.lists, self.part), index_bits)
+        small.construct()
+        for root in draw_roots(_WARM_SCALE, small, 1):
+            small.search(root)
+            small.validate(root)
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a run.
+
+    Attributes:
+        reuse: an edge list to read in place of making one, as the reference's REUSEFILE.
+        keep: where to write the edge list, as the reference's TMPFILE.
+        results: a folder for the parents (int64) and distances (float32) of every search.
+    """
+
+    reuse: Path | None = None
+    keep: Path | None = None
+    results: Path | None = None
+
+
+NO_FILES = Files()
 
 
 def run(
     scale: int,
-    device: Any,
+    place: Place,
     *,
     roots: int = ROOTS,
-    reuse: Path | None = None,
-    keep: Path | None = None,
-    results: Path | None = None,
-    comm: HostComm | None = None,
-    peer: str | None = None,
+    files: Files = NO_FILES,
     report: Step = lambda what, fraction: None,
 ) -> Run:
     """Run the benchmark by Graph500's rules, every search checked; a collective, where there are ranks.
 
     Args:
         scale: log2 of the number of labels, at most ``MOST_SCALE``.
-        device: what ``select_device`` opened.
+        place: the device, or the processors of ranks.
         roots: searches to make; 64 by the rules.
-        reuse: an edge list to read in place of making one, as the reference's REUSEFILE.
-        keep: where to write the edge list, as the reference's TMPFILE.
-        results: a folder for the parents and distances of every search.
-        comm: the ranks, each of which has a processor, or None for one device.
-        peer: ``"cugraph"`` to run its kernels 1 and 3 in place of ours, on a CUDA device.
+        files: what to read and to write.
         report: called with what is being done and the fraction done.
 
     Raises:
@@ -161,35 +196,25 @@ def run(
         OutOfMemory: the device has no room for the edge list or the rows.
         VerificationFailed: a search broke a rule; the message has the first counter-example.
     """
-    lists = None if device.kind == "cpu" else device
-    part = (0, 1) if comm is None else (comm.rank, comm.size)
-    done = Run(scale, ranks=part[1], peer=peer)
-
-    def now() -> float:
-        """Return the time when the device, and all ranks, have come here."""
-        device.synchronize()
-        if comm is not None:
-            comm.barrier()
-        return time.perf_counter()
-
+    done = Run(scale, ranks=place.part[1], peer=place.peer)
     report("compiling", None)
     for index_bits in possible_widths(EDGE_FACTOR << scale):
-        _warm_up(device, index_bits, comm, peer)
-    report("making the edge list" if reuse is None else f"reading {reuse}", None)
-    start = now()
-    tuples = generate(scale, lists, part) if reuse is None else load(scale, reuse, lists, part)
-    done.generation_s = now() - start
-    if keep is not None:
-        report(f"writing {keep}", None)
-        for rank in range(part[1]):
-            if rank == part[0]:
-                save(tuples, keep, lists)
-            now()
-    machine = machine_for(tuples, device, comm=comm, peer=peer)
+        place.warm_up(index_bits)
+    report("making the edge list" if files.reuse is None else f"reading {files.reuse}", None)
+    start, where = place.now(), (place.lists, place.part)
+    tuples = generate(scale, *where) if files.reuse is None else load(scale, files.reuse, *where)
+    done.generation_s = place.now() - start
+    if files.keep is not None:
+        report(f"writing {files.keep}", None)
+        for rank in range(place.part[1]):
+            if rank == place.part[0]:
+                save(tuples, files.keep, place.lists)
+            place.now()
+    machine = place.machine(tuples)
     report("kernel 1: making the rows", None)
-    start = now()
+    start = place.now()
     machine.construct()
-    done.construction_s = now() - start
+    done.construction_s = place.now() - start
     done.vertices, done.arcs = machine.vertices, machine.arcs
     done.roots = draw_roots(scale, machine, roots)
     if not done.roots:
@@ -197,47 +222,35 @@ def run(
     machine.search(done.roots[0])  # the reference warms up by this search, too
     for i, root in enumerate(done.roots):
         report(f"search {i + 1} of {len(done.roots)}", i / len(done.roots))
-        start = now()
-        machine.search(root)
-        middle = now()
-        found = machine.validate(root)
-        done.times_s.append(middle - start)
-        done.validation_s.append(now() - middle)
-        done.tuples.append(found.tuples)
-        if found.fault is not None:
-            remedy = "no results are printed for an invalid run"
-            raise VerificationFailed(found.fault, where=f"search {i + 1}, from root {root}", remedy=remedy)
-        if results is not None and part[0] == 0:
-            _write_result(machine, results, root)
+        _search(machine, root, place, done)
+        if files.results is not None and place.part[0] == 0:
+            parents, distances = machine.result()
+            parents.astype(np.int64).tofile(files.results / f"{root}.parents")
+            distances.tofile(files.results / f"{root}.distances")
     done.peak_bytes = machine.peak_bytes()
     return done
 
 
+def _search(machine: Machine, root: int, place: Place, done: Run) -> None:
+    """Time one search and its validation."""
+    start = place.now()
+    machine.search(root)
+    middle = place.now()
+    found = machine.validate(root)
+    done.times_s.append(middle - start)
+    done.validation_s.append(place.now() - middle)
+    done.tuples.append(found.tuples)
+    if found.fault is not None:
+        where = f"search {len(done.tuples)}, from root {root}"
+        raise VerificationFailed(found.fault, where=where, remedy="no results are printed for an invalid run")
+
+
 def draw_roots(scale: int, machine: Machine, count: int) -> list[int]:
     """Return so many different roots in the reference's order, all with an edge to another vertex; fewer if need be."""
-    seen: set[int] = set()
-
-    def fitting(candidate: int) -> bool:
-        if candidate in seen or not machine.degree(candidate):
-            return False
-        seen.add(candidate)
-        return True
-
-    return list(islice(filter(fitting, root_candidates(scale)), count))
-
-
-def _warm_up(device: Any, index_bits: int, comm: HostComm | None, peer: str | None) -> None:
-    """Compile and load everything by a small run, which shares no data with the timed one."""
-    lists, part = None if device.kind == "cpu" else device, (0, 1) if comm is None else (comm.rank, comm.size)
-    small = machine_for(generate(_WARM_SCALE, lists, part), device, index_bits, comm, peer)
-    small.construct()
-    for root in draw_roots(_WARM_SCALE, small, 1):
-        small.search(root)
-        small.validate(root)
-
-
-def _write_result(machine: Machine, folder: Path, root: int) -> None:
-    """Write the parents (int64) and distances (float32) of a search, as the reference holds them."""
-    parents, distances = machine.result()
-    parents.astype(np.int64).tofile(folder / f"{root}.parents")
-    distances.tofile(folder / f"{root}.distances")
+    roots: dict[int, None] = {}
+    for candidate in root_candidates(scale):
+        if len(roots) == count:
+            break
+        if candidate not in roots and machine.degree(candidate):
+            roots[candidate] = None
+    return list(roots)

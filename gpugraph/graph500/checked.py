@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device
+from gpugraph.errors import InputError
 from gpugraph.graph500.generator import Tuples
 
 RULES = ("RANGE", "UNLIKE", "ROOT", "CYCLE", "SPLIT", "TOO_FAR", "UNCONFIRMED")
@@ -46,9 +47,8 @@ class Machine(Protocol):
     def construct(self) -> None:
         """Make the rows, and all that searches need: kernel 1.
 
-        Raises:
-            InputError: a tuple has a label beyond 31 bits, or a weight outside [0, 1].
-            OutOfMemory: there is no room for the rows.
+        Raises InputError if a tuple has a label beyond 31 bits, or a weight outside [0, 1], and OutOfMemory if there is
+        no room for the rows.
         """
 
     def degree(self, vertex: int) -> int:
@@ -76,12 +76,8 @@ def fault_in_words(
 ) -> str | None:
     """Return the first rule that is broken, with its counter-example, or None.
 
-    Args:
-        firsts: by rule, the first vertex or tuple that breaks it, or None.
-        root: of the search.
-        vertex: gives a vertex's parent and distance.
-        tuples: the input, or the share of a rank.
-        device: where that lies, or None for the host.
+    ``firsts`` has by rule the first vertex or tuple that breaks it, ``vertex`` gives a vertex's parent and distance.
+    ``tuples`` are the input, or the share of a rank, on the device if one is given.
     """
     rule = next((name for name in RULES if firsts.get(name) is not None), None)
     if rule is None:
@@ -91,11 +87,9 @@ def fault_in_words(
     if rule in OF_TUPLES:
         u, v, w = tuples.line(at, device)
         ends = " and ".join(f"vertex {x} at distance {vertex(x)[1]:.9g}" for x in (u, v))
-        what = (
-            f"joins {ends}, of which one is reached and one is not"
-            if rule == "SPLIT"
-            else f"of weight {w:.9g} joins {ends}, which differ by more"
-        )
+        what = f"of weight {w:.9g} joins {ends}, which differ by more"
+        if rule == "SPLIT":
+            what = f"joins {ends}, of which one is reached and one is not"
         return f"tuple {tuples.first + at} {what}"
     parent, distance = vertex(at)
     reasons = {
@@ -106,6 +100,11 @@ def fault_in_words(
         "UNCONFIRMED": "which no tuple of the input confirms",
     }
     return f"vertex {at} has parent {parent} and distance {distance:.9g}, {reasons[rule]}"
+
+
+def refused(fault: str) -> InputError:
+    """Return the error about a tuple that no generator makes."""
+    return InputError(fault, where="the edge list", remedy="give the edge list of a Graph500 generator")
 
 
 def bad_tuple(at: int, line: tuple[int, int, float]) -> str:

@@ -114,22 +114,17 @@ def share_of(scale: int, part: tuple[int, int]) -> tuple[int, int]:
 def generate(scale: int, device: Device | None, part: tuple[int, int] = (0, 1)) -> Tuples:
     """Return the edge list of 2^scale vertices on a device, or on the host where that is None.
 
-    Args:
-        scale: log2 of the number of labels.
-        device: where.
-        part: on the host, the number of the rank and of all ranks, each of which makes its share.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
+    On the host ``part``, (its number, all ranks), makes it a rank's share.  Raises OutOfMemory.
     """
     count, words = EDGE_FACTOR << scale, random_words()
     if device is None:
         first, last = share_of(scale, part)
         edges, weights = np.empty(3 * (last - first), np.uint32), np.empty(last - first, np.float32)
-        in_threads(
-            lambda begin, end: _generate(first + begin, first + end, scale, words, edges[3 * begin :], weights[begin:]),
-            even_ranges(last - first),
-        )
+
+        def write(begin: int, end: int) -> None:
+            _generate(first + begin, first + end, scale, words, (edges[3 * begin :], weights[begin:]))
+
+        in_threads(write, even_ranges(last - first))
         return Tuples(edges, weights, first)
     device.require(16 * count)
     made = Tuples(device.empty(3 * count, np.uint32), device.empty(count, np.float32))
@@ -177,8 +172,9 @@ def _next(state: Any) -> Any:
 
 
 @njit
-def _generate(begin: int, end: int, scale: int, words: Any, edges: Any, weights: Any) -> None:
+def _generate(begin: int, end: int, scale: int, words: Any, out_arrays: tuple[Any, Any]) -> None:
     """Write the edges [begin, end), from the front of the arrays on."""
+    edges, weights = out_arrays
     at, state, out = words[:5].copy(), np.empty(5, np.uint64), np.empty(5, np.uint64)
     jumps = words[7:]
     for bit in range(_BITS):
@@ -217,10 +213,7 @@ def root_candidates(scale: int) -> Iterator[int]:
 
 
 def save(tuples: Tuples, path: Path, device: Device | None) -> None:
-    """Write an edge list as the reference's ``TMPFILE`` holds it: ``path``, and the weights beside it.
-
-    A share that is not the first goes into the files that the first has made.
-    """
+    """Write an edge list as the reference's ``TMPFILE`` holds it, weights beside it; shares in the order of ranks."""
     for array, file, words in ((tuples.edges, path, 3), (tuples.weights, weights_file(path), 1)):
         with file.open("r+b" if tuples.first else "wb") as opened:
             opened.seek(4 * words * tuples.first)
@@ -230,8 +223,7 @@ def save(tuples: Tuples, path: Path, device: Device | None) -> None:
 def load(scale: int, path: Path, device: Device | None, part: tuple[int, int] = (0, 1)) -> Tuples:
     """Read such an edge list, or on the host the share of a rank; see ``generate``.
 
-    Raises:
-        InputError: a file is missing, or has not the size that the scale asks for.
+    Raises InputError if a file is missing, or has not the size that the scale asks for.
     """
     count, arrays = EDGE_FACTOR << scale, list[Array]()
     first, last = share_of(scale, part)

@@ -1,4 +1,9 @@
-"""Graph500 on the CPU: kernel 1, kernel 3 and the validation by all threads; the same rules as on a device."""
+"""Graph500 on processors: kernel 1, kernel 3 and the validation by all threads; the same rules as on a device.
+
+On several ranks each has a share of the tuples, and the rows of some vertices.  Kernel 1 then brings every arc to the
+rank that holds its tail.  Kernel 3 is the distributed delta-stepping, after which all ranks get all distances; each
+finds the parents of its own vertices, and all ranks get these, too.
+"""
 
 from __future__ import annotations
 
@@ -12,68 +17,83 @@ from numpy.typing import NDArray
 from gpugraph.clock import NullClock
 from gpugraph.compiled import njit
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.graph500.checked import RULES, Found, bad_tuple, fault_in_words
+from gpugraph.graph500.checked import RULES, Found, bad_tuple, fault_in_words, refused
 from gpugraph.graph500.generator import Tuples
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.ranks.comm import HostComm, LoneComm
+from gpugraph.ranks.part import GraphPart, sorted_part
 
 NONE = -1
 MOST_LABEL = 2**31 - 3
-RANGE, UNLIKE, ROOT, CYCLE, SPLIT, TOO_FAR, UNCONFIRMED = range(len(RULES))
 
 
 class CpuMachine:
-    """The benchmark on the CPU; see ``Machine``.
+    """The benchmark on the CPU; see ``Machine``.  The tuples, of a rank its share, are on the host."""
 
-    Args:
-        tuples: the edge list, on the host.
-        device: the processor.
-    """
+    algorithm_name = "delta-stepping"
 
-    def __init__(self, tuples: Tuples, device: CpuDevice):
-        self.tuples, self.device = tuples, device
-        self.algorithm = find_algorithm("sssp", "delta-stepping", "cpu")
-        self.vertices = self.arcs = 0
-        self.graph: CSRGraph
-        self.state: Any
+    def __init__(self, tuples: Tuples, device: CpuDevice, comm: HostComm | None = None):
+        self.tuples, self.device, self.comm = tuples, device, comm or LoneComm()
+        self.algorithm = find_algorithm("sssp", self.algorithm_name, "cpu")
+        self.vertices = self.arcs = self.first = 0
+        self.rows: CSRGraph | GraphPart
         self.distance: NDArray[np.float32]
-        self.parent: NDArray[np.int32]
 
     def construct(self) -> None:
         """Make the rows and the state of searches; see ``Machine``."""
-        largest, fault = survey(self.tuples)
-        if fault is not None:
-            raise refused(fault)
-        n, edges, weights = largest + 1, self.tuples.edges, self.tuples.weights
+        edges, weights = self.tuples.edges, self.tuples.weights
+        seen = in_threads(partial(_survey, edges, weights), even_ranges(len(weights)))
+        bad = next((bad for _, bad in seen if bad >= 0), None)
+        fault = None if bad is None else bad_tuple(self.tuples.first + bad, self.tuples.line(bad))
+        reports = self.comm.all_gather_object((max(largest for largest, _ in seen), fault))
+        for _, fault in reports:
+            if fault is not None:
+                raise refused(fault)
+        self.vertices = max(largest for largest, _ in reports) + 1
         tails, heads = (edges[k::3].astype(np.int32) for k in (0, 1))
-        self.graph = build(ArcList(tails, heads, weights, n, directed=False, one_sided=True), name="graph500")
-        self.vertices, self.arcs = n, self.graph.arcs
-        self.state = self.algorithm.prepare(GraphView.of(self.graph), self.device)
-        self.parent = np.empty(n, np.int32)
+        self.rows = self._make_rows(tails, heads, weights)
+        self.arcs, self.parent = self.rows.arcs, np.empty(self.vertices, np.int32)
+
+    def _make_rows(self, tails: NDArray[np.int32], heads: NDArray[np.int32], weights: NDArray[Any]) -> Any:
+        """Return the rows of these arcs and their reverses, ready to be searched."""
+        arcs = ArcList(tails, heads, weights, self.vertices, directed=False, one_sided=True)
+        graph = build(arcs, name="graph500")
+        self.state = self.algorithm.prepare(GraphView.of(graph), self.device)
+        return graph
 
     def degree(self, vertex: int) -> int:
         """Return the arcs of a vertex; see ``Machine``."""
-        return int(np.diff(self.graph.offsets[vertex : vertex + 2])[0]) if vertex < self.vertices else 0
+        row, offsets = vertex - self.first, self.rows.offsets
+        own = int(offsets[row + 1] - offsets[row]) if 0 <= row < len(offsets) - 1 else 0
+        return sum(self.comm.all_gather_object(own))
 
     def search(self, root: int) -> None:
         """Find distances and parents; see ``Machine``."""
-        self.distance = self.algorithm.run(self.state, NullClock(), root)
-        graph, parent = self.graph, self.parent
+        self._find_distances(root)
+        rows, parent = self.rows, self.parent
         parent[:] = NONE
         parent[root] = root
-        arrays = graph.offsets, graph.targets, graph.weights, self.distance, parent
-        if pull(*arrays):
-            hang_on_equals(*arrays)
+        arrays = (rows.offsets, rows.targets, rows.weights), (self.distance, parent), self.first
+        own = sum(in_threads(partial(_pull, *arrays), balanced_ranges(rows.offsets)))
+        before, missing = 0, self._exchange_parents(own)
+        while missing not in (0, before):  # without progress the validation will say so
+            before, missing = missing, self._exchange_parents(_hang(*arrays))
         self.distance[np.isinf(self.distance)] = -1
+
+    def _find_distances(self, root: int) -> None:
+        self.distance = self.algorithm.run(self.state, NullClock(), root)
+
+    def _exchange_parents(self, missing: int) -> int:
+        """Return how many vertices that are reached have no parent, given those of this rank."""
+        return missing
 
     def validate(self, root: int) -> Found:
         """Check the last search; see ``Machine``."""
-        return validate(self.tuples, root, self.parent, self.distance)
+        return validate(self.tuples, root, self.parent, self.distance, self.comm)
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Return copies of parents and distances; see ``Machine``."""
@@ -84,32 +104,30 @@ class CpuMachine:
         return None
 
 
-def survey(tuples: Tuples) -> tuple[int, str | None]:
-    """Return the largest label, and in words the first tuple that no generator makes, or None."""
-    edges, weights = tuples.edges, tuples.weights
-    seen = in_threads(partial(_survey, edges, weights), even_ranges(len(weights)))
-    bad = next((bad for _, bad in seen if bad >= 0), None)
-    return max(largest for largest, _ in seen), None if bad is None else bad_tuple(tuples.first + bad, tuples.line(bad))
+class RanksMachine(CpuMachine):
+    """The benchmark on the processors of several ranks; all methods are collectives; see ``Machine``."""
 
+    algorithm_name = "delta-stepping-distributed"
 
-def refused(fault: str) -> InputError:
-    """Return the error about a tuple that no generator makes."""
-    return InputError(fault, where="the edge list", remedy="give the edge list of a Graph500 generator")
+    def _make_rows(self, tails: NDArray[np.int32], heads: NDArray[np.int32], weights: NDArray[Any]) -> GraphPart:
+        joins = tails != heads
+        tails, heads, weights = tails[joins], heads[joins], weights[joins]
+        cuts, empty = np.array([0] * self.comm.size + [self.vertices]), np.zeros(1, np.int64)
+        like = GraphPart(self.comm, cuts, empty, tails[:0], weights[:0], False, "graph500", "graph500")
+        both = np.concatenate([tails, heads]), np.concatenate([heads, tails]), np.concatenate([weights, weights])
+        part = sorted_part(like, *both).part
+        self.state, self.first = self.algorithm.prepare(part, self.device), part.first
+        self.cuts, self.distance = part.cuts.tolist(), np.empty(self.vertices, np.float32)
+        return part
 
+    def _find_distances(self, root: int) -> None:
+        self.algorithm.run(self.state, NullClock(), root)
+        self.distance[self.first : self.first + len(self.state.distance)] = self.state.distance
+        self.comm.all_gather_v_in_place(self.distance, self.cuts)
 
-def pull(offsets: Any, targets: Any, weights: Any, distance: Any, parent: Any, first: int = 0) -> int:
-    """Give vertices a parent that is nearer to the root; return how many reached ones have none.
-
-    Args:
-        offsets: of rows, those of the vertices from ``first`` on.
-        targets: of their arcs.
-        weights: of these.
-        distance: (n,) float32, infinite where not reached.
-        parent: (n,) int32, −1 but for those that have a parent already.
-        first: vertex.
-    """
-    arrays = offsets, targets, weights, distance, parent, first
-    return sum(in_threads(partial(_pull, *arrays), balanced_ranges(offsets)))
+    def _exchange_parents(self, missing: int) -> int:
+        self.comm.all_gather_v_in_place(self.parent, self.cuts)
+        return sum(self.comm.all_gather_object(missing))
 
 
 def validate(
@@ -128,35 +146,26 @@ def validate(
         distance: (n,) float32, −1 where not reached.
         comm: the ranks, which all have the whole result.
     """
-    comm = comm or LoneComm()
-    n = len(parent)
+    comm, n = comm or LoneComm(), len(parent)
     firsts: dict[str, int | None] = dict.fromkeys(RULES)
-    confirmed = np.zeros(n, np.uint8)
+    result = parent, distance, np.zeros(n, np.uint8)
 
-    def note(rules: tuple[int, ...], found: Sequence[tuple[int, ...]]) -> None:
-        for k, rule in enumerate(rules):
-            firsts[RULES[rule]] = next((part[k] for part in found if part[k] >= 0), None)
+    def note(rules: tuple[str, ...], found: Sequence[tuple[int, ...]]) -> None:
+        firsts.update((rule, next((part[k] for part in found if part[k] >= 0), None)) for k, rule in enumerate(rules))
 
-    vertices = even_ranges(n)
-    note(
-        (RANGE, UNLIKE, ROOT),
-        in_threads(partial(_check_vertices, root, parent, distance, confirmed), vertices),
-    )
+    note(("RANGE", "UNLIKE", "ROOT"), in_threads(partial(_check_vertices, root, result), even_ranges(n)))
     if firsts["RANGE"] is None:
         jump = np.where(parent == NONE, np.int32(root), parent)
         for _ in range(n.bit_length() + 1):
             jump = jump[jump]
-        astray = np.flatnonzero(jump != root)
-        firsts["CYCLE"] = int(astray[0]) if len(astray) else None
+        firsts["CYCLE"] = next(iter(np.flatnonzero(jump != root).tolist()), None)
     inside = 0
     if not any(first is not None for first in firsts.values()):
-        lists = tuples.edges, tuples.weights, parent, distance, confirmed
-        found = in_threads(partial(_check_tuples, *lists), even_ranges(len(tuples)))
-        note((SPLIT, TOO_FAR), found)
+        found = in_threads(partial(_check_tuples, (tuples.edges, tuples.weights), result), even_ranges(len(tuples)))
+        note(("SPLIT", "TOO_FAR"), found)
         inside = sum(part[2] for part in found)
-        comm.all_reduce(confirmed, "max")
-        loose = np.flatnonzero(confirmed == 0)
-        firsts["UNCONFIRMED"] = int(loose[0]) if len(loose) else None
+        comm.all_reduce(result[2], "max")
+        firsts["UNCONFIRMED"] = next(iter(np.flatnonzero(result[2] == 0).tolist()), None)
     fault = fault_in_words(firsts, root, lambda v: (int(parent[v]), float(distance[v])), tuples)
     broken = (k for k, rule in enumerate(RULES) if firsts[rule] is not None)
     reports = comm.all_gather_object((next(broken, len(RULES)), fault, inside))
@@ -176,10 +185,12 @@ def _survey(edges: Any, weights: Any, begin: int, end: int) -> tuple[int, int]:
 
 
 @njit
-def _pull(
-    offsets: Any, targets: Any, weights: Any, distance: Any, parent: Any, first: int, begin: int, end: int
-) -> int:
-    """Do what ``pull`` does, for the rows [begin, end)."""
+def _pull(rows: tuple[Any, ...], result: tuple[Any, ...], first: int, begin: int, end: int) -> int:
+    """Give vertices a parent that is nearer to the root; return how many reached ones have none.
+
+    The rows [begin, end) are those of the vertices from ``first`` on.  Distances are infinite where not reached.
+    """
+    (offsets, targets, weights), (distance, parent) = rows, result
     missing = 0
     for row in range(begin, end):
         v = first + row
@@ -198,36 +209,30 @@ def _pull(
 
 
 @njit
-def hang_on_equals(offsets: Any, targets: Any, weights: Any, distance: Any, parent: Any) -> None:
-    """Give reached vertices without a parent an equally far one that has one, breadth first: no cycle forms."""
-    queue = np.empty(len(parent), np.int64)
-    held = 0
-    for v in range(len(parent)):
-        if parent[v] < 0 and not np.isinf(distance[v]):
-            for arc in range(offsets[v], offsets[v + 1]):
-                u = targets[arc]
-                if parent[u] >= 0 and distance[u] == distance[v] and distance[u] + weights[arc] == distance[v]:
-                    parent[v] = u
-                    queue[held] = v
-                    held += 1
-                    break
-    at = 0
-    while at < held:
-        u = queue[at]
-        at += 1
-        for arc in range(offsets[u], offsets[u + 1]):
-            v = targets[arc]
-            if parent[v] < 0 and distance[v] == distance[u] and distance[u] + weights[arc] == distance[v]:
+def _hang(rows: tuple[Any, ...], result: tuple[Any, ...], first: int) -> int:
+    """Hang vertices of these rows on equally far ones that have a parent; return how many reached ones have none.
+
+    Who has a parent got it before: in an earlier row, or an earlier round, of which all ranks know.  So no cycle forms.
+    """
+    (offsets, targets, weights), (distance, parent) = rows, result
+    left = 0
+    for row in range(len(offsets) - 1):
+        v = first + row
+        if parent[v] >= 0 or np.isinf(distance[v]):
+            continue
+        for arc in range(offsets[row], offsets[row + 1]):
+            u = targets[arc]
+            if parent[u] >= 0 and distance[u] == distance[v] and distance[u] + weights[arc] == distance[v]:
                 parent[v] = u
-                queue[held] = v
-                held += 1
+                break
+        left += parent[v] < 0
+    return left
 
 
 @njit
-def _check_vertices(
-    root: int, parent: Any, distance: Any, confirmed: Any, begin: int, end: int
-) -> tuple[int, int, int]:
+def _check_vertices(root: int, result: tuple[Any, ...], begin: int, end: int) -> tuple[int, int, int]:
     """Return the first vertex of [begin, end) that breaks each of the rules RANGE, UNLIKE and ROOT, or −1."""
+    parent, distance, confirmed = result
     out_of_range, unlike, wrong_root = -1, -1, -1
     for v in range(begin, end):
         p, d = parent[v], distance[v]
@@ -242,10 +247,9 @@ def _check_vertices(
 
 
 @njit
-def _check_tuples(
-    edges: Any, weights: Any, parent: Any, distance: Any, confirmed: Any, begin: int, end: int
-) -> tuple[int, int, int]:
+def _check_tuples(tuples: tuple[Any, Any], result: tuple[Any, ...], begin: int, end: int) -> tuple[int, int, int]:
     """Return the first tuple of [begin, end) that breaks SPLIT and TOO_FAR, or −1, and the tuples in the component."""
+    (edges, weights), (parent, distance, confirmed) = tuples, result
     split, too_far, inside = -1, -1, 0
     for i in range(begin, end):
         u, v, w = edges[3 * i], edges[3 * i + 1], weights[i]

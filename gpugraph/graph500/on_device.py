@@ -13,18 +13,18 @@ most of its time for.  In the end distances and parents are brought back to the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import NullClock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
-from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.errors import GpuGraphError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView, make_resident
-from gpugraph.graph500.checked import RULES, Found, bad_tuple, fault_in_words
+from gpugraph.graph500.checked import RULES, Found, bad_tuple, fault_in_words, refused
 from gpugraph.graph500.generator import BLOCK, FILE, Tuples
 from gpugraph.problems.registry import find_algorithm
 
@@ -50,10 +50,7 @@ def possible_widths(tuples: int) -> set[int]:
 class DeviceMachine:
     """The benchmark on a device that holds the tuples; see ``Machine``.
 
-    Args:
-        tuples: the edge list, on the device.
-        device: where.
-        index_bits: of an arc's position; None for what so many arcs need.
+    ``index_bits`` is the width of an arc's position, None for what so many arcs need.
     """
 
     def __init__(self, tuples: Tuples, device: Device, index_bits: int | None = None):
@@ -61,19 +58,8 @@ class DeviceMachine:
         self.kernels: dict[str, Kernel] = {}
         self.algorithm = find_algorithm("sssp", "delta-stepping", device.kind)
         self.vertices = self.arcs = 0
-        self.rank: Array
-        self.label: Array
-        self.rows: DeviceRows
-        self.state: Any
-        self.pieces: np.int64
-        self.piece_vertex: Array
-        self.piece_begin: Array
-        self.distance: Array
-        self.parent: Array
-        self.above: Array
-        self.waiting: Array
 
-    def _launch(self, name: str, threads: int, *args: Any) -> None:
+    def _launch(self, name: str, threads: int, *args: object) -> None:
         self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
     def construct(self) -> None:
@@ -96,9 +82,7 @@ class DeviceMachine:
         survey(covering_grid(device, len(self.tuples), BLOCK), BLOCK, (*lists, found))
         largest, first_bad, loops = device.download(found).tolist()
         if first_bad != NOTHING:
-            remedy = "give the edge list of a Graph500 generator"
-            fault = bad_tuple(first_bad, self.tuples.line(first_bad, device))
-            raise InputError(fault, where="the edge list", remedy=remedy)
+            raise refused(bad_tuple(first_bad, self.tuples.line(first_bad, device)))
         bits = self.bits or index_bits_for(2 * (len(self.tuples) - loops))
         self.kernels = FILE.kernels(device, {"INDEX_BITS": bits, "WEIGHT": "float32"}, without=("generate", "survey"))
         self.vertices = largest + 1
@@ -255,5 +239,5 @@ class DeviceMachine:
         return self.device.peak_bytes()
 
 
-def _not_on_host() -> Any:
+def _not_on_host() -> NoReturn:
     raise GpuGraphError("the rows of Graph500 exist on the device alone", remedy="please report it")

@@ -25,8 +25,7 @@ _COMMANDS: dict[str, CommandPeer] = {}
 def register_commands(tables: Mapping[str, Any], where: str = "") -> None:
     """Make the commands of tables ``[peer.NAME]``, read already or not, known in this process instead of those before.
 
-    Raises:
-        InputError: a bad table; the message names ``where``.
+    Raises InputError for a bad table, which names ``where``.
     """
     ready = {name: table for name, table in tables.items() if isinstance(table, CommandPeer)}
     parsed = parse_commands({name: table for name, table in tables.items() if name not in ready}, where)
@@ -42,9 +41,8 @@ def registered_commands() -> dict[str, CommandPeer]:
 def load_peer(name: str, problem: str, device_kind: str) -> Algorithm:
     """Return a peer, ``"peer:NAME"``, as an algorithm.
 
-    Raises:
-        InputError: there is no such peer, or it runs on another kind of device.
-        PeerRefused: it is not installed, or has no function for the problem.
+    Raises InputError if there is none or it runs on another kind of device, PeerRefused if it is not installed or has
+    no function for the problem.
     """
     bare = name.removeprefix("peer:")
     if bare in _COMMANDS:

@@ -134,8 +134,7 @@ def _fill(word: str, values: Mapping[str, str]) -> str:
 def read_tables(text: str) -> dict[str, Any]:
     """Return the tables that ``--peer-command`` names: those of a TOML file's ``[peer.NAME]``, or one in one line.
 
-    Raises:
-        InputError: no such file, no TOML, or a bad table.
+    Raises InputError for no such file, no TOML, or a bad table.
     """
     where = text if text.endswith(".toml") else "--peer-command"
     try:
@@ -157,8 +156,7 @@ def read_tables(text: str) -> dict[str, Any]:
 def parse_commands(tables: Mapping[str, Any], where: str = "") -> dict[str, CommandPeer]:
     """Return the commands of the tables ``[peer.NAME]``, as TOML gives them.
 
-    Raises:
-        InputError: a key is unknown, missing or not what it should be; the message names ``where``, table and key.
+    Raises InputError where a key is unknown, missing or not what it should be; it names ``where``, table and key.
     """
     found = {}
     for name, table in tables.items():
@@ -167,7 +165,7 @@ def parse_commands(tables: Mapping[str, Any], where: str = "") -> dict[str, Comm
     return found
 
 
-def _command(name: str, table: Any) -> CommandPeer:
+def _command(name: str, table: object) -> CommandPeer:
     """Return the command of one table."""
     if not isinstance(table, Mapping):
         raise InputError("is no table", remedy=f"write [peer.{name}]")
@@ -188,20 +186,12 @@ def _command(name: str, table: Any) -> CommandPeer:
         check_name(key, str(given[key]), known)
     problem = given["problem"]
     _check_placeholders(names, problems[problem].query_fields, options)
-    whole = table.get("time") == WHOLE
-    pattern = None if whole else _pattern("time", table.get("time"))
-    if pattern is None and not whole:
-        what = "lacks time, the pattern that finds the program's own time in its output"
-        raise InputError(what, remedy="for example time = 'runtime: ([0-9.]+)'")
-    for key in ("unit", "warmup"):
-        if whole and key in table:
-            remedy = f"leave {key} out, or time"
-            raise InputError(f"has {key}, which is for times that the program prints", remedy=remedy)
-    for key in answers.values():
-        if key in table and key != answers[problem]:
-            raise InputError(f"has {key}, but solves {problem}", remedy=f"use {answers[problem]}")
+    pattern = _time_pattern(table)
+    others = {*answers.values()} - {answers[problem]}
+    for key in (key for key in table if key in others):
+        raise InputError(f"has {key}, but solves {problem}", remedy=f"use {answers[problem]}")
     for key, most in (("warmup", 1000), ("first_vertex", 1)):
-        if isinstance(given[key], bool) or not isinstance(given[key], int) or not 0 <= given[key] <= most:
+        if isinstance(given[key], bool) or given[key] not in range(most + 1):
             raise InputError(f"{key} is {given[key]!r}", remedy=f"give a whole number from 0 to {most}")
     with errors_at("timeout"):
         timeout_s = parse_seconds(table["timeout"]) if "timeout" in table else DEFAULT_TIMEOUT_S
@@ -211,18 +201,29 @@ def _command(name: str, table: Any) -> CommandPeer:
         pattern,
         UNITS[given["unit"]],
         problem,
-        _pattern(answers[problem], table.get(answers[problem])),
-        given["device"],
-        timeout_s,
-        given["warmup"],
-        given["first_vertex"],
-        str(table.get("unreached", "")),
-        options,
-        env,
+        answer=_pattern(answers[problem], table.get(answers[problem])),
+        timeout_s=timeout_s,
+        unreached=str(table.get("unreached", "")),
+        options=options,
+        env=env,
+        **{key: given[key] for key in ("device", "warmup", "first_vertex")},
     )
 
 
-def _words(value: Any, name: str) -> tuple[str, ...]:
+def _time_pattern(table: Mapping[str, Any]) -> re.Pattern[str] | None:
+    """Return the pattern that finds the program's own time, None where the whole command is timed."""
+    if table.get("time") != WHOLE:
+        pattern = _pattern("time", table.get("time"))
+        if pattern is None:
+            what = "lacks time, the pattern that finds the program's own time in its output"
+            raise InputError(what, remedy="for example time = 'runtime: ([0-9.]+)'")
+        return pattern
+    for key in {"unit", "warmup"} & table.keys():
+        raise InputError(f"has {key}, which is for times that the program prints", remedy=f"leave {key} out, or time")
+    return None
+
+
+def _words(value: object, name: str) -> tuple[str, ...]:
     if isinstance(value, str):
         try:
             value = shlex.split(value)
@@ -234,13 +235,13 @@ def _words(value: Any, name: str) -> tuple[str, ...]:
     return (os.path.expanduser(value[0]), *value[1:])
 
 
-def _env(value: Any) -> dict[str, str]:
+def _env(value: object) -> dict[str, str]:
     if not isinstance(value, Mapping) or not all(isinstance(v, str | int) for v in value.values()):
         raise InputError("env is no table of texts", remedy='for example env = { OMP_NUM_THREADS = "{threads}" }')
     return {name: str(text) for name, text in value.items()}
 
 
-def _options(value: Any) -> dict[str, int | float | str]:
+def _options(value: object) -> dict[str, int | float | str]:
     if not isinstance(value, Mapping) or not all(isinstance(v, int | float | str) for v in value.values()):
         what = "options is no table of parameters with their defaults"
         raise InputError(what, remedy="for example options = { delta = 16 }")
@@ -264,7 +265,7 @@ def _check_placeholders(found: list[str], asked: Iterable[str], options: Iterabl
         raise InputError("command never names the graph", remedy=remedy)
 
 
-def _pattern(key: str, value: Any) -> re.Pattern[str] | None:
+def _pattern(key: str, value: object) -> re.Pattern[str] | None:
     if value is None:
         return None
     if not isinstance(value, str):

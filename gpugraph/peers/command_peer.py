@@ -16,13 +16,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.peers.command import CommandPeer
 from gpugraph.peers.graph_files import ResultFile, graph_file, result_path
 from gpugraph.peers.peer import (
@@ -54,11 +55,7 @@ _SUPERVISOR = str(Path(__file__).with_name("supervise.py"))
 
 
 def find_program(name: str, where: str) -> str:
-    """Return the path of a program.
-
-    Raises:
-        PeerRefused: there is none of that name.
-    """
+    """Return the path of a program; raise PeerRefused if there is none of that name."""
     found = shutil.which(name)
     if found is None:
         kind = "file" if os.sep in name else "program on PATH"
@@ -93,9 +90,8 @@ class Printed:
 def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping[str, str] | None = None) -> Printed:
     """Return what a command printed; no shell reads its words, and ``env`` is added to its environment.
 
-    Raises:
-        PeerTimedOut: it still ran after ``timeout_s`` seconds; its process group is killed.
-        PeerThrew: it ended with another exit code than 0; the message has what it printed as an error.
+    Raises PeerTimedOut after ``timeout_s`` seconds, its process group killed, and PeerThrew for another exit code than
+    0, with what it printed as an error.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as report:
         process = subprocess.Popen(
@@ -139,9 +135,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _manner(code: int) -> str:
     number = -code if code < 0 else code - 128
-    if code < 0 or 0 < number < signal.NSIG:
-        with suppress(ValueError):
-            return f"by {signal.Signals(number).name}"
+    with suppress(ValueError):  # a number beyond those of signals is an exit code
+        return f"by {signal.Signals(number).name}"
     return f"with exit code {code}"
 
 
@@ -224,21 +219,16 @@ class CommandAnswer:
     def _status(self, truth: Figure) -> set[str]:
         return {judge(truth, text, self._printed.what).status for text in self.texts}
 
-    def with_predecessors(self) -> CommandAnswer:
-        """Refuse: a command prints figures, no paths.
-
-        Raises:
-            InputError: always.
-        """
+    def with_predecessors(self) -> NoReturn:
+        """Refuse: a command prints figures, no paths."""
         raise InputError("an external command gives no predecessors", remedy="leave them out")
 
 
 def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algorithm:
     """Return an external command as an algorithm.
 
-    Raises:
-        InputError: it solves another problem, or its table names another device.
-        PeerRefused: its program is not there.
+    Raises InputError if it solves another problem, or its table names another device, and PeerRefused if there is no
+    such program.
     """
     label = f"peer:{peer.name}"
     if problem != peer.problem:
@@ -253,8 +243,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     if wrapped := _wrapped(peer.words):
         find_program(wrapped, label)
 
-    def prepare(view: Any, device: Any, **options: Any) -> _State:
-        graph = getattr(view, "host", view).graph
+    def prepare(view: GraphView | ResidentView, device: object, **options: object) -> _State:
+        graph = view.host.graph
         values = {f"graph.{name}": str(graph_file(graph, name, label)) for name in peer.formats()}
         values |= {"threads": str(threads_of(device)), **{name: str(value) for name, value in options.items()}}
         state = _State(graph, values, program)
@@ -262,7 +252,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             values["result"] = str(result_path(graph, id(state)))
         return state
 
-    def run(state: _State, clock: Any, *query: Any) -> _Finished:
+    def run(state: _State, clock: object, *query: int) -> _Finished:
         values = {**state.values, "source": str(query[0]) if query else ""}
         if peer.writes_result:
             Path(values["result"]).unlink(missing_ok=True)
@@ -272,12 +262,11 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
         return _Finished(seconds, tuple(dict.fromkeys(answers)))
 
-    def finish(state: _State, raw: _Finished, *query: Any) -> Any:
+    def finish(state: _State, raw: _Finished, *query: int) -> object:
         if not peer.writes_result:
             return CommandAnswer(state.graph, problem, query, raw.answers, state.first)
-
         file = ResultFile(Path(state.values["result"]), peer.first_vertex, peer.unreached, label)
-        return _with_figures(solves.listed(file, state.graph, query, state.first), raw.answers, figure)
+        return _with_figures(solves.listed(file, state.graph, query, state.first), raw.answers, figure, label)
 
     shown = shlex.join(peer.words)
     return Algorithm(
@@ -308,16 +297,18 @@ def _own_seconds(peer: CommandPeer, pattern: re.Pattern[str], printed: Printed, 
     return tuple(peer.unit_s * _time(text, label) for text in times[peer.warmup :])
 
 
-def _with_figures(result: Any, texts: tuple[str, ...], figure: PrintedFigure) -> Any:
+def _with_figures(result: Any, texts: tuple[str, ...], figure: PrintedFigure, label: str) -> Any:
     """Return what a result file holds; at fault where the program printed another total than that of its file."""
-    if result.fault is not None or not texts:
+    if getattr(result, "fault", None) is not None or not texts:
         return result
     total = result.summary()[figure.field]
     own = Figure(total, 1e-5 * abs(total) if isinstance(total, float) else 0.0, "its result file")
-    wrong = next((text for text in texts if judge(own, text, figure.what).status == "failed"), None)
-    if wrong is None:
-        return result
-    return replace(result, fault=f"it printed the {figure.what} {wrong}, and its result file has {total}")
+    for text in (text for text in texts if judge(own, text, figure.what).status == "failed"):
+        what = f"it printed the {figure.what} {text}, and its result file has {total}"
+        if not hasattr(result, "fault"):
+            raise PeerThrew(what, where=label)
+        return replace(result, fault=what)
+    return result
 
 
 def _wrapped(words: Sequence[str]) -> str:

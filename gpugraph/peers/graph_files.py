@@ -12,7 +12,7 @@ from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,13 @@ from gpugraph.files import atomic_write
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.peer import PeerRefused, PeerThrew
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 PREFIX = "gpugraph-peer-"
 _LOCK = "lock"
 _YOUNG_S = 60.0
 """A folder younger than this may not have its lock yet."""
-
-_FORMATS = {"galois": "galois"}
-_ENDINGS = {"galois": "galois.gr"}
-"""Where a name says more than an ending does: ``.gr`` is DIMACS."""
 
 _FOLDERS: weakref.WeakKeyDictionary[CSRGraph, _Folder] = weakref.WeakKeyDictionary()
 
@@ -49,14 +48,12 @@ class _Folder:
 
 
 def graph_file(graph: CSRGraph, name: str, where: str) -> Path:
-    """Return a file that holds the graph in a format such as ``"egr"``.
+    """Return a file that holds the graph in a format such as ``"egr"``; PeerRefused if that cannot hold it.
 
     ``el`` and ``wel`` are for programs that read nothing but numbers: both arcs of every edge, no comment.
-
-    Raises:
-        PeerRefused: the format cannot hold the graph, or the disk is full.
     """
-    path = _folder_of(graph).path / f"graph.{_ENDINGS.get(name, name)}"
+    ending = "galois.gr" if name == "galois" else name  # ``.gr`` alone is DIMACS
+    path = _folder_of(graph).path / f"graph.{ending}"
     if not path.exists():
         try:
             _write(graph, path, name)
@@ -76,7 +73,7 @@ def _write(graph: CSRGraph, path: Path, name: str) -> None:
     from gpugraph.graph.load import save_file
 
     if name not in ("el", "wel"):
-        save_file(graph, path, _FORMATS.get(name), renumber=True, lasting=False)
+        save_file(graph, path, name if name == "galois" else None, renumber=True, lasting=False)
         return
     if name == "el" and not is_unit(graph):
         raise InputError("a .el file holds no weights", remedy="take {graph.wel}, or --weights unit")
@@ -143,7 +140,7 @@ class ResultFile:
     unreached: str
     by: str
 
-    def vertices(self, column: Any) -> NDArray[np.int64]:
+    def vertices(self, column: pa.Array) -> NDArray[np.int64]:
         """Return a column as 0-based vertices, (k,) int64."""
         numbers: NDArray[np.int64] = as_numbers(column, np.dtype(np.int64), self.by) - self.first_vertex
         return numbers
@@ -151,13 +148,11 @@ class ResultFile:
     def columns(self, known: Set[str] = frozenset()) -> list[Any]:
         """Return the columns as Arrow arrays of text; none of an empty file.  ``known`` words are no header.
 
-        Raises:
-            PeerThrew: there is no such file, or its lines are no table.
+        Raises PeerThrew if there is no such file, or its lines are no table.
         """
         import pyarrow as pa
-        from pyarrow import csv
 
-        from gpugraph.graph.formats.text import arrow_reader
+        from gpugraph.problems.result_files import text_table
 
         try:
             content = self.path.read_bytes()
@@ -175,24 +170,15 @@ class ResultFile:
             return []
         names = [f"c{i}" for i in range(len(words))]
         try:
-            table = csv.read_csv(
-                arrow_reader(content),
-                read_options=csv.ReadOptions(column_names=names),
-                parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
-                convert_options=csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
-            )
+            table = text_table(content, names, " ")
         except pa.ArrowInvalid as error:
             what = f"its result file cannot be read: {' '.join(str(error).split())[:200]}"
             raise PeerThrew(what, where=self.by, remedy="see docs/peers.md for what such a file holds") from None
         return [table[name].combine_chunks() for name in names]
 
 
-def as_numbers(column: Any, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
-    """Return a column of texts as an array.
-
-    Raises:
-        PeerThrew: one of them is no such number.
-    """
+def as_numbers(column: pa.Array, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
+    """Return a column of texts as an array; raise PeerThrew if one of them is no such number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -5,14 +5,22 @@ How a library solves a problem is in ``peers.py`` of the problem's folder.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.peer import Peer, PeerRefused
+
+if TYPE_CHECKING:
+    import networkit
+    import networkx
+    import rmm
+    import rustworkx
+    from scipy.sparse import csr_array
 
 _ALL = (
     Peer("scipy", "SciPy", "P. Virtanen et al.", 2020, module="scipy.sparse.csgraph"),
@@ -34,7 +42,7 @@ _ALL = (
 LIBRARIES = {peer.name: peer for peer in _ALL}
 
 
-def scipy_matrix(graph: CSRGraph, *, upper: bool) -> Any:
+def scipy_matrix(graph: CSRGraph, *, upper: bool) -> csr_array[Any]:
     """Return the graph as a CSR matrix of float64; ``upper`` holds every edge once."""
     from scipy.sparse import csr_array
 
@@ -48,7 +56,7 @@ def scipy_matrix(graph: CSRGraph, *, upper: bool) -> Any:
     return csr_array((float_weights(weights), (tails.astype(np.int32), heads.astype(np.int32))), shape=shape)
 
 
-def networkx_graph(graph: CSRGraph) -> Any:
+def networkx_graph(graph: CSRGraph) -> networkx.Graph:
     """Return the graph as NetworkX's, pure Python, whose integers are exact whatever their size."""
     import networkx
 
@@ -72,7 +80,7 @@ class IgraphGraph:
         self.method = method
 
 
-def networkit_graph(graph: CSRGraph, threads: int) -> Any:
+def networkit_graph(graph: CSRGraph, threads: int) -> networkit.Graph:
     """Return the graph as NetworKit's, C++ with threads; weights are doubles."""
     import networkit
 
@@ -82,7 +90,7 @@ def networkit_graph(graph: CSRGraph, threads: int) -> Any:
     return networkit.GraphFromCoo(triples, n=graph.vertices, weighted=True, directed=graph.directed)
 
 
-def rustworkx_graph(graph: CSRGraph) -> Any:
+def rustworkx_graph(graph: CSRGraph) -> rustworkx.PyGraph | rustworkx.PyDiGraph:
     """Return the graph as rustworkx's: Rust, which asks a Python function for the weight of every edge as a double."""
     import rustworkx
 
@@ -112,16 +120,9 @@ class CugraphGraph:
     """
 
     def __init__(self, graph: CSRGraph, threads: int, method: str, *, renumber: bool = True) -> None:
-        """Copy the graph.
+        """Copy the graph; ``renumber`` lets cuGraph number the vertices anew by descending degree.
 
-        Args:
-            graph: the graph.
-            threads: of the CPU, of which it needs none.
-            method: one of ``CUGRAPH_METHODS``.
-            renumber: let cuGraph number the vertices anew by descending degree.
-
-        Raises:
-            PeerRefused: it has 2^31 vertices, or weights that cannot be held exactly.
+        Raises PeerRefused if it has 2^31 vertices, or weights that cannot be held exactly.
         """
         import cupy
         import pylibcugraph
@@ -157,14 +158,28 @@ class CugraphGraph:
 
 
 @cache
-def drivers_pool() -> Any:
+def drivers_pool() -> rmm.mr.CudaAsyncMemoryResource:
     """Return the pool that cuGraph's arrays come from, the same for all graphs of a process."""
     import rmm
 
     return rmm.mr.CudaAsyncMemoryResource()
 
 
-def cugraph_to_host(prepared: CugraphGraph, arrays: Any) -> tuple[NDArray[Any], ...]:
+def call_cugraph(prepared: CugraphGraph, function: str, *args: object) -> object:
+    """Return the first two arrays that a function of pylibcugraph gives of the graph, the device at rest.
+
+    It makes arrays of its arguments by CuPy, whose current stream, one of ours, its own would not wait for.
+    """
+    import cupy
+    import pylibcugraph
+
+    with cupy.cuda.Stream.null:
+        found = getattr(pylibcugraph, function)(prepared.handle, prepared.graph, *args)
+    cupy.cuda.runtime.deviceSynchronize()
+    return found[:2]
+
+
+def cugraph_to_host(prepared: CugraphGraph, arrays: Iterable[object]) -> tuple[NDArray[Any], ...]:
     """Return the arrays that a function of cuGraph returned, CuPy's, as NumPy's."""
     import cupy
 
@@ -180,10 +195,9 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def edge_columns(graph: CSRGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return tails, heads and weights: every edge of an undirected graph once (tail < head), else every arc.
+    """Return (k,) int64 tails, (k,) int64 heads and (k,) weights in their own dtype.
 
-    Returns:
-        (k,) int64, (k,) int64 and (k,) of the weights' own dtype.
+    They are every edge of an undirected graph once (tail < head), else every arc.
     """
     tails = np.repeat(np.arange(graph.vertices, dtype=np.int64), graph.degrees)
     heads = graph.targets.astype(np.int64)
@@ -194,11 +208,7 @@ def edge_columns(graph: CSRGraph) -> tuple[NDArray[np.int64], NDArray[np.int64],
 
 
 def float_weights(weights: NDArray[Any], dtype: np.dtype[Any] = FLOAT64) -> NDArray[Any]:
-    """Return weights as floats of ``dtype``, exactly.
-
-    Raises:
-        PeerRefused: it cannot hold one of them.
-    """
+    """Return weights as floats of ``dtype``, exactly; raise PeerRefused if it cannot hold one of them."""
     exact = holds_exactly(weights, dtype)
     if not exact.all():
         heavy = weights[np.argmin(exact)].item()

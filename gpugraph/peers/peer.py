@@ -21,10 +21,11 @@ from typing import Any
 from gpugraph.clock import NullClock
 from gpugraph.errors import GpuGraphError, InputError, VerificationFailed, in_one_line
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.host import usable_cores
 from gpugraph.problems.adapter import Adapter, Figure
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import PROBLEMS, Verdict, problem_called
+from gpugraph.problems.contract import PROBLEMS, Result, Verdict, problem_called
 from gpugraph.problems.registry import find_algorithm, load_peered, load_problem
 
 _REFUSAL = re.compile(
@@ -60,26 +61,19 @@ class PeerTimedOut(PeerThrew):
 def guarded(function: Callable[..., Any], peer: str) -> Callable[..., Any]:
     """Return ``function`` with whatever a peer raises turned into PeerRefused or PeerThrew, in one line."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         try:
             return function(*args, **kwargs)
         except (GpuGraphError, MemoryError):
             raise
-        except (ImportError, NotImplementedError) as error:
-            raise PeerRefused(in_one_line(error), where=peer) from error
-        except (Exception, SystemExit) as error:
-            raise _told(error, peer) from error
         except BaseException as error:
-            if type(error).__name__ != "PanicException":  # what Rust code raises is no Exception
+            # What Rust code raises is no Exception.
+            if not isinstance(error, Exception | SystemExit) and type(error).__name__ != "PanicException":
                 raise
-            raise _told(error, peer) from error
+            text, lacks = in_one_line(error), isinstance(error, ImportError | NotImplementedError)
+            raise (PeerRefused if lacks or _REFUSAL.search(text) else PeerThrew)(text, where=peer) from error
 
     return call
-
-
-def _told(error: BaseException, peer: str) -> PeerError:
-    text = in_one_line(error)
-    return (PeerRefused if _REFUSAL.search(text) else PeerThrew)(text, where=peer)
 
 
 # ------------------------------------------------------------------ what becomes of a peer
@@ -156,9 +150,7 @@ class _State:
 def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
     """Return a library as an algorithm.
 
-    Raises:
-        PeerRefused: it does not solve the problem, or is not installed.
-        InputError: it runs on another kind of device.
+    Raises PeerRefused if it does not solve the problem or is not installed, InputError if it runs on another device.
     """
     label = f"peer:{peer.name}"
     adapter = load_problem(problem).peers.get(peer.name)
@@ -176,14 +168,11 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
     default = methods[0] if methods else ""
     options = (Option("method", str, default, "the library's algorithm", methods),) if methods else ()
 
-    def compile_(view: Any, device: Any, **options: Any) -> None:
-        import_module(peer.module or peer.name)
-
-    def prepare(view: Any, device: Any, method: str = default) -> _State:
-        graph = getattr(view, "host", view).graph
+    def prepare(view: GraphView | ResidentView, device: object, method: str = default) -> _State:
+        graph = view.host.graph
         return _State(graph, adapter.prepare(graph, threads_of(device), method))
 
-    def finish(state: _State, raw: Any, *query: Any) -> Any:
+    def finish(state: _State, raw: object, *query: int) -> Result:
         return solves.answer(state.graph, adapter.answer(state.structure, raw), query, label, state.first)
 
     return Algorithm(
@@ -198,14 +187,14 @@ def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
         run=guarded(lambda state, clock, *query: adapter.run(state.structure, *query), label),
         fetch=guarded(lambda state, handle: adapter.fetch(state.structure, handle), label),
         finish=guarded(finish, label),
-        compile=guarded(compile_, label),
+        compile=guarded(lambda view, device, **options: import_module(peer.module or peer.name), label),
         options=options,
         version=zlib.crc32(f"{peer.title} {version} {adapter.does}".encode()),
         foreign=True,
     )
 
 
-def threads_of(device: Any) -> int:
+def threads_of(device: object) -> int:
     """Return the threads that a program on the CPU may take."""
     return int(getattr(device, "threads", 0)) or usable_cores()
 
@@ -264,15 +253,10 @@ def known_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...]) -> Figure
     return next((found[key] for m in ("reference", "certificate") if (key := (problem, *query, m)) in found), None)
 
 
-def note_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...], result: Any, by: str) -> None:
-    """Keep the figure of a result that was checked, so that none has to be computed to judge commands.
+def note_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...], result: Result, by: str) -> None:
+    """Keep the figure of a result of our algorithm ``by`` that passed its check, to judge commands by.
 
-    Args:
-        graph: the graph; the sum of real weights depends on the order of additions, so that those are left alone.
-        problem: the problem's name.
-        query: what was asked of the graph.
-        result: a result of an algorithm of ours that passed its check.
-        by: that algorithm.
+    The sum of real weights depends on the order of additions, so that graphs with such weights are left alone.
     """
     weights = getattr(graph, "weight_dtype", None)  # an array has none
     if weights is None or weights.kind == "f" or known_truth(graph, problem, query) is not None:
@@ -283,13 +267,7 @@ def note_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...], result: An
 
 
 def certified(problem: str, name: str, graph: CSRGraph, *query: int) -> Any:
-    """Return what our own algorithm on all threads finds, its certificate checked.
-
-    Raises:
-        VerificationFailed: the certificate does not hold.
-    """
-    from gpugraph.graph.view import GraphView
-
+    """Return what our own algorithm on all threads finds; raise VerificationFailed if its certificate does not hold."""
     own = find_algorithm(problem, name, "cpu")
     state = own.prepare(GraphView.of(graph), None)
     result = own.finish(state, own.fetch(state, own.run(state, NullClock(), *query)), *query)

@@ -55,8 +55,7 @@ class Option:
     def parse(self, given: object) -> object:
         """Return the value of a text, or a value of Python's as the option's type.
 
-        Raises:
-            InputError: it is not of the option's type or not among its choices.
+        Raises InputError if it is not of the option's type or not among its choices.
         """
         try:
             value = self._from_text(given) if isinstance(given, str) else self._from_object(given)

@@ -220,8 +220,7 @@ class Problem(Protocol):
     def size(self, source: str, weights: str) -> InputSize:
         """Return the size of what a file or a spec will give, with these weights.
 
-        Raises:
-            InputError: a bad spec, no such file, or a damaged one.
+        Raises InputError for a bad spec, no such file, or a damaged one.
         """
 
     def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
@@ -266,8 +265,7 @@ class Problem(Protocol):
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Result:
         """Return the result that a user's own algorithm means by what it returned; whether it holds is checked later.
 
-        Raises:
-            InputError: it can be none; the message says what came back and what to return.
+        Raises InputError if it can be none; the message says what came back and what to return.
         """
 
     def query_of(self, result: Any) -> tuple[Any, ...]:
@@ -279,10 +277,7 @@ class Problem(Protocol):
         """Return a result with what an option of the cell adds after the run, and the seconds that took.
 
         None where there is nothing to add.  Compilation is left out of the seconds; ``resident`` is the input on the
-        device, or None.
-
-        Raises:
-            InputError: the algorithm's result has no such thing.
+        device, or None.  Raises InputError if the algorithm's result has no such thing.
         """
 
     def write(self, result: Any, ending: str, stream: IO[bytes]) -> None:
@@ -291,8 +286,8 @@ class Problem(Protocol):
     def read(self, content: bytes, path: str | os.PathLike[str]) -> Any:
         """Return the claim of a file's content, nothing of it believed yet; None if it is of another problem.
 
-        Raises:
-            GraphFormatError: it lacks a part, or has one too many; whatever else is thrown says that it is damaged.
+        Raises GraphFormatError if it lacks a part, or has one too many; whatever else is thrown says that it is
+        damaged.
         """
 
     def claim(self, result: Any) -> Any:
@@ -301,9 +296,8 @@ class Problem(Protocol):
     def claimed(self, data: Any, claim: Any, path: str | os.PathLike[str]) -> Result:
         """Return the result of an input that a claim describes; ``certificate`` and ``reference`` check it.
 
-        Raises:
-            MismatchError: it can be none of this input (``problems/result_files.py``).
-            InputError: the file at ``path`` cannot be understood.
+        Raises MismatchError if it can be none of this input (``problems/result_files.py``), and InputError if the file
+        at ``path`` cannot be understood.
         """
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Any, by: str = "") -> Verdict:
@@ -350,24 +344,20 @@ class SolvedByPeers(Protocol):
     def answer(self, graph: CSRGraph, raw: Any, query: tuple[Any, ...], by: str, first: list[Any]) -> Result:
         """Return what the peer ``by`` returned, as its ``Adapter.answer`` gave it, as a result, right where it may be.
 
-        The answers of one run share the list ``first``, for the first of them.
-
-        Raises:
-            PeerRefused: the right answer is beyond what the peer can hold.
+        The answers of one run share the list ``first``, for the first of them.  Raises PeerRefused if the right answer
+        is beyond what the peer can hold.
         """
 
     def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
         """Return the whole answer that a program wrote to a ``gpugraph.peers.graph_files.ResultFile``.
 
-        Raises:
-            PeerThrew: there is no such file, or it holds no answer.
+        Raises PeerThrew if there is no such file, or it holds no answer.
         """
 
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the figure of the right answer: by the oracle (reference), or by a certificate of our own.
 
-        Raises:
-            VerificationFailed: the certificate of our own answer does not hold.
+        Raises VerificationFailed if the certificate of our own answer does not hold.
         """
 
 

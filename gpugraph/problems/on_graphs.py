@@ -99,8 +99,7 @@ class OnGraphs(OneQuery):
     ) -> CSRGraph:
         """Return the graph, ``load``, ``build`` and ``check`` timed by ``clock``; ``device`` makes it if it can.
 
-        Raises:
-            InputError: nothing of that kind, or damaged.
+        Raises InputError for nothing of that kind, or a damaged one.
         """
         from gpugraph.graph.open import open_graph
 
@@ -130,8 +129,7 @@ class OnGraphs(OneQuery):
 def size_of(graph: str, weights: str = "file") -> InputSize:
     """Return the size of what a file or a spec will give.
 
-    Raises:
-        InputError: a bad spec, no such file, or a damaged .csr.
+    Raises InputError for a bad spec, no such file, or a damaged .csr.
     """
     from gpugraph.graph.datasets.registry import find, is_dataset
     from gpugraph.graph.datasets.store import cached, local_csr
@@ -217,10 +215,8 @@ def series_of(graph: str) -> str:
 def published_values(graph: CSRGraph, answer: Answer, dtype: str) -> NDArray[Any]:
     """Return what a reference output of LDBC Graphalytics says of each vertex, (n,) of ``"int64"`` or ``"float64"``.
 
-    Its lines are ``ID VALUE``, in any order.
-
-    Raises:
-        GraphFormatError: a bad line, or not each of the graph's ids once.
+    Its lines are ``ID VALUE``, in any order.  Raises GraphFormatError for a bad line, or if it has not each of the
+    graph's ids once.
     """
     import numpy as np
     import pyarrow as pa

@@ -49,8 +49,7 @@ DEVICES = ("cpu", "cuda", "emulated")
 def as_algorithm(plugin: Any, problem: str | None, name: str) -> Algorithm:
     """Return a plugin object as an Algorithm of that name, for a problem, or None where the plugin itself must tell.
 
-    Raises:
-        InputError: it is none of these, or names a problem or device that does not exist.
+    Raises InputError if it is none of these, or names a problem or device that does not exist.
     """
     home = _home(plugin)
 
@@ -238,10 +237,8 @@ def plain_array(returned: object, dtypes: str, shape: tuple[int, ...] | None, wa
     """Return a copy of an array in native byte order: nobody else holds it, and no subclass has a say in it.
 
     Its dtype is one of ``dtypes``, names or kinds separated by blanks; ``shape`` None is any one dimension.  ``wanted``
-    is what it should have been, for the message, and ``remedy`` what to return instead.
-
-    Raises:
-        InputError: it is something else.
+    is what it should have been, for the message, and ``remedy`` what to return instead.  Raises InputError for anything
+    else.
     """
     if isinstance(returned, np.ndarray):
         array = np.array(returned, returned.dtype.newbyteorder("="), order="C", copy=True, subok=False)
@@ -261,18 +258,13 @@ def is_file(name: str) -> bool:
 def load_plugin(text: str, problem: str, device_kind: str) -> Algorithm:
     """Return the algorithm that ``FILE.py[:OBJECT]`` names (OBJECT is ``driver`` if not given).
 
-    Raises:
-        InputError: no such file or object, an error in it, or not for this problem or device.
+    Raises InputError for no such file or object, an error in it, or one not for this problem or device.
     """
     return check_fits(_from_file(text)(problem), text, problem, device_kind)
 
 
 def check_fits(algorithm: Algorithm, text: str, problem: str, device_kind: str) -> Algorithm:
-    """Return the algorithm if it solves the problem on that kind of device.
-
-    Raises:
-        InputError: it does not.
-    """
+    """Return the algorithm if it solves the problem on that kind of device.  Raises InputError if it does not."""
     path, name = _parts(text)
     if algorithm.problem != problem:
         remedy = f"use it with: gpugraph {algorithm.problem}"
@@ -340,8 +332,7 @@ def installed() -> dict[str, EntryPoint]:
 def installed_plugin(name: str) -> Algorithm:
     """Return the algorithm that an installed package offers.
 
-    Raises:
-        InputError: it cannot be loaded, or is no algorithm.
+    Raises InputError if it cannot be loaded, or is no algorithm.
     """
     entry = installed()[name]
     try:
@@ -384,8 +375,7 @@ def _complaint(error: InputError) -> dict[str, Any]:
 def described_plugin(described: Mapping[str, Any]) -> Algorithm:
     """Return what ``describe_plugin`` said of one problem as an algorithm that cannot run: to plan with.
 
-    Raises:
-        InputError: what was wrong with it.
+    Raises InputError with what was wrong with it.
     """
     if (error := described.get("error")) is not None:
         raise InputError(error["what"], where=error["where"], remedy=error["remedy"])

@@ -100,11 +100,7 @@ def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Cal
 
 
 def load_problem(name: str) -> Problem:
-    """Return the problem called ``name``, its algorithms registered.
-
-    Raises:
-        InputError: there is no such problem.
-    """
+    """Return the problem called ``name``, its algorithms registered.  Raises InputError if there is no such problem."""
     if name not in PROBLEMS:
         raise unknown_name("problem", name, PROBLEMS)
     package = importlib.import_module(f"gpugraph.problems.{name}")
@@ -130,8 +126,7 @@ def peered_problems() -> dict[str, SolvedByPeers]:
 def load_peered(name: str) -> SolvedByPeers:
     """Return a problem that other people's programs solve.
 
-    Raises:
-        InputError: there is no such problem, or none solves it.
+    Raises InputError if there is no such problem, or none solves it.
     """
     problem = load_problem(name)
     if not isinstance(problem, SolvedByPeers):
@@ -150,10 +145,8 @@ def algorithms(problem: str | None = None) -> list[Algorithm]:
 def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
     """Return the algorithm called ``name`` for a kind of device: registered, or else of an installed package.
 
-    Only the package that offers the name is imported.
-
-    Raises:
-        InputError: unknown, known but not for this device, or not to be loaded.
+    Only the package that offers the name is imported.  Raises InputError if it is unknown, not for this device, or
+    cannot be loaded.
     """
     load_problem(problem)
     found = REGISTERED.get((problem, name, device_kind))

@@ -76,8 +76,7 @@ def result_ending(path: PathLike) -> str:
 def check_result_name(path: PathLike, problem: Problem) -> str:
     """Return the ending of a result file's name.
 
-    Raises:
-        InputError: no format has that ending, or none that holds the problem's result.
+    Raises InputError if no format has that ending, or none that holds the problem's result.
     """
     ending = result_ending(path)
     if ending in problem.result_endings:
@@ -93,8 +92,7 @@ def check_result_name(path: PathLike, problem: Problem) -> str:
 def write_result(result: object, path: PathLike) -> None:
     """Write a result to a file, whole or not at all.
 
-    Raises:
-        InputError: the name's ending is unknown, the file cannot be written, or it is no result.
+    Raises InputError if the name's ending is unknown, the file cannot be written, or it is no result.
     """
     problem = problem_of(result)
     if problem is None:
@@ -109,9 +107,8 @@ def write_result(result: object, path: PathLike) -> None:
 def read_claim(path: PathLike) -> tuple[Problem, Any]:
     """Return what a result file claims, compressed or not, and the problem, which its content tells.
 
-    Raises:
-        InputError: there is no such file, or it may not be read.
-        GraphFormatError: it is no result file, or damaged.
+    Raises InputError if there is no such file, or it may not be read, and GraphFormatError if it is no result file, or
+    damaged.
     """
     check_ends(path)
     with reading(path, REMEDY):
@@ -332,8 +329,7 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
 def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) -> NDArray[Any]:
     """Return Arrow's texts as numbers of ``dtype``, each rounded once.
 
-    Raises:
-        GraphFormatError: one is no number of that type; the message names its line.
+    Raises GraphFormatError if one is no number of that type; the message names its line.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

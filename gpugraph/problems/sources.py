@@ -38,8 +38,7 @@ def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]
             Where the vertex names are the nodes of a NetworkX graph, a source that is a node means that node, whatever
             it looks like; an integer or its text that is none is refused; ``"name:17"`` is the node printed so.
 
-    Raises:
-        InputError: no such vertex, nothing to draw from, or not of any of these forms.
+    Raises InputError for no such vertex, nothing to draw from, or none of these forms.
     """
     if graph.vertices == 0:
         raise InputError("the graph has no vertex to start from", where=graph.name, remedy="give another graph")
@@ -104,8 +103,7 @@ def _of_the_published(graph: CSRGraph) -> int:
 def source_list(sources: object) -> SourceList | str:
     """Return what a list or an array of sources, ``"all"`` or ``"random:K"`` as a source.
 
-    Raises:
-        InputError: it is none of these, or empty.
+    Raises InputError if it is none of these, or empty.
     """
     if isinstance(sources, str):
         return sources

@@ -99,9 +99,7 @@ class VertexFiles:
     def find_singles(self, graph: CSRGraph, columns: Mapping[str, NDArray[Any]], path: PathLike) -> dict[str, Any]:
         """Return the single numbers of a result whose file does not hold them.
 
-        Raises:
-            MismatchError: no result has these columns.
-            InputError: the columns do not determine them.
+        Raises MismatchError if no result has these columns, and InputError if the columns do not determine them.
         """
         return {}
 

@@ -288,8 +288,7 @@ class GraphPart:
     def check(self) -> None:
         """Check the structure of rows that were only mapped, as ``check_structure`` does of a whole graph.
 
-        Raises:
-            GraphFormatError: on the rank that holds what is wrong, or on all where an arc has no equal reverse.
+        Raises GraphFormatError on the rank that holds what is wrong, or on all where an arc has no equal reverse.
         """
         remedy = "the file is damaged: fetch or convert it again"
         sound = self.on_device is not None and self._found is not None
@@ -371,8 +370,7 @@ def sorted_part(
 def require_together(comm: HostComm, needed: int, what: str) -> None:
     """Refuse work that does not fit into the memory of some rank's machine; what ranks of one machine need adds up.
 
-    Raises:
-        OutOfMemory: on all ranks alike, with both figures over all of them.
+    Raises OutOfMemory on all ranks alike, with both figures over all of them.
     """
     import socket
 

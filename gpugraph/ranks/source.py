@@ -44,11 +44,8 @@ def open_part(
 
     A collective.  Weights may become those of ``"unit"``, and a directed graph undirected, the lighter arc of a pair.
     The rank's device, unless it is a CPU, is to hold the part.  The clock times the phases ``load``, ``build`` and
-    ``check``; ``progress`` is called with a few words whenever something new begins.
-
-    Raises:
-        InputError: something else, which several ranks cannot share.
-        OutOfMemory: it does not fit all ranks together.
+    ``check``; ``progress`` is called with a few words whenever something new begins.  Raises InputError for anything
+    else, which several ranks cannot share, and OutOfMemory if it does not fit all ranks together.
     """
     text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else ""
     if weights not in ("file", "unit"):

@@ -116,9 +116,8 @@ INSTALL = "pip install 'gpugraph[mpi]'"
 class MpiComm(HostComm):
     """The ranks of ``MPI.COMM_WORLD``, as many as were started.
 
-    Raises:
-        DeviceUnavailable: mpi4py or an MPI is missing.
-        InputError: MPI knows of fewer ranks than were started.
+    Raises DeviceUnavailable if mpi4py or an MPI is missing, and InputError if MPI knows of fewer ranks than were
+    started.
     """
 
     def __init__(self, expected: int) -> None:
@@ -196,9 +195,7 @@ _OPS = {"min": "NCCL_MIN", "max": "NCCL_MAX", "sum": "NCCL_SUM"}
 class NcclComm(Comm):
     """GPUs that talk to each other, one of each rank, open; the ranks agree on the communicator by ``host``.
 
-    Raises:
-        DeviceUnavailable: NCCL is not there.
-        GpuGraphError: two ranks would share a GPU, or NCCL fails.
+    Raises DeviceUnavailable if NCCL is not there, and GpuGraphError if two ranks would share a GPU, or NCCL fails.
     """
 
     def __init__(self, host: HostComm, device: Any):

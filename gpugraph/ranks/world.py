@@ -99,9 +99,8 @@ def is_own_rank() -> bool:
 def world() -> HostComm | None:
     """Return the ranks that this process is one of, or None where it is alone; the first call is a collective.
 
-    Raises:
-        DeviceUnavailable: started by an MPI that cannot be used.
-        InputError: the ranks run different versions, or have different command lines.
+    Raises DeviceUnavailable if started by an MPI that cannot be used, and InputError if the ranks run different
+    versions, or have different command lines.
     """
     comm = _transport()
     if comm is not None:
@@ -225,9 +224,8 @@ MOST_RANKS = 1024
 def devices_of(text: str) -> list[str] | None:
     """Return the devices of the ranks that a text asks for, a name for each; None where it names one device.
 
-    Raises:
-        InputError: a device is named twice, or a number is none.
-        DeviceUnavailable: there is no such GPU, or none at all.
+    Raises InputError if a device is named twice, or a number is none, and DeviceUnavailable if there is no such GPU, or
+    none at all.
     """
     name = text.strip().lower()
     where = f"--device {text}"

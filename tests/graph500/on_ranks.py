@@ -10,7 +10,7 @@ import pytest
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
-from gpugraph.graph500.benchmark import draw_roots, machine_for, run
+from gpugraph.graph500.benchmark import Files, Place, draw_roots, run
 from gpugraph.graph500.generator import Tuples, generate
 from gpugraph.ranks.comm import HostComm
 from gpugraph.ranks.world import world
@@ -28,7 +28,7 @@ def machine_of(comm: HostComm, whole: Tuples) -> Machine:
     """Return a rank's part of the benchmark on some tuples, kernel 1 done."""
     first, last = (len(whole) * rank // comm.size for rank in (comm.rank, comm.rank + 1))
     share = Tuples(whole.edges[3 * first : 3 * last], whole.weights[first:last], first)
-    made = machine_for(share, select_device("cpu")[0], comm=comm)
+    made = Place(select_device("cpu")[0], comm).machine(share)
     made.construct()
     return made
 
@@ -86,7 +86,7 @@ def main() -> None:
     all_ranks_name_the_same_counter_example(comm)
     a_tuple_is_refused_by_its_number_in_the_whole_list(comm)
     folder, device = Path(sys.argv[1]), select_device("cpu")[0]
-    done = run(6, device, roots=2, keep=folder / "edges", results=folder, comm=comm)
+    done = run(6, Place(device, comm), roots=2, files=Files(keep=folder / "edges", results=folder))
     assert done.figures()["num_mpi_processes"] == comm.size
 
 

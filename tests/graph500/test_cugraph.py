@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from gpugraph.cli.group import cli
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import VerificationFailed
-from gpugraph.graph500.benchmark import machine_for, run
+from gpugraph.graph500.benchmark import Place, run
 from gpugraph.graph500.generator import Tuples
 
 FAR = np.finfo(np.float32).max
@@ -33,7 +33,7 @@ class FakeGraph:
         np.testing.assert_array_equal(tails[half:], heads[:half])
         device, _ = select_device("cpu")
         edges = np.stack([tails[:half], heads[:half], np.zeros(half)], axis=1).astype(np.uint32).ravel()
-        self.machine = machine_for(Tuples(edges, weights[:half]), device)
+        self.machine = Place(device).machine(Tuples(edges, weights[:half]))
         self.machine.construct()
 
 
@@ -71,7 +71,7 @@ def device() -> Any:
 
 @pytest.mark.usefixtures("cugraph")
 def test_its_searches_are_counted_and_checked_as_ours(device: Any) -> None:
-    theirs, ours = (run(7, device, roots=3, peer=peer) for peer in ("cugraph", None))
+    theirs, ours = (run(7, Place(device, peer=peer), roots=3) for peer in ("cugraph", None))
     assert (theirs.roots, theirs.tuples, theirs.vertices) == (ours.roots, ours.tuples, ours.vertices)
     assert theirs.peer == "cugraph"
 
@@ -85,7 +85,7 @@ def test_a_wrong_predecessor_of_it_is_found(cugraph: Any, device: Any) -> None:
 
     cugraph.sssp = wrong
     with pytest.raises(VerificationFailed, match="vertex"):
-        run(7, device, roots=1, peer="cugraph")
+        run(7, Place(device, peer="cugraph"), roots=1)
 
 
 def test_where_it_cannot_run_one_line_says_why() -> None:

@@ -18,7 +18,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS
 from gpugraph.graph500 import on_device
-from gpugraph.graph500.benchmark import draw_roots, machine_for
+from gpugraph.graph500.benchmark import Place, draw_roots
 from gpugraph.graph500.checked import RULES
 from gpugraph.graph500.generator import Tuples, generate
 
@@ -39,7 +39,7 @@ def machine_on(device: Any, lines: Lines | Tuples, index_bits: int | None = None
     tuples = lines if isinstance(lines, Tuples) else listed(lines)
     if device.kind != "cpu":
         tuples = Tuples(device.upload(tuples.edges), device.upload(tuples.weights))
-    made = machine_for(tuples, device, index_bits)
+    made = Place(device).machine(tuples, index_bits)
     made.construct()
     return made
 
@@ -268,7 +268,7 @@ def test_any_other_distance_or_a_parent_that_is_no_neighbour_is_refused(change: 
     if distances[v] == -1:
         return
     if of_parents:
-        row = made.graph.targets[made.graph.offsets[v] : made.graph.offsets[v + 1]]
+        row = made.rows.targets[made.rows.offsets[v] : made.rows.offsets[v + 1]]
         u = other % made.vertices
         if u in row or u == parents[v]:
             return

@@ -45,8 +45,7 @@ class State(Arrays):
     Attributes:
         giant: rows of the giant component are skipped.
 
-    Raises:
-        OutOfMemory: the device has no room for them.
+    Raises OutOfMemory if the device has no room for them.
     """
 
     giant = True

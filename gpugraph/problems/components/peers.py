@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,11 @@ from gpugraph.peers.graph_files import ResultFile, as_numbers
 from gpugraph.peers.peer import PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.components.labels import Components
+
+if TYPE_CHECKING:
+    import networkit
+    import networkx
+    from scipy.sparse import csr_array
 
 
 def canonical(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -29,19 +34,19 @@ def _labels_of_sets(vertices: int, sets: Iterable[Iterable[int]]) -> NDArray[np.
     return labels
 
 
-def _scipy(matrix: Any) -> Any:
+def _scipy(matrix: csr_array[Any]) -> NDArray[np.int32]:
     from scipy.sparse.csgraph import connected_components
 
     return connected_components(matrix, directed=False)[1]
 
 
-def _networkx(graph: Any) -> list[set[int]]:
+def _networkx(graph: networkx.Graph) -> list[set[int]]:
     import networkx
 
     return list(networkx.connected_components(graph))
 
 
-def _networkit(graph: Any) -> Any:
+def _networkit(graph: networkit.Graph) -> networkit.components.ParallelConnectedComponents:
     import networkit
 
     algorithm = networkit.components.ParallelConnectedComponents(graph)
@@ -54,7 +59,7 @@ PEERS = {
         "sparse.csgraph.connected_components",
         lambda graph, threads, method: libraries.scipy_matrix(graph, upper=False),
         _scipy,
-        lambda matrix, labels: np.asarray(labels),
+        lambda matrix, labels: labels,
     ),
     "networkx": Adapter(
         "connected_components",
@@ -98,11 +103,8 @@ class ByPeers:
         if len(columns) > 1:
             vertices = file.vertices(columns[0])
             if not np.array_equal(np.sort(vertices), np.arange(graph.vertices)):
-                raise PeerThrew(
-                    "its result file does not hold each vertex once",
-                    where=file.by,
-                    remedy="write a line 'vertex component' for each vertex",
-                )
+                remedy = "write a line 'vertex component' for each vertex"
+                raise PeerThrew("its result file does not hold each vertex once", where=file.by, remedy=remedy)
             labels = labels[np.argsort(vertices)]
         return Components.of(graph, canonical(labels))
 

@@ -199,8 +199,7 @@ class ForestOnDevices(Arrays):
     def list_edges(self) -> bool:
         """List own edges that join two components; return whether there may be heavier ones than those.
 
-        Raises:
-            OutOfMemory: however few are asked for, the list has no room for them.
+        Raises OutOfMemory if however few are asked for, the list has no room for them.
         """
         rank, size = self.comm.rank, self.comm.size
         for _ in range(_MOST_TRIES):

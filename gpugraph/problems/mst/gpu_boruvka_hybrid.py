@@ -214,8 +214,7 @@ TUNED_ROUNDS = 3
 class State:
     """The two sides of one run, with the CPU's share of the arcs, or None to tune it, and a limit in bytes.
 
-    Raises:
-        OutOfMemory: not even the vertices' arrays are within the limit.
+    Raises OutOfMemory if not even the vertices' arrays are within the limit.
     """
 
     def __init__(self, view: GraphView, device: Device, share: float | None, limit: int):
@@ -340,8 +339,7 @@ def upload_rows(view: GraphView, device: Device, rows: int) -> ResidentView:
 def share_of_cpu(text: str) -> float | None:
     """Return the share that ``0.2`` or ``20%`` means, None for ``auto``.
 
-    Raises:
-        InputError: it is neither, or not from 0 to 1.
+    Raises InputError if it is neither, or not from 0 to 1.
     """
     if text == "auto":
         return None

@@ -43,8 +43,7 @@ _HEADROOM = 32
 def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
     """Return the bytes of device memory that an algorithm may take by the option's text: without one, what is free.
 
-    Raises:
-        InputError: the text is no size of memory.
+    Raises InputError if the text is no size of memory.
     """
     if not text:
         free, _ = device.memory()
@@ -58,8 +57,7 @@ def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
 def check_limit(needed: int, limit: int, what: str) -> None:
     """Refuse work of ``what`` whose least need, in bytes, exceeds the limit.
 
-    Raises:
-        OutOfMemory: both figures are named.
+    Raises OutOfMemory that names both figures.
     """
     if needed > limit:
         need = f"needs {exactly(needed)} on the device at least, for what belongs to the vertices"
@@ -108,9 +106,7 @@ class Plan:
 def plan(view: GraphView, limit: int, options: dict[str, Any]) -> Plan:
     """Return what is to lie where within ``limit`` bytes of device memory.
 
-    Raises:
-        OutOfMemory: not even the vertices' arrays fit; both figures are named.
-        InputError: a negative chunk.
+    Raises OutOfMemory if not even the vertices' arrays fit; both figures are named, and InputError if a negative chunk.
     """
     n, edges = view.vertices, view.arcs // 2
     narrow = view.index_bits == 32 or view.arcs >= MAX_NARROW_ARCS > edges

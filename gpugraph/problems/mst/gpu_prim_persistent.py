@@ -114,10 +114,8 @@ def choose_shape(view: ResidentView, device: Device, blocks: int, threads: int, 
     """Return the launch that suits the graph; what is given (not 0, not ``"auto"``) stays as it is.
 
     One block takes sparse graphs: its threads wait for each other in a fraction of what an exchange between blocks
-    takes.  Long rows are shared by more, and so are candidates that do not fit one block's shared memory.
-
-    Raises:
-        InputError: what is given does not fit the device or the graph.
+    takes.  Long rows are shared by more, and so are candidates that do not fit one block's shared memory.  Raises
+    InputError if what is given does not fit the device or the graph.
     """
     n, degree = max(view.vertices, 1), view.arcs // max(view.vertices, 1)
     limit = device.shared_bytes_per_block - STATIC_BYTES

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,11 @@ from gpugraph.peers.libraries import refuse_infinite
 from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.mst import verify
 from gpugraph.problems.mst.forest import Forest, edge_ids
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 SCIPY = "peer:scipy"
 Pairs = tuple[NDArray[Any], NDArray[Any]]
@@ -48,19 +52,17 @@ class PeerForest(Forest):
         """Return the verdict; any minimum spanning forest passes."""
         if self.fault is not None:
             return Verdict("failed", method, self.fault)
-        from gpugraph.problems.mst.verify import check_against_reference, check_certificate
-
         same = None
         # SciPy is the reference itself, and no witness for its own peer.
         if method in ("reference", "both") and self.by != SCIPY:
-            same = check_against_reference(self.graph, self)
+            same = verify.check_against_reference(self.graph, self)
         if same is None or not same.passed or method == "both":
-            certified = check_certificate(self.graph, self)
+            certified = verify.check_certificate(self.graph, self)
             if same is None or same.status == "skipped" or not certified.passed:
                 same = certified
         if same.passed:
             return same
-        tied = check_certificate(self.graph, self, tied_keys(self.graph, self.edges))
+        tied = self._tied
         if not tied.passed:
             return Verdict("failed", method, tied.detail)
         return Verdict("passed", "certificate", f"same weight, other ties: {tied.detail}")
@@ -72,27 +74,21 @@ class PeerForest(Forest):
         """
         if not self.first:
             self.first.append(self)
-        first = self.first[0]
+        first, own = self.first[0], super().fingerprint()
         first_digest = Forest.fingerprint(first)
-        own = Forest.fingerprint(self)
-        if own == first_digest or (self._is_minimum and first._is_minimum):
-            return first_digest
-        return own
+        return first_digest if own == first_digest or (self._is_minimum and first._is_minimum) else own
+
+    @property
+    def _is_minimum(self) -> bool:
+        return self.fault is None and self._tied.passed
 
     @cached_property
-    def _is_minimum(self) -> bool:
-        from gpugraph.problems.mst.verify import check_certificate
-
-        return self.fault is None and check_certificate(self.graph, self, tied_keys(self.graph, self.edges)).passed
-
-
-def tied_keys(graph: CSRGraph, edges: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return keys (arcs,) in the order (weight, edges of the forest first)."""
-    keys = rank_weights(graph.weights).astype(np.uint64)
-    keys <<= np.uint64(1)
-    keys |= np.uint64(1)
-    keys[edges[(edges >= 0) & (edges < graph.arcs)]] &= ~np.uint64(1)
-    return keys
+    def _tied(self) -> Verdict:
+        """The certificate in the order (weight, edges of the forest first)."""
+        graph, edges = self.graph, self.edges
+        keys = rank_weights(graph.weights).astype(np.uint64) << np.uint64(1) | np.uint64(1)
+        keys[edges[(edges >= 0) & (edges < graph.arcs)]] &= ~np.uint64(1)
+        return verify.check_certificate(graph, self, keys)
 
 
 def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, first: list[Any]) -> PeerForest:
@@ -116,15 +112,10 @@ def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> object:
     return libraries.scipy_matrix(graph, upper=True)
 
 
-def _scipy(matrix: Any) -> object:
+def _scipy(matrix: csr_array[Any]) -> csr_array[Any]:
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     return minimum_spanning_tree(matrix)
-
-
-def _scipy_pairs(matrix: Any, forest: Any) -> Pairs:
-    edges = forest.tocoo()
-    return edges.row, edges.col
 
 
 def _networkx_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any, str]:
@@ -188,16 +179,6 @@ def _cugraph_prepared(graph: CSRGraph, threads: int, method: str) -> libraries.C
     return libraries.CugraphGraph(graph, threads, method, renumber=False)
 
 
-def _cugraph(prepared: libraries.CugraphGraph) -> object:
-    import cupy
-    import pylibcugraph
-
-    with cupy.cuda.Stream.null:
-        found = pylibcugraph.minimum_spanning_tree(prepared.handle, prepared.graph, False)
-    cupy.cuda.runtime.deviceSynchronize()
-    return found[:2]
-
-
 def each_once(u: NDArray[Any], v: NDArray[Any]) -> Pairs:
     """Return edges that are listed in both directions once; vertices are of 32 bits."""
     ends = np.stack([np.minimum(u, v), np.maximum(u, v)]).astype(np.int64)
@@ -207,7 +188,12 @@ def each_once(u: NDArray[Any], v: NDArray[Any]) -> Pairs:
 
 
 PEERS = {
-    "scipy": Adapter("sparse.csgraph.minimum_spanning_tree", _scipy_prepared, _scipy, _scipy_pairs),
+    "scipy": Adapter(
+        "sparse.csgraph.minimum_spanning_tree",
+        _scipy_prepared,
+        _scipy,
+        lambda matrix, forest: forest.tocoo().coords,
+    ),
     "networkx": Adapter(
         "minimum_spanning_edges",
         _networkx_prepared,
@@ -238,7 +224,7 @@ PEERS = {
     "cugraph": Adapter(
         "minimum_spanning_tree",
         _cugraph_prepared,
-        _cugraph,
+        lambda prepared: libraries.call_cugraph(prepared, "minimum_spanning_tree", False),
         lambda prepared, raw: each_once(*raw),
         fetch=libraries.cugraph_to_host,
         methods=libraries.CUGRAPH_METHODS,
@@ -268,7 +254,5 @@ class ByPeers:
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the weight of the minimum spanning forest."""
         if method == "reference":
-            from gpugraph.problems.mst.verify import reference_forest
-
-            return Figure.sum_of(graph.weights[reference_forest(graph)], "SciPy's forest")
+            return Figure.sum_of(graph.weights[verify.reference_forest(graph)], "SciPy's forest")
         return Figure.sum_of(graph.weights[certified("mst", "boruvka", graph).edges], "a certified forest")

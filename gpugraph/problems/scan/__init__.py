@@ -18,8 +18,7 @@ def spec_of(
 ) -> str:
     """Return the spec that argument and options describe.
 
-    Raises:
-        InputError: an option says what the array says already.
+    Raises InputError if an option says what the array says already.
     """
     how = [f"seed={seed}"] if seed is not None else []
     how += ["exclusive=yes"] if exclusive else []

@@ -225,8 +225,7 @@ def _count(given: dict[str, str], dtype: np.dtype[Any]) -> int:
 def open_array(source: object) -> ArrayInput:
     """Return the input behind a spec, the path of a .npy file, an array or an ArrayInput.
 
-    Raises:
-        InputError: nothing of that kind, or damaged.
+    Raises InputError for nothing of that kind, or a damaged one.
     """
     if isinstance(source, ArrayInput):
         return source
@@ -254,8 +253,7 @@ def _naming(text: str) -> Iterator[None]:
 def shape_of(text: str) -> tuple[int, np.dtype[Any], bool]:
     """Return what a spec or a .npy file holds without making or reading it: elements, their type, whether segmented.
 
-    Raises:
-        InputError: it is neither, or damaged.
+    Raises InputError if it is neither, or damaged.
     """
     if not text.startswith("array:"):
         return len(values := _load(text, mapped=True)), values.dtype, False
@@ -269,8 +267,7 @@ def shape_of(text: str) -> tuple[int, np.dtype[Any], bool]:
 def with_kind(source: object, *, exclusive: bool = False, heads: object = None) -> ArrayInput:
     """Return what ``open_array`` returns, to be scanned exclusively, or by segments where (n,) ``heads`` are nonzero.
 
-    Raises:
-        InputError: as for ``open_array``, or heads that do not fit.
+    Raises InputError as ``open_array`` does, and for heads that do not fit.
     """
     array = open_array(source)
     if exclusive:

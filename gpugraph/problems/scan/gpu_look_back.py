@@ -51,8 +51,7 @@ class LookBack(State):
     def room(self) -> tuple[int, int]:
         """Return how many tiles a block has on their way, and how many blocks are then resident.
 
-        Raises:
-            InputError: not even one tile fits.
+        Raises InputError if not even one tile fits.
         """
         tile_bytes, kernel = self.tile * self.dtype.itemsize, self.kernels["look_back"]
         if tile_bytes + STATIC_BYTES > self.device.shared_bytes_per_block:

@@ -93,11 +93,7 @@ class State:
 
 
 def prepare(view: GraphView, device: object, *, delta: float = 0.0, size: int | None = None) -> State:
-    """Return the state of searches on a graph.
-
-    Raises:
-        InputError: ``delta`` is negative or not finite.
-    """
+    """Return the state of searches on a graph.  Raises InputError if ``delta`` is negative or not finite."""
     if not (math.isfinite(delta) and delta >= 0):
         raise InputError(f"option 'delta' is {delta}", remedy="give a positive width, or 0 to have it chosen")
     arcs = Arcs.of(view.graph)
@@ -153,11 +149,7 @@ def _search(state: State, clock: NullClock, source: int, dtype: np.dtype[Any]) -
 
 
 def finish(state: State, raw: NDArray[Any], source: int) -> Distances:
-    """Return the distances.
-
-    Raises:
-        InputError: one needs more than 64 bits.
-    """
+    """Return the distances.  Raises InputError if one needs more than 64 bits."""
     graph = state.view.graph
     if raw.dtype.kind == "f":
         return Distances(graph, source, raw)
@@ -206,8 +198,7 @@ def prepare_many(view: GraphView, device: object, *, delta: float = 0.0) -> list
 def run_many(states: list[State], clock: NullClock, sources: tuple[int, ...]) -> list[NDArray[Any]]:
     """Return for each source (n,) distances as ``run`` does; they are the caller's.
 
-    Raises:
-        OutOfMemory: there is no room for all.
+    Raises OutOfMemory if there is no room for all.
     """
     require_room(states[0].view.graph, len(sources))
     found: list[NDArray[Any]] = [np.empty(0)] * len(sources)

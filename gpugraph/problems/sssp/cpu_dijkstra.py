@@ -36,11 +36,7 @@ _SETTLED = -2
     section="problem 2",
 )
 def dijkstra(view: GraphView, clock: Clock, source: int) -> Distances:
-    """Return the distances from ``source``.
-
-    Raises:
-        InputError: a distance needs more than 64 bits.
-    """
+    """Return the distances from ``source``.  Raises InputError if a distance needs more than 64 bits."""
     arcs = Arcs.of(view)
     distance = arcs.unreached()
     with clock.phase("search"):
@@ -104,8 +100,7 @@ _REMEDY = "use --algo dijkstra, which computes in the graph's own type"
 def dijkstra_fibonacci(view: GraphView, clock: Clock, source: int) -> Distances:
     """Return the distances from ``source``, computed by SciPy in float64.
 
-    Raises:
-        InputError: float64 would not be exact here, or the graph has 2^31 arcs or more.
+    Raises InputError if float64 would not be exact here, or the graph has 2^31 arcs or more.
     """
     arcs = Arcs.of(view)
     where = view.graph.name

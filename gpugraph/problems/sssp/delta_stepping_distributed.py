@@ -395,11 +395,7 @@ def compile_(subject: Subject, device: Device, *, delta: float = 0.0) -> None:
 
 
 def prepare(subject: Subject, device: Device, *, delta: float = 0.0) -> DeviceSearch | HostSearch:
-    """Return the vertices of this rank.
-
-    Raises:
-        InputError: ``delta`` is negative or not finite.
-    """
+    """Return the vertices of this rank.  Raises InputError if ``delta`` is negative or not finite."""
     if not (math.isfinite(delta) and delta >= 0):
         raise InputError(f"option 'delta' is {delta}", remedy="give a positive width, or 0 to have it chosen")
     part = part_behind(subject)
@@ -432,8 +428,7 @@ def digest(raw: tuple[NDArray[Any], bool]) -> str:
 def finish(state: DeviceSearch | HostSearch, raw: tuple[NDArray[Any], bool], source: int) -> Distances:
     """Return the distances of all vertices; a collective.
 
-    Raises:
-        InputError: a vertex can be reached only by paths longer than 64 bits hold.
+    Raises InputError if a vertex can be reached only by paths longer than 64 bits hold.
     """
     part: GraphPart = state.part
     words, overflowed = raw

@@ -201,8 +201,7 @@ def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], overflowed: bool = False) -> Distances:
     """Return the distances that (n,) words, uint32 or uint64, encode; ``overflowed``: some sum of 64 bits did not fit.
 
-    Raises:
-        InputError: a vertex can be reached only by paths longer than 64 bits hold.
+    Raises InputError if a vertex can be reached only by paths longer than 64 bits hold.
     """
     distance = read_words(words, distance_dtype(graph.weight_dtype))
     if overflowed and distance.dtype.kind != "f":
@@ -284,8 +283,7 @@ class DistanceMatrix(AsDistances):
 def require_room(graph: CSRGraph, count: int) -> None:
     """Check that the host has room for the distances from ``count`` sources.
 
-    Raises:
-        OutOfMemory: it has not; the message has both figures.
+    Raises OutOfMemory if it has not; the message has both figures.
     """
     needed = count * graph.vertices * distance_dtype(graph.weight_dtype).itemsize
     if needed > (free := available_memory()):

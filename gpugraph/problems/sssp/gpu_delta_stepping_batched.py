@@ -139,8 +139,7 @@ def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
     Returns:
         (sources, n) distance words on the device.
 
-    Raises:
-        OutOfMemory: the device or the host has no room for all.
+    Raises OutOfMemory if the device or the host has no room for all.
     """
     require_room(state.view.host.graph, len(sources))
     bits = narrowest(state.view)

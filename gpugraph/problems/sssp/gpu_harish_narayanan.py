@@ -170,8 +170,7 @@ def show_race(
         algorithm, or None without a detector), ``detector`` (who looked, or why nobody), and ``shown``: whether the
         flawed algorithm was wrong at least once on each graph and ours never.
 
-    Raises:
-        InputError: no run at all.
+    Raises InputError for no run at all.
     """
     from gpugraph.graph.generate import generate
     from gpugraph.problems.sssp.verify import reference_distances

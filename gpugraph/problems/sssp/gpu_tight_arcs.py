@@ -26,12 +26,9 @@ NO_VERTEX = np.uint32(2**32 - 1)
 class TightArcs(Arrays):
     """The tight arcs that distances leave, and the predecessors by them (shapes and meaning: verify_distances.cu).
 
-    The view is of a graph without preparations, or of a rank's rows of it; the source is its own predecessor.
-    Takes 16 bytes for each vertex, 12 for distances in float32; where only level arcs reach vertices, 8 more for each
-    of them and for every 1024 arcs.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
+    The view is of a graph without preparations, or of a rank's rows of it; the source is its own predecessor. Takes 16
+    bytes for each vertex, 12 for distances in float32; where only level arcs reach vertices, 8 more for each of them
+    and for every 1024 arcs.  Raises OutOfMemory if the device has no room for it.
     """
 
     def __init__(self, view: ResidentView | DeviceRows, device: Device, distance: NDArray[Any], source: int):
@@ -114,8 +111,7 @@ def canonical_predecessors(
 ) -> NDArray[np.int64]:
     """Return the canonical predecessors (n,) int64 of right distances; −1 for the source and unreached vertices.
 
-    Raises:
-        OutOfMemory: the device has no room for it.
+    Raises OutOfMemory if the device has no room for it.
     """
     tight = TightArcs(view, device, distance, source)
     tight.check_arcs()

@@ -51,8 +51,7 @@ def _of_greatest_degree(part: GraphPart) -> int:
 def admit_part(part: GraphPart) -> GraphPart:
     """Return the part unchanged; a collective.
 
-    Raises:
-        InputError: the graph has a negative weight, or had one on a self loop.
+    Raises InputError if the graph has a negative weight, or had one on a self loop.
     """
     remedy = "use --weights unit, or weights of 0 or more"
     if part.negative_loop is not None:
@@ -167,8 +166,7 @@ def _fault_on_device(part: GraphPart, source: int, distance: NDArray[Any]) -> st
 def refuse_wrapped_sums(part: GraphPart, source: int, distance: NDArray[Any]) -> None:
     """Raise, on all ranks, if a vertex is unreached only because its distance does not fit in 64 bits; a collective.
 
-    Raises:
-        InputError: naming the vertex.
+    Raises InputError that names the vertex.
     """
     if distance.dtype != np.uint64:
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,11 @@ from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict, verdict_of
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
+
+if TYPE_CHECKING:
+    import networkit
+    import rustworkx
+    from scipy.sparse import csr_array
 
 SCIPY = "peer:scipy"
 _NO_PATH = ("inf", "infinity", "-1")
@@ -80,10 +85,8 @@ def distances_of(
 ) -> PeerDistances:
     """Return the distances that the peer ``by`` gave, or ``printed`` as text, in the problem's own form.
 
-    ``values`` (n,) are float, infinity where there is no path; or uint64 in the problem's own form.
-
-    Raises:
-        PeerRefused: the true distances reach beyond what the peer's float64 can hold.
+    ``values`` (n,) are float, infinity where there is no path; or uint64 in the problem's own form.  Raises PeerRefused
+    where the true distances reach beyond what the peer's float64 can hold.
     """
     own = distance_dtype(graph.weight_dtype)
     fault = _fault(graph, values)
@@ -137,8 +140,7 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
 def listed_distances(file: ResultFile, graph: CSRGraph, source: int) -> PeerDistances:
     """Return the distances that a file lists, a line each in the order of the vertices, or ``vertex distance`` a line.
 
-    Raises:
-        PeerThrew: there is no such file, or it does not hold a distance for each vertex at most.
+    Raises PeerThrew if there is no such file, or it does not hold a distance for each vertex at most.
     """
     no_path = {*_NO_PATH, file.unreached.lower()} - {""}
     columns = file.columns(no_path)
@@ -175,10 +177,8 @@ def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDA
 
 
 def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distances, str]:
-    """Return the distances from a source and what they are by; ``method`` as for ``Problem.truth``.
-
-    Raises:
-        VerificationFailed: the certificate of our own distances does not hold.
+    """Return the distances from a source and what they are by; ``method`` and VerificationFailed as for
+    ``Problem.truth``.
     """
     if method == "reference":
         from gpugraph.problems.sssp.verify import reference_distances
@@ -188,10 +188,11 @@ def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distance
     return certified("sssp", "delta-stepping", graph, source), "certified distances"
 
 
-def _scipy(matrix: Any, source: int) -> object:
+def _scipy(matrix: csr_array[Any], source: int) -> NDArray[np.float64]:
     from scipy.sparse.csgraph import dijkstra
 
-    return dijkstra(matrix, directed=True, indices=[source])[0]
+    distance: NDArray[np.float64] = dijkstra(matrix, directed=True, indices=[source])[0]
+    return distance
 
 
 def _networkx_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any, np.dtype[Any]]:
@@ -205,7 +206,7 @@ def _networkx(structure: tuple[Any, Any], source: int) -> dict[int, int | float]
     return found
 
 
-def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, int | float]) -> Any:
+def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, int | float]) -> NDArray[Any]:
     graph, weights = structure
     if weights.kind == "f":
         distance = np.full(len(graph), np.inf)
@@ -223,7 +224,7 @@ def _igraph(prepared: libraries.IgraphGraph, source: int) -> object:
     return prepared.graph.distances(source=[source], weights=prepared.weights, mode="out", algorithm="dijkstra")
 
 
-def _networkit(graph: object, source: int) -> object:
+def _networkit(graph: networkit.Graph, source: int) -> networkit.distance.Dijkstra:
     import networkit
 
     algorithm = networkit.distance.Dijkstra(graph, source, storePaths=False)
@@ -231,7 +232,7 @@ def _networkit(graph: object, source: int) -> object:
     return algorithm
 
 
-def _networkit_distances(graph: Any, algorithm: Any) -> NDArray[np.float64]:
+def _networkit_distances(graph: object, algorithm: networkit.distance.Dijkstra) -> NDArray[np.float64]:
     distance = np.array(algorithm.getDistances(asarray=True), np.float64)
     distance[distance == np.finfo(np.float64).max] = np.inf
     return distance
@@ -243,24 +244,12 @@ def _rustworkx(graph: object, source: int) -> tuple[int, Any]:
     return source, rustworkx.dijkstra_shortest_path_lengths(graph, source, edge_cost_fn=float)
 
 
-def _rustworkx_distances(graph: Any, found: tuple[int, Any]) -> NDArray[np.float64]:
+def _rustworkx_distances(graph: rustworkx.PyDiGraph, found: tuple[int, Any]) -> NDArray[np.float64]:
     source, lengths = found
     distance = np.full(graph.num_nodes(), np.inf)
     distance[np.array(list(lengths.keys()), np.int64)] = list(lengths.values())
     distance[source] = min(distance[source], 0.0)  # the answer leaves the source out
     return distance
-
-
-def _cugraph(prepared: libraries.CugraphGraph, source: int) -> object:
-    import cupy
-    import pylibcugraph
-
-    # It makes an array of the source by CuPy, whose current stream, one of ours, its own would not wait for.
-    # Predecessors are asked for because not every version does without them.
-    with cupy.cuda.Stream.null:
-        found = pylibcugraph.sssp(prepared.handle, prepared.graph, source, np.inf, True, False)
-    cupy.cuda.runtime.deviceSynchronize()
-    return found[:2]
 
 
 def _cugraph_distances(prepared: libraries.CugraphGraph, raw: tuple[NDArray[Any], NDArray[Any]]) -> NDArray[Any]:
@@ -302,7 +291,8 @@ PEERS = {
     "cugraph": Adapter(
         "sssp",
         libraries.CugraphGraph,
-        _cugraph,
+        # Predecessors are asked for because not every version does without them.
+        lambda prepared, source: libraries.call_cugraph(prepared, "sssp", source, np.inf, True, False),
         _cugraph_distances,
         fetch=libraries.cugraph_to_host,
         methods=libraries.CUGRAPH_METHODS,

@@ -82,8 +82,7 @@ class DistancesFiles(VertexFiles):
     def write(self, result: Distances | DistanceMatrix, ending: str, stream: IO[bytes]) -> None:
         """Write distances in the format of an ending.
 
-        Raises:
-            InputError: a table has no room for distances from several sources.
+        Raises InputError if a table has no room for distances from several sources.
         """
         if not isinstance(result, DistanceMatrix):
             super().write(result, ending, stream)
@@ -200,8 +199,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     def admit(self, graph: Graph) -> Graph:
         """Return the graph unchanged.
 
-        Raises:
-            InputError: it has a negative weight, or had one on a self loop; the message names the first such arc.
+        Raises InputError if it has a negative weight, or had one on a self loop; the message names the first such arc.
         """
         if isinstance(graph, GraphPart):
             return admit_part(graph)
@@ -221,8 +219,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
         """Return a (source,) for each run that ``parameters`` ask for (see ``problems/sources.py``).
 
-        Raises:
-            InputError: there is no such source.
+        Raises InputError if there is no such source.
         """
         if isinstance(graph, GraphPart):
             return [(source,) for source in sources_in(graph, parameters)]
@@ -292,10 +289,8 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     ) -> tuple[Distances | DistanceMatrix, float] | None:
         """Return the distances with their canonical predecessors, where those are asked for.
 
-        A GPU on which the graph lies finds them itself if it can.
-
-        Raises:
-            InputError: the algorithm's result has none.
+        A GPU on which the graph lies finds them itself if it can.  Raises InputError if the algorithm's result has
+        none.
         """
         _tell_reached(result)
         if not cell.predecessors:
@@ -374,8 +369,7 @@ def _tell_reached(result: object) -> None:
 def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
     """Return distances that came as reals, or as signed integers, in the graph's own type; infinity is unreached.
 
-    Raises:
-        InputError: one is below 0, no number, or not exactly one of that type.
+    Raises InputError if one is below 0, no number, or not exactly one of that type.
     """
     own, wanted = distance_dtype(graph.weights.dtype), f"the {graph.vertices} distances as numbers"
     remedy = "return the distances as numbers, infinity where there is no path"
