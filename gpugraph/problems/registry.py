@@ -32,8 +32,7 @@ _LOADED: set[str] = set()
 def offered_by_packages() -> frozenset[str]:
     """Return the names of the algorithms that installed packages offer, read from their metadata.
 
-    The command line asks before it has imported anything, so this does without ``importlib.metadata``, whose import
-    takes longer than all the files.
+    The command line asks at every start; importing ``importlib.metadata`` would take longer than all the files.
     """
     names: set[str] = set()
     for folder in sys.path:
@@ -49,30 +48,29 @@ def is_foreign(name: str) -> bool:
     return name != "auto" and (":" in name or name.endswith(".py") or name in offered_by_packages())
 
 
-def register(algorithm: Algorithm) -> Algorithm:
-    """Add an algorithm to the registry and return it."""
-    for kind in algorithm.devices:
-        REGISTERED[algorithm.problem, algorithm.name, kind] = algorithm
-    return algorithm
-
-
 def add_algorithm(problem: str, name: str, **fields: object) -> Algorithm:
     """Register an algorithm of several steps, by default one for GPUs that leaves its result in one device array.
 
-    ``fields`` are the other attributes of ``Algorithm``; ``devices`` and ``fetch`` may be left out.
+    ``fields`` are the other attributes of ``Algorithm``.  ``devices``, ``fetch`` and ``finish`` may be left out: what
+    ``run`` returns is then copied from a GPU, and is the result.
     """
-    given: dict[str, Any] = {"devices": ("cuda", "emulated"), "fetch": lambda state, raw: state.device.download(raw)}
-    return register(Algorithm(problem=problem, name=name, **(given | fields)))
+    given: dict[str, Any] = {
+        "devices": ("cuda", "emulated"),
+        "fetch": (lambda state, raw: raw)
+        if fields.get("devices") == ("cpu",)
+        else (lambda state, raw: state.device.download(raw)),
+        "finish": lambda state, raw, *query: raw,
+    }
+    algorithm = Algorithm(problem=problem, name=name, **(given | fields))
+    REGISTERED.update({(problem, name, kind): algorithm for kind in algorithm.devices})
+    return algorithm
 
 
 def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a plain function ``f(view, clock, *query, **options) -> Result`` as a CPU algorithm.
 
-    ``described`` are the attributes of ``Algorithm`` that say what it is: ``summary``, ``authors``, ``year``,
-    ``section`` and, where it has some, ``options``, and ``version``.
-
-    Compiled code (Numba) comes into being in ``compile``, on a graph of three vertices with the same dtypes,
-    so that no timing ever holds a compilation.
+    ``described`` are the attributes of ``Algorithm`` that say what it is.  Compiled code (Numba) comes into being in
+    ``compile``, on a graph of three vertices with the same dtypes, so that no timing ever holds a compilation.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,8 +87,6 @@ def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Cal
             devices=("cpu",),
             prepare=lambda view, device, **chosen: (view, chosen),
             run=lambda state, clock, *query: function(state[0], clock, *query, **state[1]),
-            fetch=lambda state, handle: handle,
-            finish=lambda state, raw, *query: raw,
             compile=compile_,
             **described,
         )

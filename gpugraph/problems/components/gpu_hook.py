@@ -7,8 +7,6 @@ Source: see the kernel's docblock.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gpugraph.clock import Clock, add_stamps
@@ -36,19 +34,10 @@ def arrays(sizes: InputSizes) -> ArrayTable:
 
 
 class State(Arrays):
-    """The arrays of one run.
-
-    Args:
-        view: the graph, or a rank's rows of it.
-        device: the device that holds it.
-
-    Attributes:
-        giant: rows of the giant component are skipped.
-
-    Raises OutOfMemory if the device has no room for them.
-    """
+    """The arrays of one run on a graph, or on a rank's rows of it.  Raises OutOfMemory if there is no room for them."""
 
     giant = True
+    """Rows of the giant component are skipped."""
 
     def __init__(self, view: ResidentView | DeviceRows, device: Device):
         super().__init__(device, arrays(view))
@@ -89,11 +78,6 @@ def run(state: State, clock: Clock) -> Array:
     return state.parent
 
 
-def finish(state: Any, labels: np.ndarray[Any, Any]) -> Components:
-    """Return the components of the labels."""
-    return Components.of(state.view.host.graph, labels)
-
-
 add_algorithm(
     "components",
     "hook",
@@ -103,7 +87,7 @@ add_algorithm(
     section="IPDPS'18, section IV; HPDC'18, section 3",
     prepare=State,
     run=run,
-    finish=finish,
+    finish=lambda state, labels: Components.of(state.view.host.graph, labels),
     digest=array_digest,
     compile=load_kernel,
     minimum_bytes=label_bytes,

@@ -17,7 +17,6 @@ from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.html import Shown
 from gpugraph.problems.algorithm import InputSizes
-from gpugraph.problems.vertex_files import FileColumn, VertexFiles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,14 +53,10 @@ class Components(Shown):
 
         return np.concatenate(in_threads(roots_of, even_ranges(len(self.labels))))
 
-    @cached_property
+    @property
     def components(self) -> int:
         """The number of components; an isolated vertex is one."""
-
-        def roots_in(start: int, stop: int) -> int:
-            return int(np.count_nonzero(self.labels[start:stop] == np.arange(start, stop)))
-
-        return sum(in_threads(roots_in, even_ranges(len(self.labels))))
+        return len(self.roots)
 
     @cached_property
     def largest(self) -> int:
@@ -105,14 +100,6 @@ class Components(Shown):
     def fingerprint(self) -> str:
         """Return a digest that equals another's of the same graph exactly if the labels are equal."""
         return self.labels_sha256
-
-
-class LabelsFiles(VertexFiles):
-    """The part of the problem that writes components to files, and reads them: each by its smallest vertex."""
-
-    result = Components
-    result_noun = "components"
-    file_columns = (FileColumn("component", "labels", vertices=True),)
 
 
 def label_bytes(sizes: InputSizes) -> int:

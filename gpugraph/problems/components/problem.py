@@ -8,20 +8,14 @@ from gpugraph.errors import OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems import Column, result_column
-from gpugraph.problems.components import COMMAND
-from gpugraph.problems.components.labels import Components, LabelsFiles
+from gpugraph.problems.components import COMMAND, verify
+from gpugraph.problems.components.labels import Components
 from gpugraph.problems.components.on_ranks import certify_part
 from gpugraph.problems.components.peers import ByPeers
-from gpugraph.problems.components.verify import (
-    certify,
-    check_against_published,
-    check_against_reference,
-    check_certificate,
-    counter_example,
-)
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.plugin import numbers, plain_array
+from gpugraph.problems.vertex_files import FileColumn, VertexFiles
 from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
@@ -31,9 +25,12 @@ if TYPE_CHECKING:
     from gpugraph.problems.counter_example import CounterExample
 
 
-class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
+class ConnectedComponents(VertexFiles, ByPeers, OnGraphs):
     """The problem as the measurement sees it."""
 
+    result = Components
+    result_noun = "components"
+    file_columns = (FileColumn("component", "labels", vertices=True),)
     name = "components"
     title = "Connected components"
     counted = "undirected edges"
@@ -55,7 +52,7 @@ class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
             return "boruvka-distributed"
         return "afforest" if device_kind == "cpu" else "hook"
 
-    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Components:
+    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Components:
         """Return the components of the labels in an array, or of Components."""
         labels = returned.labels if isinstance(returned, Components) else numbers(returned)
         remedy = "return of each vertex the smallest vertex of its component, an array of integers"
@@ -63,19 +60,18 @@ class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Components, by: str = "") -> Verdict:
         """Compare with SciPy's components, vertex by vertex, and with what was published with the graph."""
-        published = check_against_published(graph, result)
-        return with_published(graph, published, lambda: check_against_reference(graph, result))
+        published = verify.check_against_published(graph, result)
+        return with_published(graph, published, lambda: verify.check_against_reference(graph, result))
 
     def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Components) -> Verdict:
         """Check that no arc leaves a component and that each is connected."""
         if isinstance(graph, GraphPart):
             return certify_part(graph, result)
-
-        return check_certificate(graph, result)
+        return verify.check_certificate(graph, result)
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> CounterExample | None:
         """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
-        return counter_example(graph, result)
+        return verify.counter_example(graph, result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Components
@@ -84,7 +80,7 @@ class ConnectedComponents(LabelsFiles, ByPeers, OnGraphs):
         if view.host.preparations:
             return None
         try:
-            return certify(view, device, result)
+            return verify.certify(view, device, result)
         except OutOfMemory:
             return None
 

@@ -170,11 +170,10 @@ class State(Trees):
 
 def load_kernels(view: ResidentView | GraphView, device: Device, *, exchange: str = "shuffles") -> dict[str, Kernel]:
     """Return the kernels that fit the view, compiled if need be."""
-    host = view.host if isinstance(view, ResidentView) else view
     defines: Defines = {
         **key_types(view),
         "LANES": lanes_for(view),
-        "SORTED": int("sort-adjacency" in host.preparations),
+        "SORTED": int("sort-adjacency" in view.host.preparations),
         "HAS_IDS": int(view.edge_ids is not None),
         "COMPRESSED": int(view.compressed is not None),
         "SHUFFLES": int(exchange == "shuffles"),
@@ -195,8 +194,7 @@ def most_segments(view: GraphView, rows: int) -> int:
 
 def state_bytes(view: ResidentView | GraphView, rows: int | None = None) -> int:
     """Return the bytes that a state allocates for the first ``rows`` rows, all of them if not given."""
-    host = view.host if isinstance(view, ResidentView) else view
-    return needs(arrays(host, view.vertices if rows is None else rows))
+    return needs(arrays(view.host, view.vertices if rows is None else rows))
 
 
 def count_compression(view: GraphView, clock: Clock) -> None:

@@ -21,7 +21,6 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.gpu_forest import forest_algorithm, forest_bytes, is_wide
-from gpugraph.problems.registry import register
 
 WEIGHTS = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 FILE = KernelFile("filter_boruvka.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS))
@@ -54,7 +53,8 @@ def arrays(sizes: InputSizes) -> ArrayTable:
         "first_row": (most_spans(sizes), np.int32),
         "forest": (max(n - 1, 1), index),
         **dict.fromkeys(("control_0", "control_1"), (FILE["CONTROL_WORDS"], np.uint32)),
-        "cells": (matrix_words(dense(sizes)), np.uint64),
+        # A matrix of words: rows that are read some at once, and five bids for each.
+        "cells": (dense(sizes) * (dense(sizes) + 2 * FILE["WARP"] * FILE["IN_ROW"] + 5), np.uint64),
         "timeline": (len(FILE.phases), np.uint64),
     }
 
@@ -86,11 +86,6 @@ def dense(sizes: InputSizes) -> int:
     return 1 if sizes.weight_bytes == 8 else max(1, min(FILE["MOST_DENSE"], math.isqrt(sizes.vertices)))
 
 
-def matrix_words(components: int) -> int:
-    """Return the words of that matrix: rows that are read some at once, and five bids for each."""
-    return components * (components + 2 * FILE["WARP"] * FILE["IN_ROW"] + 5)
-
-
 class State(Arrays):
     """The arrays of one run."""
 
@@ -100,7 +95,7 @@ class State(Arrays):
         n, arcs = view.vertices, view.arcs
         self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
         self.kernel = load_kernel(view, device)
-        self.block = block(view.index_bits, view.weights.dtype)
+        self.block = FILE["PACKED_BLOCK" if view.index_bits == 32 and view.weight_bytes == 4 else "WIDE_BLOCK"]
         work = max(n, arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
         self.wanted = int(LIGHT_ARCS * n) if arcs >= FILTER_ARCS else 0
@@ -136,11 +131,6 @@ class State(Arrays):
         return self.kernel.prepared(self.grid, self.block, arguments)
 
 
-def block(index_bits: int, weights: np.dtype[Any]) -> int:
-    """Return how many threads a block has."""
-    return FILE["PACKED_BLOCK" if index_bits == 32 and weights.itemsize == 4 else "WIDE_BLOCK"]
-
-
 def load_kernel(view: ResidentView, device: Device) -> Kernel:
     """Return the kernel that fits the view, compiled if need be."""
     defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
@@ -158,14 +148,9 @@ def run(state: State, clock: Clock) -> Array:
         state.device.fill(state.timeline, 0)
     state.start()
     if clock.timing:
-        tell_phases(state, clock)
+        add_stamps(clock, FILE.phases, state.device.download(state.timeline))
+        clock.count("rounds", int(state.device.read(state.control, FILE["ROUNDS"])))
     return state.forest
-
-
-def tell_phases(state: State, clock: Clock) -> None:
-    """Read what the kernel noted of its phases."""
-    add_stamps(clock, FILE.phases, state.device.download(state.timeline))
-    clock.count("rounds", int(state.device.read(state.control, FILE["ROUNDS"])))
 
 
 def finish(state: State, arcs: np.ndarray[Any, Any]) -> Forest:
@@ -173,18 +158,16 @@ def finish(state: State, arcs: np.ndarray[Any, Any]) -> Forest:
     return Forest.of(state.view.host.graph, state.view.host.canonical_edges(arcs))
 
 
-register(
-    forest_algorithm(
-        name="filter-boruvka",
-        summary="one cooperative launch: row minima, rounds on light edges, then what the giant leaves out",
-        authors="gpugraph; after Borůvka; Osipov, Sanders, Singler; Fallin, Gonzalez, Seo, Burtscher",
-        year=2023,
-        section="SC'23, section 3; ours beyond it",
-        prepare=State,
-        run=run,
-        finish=finish,
-        compile=load_kernel,
-        minimum_bytes=forest_bytes,
-        state_bytes=state_bytes,
-    )
+forest_algorithm(
+    "filter-boruvka",
+    summary="one cooperative launch: row minima, rounds on light edges, then what the giant leaves out",
+    authors="gpugraph; after Borůvka; Osipov, Sanders, Singler; Fallin, Gonzalez, Seo, Burtscher",
+    year=2023,
+    section="SC'23, section 3; ours beyond it",
+    prepare=State,
+    run=run,
+    finish=finish,
+    compile=load_kernel,
+    minimum_bytes=forest_bytes,
+    state_bytes=state_bytes,
 )

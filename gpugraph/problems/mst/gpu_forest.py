@@ -39,12 +39,11 @@ def is_wide(sizes: InputSizes) -> bool:
 
 
 class ForestState(Protocol):
-    """What ``fetch_forest`` and ``finish_forest`` need of a driver's state."""
+    """A driver's state whose run leaves ``forest_edges``, (1,) uint32: how many ids the forest has."""
 
     view: ResidentView
     device: Device
     forest_edges: Array
-    """(1,) uint32: how many ids the forest has."""
 
 
 def merge_launches(trees: int, jumps: int) -> int:

@@ -100,11 +100,8 @@ class ForestFiles:
             u, v, weight = files.row(arrays["u"], "i"), files.row(arrays["v"], "i"), files.row(arrays["weight"], "iuf")
             if not len(u) == len(v) == len(weight):
                 raise ValueError("its arrays differ in length")
-            total, components = (
-                str(files.single(arrays["total_weight"], "U")),
-                int(files.single(arrays["components"], "iu")),
-            )
-            return ForestClaim(u, v, weight, total, components, **facts)
+            total, components = files.single(arrays["total_weight"], "U"), files.single(arrays["components"], "iu")
+            return ForestClaim(u, v, weight, str(total), int(components), **facts)
         table = files.read_csv(content, self.csv_columns, ("u_name", "v_name"), path)
         if table is None:
             return None
@@ -240,7 +237,6 @@ class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
         if isinstance(graph, GraphPart):
             assert isinstance(result, GatheredForest)
             return certify_part(graph, result)
-
         return check_certificate(graph, result)
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> CounterExample | None:

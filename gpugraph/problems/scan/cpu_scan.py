@@ -78,8 +78,6 @@ def _register(name: str, summary: str, section: str, function: Callable[[ArrayIn
         section=section,
         prepare=prepare,
         run=function,
-        fetch=lambda state, result: result,
-        finish=lambda state, result: result,
         compile=compile_,
     )
 

@@ -50,8 +50,7 @@ class State:
     """What a search needs, allocated once.
 
     Attributes:
-        view: the graph's.
-        arcs: its arrays in the types that compiled code is made for.
+        arcs: the graph's arrays in the types that compiled code is made for.
         heaviest: no weight is greater; of reals 0.
         delta: width of a bucket.
         arrays: by the dtype of distances, the arrays of ``buckets.py``.
@@ -149,17 +148,17 @@ def _search(state: State, clock: NullClock, source: int, dtype: np.dtype[Any]) -
 
 
 def finish(state: State, raw: NDArray[Any], source: int) -> Distances:
-    """Return the distances.  Raises InputError if one needs more than 64 bits."""
+    """Return the distances; raise InputError if one needs more than 64 bits."""
     graph = state.view.graph
     if raw.dtype.kind == "f":
         return Distances(graph, source, raw)
     return distances_from_words(graph, source, raw, overflowed=raw.dtype == np.uint64)
 
 
-def compile_(view: GraphView, device: Any, **options: Any) -> None:
+def compile_(view: GraphView, device: object, *, delta: float = 0.0) -> None:
     """Compile all that a run may need."""
     tiny = view.tiny()
-    state = prepare(tiny, device, **options)
+    state = prepare(tiny, device, delta=delta)
     finish(state, run(state, NullClock(), 0), 0)
     _search(state, NullClock(), 0, distance_dtype(state.arcs.weights.dtype))
 
@@ -196,9 +195,8 @@ def prepare_many(view: GraphView, device: object, *, delta: float = 0.0) -> list
 
 
 def run_many(states: list[State], clock: NullClock, sources: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Return for each source (n,) distances as ``run`` does; they are the caller's.
-
-    Raises OutOfMemory if there is no room for all.
+    """Return for each source (n,) distances as ``run`` does; they are the caller's.  Raises OutOfMemory without
+    room for all.
     """
     require_room(states[0].view.graph, len(sources))
     found: list[NDArray[Any]] = [np.empty(0)] * len(sources)
@@ -235,7 +233,6 @@ add_algorithm(
     options=ALGORITHM.options,
     prepare=prepare_many,
     run=run_many,
-    fetch=lambda states, found: found,
     finish=finish_many,
     digest=lambda raw: " ".join(map(array_digest, raw)),
     compile=compile_,

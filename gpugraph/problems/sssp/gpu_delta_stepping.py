@@ -19,8 +19,8 @@ from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
 from gpugraph.devices.kernel_file import KernelFile, needs
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import Algorithm, InputSizes
-from gpugraph.problems.registry import register
+from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.distances import (
     DISTANCE_SETS,
     Distances,
@@ -76,6 +76,9 @@ def counters(bits: int) -> ArrayTable:
 class State:
     """The arrays of one run, carved out of one piece of memory, which wider words use anew."""
 
+    arena: Array
+    start: Any = None
+
     def __init__(self, view: ResidentView, device: Device):
         self.view, self.device = view, device
         device.require(state_bytes(view))
@@ -83,9 +86,8 @@ class State:
         self.timeline = device.empty(len(FILE.phases), np.uint64)
         self.bits = 0
         self.overflow = False  # of the last search: a sum of integers did not fit
-        self.arena: Array = device.empty(arena_words(view, self.narrow), np.uint64)
+        self.arena = device.empty(arena_words(view, self.narrow), np.uint64)
         self.arrays: dict[str, Array] = {}
-        self.start: Any = None
         self.use_width(self.narrow)
 
     def use_width(self, bits: int) -> None:
@@ -166,14 +168,9 @@ def load_kernel(view: ResidentView, device: Device, bits: int | None = None) -> 
 
 
 def run(state: State, clock: Clock, source: int, goal: int | None = None, cutoff: float | None = None) -> Array:
-    """Find the distances from ``source``; returns the device array of distance words, ``distance``.
+    """Find the distances from ``source``, a vertex; returns the device array of distance words, ``distance``.
 
-    Args:
-        state: what ``prepare`` made.
-        clock: of the kernel's phases.
-        source: 0-based vertex.
-        goal: what lies beyond this vertex may be left too far, or not reached.
-        cutoff: so may what is farther than this.
+    What lies beyond the vertex ``goal``, or is farther than ``cutoff``, may be left too far, or not reached.
     """
     state.use_width(state.narrow)
     search(state, clock, source, goal, cutoff)
@@ -250,23 +247,20 @@ def finish(state: State, words: np.ndarray[Any, Any], source: int) -> Distances:
     return distances_from_words(state.view.host.graph, source, words, state.overflow)
 
 
-register(
-    Algorithm(
-        problem="sssp",
-        name="delta-stepping",
-        devices=("cuda", "emulated"),
-        summary="near and far in one cooperative launch; adapts its width, steps locally, pulls across a horizon",
-        authors="gpugraph; after Meyer, Sanders; Davidson et al.; Chakaravarthy et al.; Wang, Fussell, Lin",
-        year=2021,
-        section="PPoPP'21, section 4; ours beyond it",
-        prepare=State,
-        run=run,
-        fetch=fetch,
-        finish=finish,
-        digest=array_digest,
-        compile=load_kernel,
-        minimum_bytes=distance_bytes,
-        state_bytes=state_bytes,
-        ends_early=True,
-    )
+add_algorithm(
+    "sssp",
+    "delta-stepping",
+    summary="near and far in one cooperative launch; adapts its width, steps locally, pulls across a horizon",
+    authors="gpugraph; after Meyer, Sanders; Davidson et al.; Chakaravarthy et al.; Wang, Fussell, Lin",
+    year=2021,
+    section="PPoPP'21, section 4; ours beyond it",
+    prepare=State,
+    run=run,
+    fetch=fetch,
+    finish=finish,
+    digest=array_digest,
+    compile=load_kernel,
+    minimum_bytes=distance_bytes,
+    state_bytes=state_bytes,
+    ends_early=True,
 )

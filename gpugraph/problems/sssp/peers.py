@@ -21,6 +21,7 @@ from gpugraph.peers.libraries import EXACT, holds_exactly
 from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict, verdict_of
+from gpugraph.problems.sssp import verify
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 
@@ -56,14 +57,12 @@ class PeerDistances(Distances):
         """Return the verdict; printed reals that only come near prove nothing either way."""
         if self.fault is not None:
             return Verdict("failed", method, self.fault)
-        from gpugraph.problems.sssp.verify import check_against_reference, check_certificate
-
         plain = Distances(self.graph, self.source, self.raw, self.predecessor)
         source, verdicts = int(query[0]), []
         if method in ("certificate", "both"):
-            verdicts.append(check_certificate(self.graph, source, plain))
+            verdicts.append(verify.check_certificate(self.graph, source, plain))
         if method in ("reference", "both"):
-            verdicts.append(check_against_reference(self.graph, source, plain, oracle_shared_by(self.by)))
+            verdicts.append(verify.check_against_reference(self.graph, source, plain, oracle_shared_by(self.by)))
         verdict = verdict_of(verdicts, method)
         if verdict.passed and self.graph.notes and self.graph.notes[-1] == _WIDENED:
             return replace(verdict, detail=f"{verdict.detail}; {_WIDENED}")
@@ -122,9 +121,7 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
     if not large.any():
         return None
     # A float64 of 2^53 or more may be exact, rounded or wrong: only the truth tells.
-    from gpugraph.problems.sssp.verify import reference_distances
-
-    truth, _ = reference_distances(graph, source, oracle_shared_by(by))
+    truth, _ = verify.reference_distances(graph, source, oracle_shared_by(by))
     exact = holds_exactly(truth[large]) & (truth[large].astype(np.float64) == values[large])
     if exact.all():
         distance[large] = truth[large]
@@ -181,9 +178,7 @@ def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distance
     ``Problem.truth``.
     """
     if method == "reference":
-        from gpugraph.problems.sssp.verify import reference_distances
-
-        distance, by = reference_distances(graph, source)
+        distance, by = verify.reference_distances(graph, source)
         return Distances(graph, source, distance), by
     return certified("sssp", "delta-stepping", graph, source), "certified distances"
 

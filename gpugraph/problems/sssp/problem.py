@@ -23,7 +23,7 @@ from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sources import resolve_sources
-from gpugraph.problems.sssp import COMMAND
+from gpugraph.problems.sssp import COMMAND, verify
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
@@ -131,15 +131,19 @@ class DistancesFiles(VertexFiles):
         """
         import networkx
 
-        names = files.nodes_of(result.graph)
+        graph, predecessor = result.graph, result.with_predecessors().predecessor
+        assert predecessor is not None
+        names = files.nodes_of(graph)
         nodes = names.tolist()
         tree = networkx.DiGraph(source=nodes[result.source])
         tree.add_nodes_from(nodes)
-        reached = np.flatnonzero(result.reached)
-        for vertex, distance in zip(reached.tolist(), result.raw[reached].tolist(), strict=True):
-            tree.nodes[nodes[vertex]]["distance"] = distance
-        tails, heads, weights = _tree_arcs(result)
-        tree.add_weighted_edges_from(zip(names[tails].tolist(), names[heads].tolist(), weights.tolist(), strict=True))
+        for vertex in np.flatnonzero(result.reached).tolist():
+            tree.nodes[nodes[vertex]]["distance"] = result.raw[vertex].item()
+        heads = np.flatnonzero(predecessor >= 0)
+        tails = predecessor[heads]
+        for u, v in zip(tails.tolist(), heads.tolist(), strict=True):
+            weight = graph.weights[find_arc(graph.offsets, graph.targets, u, v)].item()
+            tree.add_edge(nodes[u], nodes[v], weight=weight)
         return tree
 
 
@@ -154,16 +158,6 @@ def _source(graph: CSRGraph, distance: NDArray[Any], predecessor: NDArray[np.int
         what = f"{len(candidates)} vertices have the distance 0, so the file does not tell its source"
         raise InputError(what, where=path, remedy="write the result as .npz, or with --predecessors")
     return int(candidates[0])
-
-
-def _tree_arcs(result: Distances) -> tuple[Any, Any, Any]:
-    """Return tails, heads and weights of the arcs from each predecessor to its vertex."""
-    graph, predecessor = result.graph, result.with_predecessors().predecessor
-    assert predecessor is not None
-    heads = np.flatnonzero(predecessor >= 0)
-    tails = predecessor[heads]
-    at = [find_arc(graph.offsets, graph.targets, u, v) for u, v in zip(tails.tolist(), heads.tolist(), strict=True)]
-    return tails, heads, graph.weights[np.array(at, np.int64)]
 
 
 def _per_source(cell: Cell) -> float | None:
@@ -310,11 +304,9 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         """Check a result against the oracle, and against what was published with the graph (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
             return check_each(result, query[0], lambda row: self.reference(graph, (row.source,), row, by))
-        from gpugraph.problems.sssp.verify import check_against_published, check_against_reference
-
         source = int(query[0])
-        published = check_against_published(graph, source, result)
-        return with_published(graph, published, lambda: check_against_reference(graph, source, result, by))
+        published = verify.check_against_published(graph, source, result)
+        return with_published(graph, published, lambda: verify.check_against_reference(graph, source, result, by))
 
     def certificate(
         self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Distances | DistanceMatrix
@@ -324,9 +316,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
         if isinstance(graph, GraphPart):
             return certify_part(graph, int(query[0]), result)
-        from gpugraph.problems.sssp.verify import check_certificate
-
-        return check_certificate(graph, int(query[0]), result)
+        return verify.check_certificate(graph, int(query[0]), result)
 
     def counter_example(
         self, graph: CSRGraph, query: tuple[Any, ...], result: Distances | DistanceMatrix
@@ -335,9 +325,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         if isinstance(result, DistanceMatrix):
             drawn = (self.counter_example(graph, (row.source,), row) for row in result)
             return next((example for example in drawn if example is not None), None)
-        from gpugraph.problems.sssp.verify import counter_example
-
-        return counter_example(graph, int(query[0]), result)
+        return verify.counter_example(graph, int(query[0]), result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Distances | DistanceMatrix
@@ -347,23 +335,19 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return check_each(
                 result, query[0], lambda row: self.certificate_on_device(view, device, (row.source,), row)
             )
-        from gpugraph.problems.sssp.verify import certify
-
         if view.host.preparations:
             return None
         try:
-            return certify(view, device, int(query[0]), result)
+            return verify.certify(view, device, int(query[0]), result)
         except OutOfMemory:
             return None
 
 
 def _tell_reached(result: object) -> None:
     """Warn where few vertices may be reached because a file's lines were taken for arcs."""
-    if not isinstance(result, Distances) or ASSUMED not in result.graph.notes:
-        return
-    n, reached = result.graph.vertices, int(np.count_nonzero(result.reached))
-    if reached < n:
-        warnings.warn(f"{reached} of {n} vertices were reached along the arcs", GpuGraphWarning, stacklevel=2)
+    if isinstance(result, Distances) and ASSUMED in result.graph.notes and not result.reached.all():
+        counts = f"{np.count_nonzero(result.reached)} of {result.graph.vertices} vertices"
+        warnings.warn(f"{counts} were reached along the arcs", GpuGraphWarning, stacklevel=2)
 
 
 def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
