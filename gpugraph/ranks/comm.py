@@ -20,13 +20,17 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
+
 Array = Any
 Host = NDArray[Any]
+Thing = TypeVar("Thing")
 
 COMBINE = {"min": np.minimum, "max": np.maximum, "sum": np.add}
 """The ways to reduce; sums wrap as the dtype does."""
@@ -75,12 +79,8 @@ class Comm:
     ) -> Array:
         """Send every rank its stretch, and return what they sent here, in the order of the ranks.
 
-        Args:
-            packed: (sum of ``sent``,) what goes to rank 0, then to rank 1, …
-            sent: how many elements go to each.
-            received: how many come from each.
-            into: an array of that dtype with room for all of them, where they may be put; allocating memory on a GPU
-                takes longer than a short exchange.
+        ``packed`` (sum of ``sent``,) goes to rank 0, then to rank 1, …; ``received`` says how many elements come from
+        each.  They may be put ``into`` an array with room for them: allocating on a GPU takes longer than to exchange.
         """
         own = sent[self.rank]
         with self._told((sum(sent) - own) * packed.itemsize):
@@ -157,23 +157,12 @@ class HostComm(Comm):
     def all_to_all(self, parts: Sequence[Host]) -> list[Host]:
         """Send ``parts[r]`` to every rank r, arrays of one dtype and any lengths; return what they sent here."""
         sent = [len(part) for part in parts]
-        received = [int(counts[self.rank]) for counts in self.all_gather_object(sent)]
-        ends = np.cumsum(received)[:-1]
-        return np.split(self.all_to_all_v(np.concatenate(parts), sent, received), ends)
+        received = [counts[self.rank] for counts in self.all_gather_object(sent)]
+        return np.split(self.all_to_all_v(np.concatenate(parts), sent, received), np.cumsum(received)[:-1])
 
     def all_gather_v(self, part: Host) -> list[Host]:
         """Return the arrays of all ranks, of one dtype and any lengths, in the order of the ranks."""
-        received = [int(count) for count in self.all_gather_object(len(part))]
-        ends = np.cumsum(received)[:-1]
-        packed = np.concatenate([part] * self.size)
-        return np.split(self.all_to_all_v(packed, [len(part)] * self.size, received), ends)
-
-    def broadcast(self, array: Host) -> None:
-        """Replace the array by that of rank 0."""
-        packed = np.concatenate([array] * self.size) if self.rank == 0 else array[:0]
-        sent = [len(array) if self.rank == 0 else 0] * self.size
-        received = [len(array), *[0] * (self.size - 1)]
-        array[:] = self.all_to_all_v(packed, sent, received)
+        return self.all_to_all([part] * self.size)
 
     def leave_device(self) -> None:
         """Give back what arrays of a device were exchanged through, if ``comm_for`` was asked for that."""
@@ -181,7 +170,7 @@ class HostComm(Comm):
             self.beside[1].close()
             self.beside = None
 
-    def all_gather_object(self, thing: Any) -> list[Any]:
+    def all_gather_object(self, thing: Thing) -> list[Thing]:
         """Return what every rank gave, in the order of the ranks; anything that can be pickled, small."""
         word = np.frombuffer(pickle.dumps(thing), np.uint8)
         lengths = np.zeros(self.size, np.int64)
@@ -198,7 +187,7 @@ class LoneComm(HostComm):
 
     rank, size, name = 0, 1, "one rank"
 
-    def all_gather_object(self, thing: Any) -> list[Any]:
+    def all_gather_object(self, thing: Thing) -> list[Thing]:
         """Return what this rank gave."""
         return [thing]
 
@@ -212,7 +201,7 @@ class LoneComm(HostComm):
 class StagedComm(Comm):
     """Arrays of a device, copied to the host, exchanged there by ``host``, and copied back."""
 
-    def __init__(self, host: HostComm, device: Any):
+    def __init__(self, host: HostComm, device: Device):
         super().__init__()
         self._host, self._device = host, device
         self.rank, self.size = host.rank, host.size

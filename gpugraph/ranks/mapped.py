@@ -10,11 +10,16 @@ import mmap
 import os
 import socket
 import tempfile
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gpugraph.devices.base import Array, Device
 from gpugraph.ranks.comm import HostComm
+
+if TYPE_CHECKING:
+    from gpugraph.devices.cuda import CudaDevice
 
 GRAIN = 2 << 20
 """Bytes of which a block is a multiple on a GPU: a smaller one might share what is mapped with other arrays."""
@@ -42,7 +47,7 @@ class MappedBlock:
     ``own`` is (words,) uint64 or a little longer; ``addresses``, (P,), is where those of other ranks are mapped here.
     """
 
-    def __init__(self, comm: HostComm, own: Any, addresses: Any, sharing: _Sharing | None):
+    def __init__(self, comm: HostComm, own: Array, addresses: Array, sharing: _Sharing | None):
         self._comm, self._sharing = comm, sharing
         self.own, self.addresses = own, addresses
 
@@ -53,7 +58,7 @@ class MappedBlock:
         self._comm.barrier()
 
 
-def mapped_block(comm: HostComm, device: Any, words: int) -> MappedBlock | None:
+def mapped_block(comm: HostComm, device: Device, words: int) -> MappedBlock | None:
     """Return a block of 8-byte words, 0, of each rank's device that all have mapped, or None on all ranks.
 
     A collective; a rank that is alone has one in any case.
@@ -84,11 +89,11 @@ def mapped_block(comm: HostComm, device: Any, words: int) -> MappedBlock | None:
 def _sharing_of(device: Any) -> _Sharing | None:
     if device.kind == "cuda":
         return _Gpus(device)
-    return _Files(device) if device.kind == "emulated" and device.threads > 1 else None
+    return _Files() if device.kind == "emulated" and device.threads > 1 else None
 
 
 class _Gpus:
-    def __init__(self, device: Any):
+    def __init__(self, device: CudaDevice):
         self._device, self._runtime = device, device.cupy.cuda.runtime
         self._opened: list[int] = []
 
@@ -118,8 +123,8 @@ class _Gpus:
 
 
 class _Files:
-    def __init__(self, device: Any):
-        self._own, self._opened = "", list[Any]()
+    def __init__(self) -> None:
+        self._own, self._opened = "", list[NDArray[np.uint64]]()
 
     def export(self, words: int) -> tuple[Any, bytes]:
         number, self._own = tempfile.mkstemp(prefix="gpugraph-")
@@ -131,7 +136,7 @@ class _Files:
         self._opened.append(self._memory(os.fsdecode(name)))
         return int(self._opened[-1].ctypes.data)
 
-    def _memory(self, path: str) -> Any:
+    def _memory(self, path: str) -> NDArray[np.uint64]:
         with open(path, "r+b") as file:
             return np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint64)
 

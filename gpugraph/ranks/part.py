@@ -8,6 +8,7 @@ whatever the number of ranks.
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
+from gpugraph.devices.base import Array, Device
 from gpugraph.errors import GpuGraphError, GraphFormatError, OutOfMemory
 from gpugraph.graph.build import counted
 from gpugraph.graph.canonical import weight_words
@@ -28,6 +30,9 @@ from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.host import available_memory
 from gpugraph.quantities import in_units
 from gpugraph.ranks.comm import HostComm, LoneComm
+
+OF_THE_GRAPH = ("directed", "name", "source", "notes", "negative_loop")
+"""Attributes of a part that are those of the graph."""
 
 MOST_ARCS = 2**32 - 2**16
 """A rank holds fewer arcs than this, so that a position takes 32 bits; device code indexes 2^31 and more with 64."""
@@ -101,28 +106,16 @@ class GraphPart:
     def of(cls, graph: CSRGraph, comm: HostComm | None = None) -> GraphPart:
         """Return this rank's rows of a graph that all have at hand, a mapped file for instance; without ranks all."""
         whole, comm = comm is None, comm or LoneComm()
+        attributes = {name: getattr(graph, name) for name in OF_THE_GRAPH}
         if whole and graph.on_device is not None and graph.on_device.usable:
-            names = ("directed", "name", "source", "notes", "negative_loop")
             cuts = np.array([0, graph.vertices], np.int64)
-            attributes = {name: getattr(graph, name) for name in names}
             return cls.lying_on(graph.on_device, comm=comm, cuts=cuts, graph=graph, **attributes)
         cuts = cls.cuts_of(graph, comm.size)
         first, last = cuts[comm.rank], cuts[comm.rank + 1]
         offsets = np.asarray(graph.offsets[first : last + 1], np.int64)
         low, high = int(offsets[0]), int(offsets[-1])
-        return cls(
-            comm,
-            cuts,
-            offsets - low,
-            np.array(graph.targets[low:high]),
-            np.array(graph.weights[low:high]),
-            graph.directed,
-            graph.name,
-            graph.source,
-            graph.notes,
-            graph.negative_loop,
-            graph if whole else None,
-        )
+        rows = offsets - low, np.array(graph.targets[low:high]), np.array(graph.weights[low:high])
+        return cls(comm, cuts, *rows, graph=graph if whole else None, **attributes)
 
     @staticmethod
     def cuts_of(graph: CSRGraph, ranks: int) -> NDArray[np.int64]:
@@ -159,7 +152,7 @@ class GraphPart:
     @cached_property
     def arcs_of_ranks(self) -> list[int]:
         """The number of arcs of every rank; the first look is a collective."""
-        return [int(count) for count in self.comm.all_gather_object(self.own_arcs)]
+        return self.comm.all_gather_object(self.own_arcs)
 
     @property
     def arcs(self) -> int:
@@ -219,7 +212,7 @@ class GraphPart:
         found = self.on_device.validate_and_digest()
         return None if found is None or int(found[CHECK["BAD"]]) != NOTHING else found
 
-    def rows_on(self, device: Any) -> DeviceRows:
+    def rows_on(self, device: Device) -> DeviceRows:
         """Return the rows on this rank's device, copied there if they are on the host alone.  Raises OutOfMemory."""
         rows = self.on_device
         if rows is None or rows.device is not device:
@@ -233,7 +226,7 @@ class GraphPart:
             object.__setattr__(self, "on_device", rows)
         return rows
 
-    def own_rows_on(self, device: Any) -> tuple[Any, Any, Any]:
+    def own_rows_on(self, device: Device) -> tuple[Array, Array, Array]:
         """Return the same as (rows + 1,) int64 offsets of the own rows alone, targets and weights."""
         rows = self.rows_on(device)
         if rows.index_dtype != np.int64:  # one device's graph
@@ -245,7 +238,7 @@ class GraphPart:
         """Width of an arc's position on the device: 64, but for one device's graph."""
         return 64 if self.on_device is None else self.on_device.index_bits
 
-    def bytes_to_place(self, device: Any) -> int:
+    def bytes_to_place(self, device: Device) -> int:
         """Return the bytes that ``rows_on`` will take on a device."""
         if self.on_device is not None and self.on_device.device is device:
             return 0
@@ -322,6 +315,18 @@ def gone() -> CSRGraph:
     raise GpuGraphError("the part of a graph went with its device")
 
 
+def sent_to_owners(
+    comm: HostComm, cuts: NDArray[np.int64], vertices: NDArray[Any], *arrays: NDArray[Any]
+) -> Iterator[NDArray[Any]]:
+    """Send element k of each of (k,) ``arrays`` to the rank that owns ``vertices[k]``; yield what came; collective."""
+    owner = np.searchsorted(cuts[1:-1], vertices, side="right")
+    order = np.argsort(owner, kind="stable")
+    ends = np.searchsorted(owner[order], np.arange(comm.size + 1))
+    for array in arrays:
+        ordered = array[order]
+        yield np.concatenate(comm.all_to_all([ordered[low:high] for low, high in pairwise(ends)]))
+
+
 @dataclass(frozen=True, eq=False)
 class SortedPart:
     """Rows made of arcs, and how many of these were merged: into any other, and into one of another weight."""
@@ -344,17 +349,8 @@ def sorted_part(
     without ``cuts`` the ranks get about as many arcs each.
     """
     comm, n = like.comm, like.vertices
-    cuts = _balanced(comm, tails, n) if cuts is None else cuts
-    owner = np.searchsorted(cuts[1:-1], tails, side="right")
-    order = np.argsort(owner, kind="stable")
-    ends = np.searchsorted(owner[order], np.arange(comm.size + 1))
-
-    def moved(array: NDArray[Any]) -> NDArray[Any]:
-        ordered = array[order]
-        return np.concatenate(comm.all_to_all([ordered[low:high] for low, high in pairwise(ends)]))
-
-    index = target_dtype(n)
-    tails, heads, weights = moved(tails.astype(index)), moved(heads.astype(index)), moved(weights)
+    cuts, index = _balanced(comm, tails, n) if cuts is None else cuts, target_dtype(n)
+    tails, heads, weights = sent_to_owners(comm, cuts, tails, tails.astype(index), heads.astype(index), weights)
     first, last = int(cuts[comm.rank]), int(cuts[comm.rank + 1])
     rows = sort_arcs(tails, heads, weights, n, mirrored=False)
     counts = comm.all_gather_object(len(rows.targets))
@@ -380,16 +376,13 @@ def require_together(comm: HostComm, needed: int, what: str) -> None:
         wanted = sum(need for name, need, _ in replies if name == host)
         free = min(room for name, _, room in replies if name == host)
         if wanted > free:
-            total = sum(need for _, need, _ in replies)
-            there = sum(min(room for name, _, room in replies if name == one) for one in hosts)
-            raise OutOfMemory(
-                f"needs about {in_units(total)} of memory on {comm.size} ranks and {in_units(there)} are available",
-                where=what,
-                remedy="ask for a smaller graph, or use more machines",
-            )
+            total = in_units(sum(need for _, need, _ in replies))
+            there = in_units(sum(min(room for name, _, room in replies if name == one) for one in hosts))
+            problem = f"needs about {total} of memory on {comm.size} ranks and {there} are available"
+            raise OutOfMemory(problem, where=what, remedy="ask for a smaller graph, or use more machines")
 
 
-def require_on_devices(comm: HostComm, device: Any, needed: int, what: str) -> None:
+def require_on_devices(comm: HostComm, device: Device, needed: int, what: str) -> None:
     """Raise OutOfMemory, on all ranks alike, if work does not fit on some rank's device."""
     if comm.size == 1:
         device.require(needed)
@@ -397,11 +390,8 @@ def require_on_devices(comm: HostComm, device: Any, needed: int, what: str) -> N
     replies = comm.all_gather_object((needed, int(device.memory()[0])))
     if any(need > free for need, free in replies):
         total, there = (in_units(sum(column)) for column in zip(*replies, strict=True))
-        raise OutOfMemory(
-            f"needs about {total} on {comm.size} devices and {there} are free",
-            where=what,
-            remedy="ask for a smaller graph, or use more devices",
-        )
+        remedy = "ask for a smaller graph, or use more devices"
+        raise OutOfMemory(f"needs about {total} on {comm.size} devices and {there} are free", where=what, remedy=remedy)
 
 
 _BUCKETS = 1 << 16

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import HostClock
+from gpugraph.devices.base import Array, Device
+from gpugraph.devices.cpu import CpuDevice
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import CSRGraph
@@ -26,17 +28,17 @@ from gpugraph.graph.families import ORDERS
 from gpugraph.graph.generate import can_generate, draw_arcs, generate_piece
 from gpugraph.graph.spec import Spec, is_spec, parse_spec
 from gpugraph.ranks.comm import HostComm
-from gpugraph.ranks.part import GraphPart, gone, require_on_devices, require_together, sorted_part
+from gpugraph.ranks.part import OF_THE_GRAPH, GraphPart, gone, require_on_devices, require_together, sorted_part
 
 
 def open_part(
-    source: Any,
+    source: object,
     comm: HostComm,
     *,
     input_format: str | None = None,
     weights: str = "file",
     symmetrize: bool = False,
-    device: Any = None,
+    device: Device | CpuDevice | None = None,
     clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> GraphPart:
@@ -52,7 +54,7 @@ def open_part(
         remedy = "write w=LO..HI into the spec, or convert the file with --weights first"
         raise InputError(f"several ranks cannot change weights to {weights}", remedy=remedy)
     clock = HostClock() if clock is None else clock
-    device = None if device is None or device.kind == "cpu" else device
+    device = None if isinstance(device, CpuDevice) else device
     if text and is_dataset(text):
         from gpugraph.graph.datasets.store import local_csr
 
@@ -76,19 +78,17 @@ def open_part(
         with clock.phase("check"):
             part.check()
     else:
-        raise InputError(
+        what, remedy = (
             "several ranks share a spec, a data set or a .csr, nothing else",
-            where=text or type(source).__name__,
-            remedy="convert it first: gpugraph convert FILE graph.csr",
+            "gpugraph convert FILE graph.csr",
         )
+        raise InputError(what, where=text or type(source).__name__, remedy=f"convert it first: {remedy}")
     if weights == "unit":
-        rows = part.on_device
-        if rows is None:
-            ones: dict[str, Any] = {"weights": np.ones(part.own_arcs, np.uint32)}
+        part = part.changed(negative_loop=None, notes=(*part.notes, "weights replaced: unit"), graph=None)
+        if (rows := part.on_device) is None:
+            part = part.changed(weights=np.ones(part.own_arcs, np.uint32))
         else:
-            ones = {"on_device": replace(rows, weights=rows.device.full(rows.arcs, 1, np.uint32))}
-        notes = (*part.notes, "weights replaced: unit")
-        part = part.changed(**ones, negative_loop=None, notes=notes, graph=None)
+            part = part.changed(on_device=replace(rows, weights=rows.device.full(rows.arcs, 1, np.uint32)))
     if symmetrize and part.directed:
         with clock.phase("build"):
             part = part.symmetrized()
@@ -106,17 +106,8 @@ def _drawn(spec: Spec, comm: HostComm, progress: Callable[[str], None]) -> Graph
     if arcs.one_sided:
         tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
         weights = np.concatenate([weights, weights])
-    empty = np.zeros(1, np.int64)
-    like = GraphPart(
-        comm,
-        np.array([0] * comm.size + [spec.vertices]),
-        empty,
-        tails[:0],
-        weights[:0],
-        bool(arcs.directed),
-        spec.text,
-        spec.text,
-    )
+    cuts, empty = np.array([0] * comm.size + [spec.vertices]), (np.zeros(1, np.int64), tails[:0], weights[:0])
+    like = GraphPart(comm, cuts, *empty, bool(arcs.directed), spec.text, spec.text)
     progress("building rows")
     made = sorted_part(like, tails, heads, weights)
     # The first loop of the whole list is that of the lowest rank that has one: ranks draw in order.
@@ -133,7 +124,7 @@ def _notes(comm: HostComm, loops: int, negative: int, merged: int, one_sided: bo
     return tuple(notes_of(loops, negative, merged, one_sided))
 
 
-def _made(spec: Spec, comm: HostComm, device: Any) -> GraphPart:
+def _made(spec: Spec, comm: HostComm, device: Device) -> GraphPart:
     """Make this rank's part of a spec on its device.  Raises OutOfMemory on all ranks if one has no room."""
     piece, fault = None, None
     try:
@@ -159,7 +150,7 @@ def _made(spec: Spec, comm: HostComm, device: Any) -> GraphPart:
     )
 
 
-def _read(graph: CSRGraph, comm: HostComm, device: Any) -> GraphPart:
+def _read(graph: CSRGraph, comm: HostComm, device: Device) -> GraphPart:
     """Read this rank's part of a mapped ``.csr`` to its device."""
     cuts = GraphPart.cuts_of(graph, comm.size)
     first, last = int(cuts[comm.rank]), int(cuts[comm.rank + 1])
@@ -173,11 +164,11 @@ def _read(graph: CSRGraph, comm: HostComm, device: Any) -> GraphPart:
     device.copy(offsets[first : last + 1], device.upload(np.asarray(graph.offsets[first : last + 1], np.int64) - low))
     device.fill(offsets[last:], high - low)
     targets, weights = (_copied(array, low, high, device, graph.source) for array in arrays)
-    attributes = {name: getattr(graph, name) for name in ("directed", "name", "source", "notes", "negative_loop")}
+    attributes = {name: getattr(graph, name) for name in OF_THE_GRAPH}
     return GraphPart.lying_on(DeviceRows(device, offsets, targets, weights, gone), comm=comm, cuts=cuts, **attributes)
 
 
-def _copied(array: NDArray[Any], low: int, high: int, device: Any, path: str) -> Any:
+def _copied(array: NDArray[Any], low: int, high: int, device: Device, path: str) -> Array:
     """Return a stretch of an array on a device, straight from the file that the array is a mapping of, if it is one."""
     mapped: Any = array
     while isinstance(mapped, np.ndarray) and not isinstance(mapped, np.memmap):

@@ -16,7 +16,7 @@ their GPU: who started the ranks ends them.
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -84,8 +84,6 @@ class SocketComm(HostComm):
             raise RankLost(f"rank {other} has ended") from None
 
     def _receive(self, other: int, array: Host) -> None:
-        if len(array) == 0:
-            return
         room, got = array.view(np.uint8).data, 0
         while got < len(room):
             try:
@@ -130,13 +128,10 @@ class MpiComm(HostComm):
         self._mpi, self._world = MPI, MPI.COMM_WORLD
         self.rank, self.size = self._world.rank, self._world.size
         if self.size != expected:
-            raise InputError(
-                f"{expected} processes were started, but this MPI sees {self.size}",
-                remedy="start them with the mpiexec of the MPI that mpi4py uses, or with srun --mpi=pmix",
-            )
+            remedy = "start them with the mpiexec of the MPI that mpi4py uses, or with srun --mpi=pmix"
+            raise InputError(f"{expected} processes were started, but this MPI sees {self.size}", remedy=remedy)
         library = MPI.Get_library_version().split("\n")[0].replace("Version:", " ")
         self.name = f"MPI ({' '.join(library.split())[:60]})"
-        self._ops = {"min": MPI.MIN, "max": MPI.MAX, "sum": MPI.SUM}
 
     def local_rank(self) -> tuple[int, int]:
         """Return this rank's number among those of its machine, and how many they are."""
@@ -152,7 +147,7 @@ class MpiComm(HostComm):
         self._mpi.Finalize()  # of a process that ends without it mpiexec may lose what it wrote last
 
     def _reduce(self, array: Host, op: str) -> None:
-        self._world.Allreduce(self._mpi.IN_PLACE, array, self._ops[op])
+        self._world.Allreduce(self._mpi.IN_PLACE, array, getattr(self._mpi, op.upper()))
 
     def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
         packed = np.ascontiguousarray(packed)
@@ -178,20 +173,6 @@ def _starts(counts: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(counts)[:-1].tolist()]
 
 
-_ID_BYTES = 128
-
-_TYPES = {
-    "uint8": "NCCL_UINT8",
-    "int32": "NCCL_INT32",
-    "uint32": "NCCL_UINT32",
-    "int64": "NCCL_INT64",
-    "uint64": "NCCL_UINT64",
-    "float32": "NCCL_FLOAT32",
-    "float64": "NCCL_FLOAT64",
-}
-_OPS = {"min": "NCCL_MIN", "max": "NCCL_MAX", "sum": "NCCL_SUM"}
-
-
 class NcclComm(Comm):
     """GPUs that talk to each other, one of each rank, open; the ranks agree on the communicator by ``host``.
 
@@ -211,11 +192,8 @@ class NcclComm(Comm):
             raise DeviceUnavailable(f"several GPUs need NCCL: {error}", remedy=remedy) from None
         self._nccl = nccl
         self.name = f"NCCL {version // 10000}.{version % 10000 // 100}.{version % 100}"
-        word = np.zeros(_ID_BYTES, np.uint8)
-        if self.rank == 0:
-            word[:] = np.frombuffer(_id_bytes(nccl.get_unique_id()), np.uint8)
-        host.broadcast(word)
-        self._call(lambda: setattr(self, "_comm", nccl.NcclCommunicator(self.size, _id_of(nccl, word), self.rank)))
+        word = host.all_gather_object(nccl.get_unique_id() if self.rank == 0 else None)[0]
+        self._call(lambda: setattr(self, "_comm", nccl.NcclCommunicator(self.size, word, self.rank)))
         self._comm: Any
 
     @property
@@ -227,7 +205,7 @@ class NcclComm(Comm):
         """Give the communicator back."""
         self._call(self._comm.destroy)
 
-    def _call(self, step: Any) -> None:
+    def _call(self, step: Callable[[], object]) -> None:
         try:
             step()
         except self._nccl.NcclError as error:
@@ -242,22 +220,20 @@ class NcclComm(Comm):
 
     def _reduce(self, array: Array, op: str) -> None:
         nccl, pointer = self._nccl, array.data.ptr
-        kind, how = getattr(nccl, _TYPES[str(array.dtype)]), getattr(nccl, _OPS[op])
+        kind, how = (getattr(nccl, f"NCCL_{name}".upper()) for name in (array.dtype, op))
         self._call(lambda: self._comm.allReduce(pointer, pointer, array.size, kind, how, self._stream))
 
     def _exchange(
         self, packed: Array, sent: Sequence[int], received: Sequence[int], into: Array | None = None
     ) -> Array:
-        size = packed.dtype.itemsize
+        size, own = packed.dtype.itemsize, sent[self.rank]
         out = self._device.empty(sum(received), packed.dtype) if into is None else into[: sum(received)]
-        to = packed.data.ptr + size * np.cumsum([0, *sent])
-        from_ = out.data.ptr + size * np.cumsum([0, *received])
-        own = sent[self.rank]
+        to, from_ = np.cumsum([0, *sent]), np.cumsum([0, *received])
         if own:
-            first = int(np.cumsum([0, *sent])[self.rank]), int(np.cumsum([0, *received])[self.rank])
-            self._device.copy(out[first[1] : first[1] + own], packed[first[0] : first[0] + own])
-
-        self._swap(to, [size * count for count in sent], from_, [size * count for count in received])
+            there, here = int(from_[self.rank]), int(to[self.rank])
+            self._device.copy(out[there : there + own], packed[here : here + own])
+        lengths = ([size * count for count in counts] for counts in (sent, received))
+        self._swap(packed.data.ptr + size * to, next(lengths), out.data.ptr + size * from_, next(lengths))
         return out
 
     def _all_gather_v_in_place(self, array: Array, cuts: list[int]) -> None:
@@ -285,25 +261,11 @@ class NcclComm(Comm):
         self._host.barrier()
 
 
-def _id_bytes(word: Any) -> bytes:
-    """Return a unique id as bytes; older releases of CuPy give a tuple of signed numbers."""
-    return word if isinstance(word, bytes) else bytes(value & 255 for value in word)
-
-
-def _id_of(nccl: Any, word: np.ndarray[Any, Any]) -> Any:
-    """Return bytes in the form in which this CuPy has a unique id."""
-    if isinstance(nccl.get_unique_id(), bytes):
-        return word.tobytes()
-    return tuple(word.view(np.int8).tolist())
-
-
 def comm_for(host: HostComm, device: Any) -> Comm:
     """Return how ranks exchange arrays of a device, the same for the same: NCCL among GPUs, else through the host."""
     if device.kind == "cpu":
         return host
     if host.beside is None or host.beside[0] is not device:
-        if device.kind != "cuda" or host.size == 1:
-            host.beside = device, StagedComm(host, device)
-        else:
-            host.beside = device, NcclComm(host, device)
+        staged = device.kind != "cuda" or host.size == 1
+        host.beside = device, (StagedComm if staged else NcclComm)(host, device)
     return host.beside[1]

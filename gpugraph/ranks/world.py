@@ -242,18 +242,23 @@ def devices_of(text: str) -> list[str] | None:
         return None
     if rest == "all":
         return [f"cuda:{index}" for index in range(gpus())]
-    parts = [part.strip() for part in rest.split(",")]
+    return [f"cuda:{index}" for index in _indices([part.strip() for part in rest.split(",")], where)]
+
+
+def _indices(parts: Sequence[str], where: str) -> list[int]:
+    """Return the indices of GPUs, each of which is there and named once."""
     for part in parts:
         if not (part.isascii() and part.isdigit()):
             raise InputError(f"'{part}' is not the index of a GPU", where=where, remedy="write e.g. cuda:0,1")
-        if [int(other) for other in parts].count(int(part)) > 1:
-            raise InputError(f"cuda:{int(part)} is named twice", where=where, remedy="a rank needs a GPU of its own")
+    indices = [int(part) for part in parts]
+    for index in indices:
+        if indices.count(index) > 1:
+            raise InputError(f"cuda:{index} is named twice", where=where, remedy="a rank needs a GPU of its own")
     there = gpus()
-    for part in parts:
-        if int(part) >= there:
-            known = f"there {'is one' if there == 1 else f'are {there}'}, counted from 0"
-            raise DeviceUnavailable(f"there is no GPU {int(part)}: {known}", where=where)
-    return [f"cuda:{int(part)}" for part in parts]
+    for index in (index for index in indices if index >= there):
+        known = f"there {'is one' if there == 1 else f'are {there}'}, counted from 0"
+        raise DeviceUnavailable(f"there is no GPU {index}: {known}", where=where)
+    return indices
 
 
 def device_of_rank(text: str, local: int, of: int) -> str:
@@ -274,11 +279,8 @@ def device_of_rank(text: str, local: int, of: int) -> str:
             return kind
         devices = [f"cuda:{index}" for index in range(gpus())]
     if of > len(devices):
-        raise InputError(
-            f"{of} ranks on this machine, and {len(devices)} GPU{'' if len(devices) == 1 else 's'} for them",
-            where=f"--device {text}",
-            remedy=f"start {len(devices)} on it",
-        )
+        what = f"{of} ranks on this machine, and {len(devices)} GPU{'' if len(devices) == 1 else 's'} for them"
+        raise InputError(what, where=f"--device {text}", remedy=f"start {len(devices)} on it")
     return devices[local]
 
 

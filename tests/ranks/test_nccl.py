@@ -19,7 +19,7 @@ import pytest
 
 from gpugraph.errors import DeviceUnavailable
 from gpugraph.ranks.comm import COMBINE, HostComm
-from gpugraph.ranks.transports import _OPS, _TYPES, NcclComm
+from gpugraph.ranks.transports import NcclComm
 from gpugraph.ranks.world import gpus
 from tests.ranks.runs import command
 from tests.ranks.test_comm import on_ranks
@@ -80,9 +80,8 @@ def stand_in(size: int) -> ModuleType:
     """Return a module that moves memory between threads as NCCL does between GPUs."""
     nccl, boxes, meeting, table = ModuleType("nccl"), defaultdict(queue.Queue), threading.Barrier(size), {}
     local = threading.local()
-    for constants in (_TYPES, _OPS):
-        for name, constant in constants.items():
-            setattr(nccl, constant, name)
+    for name in ("uint8", "int32", "uint64", *COMBINE):
+        setattr(nccl, f"NCCL_{name.upper()}", name)
 
     class Communicator:
         def __init__(self, ranks: int, word: Any, rank: int):

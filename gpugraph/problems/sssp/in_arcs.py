@@ -7,14 +7,13 @@ kernels do the first (``cuda_kernels/delta_stepping_distributed.cu``).
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.ranks.part import GraphPart
+from gpugraph.devices.base import Device
+from gpugraph.ranks.part import GraphPart, sent_to_owners
 
 
 class InArcs(NamedTuple):
@@ -32,7 +31,7 @@ class InArcs(NamedTuple):
     heads: Any
     weights: Any
 
-    def on(self, device: Any) -> InArcs:
+    def on(self, device: Device) -> InArcs:
         """Return the same on a device."""
         return InArcs(*(device.upload(array) for array in (self.offsets, self.light, self.heads, self.weights)))
 
@@ -42,7 +41,9 @@ def in_arcs_of(part: GraphPart, horizon: float) -> InArcs:
     weights = part.weights.view(f"u{part.weights.itemsize}") if part.weights.dtype.kind == "i" else part.weights
     own = np.repeat(np.arange(part.rows, dtype=np.int32), part.degrees)
     if part.directed:
-        tails, heads, weights = _brought(part, own, weights)
+        columns = own + np.int64(part.first), part.targets, weights
+        tails, heads, weights = sent_to_owners(part.comm, part.cuts, part.targets, *columns)
+        heads = (heads - part.first).astype(np.int32)
     else:
         tails, heads = part.targets, own
     offsets = np.zeros(part.vertices + 1, np.int64)
@@ -51,20 +52,6 @@ def in_arcs_of(part: GraphPart, horizon: float) -> InArcs:
     into = InArcs(offsets, light, np.empty(len(heads), np.int32), np.empty(len(heads), weights.dtype))
     _place((tails, heads, weights), float(horizon), into)
     return into
-
-
-def _brought(part: GraphPart, own: NDArray[np.int32], weights: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return tails, heads as their owner counts them, and weights of the arcs of all ranks that lead here."""
-    owner = np.searchsorted(part.cuts[1:-1], part.targets, side="right")
-    order = np.argsort(owner, kind="stable")
-    ends = np.searchsorted(owner[order], np.arange(part.comm.size + 1))
-
-    def moved(array: NDArray[Any]) -> NDArray[Any]:
-        ordered = array[order]
-        return np.concatenate(part.comm.all_to_all([ordered[low:high] for low, high in pairwise(ends)]))
-
-    tails, heads = own + np.int64(part.first), part.targets - part.cuts[owner]
-    return moved(tails.astype(np.int64)), moved(heads.astype(np.int32)), moved(weights)
 
 
 @njit
