@@ -198,16 +198,13 @@ def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callab
             raise InputError(str(error.msg), where=where, remedy="correct the user's own algorithm") from error
         except BaseException as error:
             ours = isinstance(error, InputError | DeviceUnavailable | OutOfMemory)
-            if (ours and type(error).__module__.startswith("gpugraph.")) or _is_ctrl_c(error):
+            # Where Ctrl-C is ignored the plugin itself raised it.
+            ctrl_c = isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+            if (ours and type(error).__module__.startswith("gpugraph.")) or ctrl_c:
                 raise
             raise _threw(error, name, home, path) from error
 
     return call
-
-
-def _is_ctrl_c(error: BaseException) -> bool:
-    """True for Ctrl-C; where that is ignored the plugin itself raised it."""
-    return isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
 def _threw(error: BaseException, name: str, home: str | None, path: str | None) -> PluginThrew:

@@ -182,8 +182,8 @@ class Forest(Shown):
         return f"Forest of {self.graph.name}"
 
     def _facts(self) -> list[tuple[str, Any]]:
-        known = {"tree edges": len(self.edges), "total weight": self.total_weight, "components": self.components}
-        return list(known.items())
+        edges = ("tree edges", len(self.edges))
+        return [edges, ("total weight", self.total_weight), ("components", self.components)]
 
     def _values(self) -> tuple[str, NDArray[Any]]:
         return "weights of the tree edges", self.weights

@@ -53,8 +53,7 @@ class CpuRows:
     Attributes:
         first: the first of its rows; it has all from there on.
         count: (1,) uint32 on the device: how many rows there are.
-        seconds: what the last find-min took, from the first look at the trees to the last row.
-        all_seconds: what all of this run took.
+        seconds, all_seconds: what the last find-min took, and all of this run.
         moved_bytes: what went over the bus in this run.
     """
 
@@ -145,11 +144,6 @@ class CpuRows:
         _find_min_everywhere(np.array([first, *(first + stop for _, stop in ranges)]), arcs, how, found)
 
 
-def bytes_on_device(view: GraphView, capacity: int) -> int:
-    """Return what a ``CpuRows`` of that capacity allocates on the device."""
-    return capacity * (8 + view.weights.dtype.itemsize + view.offsets.dtype.itemsize) + 4
-
-
 @njit
 def _find_min(start: int, stop: int, arcs: tuple[Any, ...], how: tuple[Any, ...], found: tuple[Any, ...]) -> None:
     """Write key, id and tree at the other end of the lightest outgoing arc of the rows [start, stop).
@@ -223,7 +217,8 @@ class State:
         self.share = FIRST_SHARE if share is None else share
         least = 0 if share is not None else row_at(view, 1 - MOST_SHARE)
         check_limit(device_bytes(view, 0, least), limit, "boruvka-hybrid")
-        self.most_rows = rows_within(view, limit, least)
+        rows = range(view.vertices + 1)
+        self.most_rows = bisect_right(rows, limit, lo=1, key=lambda count: device_bytes(view, count, least)) - 1
         device.require(device_bytes(view, self.most_rows, least))
         self.cpu = CpuRows(view, device, view.vertices - min(least, self.most_rows))
         self.gpu = gpu_boruvka.State(upload_rows(view, device, self.most_rows), device, self.most_rows)
@@ -308,17 +303,12 @@ def device_bytes(view: GraphView, rows: int, least: int) -> int:
     """
     arcs = int(view.offsets[rows])
     ids = 0 if view.edge_ids is None else view.edge_ids.itemsize
-    if view.compressed is None:
-        targets = arcs * view.targets.itemsize
-    else:
+    targets = arcs * view.targets.itemsize
+    if view.compressed is not None:
         targets = view.compressed.first_rows(view.offsets, rows).nbytes
     part = (rows + 1) * view.offsets.itemsize + targets + arcs * (view.weights.itemsize + ids)
-    return part + gpu_boruvka.state_bytes(view, rows) + bytes_on_device(view, view.vertices - min(least, rows))
-
-
-def rows_within(view: GraphView, limit: int, least: int) -> int:
-    """Return how many rows the device can hold within ``limit`` bytes."""
-    return bisect_right(range(view.vertices + 1), limit, lo=1, key=lambda rows: device_bytes(view, rows, least)) - 1
+    of_cpu_rows = (view.vertices - min(least, rows)) * (8 + view.weights.itemsize + view.offsets.itemsize) + 4
+    return part + gpu_boruvka.state_bytes(view, rows) + of_cpu_rows
 
 
 def upload_rows(view: GraphView, device: Device, rows: int) -> ResidentView:
@@ -336,20 +326,6 @@ def upload_rows(view: GraphView, device: Device, rows: int) -> ResidentView:
     return ResidentView(view, offsets, compressed[3], weights, edge_ids, compressed)
 
 
-def share_of_cpu(text: str) -> float | None:
-    """Return the share that ``0.2`` or ``20%`` means, None for ``auto``.
-
-    Raises InputError if it is neither, or not from 0 to 1.
-    """
-    if text == "auto":
-        return None
-    remedy = "write 0.2, 20% or auto"
-    share = parse_share("option 'cpu-share'", text, remedy=remedy)
-    if not 0 <= share <= 1:
-        raise InputError(f"option 'cpu-share' takes a share from 0 to 1, not '{text}'", remedy=remedy)
-    return share
-
-
 def compile_(view: GraphView, device: Device, **options: object) -> None:
     """Compile the kernels and the CPU's code."""
     gpu_boruvka.load_kernels(view, device)
@@ -359,7 +335,11 @@ def compile_(view: GraphView, device: Device, **options: object) -> None:
 
 def prepare(view: GraphView, device: Device, **options: Any) -> State:
     """Split the graph, copy the GPU's part, and allocate everything a run needs."""
-    share = share_of_cpu(str(options["cpu-share"]))
+    text, share, remedy = str(options["cpu-share"]), None, "write 0.2, 20% or auto"
+    if text != "auto":
+        share = parse_share("option 'cpu-share'", text, remedy=remedy)
+        if not 0 <= share <= 1:
+            raise InputError(f"option 'cpu-share' takes a share from 0 to 1, not '{text}'", remedy=remedy)
     return State(view, device, share, limit_bytes(options["memory-limit"], view.nbytes, device))
 
 

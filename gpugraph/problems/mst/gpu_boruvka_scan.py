@@ -10,8 +10,7 @@ Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL",
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -24,14 +23,7 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst.gpu_boruvka import FILE as BORUVKA
 from gpugraph.problems.mst.gpu_boruvka import MAX_ROUNDS, Trees
-from gpugraph.problems.mst.gpu_forest import (
-    KEY_TYPES,
-    forest_algorithm,
-    is_wide,
-    key_dtype,
-    key_types,
-    merge_launches,
-)
+from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, is_wide, key_dtype, key_types, merge_launches
 from gpugraph.problems.scan.gpu_segmented import FILE as SEGMENTED_SCAN
 from gpugraph.problems.scan.gpu_segmented import SegmentedScan
 from gpugraph.problems.scan.gpu_segmented import load_kernels as load_segmented
@@ -47,8 +39,7 @@ SEGMENTED = {"FLAGS": 0, "IDS": 1, "ENDS": 1, "VECTORS": 2}
 SEGMENTED_SCAN.declare({**types, **SEGMENTED} for types in KEY_TYPES)
 
 
-@dataclass(frozen=True)
-class ArcList:
+class ArcList(NamedTuple):
     """Arcs grouped by tree: the tree each leaves, the one it leads to, its weight, the id of its edge."""
 
     tail: Array
@@ -80,11 +71,13 @@ def arrays(sizes: InputSizes) -> ArrayTable:
 class State(Trees):
     """The arrays of one run, a table of the scan's own or of more, and the kernels that work on them."""
 
+    switch_after: float = math.inf
+    """Rounds before Prim's steps begin, where there are any."""
+
     def __init__(self, view: ResidentView, device: Device, table: ArrayTable | None = None):
         super().__init__(device, table or arrays(view))
         self.view = view
-        names = ("tail", "other", "key", "id")
-        self.lists = [ArcList(*(getattr(self, f"{name}_{turn}") for name in names)) for turn in (0, 1)]
+        self.lists = [ArcList(*(getattr(self, f"{name}_{turn}") for name in ArcList._fields)) for turn in (0, 1)]
         self.kernels = load_kernels(view, device)
         self.segments = SegmentedScan(device, key_dtype(view), view.index_bits, view.arcs, **SEGMENTED)
         self.offsets = OffsetScan(device, count_dtype(view), view.vertices)
@@ -101,7 +94,7 @@ class State(Trees):
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), view.offsets, view.targets),
             *(view.weights, FILE.weight_kind(view.weights)),
             *(np.int32(has_ids), view.edge_ids if has_ids else view.offsets),
-            *(first.tail, first.other, first.key, first.id, self.head, self.ends, self.trees),
+            *(*first, self.head, self.ends, self.trees),
         )
 
     @property
@@ -129,10 +122,7 @@ class State(Trees):
         self.launch("count_arcs", self.arcs_left, m, self.renamed, arcs.tail, arcs.other, self.counts)
         self.offsets(self.counts, self.ends, most)
         self.launch("mark_heads", most, self.round, self.trees, self.counts, self.ends, self.head, self.left)
-        here = (arcs.tail, arcs.other, arcs.key, arcs.id)
-        self.launch(
-            *("place_arcs", self.arcs_left, m, *here, there.tail, there.other, there.key, there.id, self.ends),
-        )
+        self.launch("place_arcs", self.arcs_left, m, *arcs, *there, self.ends)
         trees, left = self.device.download(self.left)  # the round's one read-back
         self.trees_left, self.arcs_left = int(trees), int(left)
         self.round = np.int32(self.round + 1)
@@ -171,12 +161,16 @@ def compile_(view: ResidentView, device: Device) -> None:
     load_tiles(offset_defines(count_dtype(view)), device)
 
 
-def run(state: State, clock: Clock) -> Array:
+def run(state: State | PrimState, clock: Clock) -> Array:
     """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
     with clock.phase("list_arcs"):
         state.start()
-    while state.arcs_left:
+    while state.arcs_left and int(state.round) < state.switch_after:
         state.boruvka_round(clock)
+    if state.arcs_left and isinstance(state, PrimState):
+        with clock.phase("prim"):
+            state.prim()
+        clock.count("prim_steps", state.trees_left - 1)
     return state.forest
 
 
@@ -262,19 +256,6 @@ def arrays_with_prim(sizes: InputSizes, blocks: int) -> ArrayTable:
     }
 
 
-def run_with_prim(state: PrimState, clock: Clock) -> Array:
-    """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
-    with clock.phase("list_arcs"):
-        state.start()
-    while state.arcs_left and int(state.round) < state.switch_after:
-        state.boruvka_round(clock)
-    if state.arcs_left:
-        with clock.phase("prim"):
-            state.prim()
-        clock.count("prim_steps", state.trees_left - 1)
-    return state.forest
-
-
 forest_algorithm(
     "boruvka-prim",
     summary="Borůvka's rounds by segmented scan, then Prim's steps on the trees they leave in one launch",
@@ -283,7 +264,7 @@ forest_algorithm(
     section="6: conclusions and future work",
     state_bytes=lambda sizes: needs(arrays_with_prim(sizes, MOST_BLOCKS)) + SCAN_BYTES,
     prepare=lambda view, device, **options: PrimState(view, device, options["switch-after"]),
-    run=run_with_prim,
+    run=run,
     compile=compile_with_prim,
     preparations=("sort-adjacency", "renumber", "rank-weights"),
     options=(Option("switch-after", int, LOG_LOG, "rounds of Borůvka's before Prim's begins; -1: log2 log2 V"),),

@@ -164,7 +164,7 @@ class State(Arrays):
         super().__init__(device, arrays(view, planned))
         self.view, self.plan, self.block = view, planned, FILE["BLOCK"]
         self.index = self.forest.dtype
-        self.best = (self.best_key, self.best_id)
+        self.best, self.forest_edges = (self.best_key, self.best_id), self.word("FOREST_EDGES")
         self.list = (self.list_ends, self.list_key, self.list_id)
         self.most_blocks = device.multiprocessors * BLOCKS_PER_MULTIPROCESSOR
         self.kept = device.empty(self.most_blocks, np.uint32)
@@ -304,11 +304,6 @@ def run(state: State, clock: Clock) -> Array:
     return state.forest
 
 
-def fetch(state: State, forest: Array) -> np.ndarray[Any, Any]:
-    """Copy the numbers of the forest's edges to the host."""
-    return state.device.download(forest[: int(state.device.read(state.word("FOREST_EDGES")))])
-
-
 def finish(state: State, numbers: np.ndarray[Any, Any]) -> Forest:
     """Return the forest in canonical edge ids."""
     return Forest.of(state.view.graph, canonical_edges(state.view, state.parts, numbers))
@@ -322,7 +317,6 @@ forest_algorithm(
     section="larger than GPU memory; ours in place of unified memory and the CPU's share",
     prepare=prepare,
     run=run,
-    fetch=fetch,
     finish=finish,
     compile=compile_,
     preparations=("rank-weights",),

@@ -13,39 +13,29 @@ from gpugraph.problems import Command
 DEFAULT_SIZE = "64MiB"
 
 
-def spec_of(
-    array: str | None, size: str | None, dtype: str | None, seed: int | None, exclusive: bool, segments: str | None
-) -> str:
-    """Return the spec that argument and options describe.
+def _arrange(options: dict[str, Any]) -> dict[str, Any]:
+    """Put the array's spec in the place of the options that say what it is.
 
-    Raises InputError if an option says what the array says already.
+    Raises InputError if an option says what the array says already, or the result would overwrite the array.
     """
-    how = [f"seed={seed}"] if seed is not None else []
-    how += ["exclusive=yes"] if exclusive else []
-    how += [f"segments={segments}"] if segments is not None else []
+    array, size, dtype, seed = (options.pop(name) for name in ("array", "size", "dtype", "seed"))
+    exclusive, segments, output = options.pop("exclusive"), options.pop("segments"), options["output"]
+    if array and output and os.path.exists(array) and os.path.exists(output) and os.path.samefile(array, output):
+        raise InputError("is the array itself and would be overwritten", where=output, remedy="name another file")
+    known = {"seed": seed, "exclusive": "yes" if exclusive else None, "segments": segments}
+    how = [f"{key}={value}" for key, value in known.items() if value is not None]
     if array is None:
-        return ",".join([f"array:size={size or DEFAULT_SIZE}", f"dtype={dtype or 'uint32'}", *how])
+        return {
+            "graph": ",".join([f"array:size={size or DEFAULT_SIZE}", f"dtype={dtype or 'uint32'}", *how]),
+            **options,
+        }
     for option, given in (("--size", size), ("--dtype", dtype)):
         if given is not None:
             raise InputError(f"{option} is that of a generated array", where=array, remedy=f"leave out {option}")
-    if not how:
-        return array
-    if array.startswith("array:"):
-        return ",".join(["array:" + ",".join(how), array.removeprefix("array:")])
-    return ",".join(["array:" + ",".join(how), f"file={array}"])
-
-
-def _spare(array: str | None, output: str | None) -> None:
-    """Refuse to write the result over the array."""
-    if array and output and os.path.exists(array) and os.path.exists(output) and os.path.samefile(array, output):
-        raise InputError("is the array itself and would be overwritten", where=output, remedy="name another file")
-
-
-def _arrange(options: dict[str, Any]) -> dict[str, Any]:
-    """Put the array's spec in the place of the options that say what it is."""
-    array, *values = (options.pop(name) for name in ("array", "size", "dtype", "seed", "exclusive", "segments"))
-    _spare(array, options["output"])
-    return {"graph": spec_of(array, *values), **options}
+    if how:
+        spec = array.removeprefix("array:") if array.startswith("array:") else f"file={array}"
+        array = ",".join(["array:" + ",".join(how), spec])
+    return {"graph": array, **options}
 
 
 COMMAND = Command(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +15,10 @@ from gpugraph.problems import TABLE, Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
 from gpugraph.problems.on_graphs import OneQuery
 from gpugraph.problems.plugin import plain_array
+from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.scan import COMMAND
 from gpugraph.problems.scan.array import ArrayInput, open_array, shape_of
-from gpugraph.problems.scan.scanned import Scanned, ScannedFiles
+from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.scan.tiles import place
 from gpugraph.problems.scan.verify import check_against_reference, check_certificate
 from gpugraph.quantities import duration, rate
@@ -60,9 +62,13 @@ def _total(found: Mapping[str, Any]) -> str:
     return f"{duration(found['total_s'])} with allocation and both transfers, {shares}"
 
 
-class Scan(ScannedFiles, OneQuery):
+class Scan(OneQuery):
     """The problem as the measurement sees it."""
 
+    result = Scanned
+    result_noun = "a scan"
+    result_endings: tuple[str, ...] = (".npy", ".npz")
+    csv_columns: tuple[str, ...] = ()
     name = "scan"
     title = "Prefix sums"
     counted = "elements"
@@ -152,6 +158,28 @@ class Scan(ScannedFiles, OneQuery):
             index = plain_array(index, "i u", shape, wanted, "return (minima, positions)").astype(np.int64)
         wanted, remedy = f"the scan of {n} elements as {own}", "return the scan in the type of the elements"
         return Scanned(graph, plain_array(returned, own, shape, wanted, remedy), index, depth)
+
+    def write(self, result: Scanned, ending: str, stream: IO[bytes]) -> None:
+        """Write a scan: the array alone, or an archive of ``array`` and, for segments, ``index``."""
+        if ending == ".npy":
+            np.save(stream, result.array)
+            return
+        positions: dict[str, Any] = {} if result.index is None else {"index": result.index}
+        np.savez(stream, array=result.array, **positions)
+
+    def read(self, content: bytes, path: PathLike) -> None:
+        """Return None: no file says that it holds a scan, what was scanned, and how."""
+
+    def claim(self, result: Scanned) -> Scanned:
+        """Return a scan at hand as what it claims."""
+        return result
+
+    def claimed(self, array: ArrayInput, claim: Scanned, path: PathLike) -> Scanned:
+        """Return a scan as one of this array; whether it is exclusive or segmented is the scan's own affair."""
+        own = claim.graph
+        if array.elements != own.elements:
+            raise MismatchError(f"the scan is one of {own.elements} elements, the array has {array.elements}")
+        return replace(claim, graph=replace(array, exclusive=own.exclusive, heads=own.heads))
 
     def reference(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned, by: str = "") -> Verdict:
         """Compare with NumPy's cumulative sums, or with minima found by doubling."""

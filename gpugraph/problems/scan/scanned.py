@@ -7,15 +7,14 @@ ones the first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.html import Shown
-from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.scan.array import ArrayInput, ordered_digest
 
 
@@ -61,39 +60,3 @@ def digest_of(arrays: tuple[NDArray[Any], ...]) -> str:
     """Return the digest of a raw result: the scan, and for segments the positions."""
     kind = ordered_digest(arrays[1].astype(np.int64, copy=False)) if len(arrays) > 1 else ""
     return ordered_digest(arrays[0], kind)
-
-
-# ------------------------------------------------------------------ result files
-# A .npy file holds the sums, an .npz file ``array`` and, for segments, ``index``.
-# No file of a scan says what was scanned and how, so none is read back as a result.
-
-
-class ScannedFiles:
-    """The part of the problem that lets scans out."""
-
-    result = Scanned
-    result_noun = "a scan"
-    result_endings: tuple[str, ...] = (".npy", ".npz")
-    csv_columns: tuple[str, ...] = ()
-
-    def write(self, result: Scanned, ending: str, stream: IO[bytes]) -> None:
-        """Write a scan: the array alone, or an archive of ``array`` and, for segments, ``index``."""
-        if ending == ".npy":
-            np.save(stream, result.array)
-            return
-        positions: dict[str, Any] = {} if result.index is None else {"index": result.index}
-        np.savez(stream, array=result.array, **positions)
-
-    def read(self, content: bytes, path: PathLike) -> None:
-        """Return None: no file says that it holds a scan."""
-
-    def claim(self, result: Scanned) -> Scanned:
-        """Return a scan at hand as what it claims."""
-        return result
-
-    def claimed(self, array: ArrayInput, claim: Scanned, path: PathLike) -> Scanned:
-        """Return a scan as one of this array; whether it is exclusive or segmented is the scan's own affair."""
-        own = claim.graph
-        if array.elements != own.elements:
-            raise MismatchError(f"the scan is one of {own.elements} elements, the array has {array.elements}")
-        return replace(claim, graph=replace(array, exclusive=own.exclusive, heads=own.heads))

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import Clock, NullClock
-from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
@@ -31,8 +30,7 @@ class State:
     """
 
     def __init__(self, view: ResidentView | GraphView, device: Any, strategy: Strategy):
-        host_view = view.host if isinstance(view, ResidentView) else view
-        self.graph, self.strategy, self.device = host_view.graph, strategy, device
+        self.graph, self.strategy, self.device = view.host.graph, strategy, device
         self.cells = Cells.of(self.graph) if strategy.matrix else None
         weights = self.graph.weight_dtype
         self.float_dtype = weights if weights.kind == "f" else None
@@ -41,7 +39,7 @@ class State:
         if isinstance(view, ResidentView):
             device.require(state_bytes(view, strategy))
             self.device_side = DeviceSide(view, device, strategy, self.cells)
-        self.host_side = HostSide(host_view, strategy, self.cells) if CPU in strategy.sides else None
+        self.host_side = HostSide(view.host, strategy, self.cells) if CPU in strategy.sides else None
         sides: dict[str, Any] = {CPU: self.host_side, GPU: self.device_side}
         self.relaxer, self.minimizer = sides[strategy.relax_on], sides[strategy.minimum_on]
         self.updater = sides[strategy.update_on]
@@ -196,39 +194,29 @@ _VERSIONS = {"dijkstra": 2}
 """Of those whose times have changed since they were first recorded."""
 
 
-def compile_host_code(graph: CSRGraph, strategy: Strategy) -> None:
-    """Bring into being the compiled code of the CPU's steps, by a search on three vertices with the same dtypes."""
+def compile_host_code(view: GraphView, strategy: Strategy) -> None:
+    """Bring into being the compiled code of the CPU's steps, by a search on three vertices with the same dtypes.
+
+    The greatest weight is that of the graph too: the type of a matrix depends on it.
+    """
     there = replace(strategy, relax="pull" if strategy.pulls else "push", relax_on=CPU, minimum="cpu", update_on=CPU)
-    state = State(GraphView.of(_three_vertices(graph)), None, there)
+    graph, heaviest = view.tiny().graph, view.graph.weights.max(initial=0)
+    state = State(GraphView.of(replace(graph, weights=np.full_like(graph.weights, heaviest))), None, there)
     search(state, NullClock(), 0)
     if state.float_dtype is None and state.bits == 32:
         state.use_width(64)
         search(state, NullClock(), 0)
 
 
-def _three_vertices(graph: CSRGraph) -> CSRGraph:
-    """Return the arcs 0 → 1 → 2 with the dtypes of ``graph``, and its greatest weight, on which a cell depends."""
-    weights = np.zeros(2, graph.weight_dtype)
-    weights[0] = graph.weights.max(initial=0)
-    return CSRGraph(
-        offsets=np.array([0, 1, 2, 2], graph.offsets.dtype),
-        targets=np.array([1, 2], graph.targets.dtype),
-        weights=weights,
-        directed=True,
-        name=graph.name,
-    )
-
-
 def _compile(view: ResidentView | GraphView, device: Any, strategy: Strategy) -> None:
     """Bring into being what a run needs before it turns out to need 64-bit distances."""
-    graph = view.host.graph if isinstance(view, ResidentView) else view.graph
     if isinstance(view, ResidentView):
-        cells = Cells.of(graph) if strategy.matrix else None
+        cells = Cells.of(view.host.graph) if strategy.matrix else None
         bits = (cells.dtype if cells else view.weights.dtype).itemsize * 8
         for file, name, defines in step_kernels(view, strategy, cells, bits).values():
             file.kernel(device, defines, name)
     if CPU in strategy.sides:
-        compile_host_code(graph, strategy)
+        compile_host_code(view.host, strategy)
 
 
 for _name, (_strategy, _section, _summary) in STRATEGIES.items():
