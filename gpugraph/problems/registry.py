@@ -52,10 +52,12 @@ def add_algorithm(problem: str, name: str, **fields: object) -> Algorithm:
     """Register an algorithm of several steps, by default one for GPUs that leaves its result in one device array.
 
     ``fields`` are the other attributes of ``Algorithm``.  ``devices``, ``fetch`` and ``finish`` may be left out: what
-    ``run`` returns is then copied from a GPU, and is the result.
+    ``run`` returns is then copied from a GPU, and is the result.  One for ``ranks`` runs on all kinds of device.
     """
+    ranks = bool(fields.get("ranks"))
     given: dict[str, Any] = {
-        "devices": ("cuda", "emulated"),
+        "devices": ("cpu", "cuda", "emulated") if ranks else ("cuda", "emulated"),
+        "resident": not ranks,
         "fetch": (lambda state, raw: raw)
         if fields.get("devices") == ("cpu",)
         else (lambda state, raw: state.device.download(raw)),

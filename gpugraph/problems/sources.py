@@ -66,7 +66,7 @@ def _by_text(graph: CSRGraph, source: str, parameters: Mapping[str, Any]) -> lis
         return [_by_name(graph, rest)]
     text, rest = kind.rstrip() + colon + rest.rstrip(), rest.rstrip()
     whole: dict[str, Callable[[], list[int]]] = {
-        DEFAULT: lambda: [_of_greatest(graph.degrees)],
+        DEFAULT: lambda: [_of_greatest_degree(graph)],
         PUBLISHED: lambda: [_of_the_published(graph)],
         ALL: lambda: list(range(graph.vertices)),
     }
@@ -83,7 +83,7 @@ def _by_text(graph: CSRGraph, source: str, parameters: Mapping[str, Any]) -> lis
     if colon and kind == "random":
         if not _is_whole(rest) or int(rest) < 1:
             raise InputError(f"the K of --source random:K is '{rest}'", remedy="give a whole number from 1 on")
-        return _at_random(graph, int(rest), _seed(parameters))
+        return _at_random(graph, int(rest), parameters.get("seed"))
     if _has_nodes(graph):
         raise _unknown(graph, text)
     if graph.vertex_names is not None and text in graph.numbers:
@@ -133,8 +133,9 @@ def _has_nodes(graph: CSRGraph) -> bool:
     return graph.vertex_names is not None and graph.vertex_names.dtype == object
 
 
-def _of_greatest(degrees: NDArray[np.int64]) -> int:
+def _of_greatest_degree(graph: CSRGraph) -> int:
     """Return the first vertex of greatest degree."""
+    degrees = graph.degrees
     firsts = in_threads(lambda low, high: low + int(np.argmax(degrees[low:high])), even_ranges(len(degrees)))
     return firsts[int(np.argmax(degrees[firsts]))]
 
@@ -147,11 +148,11 @@ def _by_node(graph: CSRGraph, source: object) -> int | None:
         return None
 
 
-def _as_integer(source: Any) -> int | None:
+def _as_integer(source: object) -> int | None:
     """Return an integer of Python or NumPy, or the decimal text of one; None for anything else, True among it."""
-    text = isinstance(source, str) and _is_whole(source.strip())
-    whole = isinstance(source, int | np.integer) and not isinstance(source, bool)
-    return int(source) if text or whole else None
+    if isinstance(source, str):
+        return int(source) if _is_whole(source.strip()) else None
+    return int(source) if isinstance(source, int | np.integer) and not isinstance(source, bool) else None
 
 
 def _by_number(graph: CSRGraph, vertex: int) -> int:
@@ -178,15 +179,6 @@ def _is_whole(text: str) -> bool:
     """True for the decimal text of an integer that no message would be too long for."""
     digits = text[1:] if text[:1] in ("-", "+") else text
     return digits.isascii() and digits.isdigit() and len(digits) <= 30
-
-
-def _seed(parameters: Mapping[str, Any]) -> int:
-    """Return the seed, 1 where none is given."""
-    seed = parameters.get("seed")
-    seed = 1 if seed is None else seed
-    if not _is_whole(str(seed)):
-        raise InputError(f"the seed is '{seed}'", remedy="give a whole number")
-    return int(seed)
 
 
 def _by_name(graph: CSRGraph, name: str) -> int:
@@ -230,14 +222,17 @@ def _unknown(graph: CSRGraph, name: str) -> InputError:
     return InputError(f"no vertex is called '{name}'", where=graph.name, remedy=known)
 
 
-def _at_random(graph: CSRGraph, count: int, seed: int) -> list[int]:
+def _at_random(graph: CSRGraph, count: int, seed: object) -> list[int]:
     """Return ``count`` vertices with out-arcs: those whose hashes are least, so that more extend fewer."""
+    text = "1" if seed is None else str(seed)
+    if not _is_whole(text):
+        raise InputError(f"the seed is '{text}'", remedy="give a whole number")
     candidates = np.flatnonzero(graph.degrees)
     if len(candidates) == 0:
         raise InputError("no vertex has an arc to start along", where=graph.name, remedy="give a vertex number")
     if count > 2**20:
         raise InputError(f"random:{count} asks for too many sources", remedy="give at most 1048576")
-    keys = _hash(candidates, seed)
+    keys = _hash(candidates, int(text))
     few = min(count, len(candidates))
     nearest = np.argpartition(keys, few - 1)[:few]
     chosen = candidates[nearest[np.argsort(keys[nearest])]].tolist()

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, NullClock
 from gpugraph.devices.base import Device
+from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.problems.components import gpu_hook
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.contraction import HostEdges, part_behind
+from gpugraph.problems.contraction import HostEdges, Subject, part_behind
 from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.ranks.comm import from_all_ranks
@@ -84,18 +85,18 @@ class LabelsOnDevices(Arrays):
         return bool(device.read(self.apart))
 
 
-def compile_(subject: Any, device: Any) -> None:
+def compile_(subject: Subject, device: Device | CpuDevice) -> None:
     """Compile the kernels, outside of any timing."""
-    if device.kind != "cpu":
+    if not isinstance(device, CpuDevice):
         part = part_behind(subject)
         gpu_hook.load_kernel(part, device)
         FILE.kernels(device)
 
 
-def prepare(subject: Any, device: Any) -> HostEdges | LabelsOnDevices:
+def prepare(subject: Subject, device: Device | CpuDevice) -> HostEdges | LabelsOnDevices:
     """Return what this rank knows of the components."""
     part = part_behind(subject)
-    if device.kind == "cpu":
+    if isinstance(device, CpuDevice):
         return HostEdges(part, weighted=False, labelled=True)
     return LabelsOnDevices(part, device)
 
@@ -121,21 +122,15 @@ def _find(state: LabelsOnDevices, clock: Clock, *, giant: bool) -> bool:
         return giant and state.giants_apart()
 
 
-def fetch(state: Any, handle: None) -> NDArray[Any]:
+def fetch(state: HostEdges | LabelsOnDevices, handle: None) -> NDArray[Any]:
     """Copy the labels, which all ranks have, to the host."""
     labels: NDArray[Any] = state.label if isinstance(state, HostEdges) else state.device.download(state.label)
     return labels
 
 
-def finish(state: Any, labels: NDArray[np.int32]) -> Components:
-    """Return the components of the labels."""
-    return Components.of(state.part.graph or state.part, labels)
-
-
 add_algorithm(
     "components",
     "boruvka-distributed",
-    devices=("cpu", "cuda", "emulated"),
     summary="components of each rank's rows by hooking, whose labels are joined rank by rank",
     authors="Borůvka; Chung, Condon",
     year=1996,
@@ -143,8 +138,7 @@ add_algorithm(
     prepare=prepare,
     run=run,
     fetch=fetch,
-    finish=finish,
+    finish=lambda state, labels: Components.of(state.part.graph or state.part, labels),
     compile=compile_,
-    resident=False,
     ranks=True,
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,6 @@ from gpugraph.peers.graph_files import ResultFile, as_numbers
 from gpugraph.peers.peer import PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.components.labels import Components
-
-if TYPE_CHECKING:
-    import networkit
-    import networkx
-    from scipy.sparse import csr_array
 
 
 def canonical(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -34,37 +30,17 @@ def _labels_of_sets(vertices: int, sets: Iterable[Iterable[int]]) -> NDArray[np.
     return labels
 
 
-def _scipy(matrix: csr_array[Any]) -> NDArray[np.int32]:
-    from scipy.sparse.csgraph import connected_components
-
-    return connected_components(matrix, directed=False)[1]
-
-
-def _networkx(graph: networkx.Graph) -> list[set[int]]:
-    import networkx
-
-    return list(networkx.connected_components(graph))
-
-
-def _networkit(graph: networkit.Graph) -> networkit.components.ParallelConnectedComponents:
-    import networkit
-
-    algorithm = networkit.components.ParallelConnectedComponents(graph)
-    algorithm.run()
-    return algorithm
-
-
 PEERS = {
     "scipy": Adapter(
         "sparse.csgraph.connected_components",
         lambda graph, threads, method: libraries.scipy_matrix(graph, upper=False),
-        _scipy,
+        lambda matrix: import_module("scipy.sparse.csgraph").connected_components(matrix, directed=False)[1],
         lambda matrix, labels: labels,
     ),
     "networkx": Adapter(
         "connected_components",
         lambda graph, threads, method: libraries.networkx_graph(graph),
-        _networkx,
+        lambda graph: list(import_module("networkx").connected_components(graph)),
         lambda graph, sets: _labels_of_sets(len(graph), sets),
     ),
     "igraph": Adapter(
@@ -76,7 +52,7 @@ PEERS = {
     "networkit": Adapter(
         "components.ParallelConnectedComponents",
         lambda graph, threads, method: libraries.networkit_graph(graph, threads),
-        _networkit,
+        lambda graph: import_module("networkit").components.ParallelConnectedComponents(graph).run(),
         lambda graph, algorithm: _labels_of_sets(graph.numberOfNodes(), algorithm.getComponents()),
     ),
 }

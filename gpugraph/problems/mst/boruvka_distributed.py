@@ -70,7 +70,7 @@ def grow(forest: ForestOnDevices, clock: Clock) -> None:
             with clock.phase("spread"):
                 forest.relabel()
     if clock.timing:
-        clock.count("rounds", forest.rounds())
+        clock.count("rounds", int(forest.device.read(forest.control, FILE["ROUNDS_MADE"])))
 
 
 def arrays(part: GraphPart) -> ArrayTable:
@@ -276,20 +276,11 @@ class ForestOnDevices(Arrays):
         n = self.part.vertices
         self.launch("relabel", n // FILE["LABELS"], np.int32(n), self.now, self.label)
 
-    def rounds(self) -> int:
-        """Return how many rounds were made."""
-        return int(self.device.read(self.control, FILE["ROUNDS_MADE"]))
-
     def launch_together(self, name: str, threads: int, *args: object) -> None:
         """Launch a kernel whose blocks wait for each other, with counters for that as its last argument."""
         self.device.fill(self.counters, 0)
         most = min(self.kernels[name].resident_blocks(self.block), FILE["MOST_BLOCKS"])
         self.kernels[name](max(1, min(-(-threads // self.block), most)), self.block, (*args, self.counters))
-
-    def own_names(self) -> NDArray[np.uint64]:
-        """Return the names of the forest's edges that are kept here, in any order."""
-        count = int(self.device.read(self.control, FILE["NAMES"]))
-        return self.device.download(self.forest[:count]).view(np.uint64)
 
     def located(self, own: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[Any]]:
         """Return all ranks' names in ascending order, and the edges' ids and weights; a collective."""
@@ -339,10 +330,11 @@ def fetch(state: HostEdges | ForestOnDevices, handle: None) -> NDArray[Any]:
     """Copy what names the forest's edges that are kept on this rank to the host."""
     if isinstance(state, HostEdges):
         return np.sort(state.chosen[: int(state.chosen_count[0])].astype(np.int64))
-    return state.own_names()
+    count = int(state.device.read(state.control, FILE["NAMES"]))
+    return state.device.download(state.forest[:count]).view(np.uint64)
 
 
-def finish(state: Any, chosen: NDArray[Any]) -> Forest:
+def finish(state: HostEdges | ForestOnDevices, chosen: NDArray[Any]) -> Forest:
     """Return the forest; a collective."""
     part = state.part
     if isinstance(state, HostEdges):
@@ -359,7 +351,6 @@ def finish(state: Any, chosen: NDArray[Any]) -> Forest:
 add_algorithm(
     "mst",
     "boruvka-distributed",
-    devices=("cpu", "cuda", "emulated"),
     summary="ranks agree on each tree's least edge; GPUs filter their rows, exchange lists, make rounds alike",
     authors="Borůvka; Chung, Condon",
     year=1996,
@@ -371,6 +362,5 @@ add_algorithm(
     digest=set_digest,
     compile=compile_,
     minimum_bytes=forest_bytes,
-    resident=False,
     ranks=True,
 )

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,6 @@ from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst import verify
 from gpugraph.problems.mst.forest import Forest, edge_ids
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 SCIPY = "peer:scipy"
 Pairs = tuple[NDArray[Any], NDArray[Any]]
@@ -112,23 +110,10 @@ def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> object:
     return libraries.scipy_matrix(graph, upper=True)
 
 
-def _scipy(matrix: csr_array[Any]) -> csr_array[Any]:
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
-    return minimum_spanning_tree(matrix)
-
-
 def _networkx_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any, str]:
     if method == "boruvka":
         refuse_infinite(graph, "NetworkX's Borůvka")
     return libraries.networkx_graph(graph), method
-
-
-def _networkx(structure: tuple[Any, str]) -> list[tuple[int, int]]:
-    import networkx
-
-    graph, method = structure
-    return list(networkx.minimum_spanning_edges(graph, algorithm=method, weight="weight", data=False))
 
 
 def _as_pairs(edges: object) -> Pairs:
@@ -155,21 +140,6 @@ def _networkit_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any
     return libraries.networkit_graph(graph, threads), method
 
 
-def _networkit(structure: tuple[Any, str]) -> object:
-    import networkit
-
-    graph, method = structure
-    algorithm = getattr(networkit.graph, _NETWORKIT[method])(graph)
-    algorithm.run()
-    return algorithm
-
-
-def _rustworkx(graph: object) -> object:
-    import rustworkx
-
-    return rustworkx.minimum_spanning_edges(graph, weight_fn=float)
-
-
 def _cugraph_prepared(graph: CSRGraph, threads: int, method: str) -> libraries.CugraphGraph:
     import pylibcugraph
 
@@ -191,14 +161,14 @@ PEERS = {
     "scipy": Adapter(
         "sparse.csgraph.minimum_spanning_tree",
         _scipy_prepared,
-        _scipy,
+        lambda matrix: import_module("scipy.sparse.csgraph").minimum_spanning_tree(matrix),
         lambda matrix, forest: forest.tocoo().coords,
     ),
     "networkx": Adapter(
         "minimum_spanning_edges",
         _networkx_prepared,
-        _networkx,
-        lambda structure, edges: _as_pairs(edges),
+        lambda made: list(import_module("networkx").minimum_spanning_edges(made[0], made[1], "weight", data=False)),
+        lambda made, edges: _as_pairs(edges),
         methods=("kruskal", "prim", "boruvka"),
     ),
     "igraph": Adapter(
@@ -211,14 +181,14 @@ PEERS = {
     "networkit": Adapter(
         "graph.KruskalMSF or PrimMSF",
         _networkit_prepared,
-        _networkit,
-        lambda structure, algorithm: _as_pairs(list(algorithm.getForest().iterEdges())),
+        lambda made: getattr(import_module("networkit").graph, _NETWORKIT[made[1]])(made[0]).run(),
+        lambda made, algorithm: _as_pairs(list(algorithm.getForest().iterEdges())),
         methods=tuple(_NETWORKIT),
     ),
     "rustworkx": Adapter(
         "minimum_spanning_edges",
         lambda graph, threads, method: libraries.rustworkx_graph(graph),
-        _rustworkx,
+        lambda graph: import_module("rustworkx").minimum_spanning_edges(graph, weight_fn=float),
         lambda graph, edges: _as_pairs([(u, v) for u, v, _ in edges]),
     ),
     "cugraph": Adapter(

@@ -401,7 +401,6 @@ def prepare(subject: Subject, device: Device, *, delta: float = 0.0) -> DeviceSe
     part = part_behind(subject)
     if device.kind != "cpu":
         return DeviceSearch(part, device, Widths.of(part, delta, NEAR_SHARE))
-
     return HostSearch(part, Widths.of(part, delta, 0))
 
 
@@ -442,7 +441,6 @@ def finish(state: DeviceSearch | HostSearch, raw: tuple[NDArray[Any], bool], sou
 add_algorithm(
     "sssp",
     "delta-stepping-distributed",
-    devices=("cpu", "cuda", "emulated"),
     summary="delta-stepping over ranks: arcs where their heads are owned; the nearest pending vertices go to all",
     authors="gpugraph; after Meyer, Sanders; Chakaravarthy et al.; Dong, Gu, Sun, Zhang",
     year=2021,
@@ -455,6 +453,5 @@ add_algorithm(
     compile=compile_,
     minimum_bytes=distance_bytes,
     options=(Option("delta", float, 0.0, "width of a bucket; 0 has it chosen"),),
-    resident=False,
     ranks=True,
 )

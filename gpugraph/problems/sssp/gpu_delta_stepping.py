@@ -114,9 +114,13 @@ class State:
         """Return the launch on one set of counters, which clears the next."""
         view, counted = self.view, carve(own, counters(self.bits))[0]
         stop, (room, far_room, _) = counted["control"][FILE["STOP"] : FILE["STOP"] + 1], rooms(view)
+        degree = max(mean_degree(view), 1)
+        group_shift = min(5, max(2, math.ceil(math.log2(1.5 * degree))))  # about as many lanes to a row as it has arcs
+        # Fewer entries are relaxed in local steps where each brings more arcs.
+        share = LOCAL_SHARE * self.block / FILE["MOST_BLOCK"] * min(1.0, LOCAL_DEGREE / degree)
         arguments = (
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(not view.host.graph.directed)),
-            *(np.int32(group_shift(view)), np.int32(packs(view, self.bits)), np.uint32(local_limit(self))),
+            *(np.int32(group_shift), np.int32(packs(view, self.bits)), np.uint32(self.grid * share)),
             *(np.uint32(room), np.uint32(far_room), view.offsets, view.targets, view.weights, *self.arrays.values()),
             *(*counted.values(), next_, np.uint32(len(next_)), self.timeline, self.device.reply.word),
         )
@@ -204,17 +208,6 @@ def first_beyond(cutoff: float | None, weights: np.dtype[Any], bits: int) -> Any
         return word(min(math.floor(cutoff) + 1, most))
     near = abs(weights.type(min(cutoff, float(np.finfo(weights).max))))
     return word(int(near.view(word)) + (float(near) <= cutoff))
-
-
-def group_shift(view: ResidentView) -> int:
-    """Return the binary logarithm of the lanes that share a row in local steps: about as many as it has arcs."""
-    return min(5, max(2, math.ceil(math.log2(1.5 * max(mean_degree(view), 1)))))
-
-
-def local_limit(state: State) -> int:
-    """Return how many entries are relaxed in local steps: fewer, where each brings more arcs."""
-    share = LOCAL_SHARE * state.block / FILE["MOST_BLOCK"]
-    return int(state.grid * share * min(1.0, LOCAL_DEGREE / max(mean_degree(state.view), 1)))
 
 
 def packs(sizes: InputSizes, bits: int) -> bool:

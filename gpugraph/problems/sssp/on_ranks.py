@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.errors import InputError
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sources import DEFAULT, resolve_sources
 from gpugraph.problems.sssp.arcs import Arcs, unreached
@@ -48,44 +47,12 @@ def _of_greatest_degree(part: GraphPart) -> int:
     return -int(max(greatest)[1])
 
 
-def admit_part(part: GraphPart) -> GraphPart:
-    """Return the part unchanged; a collective.
-
-    Raises InputError if the graph has a negative weight, or had one on a self loop.
-    """
-    remedy = "use --weights unit, or weights of 0 or more"
-    if part.negative_loop is not None:
-        what = f"the self loop of the vertex {part.negative_loop} has a negative weight"
-        raise InputError(f"{what}: paths through it have no least length", where=part.name, remedy=remedy)
-    fault = None
-    if part.has_negative_weight:
-        arc = np.argmax(part.weights < 0, keepdims=True)
-        (tail,), (head,), (weight,) = part.arcs_at(arc)
-        fault = f"the arc {tail} → {head} has the negative weight {weight}"
-    for first in filter(None, part.comm.all_gather_object(fault)):
-        raise InputError(f"{first}; shortest paths need weights of 0 or more", where=part.name, remedy=remedy)
-    return part
-
-
 def sources_in(part: GraphPart, parameters: Mapping[str, Any]) -> list[int]:
     """Return the sources that ``parameters`` ask for, the same on all ranks; a collective."""
     if parameters.get("source") in (None, DEFAULT) and part.vertices:
         return [_of_greatest_degree(part)]
     graph: Any = _Degrees(part)
     return resolve_sources(graph, parameters)
-
-
-def edges_reached(part: GraphPart, result: Distances) -> int:
-    """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is."""
-    reached = result.reached
-    from_reached = int(part.degrees[reached[part.first : part.first + part.rows]].sum())
-    leaving = 0
-    if not part.directed and part.weight_dtype.kind == "f" and not reached.all():
-        tails = reached[part.tails(np.arange(len(part.targets)))]
-        leaving = int(np.count_nonzero(tails & ~reached[part.targets]))
-    counts = part.comm.all_gather_object((from_reached, leaving))
-    total = sum(int(of) for of, _ in counts)
-    return total if part.directed else (total + sum(out for _, out in counts)) // 2
 
 
 def certify_part(part: GraphPart, source: int, result: Distances) -> Verdict:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from gpugraph.problems.sssp.distances import Distances
 if TYPE_CHECKING:
     import networkit
     import rustworkx
-    from scipy.sparse import csr_array
 
 SCIPY = "peer:scipy"
 _NO_PATH = ("inf", "infinity", "-1")
@@ -183,24 +183,6 @@ def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distance
     return certified("sssp", "delta-stepping", graph, source), "certified distances"
 
 
-def _scipy(matrix: csr_array[Any], source: int) -> NDArray[np.float64]:
-    from scipy.sparse.csgraph import dijkstra
-
-    distance: NDArray[np.float64] = dijkstra(matrix, directed=True, indices=[source])[0]
-    return distance
-
-
-def _networkx_prepared(graph: CSRGraph, threads: int, method: str) -> tuple[Any, np.dtype[Any]]:
-    return libraries.networkx_graph(graph), graph.weight_dtype
-
-
-def _networkx(structure: tuple[Any, Any], source: int) -> dict[int, int | float]:
-    import networkx
-
-    found: dict[int, int | float] = networkx.single_source_dijkstra_path_length(structure[0], source, weight="weight")
-    return found
-
-
 def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, int | float]) -> NDArray[Any]:
     graph, weights = structure
     if weights.kind == "f":
@@ -215,28 +197,10 @@ def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, i
     return exact
 
 
-def _igraph(prepared: libraries.IgraphGraph, source: int) -> object:
-    return prepared.graph.distances(source=[source], weights=prepared.weights, mode="out", algorithm="dijkstra")
-
-
-def _networkit(graph: networkit.Graph, source: int) -> networkit.distance.Dijkstra:
-    import networkit
-
-    algorithm = networkit.distance.Dijkstra(graph, source, storePaths=False)
-    algorithm.run()
-    return algorithm
-
-
 def _networkit_distances(graph: object, algorithm: networkit.distance.Dijkstra) -> NDArray[np.float64]:
     distance = np.array(algorithm.getDistances(asarray=True), np.float64)
     distance[distance == np.finfo(np.float64).max] = np.inf
     return distance
-
-
-def _rustworkx(graph: object, source: int) -> tuple[int, Any]:
-    import rustworkx
-
-    return source, rustworkx.dijkstra_shortest_path_lengths(graph, source, edge_cost_fn=float)
 
 
 def _rustworkx_distances(graph: rustworkx.PyDiGraph, found: tuple[int, Any]) -> NDArray[np.float64]:
@@ -264,23 +228,31 @@ PEERS = {
     "scipy": Adapter(
         "sparse.csgraph.dijkstra",
         lambda graph, threads, method: libraries.scipy_matrix(graph, upper=False),
-        _scipy,
+        lambda matrix, source: import_module("scipy.sparse.csgraph").dijkstra(matrix, indices=[source])[0],
         lambda matrix, distances: distances,
     ),
-    "networkx": Adapter("single_source_dijkstra_path_length", _networkx_prepared, _networkx, _networkx_distances),
+    "networkx": Adapter(
+        "single_source_dijkstra_path_length",
+        lambda graph, threads, method: (libraries.networkx_graph(graph), graph.weight_dtype),
+        lambda made, source: import_module("networkx").single_source_dijkstra_path_length(made[0], source),
+        _networkx_distances,
+    ),
     "igraph": Adapter(
-        "Graph.distances", libraries.IgraphGraph, _igraph, lambda prepared, rows: np.array(rows[0], np.float64)
+        "Graph.distances",
+        libraries.IgraphGraph,
+        lambda made, source: made.graph.distances([source], weights=made.weights, mode="out", algorithm="dijkstra"),
+        lambda made, rows: np.array(rows[0], np.float64),
     ),
     "networkit": Adapter(
         "distance.Dijkstra",
         lambda graph, threads, method: libraries.networkit_graph(graph, threads),
-        _networkit,
+        lambda graph, source: import_module("networkit").distance.Dijkstra(graph, source, storePaths=False).run(),
         _networkit_distances,
     ),
     "rustworkx": Adapter(
         "dijkstra_shortest_path_lengths",
         lambda graph, threads, method: libraries.rustworkx_graph(graph),
-        _rustworkx,
+        lambda graph, source: (source, import_module("rustworkx").dijkstra_shortest_path_lengths(graph, source, float)),
         _rustworkx_distances,
     ),
     "cugraph": Adapter(

@@ -28,7 +28,7 @@ from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
-from gpugraph.problems.sssp.on_ranks import admit_part, certify_part, edges_reached, sources_in
+from gpugraph.problems.sssp.on_ranks import certify_part, sources_in
 from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.vertex_files import FileColumn, VertexClaim, VertexFiles
 from gpugraph.quantities import duration
@@ -191,33 +191,32 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     )
 
     def admit(self, graph: Graph) -> Graph:
-        """Return the graph unchanged.
+        """Return the graph unchanged; of parts a collective.
 
         Raises InputError if it has a negative weight, or had one on a self loop; the message names the first such arc.
         """
-        if isinstance(graph, GraphPart):
-            return admit_part(graph)
-        remedy = "use --weights abs, or --weights unit"
+        fault, remedy = None, "use --weights abs, or --weights unit"
         if graph.negative_loop is not None:
             loop = f"the self loop of the vertex {graph.name_of(graph.negative_loop)} has a negative weight"
-            what = f"{loop}: paths through it have no least length"
+            fault = f"{loop}: paths through it have no least length"
         elif graph.has_negative_weight:
-            arc = int(np.argmax(graph.weights < 0))
-            tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1
+            arc, first = int(np.argmax(graph.weights < 0)), graph.first if isinstance(graph, GraphPart) else 0
+            tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1 + first
             named = f"the arc {graph.name_of(tail)} → {graph.name_of(int(graph.targets[arc]))}"
-            what = f"{named} has the negative weight {graph.weights[arc]}; shortest paths need weights of 0 or more"
-        else:
-            return graph
-        raise InputError(what, where=graph.source or graph.name, remedy=remedy)
+            fault = f"{named} has the negative weight {graph.weights[arc]}; shortest paths need weights of 0 or more"
+        if isinstance(graph, GraphPart):
+            remedy = "use --weights unit, or weights of 0 or more"
+            fault = next(filter(None, graph.comm.all_gather_object(fault)), None)
+        if fault is not None:
+            raise InputError(fault, where=graph.source or graph.name, remedy=remedy)
+        return graph
 
     def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
-        """Return a (source,) for each run that ``parameters`` ask for (see ``problems/sources.py``).
-
-        Raises InputError if there is no such source.
+        """Return a (source,) for each run that ``parameters`` ask for (see ``problems/sources.py``); InputError
+        if there is none.
         """
-        if isinstance(graph, GraphPart):
-            return [(source,) for source in sources_in(graph, parameters)]
-        return [(source,) for source in resolve_sources(graph, parameters)]
+        found = sources_in(graph, parameters) if isinstance(graph, GraphPart) else resolve_sources(graph, parameters)
+        return [(source,) for source in found]
 
     def batch(self, queries: Sequence[tuple[int]]) -> tuple[tuple[int, ...]]:
         """Return (sources,), the query of an algorithm that answers with a ``DistanceMatrix``."""
@@ -234,20 +233,20 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         """
         if isinstance(result, DistanceMatrix):
             return sum(self.work(graph, row) for row in result)
-        if isinstance(graph, GraphPart):
-            return edges_reached(graph, result)
         degrees, reached = graph.degrees, result.reached
+        own = reached[graph.first : graph.first + graph.rows] if isinstance(graph, GraphPart) else reached
 
         def arcs_of(start: int, stop: int) -> int:
-            return int(degrees[start:stop][reached[start:stop]].sum())
+            return int(degrees[start:stop][own[start:stop]].sum())
 
-        from_reached, leaving = sum(in_threads(arcs_of, even_ranges(graph.vertices))), 0
-        if graph.directed:
-            return from_reached
+        from_reached, leaving = sum(in_threads(arcs_of, even_ranges(len(own)))), 0
         # Only an infinite edge, or a sum beyond the floats, leads from reached to unreached; it has one arc here.
-        if graph.weight_dtype.kind == "f" and not reached.all():
-            leaving = int(np.count_nonzero(np.repeat(reached, degrees) & ~reached[graph.targets]))
-        return (from_reached + leaving) // 2
+        if not graph.directed and graph.weight_dtype.kind == "f" and not reached.all():
+            leaving = int(np.count_nonzero(np.repeat(own, degrees) & ~reached[graph.targets]))
+        if isinstance(graph, GraphPart):
+            counts = graph.comm.all_gather_object((from_reached, leaving))
+            from_reached, leaving = (sum(column) for column in zip(*counts, strict=True))
+        return from_reached if graph.directed else (from_reached + leaving) // 2
 
     def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
         """Return the algorithm measured fastest, on every family tried (docs/results.md)."""
