@@ -10,10 +10,6 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 """What ``click.option`` and ``click.argument`` return."""
 
 
-def _as_they_are(options: dict[str, Any]) -> dict[str, Any]:
-    return options
-
-
 @dataclass(frozen=True)
 class Command:
     """What the command that solves a problem has in addition to the options that all of them share.
@@ -34,7 +30,7 @@ class Command:
     on_graph: bool = True
     options: tuple[Decorator, ...] = ()
     settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    arrange: Callable[[dict[str, Any]], dict[str, Any]] = _as_they_are
+    arrange: Callable[[dict[str, Any]], dict[str, Any]] = lambda options: options
 
 
 class SourceList(tuple[Any, ...]):

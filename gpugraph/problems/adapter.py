@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
 
 
-def _itself(structure: object, handle: object) -> object:
-    return handle
-
-
 @dataclass(frozen=True)
 class Adapter:
     """How one library solves one problem.
@@ -36,7 +32,7 @@ class Adapter:
     prepare: Callable[[CSRGraph, int, str], Any]
     run: Callable[..., Any]
     answer: Callable[[Any, Any], Any]
-    fetch: Callable[[Any, Any], Any] = _itself
+    fetch: Callable[[Any, Any], Any] = lambda structure, handle: handle
     methods: tuple[str, ...] = ()
 
 

@@ -37,6 +37,9 @@ class InputSizes(Protocol):
         """Bytes of the arrays that a device needs; of an array without the heads of its segments."""
 
 
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
 @dataclass(frozen=True)
 class Option:
     """A parameter of an algorithm, set by ``--set NAME=VALUE``.
@@ -57,32 +60,22 @@ class Option:
 
         Raises InputError if it is not of the option's type or not among its choices.
         """
-        try:
-            value = self._from_text(given) if isinstance(given, str) else self._from_object(given)
-        except (ValueError, TypeError, OverflowError):
-            raise InputError(
-                f"option '{self.name}' takes {self.type.__name__}, not {shown(given)}",
-                remedy=f"write --set {self.name}={self.default}, for instance",
-            ) from None
-        if self.choices is not None and value not in self.choices:
-            raise unknown_name(f"value of option '{self.name}'", str(value), map(str, self.choices))
-        return value
-
-    def _from_text(self, text: str) -> object:
-        if self.type is not bool:
-            return self.type(text)
-        yes, no = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
-        if text.lower() not in yes + no:
-            raise ValueError
-        return text.lower() in yes
-
-    def _from_object(self, value: object) -> object:
         import numpy as np
 
         kinds = {bool: (bool, np.bool_), int: (int, np.integer), float: (int, float, np.integer, np.floating)}
-        if not isinstance(value, kinds.get(self.type, self.type)):
-            raise TypeError
-        return self.type(value)
+        known, value = isinstance(given, (str, kinds.get(self.type, self.type))), given
+        if isinstance(given, str) and self.type is bool:
+            known, value = given.lower() in _YES + _NO, given.lower() in _YES
+        try:
+            value = self.type(value) if known else None
+        except (ValueError, TypeError, OverflowError):
+            value = None
+        if value is None:
+            what = f"option '{self.name}' takes {self.type.__name__}, not {shown(given)}"
+            raise InputError(what, remedy=f"write --set {self.name}={self.default}, for instance")
+        if self.choices is not None and value not in self.choices:
+            raise unknown_name(f"value of option '{self.name}'", str(value), map(str, self.choices))
+        return value
 
 
 @dataclass(frozen=True)

@@ -143,14 +143,14 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
         spec = parse_spec(graph)
         word = 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
         making_bytes = spec.estimate_bytes()
-        return _graph_size(spec.vertices, spec.arcs, word, True, making_bytes, 0 if can_generate(spec) else None)
+        return _graph_size((spec.vertices, spec.arcs, word), True, making_bytes, 0 if can_generate(spec) else None)
     from gpugraph.graph.load import is_graph_file, load_file
 
     if is_dataset(graph):
         dataset = find(graph)
         if dataset.vertices is not None and dataset.lines is not None and not cached(dataset).graphs:
             arcs = 2 * dataset.lines
-            return _graph_size(dataset.vertices, arcs, 8, False, arcs * 32)
+            return _graph_size((dataset.vertices, arcs, 8), False, arcs * 32)
         graph = os.fspath(local_csr(graph))
     if not os.path.isfile(graph):
         what = "there is no such file" if is_graph_file(graph) else "is neither a file nor a graph spec"
@@ -161,9 +161,9 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
     if graph.endswith(".csr"):
         csr = load_file(graph, check=False)  # only mapped
         arrays = csr.offsets.nbytes + csr.targets.nbytes + csr.weights.nbytes
-        return _graph_size(csr.vertices, csr.arcs, csr.weights.itemsize, True, arrays, 0)
+        return _graph_size((csr.vertices, csr.arcs, csr.weights.itemsize), True, arrays, 0)
     lines, arcs = _lines_and_arcs(graph, size)
-    return _graph_size(max(arcs // 16, 1), arcs, 4, False, arcs * 32, LISTED_BYTES * lines)
+    return _graph_size((max(arcs // 16, 1), arcs, 4), False, arcs * 32, LISTED_BYTES * lines)
 
 
 def _lines_and_arcs(path: str, size: int) -> tuple[int, int]:
@@ -180,12 +180,11 @@ def _lines_and_arcs(path: str, size: int) -> tuple[int, int]:
     return lines, lines * (2 if re.match(rb"%%MatrixMarket[^\n]* symmetric", head, re.IGNORECASE) else 1)
 
 
-def _graph_size(
-    vertices: int, arcs: int, weight_bytes: int, exact: bool, making_bytes: int, fed_bytes: int | None = None
-) -> InputSize:
+def _graph_size(shape: tuple[int, int, int], exact: bool, making_bytes: int, fed_bytes: int | None = None) -> InputSize:
+    vertices, arcs, weight_bytes = shape
     nbytes = 8 * (vertices + 1) + arcs * ((4 if vertices < 2**31 else 8) + weight_bytes)
     state_bytes = STATE_BYTES_PER_VERTEX * vertices + STATE_BYTES_PER_ARC * arcs
-    return InputSize(vertices, arcs, weight_bytes, exact, making_bytes, nbytes, state_bytes, fed_bytes=fed_bytes)
+    return InputSize(*shape, exact, making_bytes, nbytes, state_bytes, fed_bytes=fed_bytes)
 
 
 @lru_cache(maxsize=4096)

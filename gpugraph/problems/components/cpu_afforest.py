@@ -67,7 +67,7 @@ class State:
     size: int
 
 
-def prepare(view: GraphView, device: Any, *, size: int | None = None) -> State:
+def prepare(view: GraphView, device: object, *, size: int | None = None) -> State:
     """Return the state of runs on a graph."""
     parent = np.empty(view.vertices, view.targets.dtype)
     return State(view, parent, np.zeros(len(_PHASES), np.int64), size or thread_count(view.vertices + view.arcs))
@@ -78,14 +78,10 @@ def run(state: State, clock: NullClock) -> NDArray[Any]:
     graph = state.view.graph
     start = time.perf_counter()
     taken = np.zeros(2 * state.size * STRIDE, np.int64)
-    run_on_threads(_afforest, graph.offsets, graph.targets, state.parent, taken, state.spent, size=state.size)
+    shared = graph.offsets, graph.targets, state.parent, taken, state.spent
+    run_on_threads(_afforest, shared, size=state.size)
     add_phases(clock, _PHASES, state.spent, time.perf_counter() - start)
     return state.parent
-
-
-def compile_(view: GraphView, device: Any) -> None:
-    """Compile all that a run needs."""
-    run(prepare(view.tiny(), device), NullClock())
 
 
 ALGORITHM = add_algorithm(
@@ -101,17 +97,16 @@ ALGORITHM = add_algorithm(
     fetch=lambda state, handle: handle.copy(),
     finish=lambda state, raw: Components.of(state.view.graph, raw),
     digest=array_digest,
-    compile=compile_,
+    compile=lambda view, device: run(prepare(view.tiny(), device), NullClock()),
     minimum_bytes=label_bytes,
     version=3,
 )
 
 
 @plain_njit
-def _afforest(
-    control: Any, rank: int, size: int, offsets: Any, targets: Any, parent: Any, taken: Any, spent: Any
-) -> None:
+def _afforest(control: Any, rank: int, size: int, shared: tuple[Any, ...]) -> None:
     """Write the roots of all vertices into ``parent``."""
+    offsets, targets, parent, taken, spent = shared
     enter(control)
     n = len(parent)
     first, last = share_of(n, rank, size)

@@ -51,10 +51,18 @@ class State(Tiles):
         self.array, self.scheme, self.n = array, scheme, array.elements
         self.tiles = self.tiles_of(self.n)
         self.target = None if buffers == 1 else device.empty(self.n, array.host.values.dtype)
-        if levels == "two":
-            self.make_two_levels()
-        else:
-            self.make_all_levels()
+        if levels == "two":  # room for one sum a block, of as many blocks as are resident
+            resident = max(self.resident("sums", "tiles"), -(-self.n // UNORDERED))
+            lengths = [max(1, min(self.tiles, resident))]
+            self.depth = lengths[0] + -(-self.tiles // lengths[0]) + 2 * self.tile // self.threads + 64
+        else:  # for one sum a tile, one for each tile of those sums, and so on until one tile holds all
+            lengths = [max(1, self.tiles)]
+            while lengths[-1] > self.tile:
+                lengths.append(-(-lengths[-1] // self.tile))
+            self.depth = (len(lengths) + 1) * (2 * self.tile // self.threads + 64)
+        dtype, self.first_blocks = array.host.values.dtype, lengths[0]
+        device.require(sum(lengths) * dtype.itemsize)
+        self.levels = [device.empty(length, dtype) for length in lengths]
 
     def elements(self) -> tuple[Array, Array]:
         """Return where the elements are and where the scan goes: the same array for a scan in place."""
@@ -77,26 +85,6 @@ class State(Tiles):
             self.scheme(self, clock)
         watch.stop()
         return Run((self.elements()[1],), watch)
-
-    def make_two_levels(self) -> None:
-        """Make room for one sum a block, of as many blocks as are resident."""
-        self.first_blocks = max(1, min(self.tiles, max(self.resident("sums", "tiles"), -(-self.n // UNORDERED))))
-        self.make_levels([self.first_blocks])
-        self.depth = self.first_blocks + -(-self.tiles // self.first_blocks) + 2 * self.tile // self.threads + 64
-
-    def make_all_levels(self) -> None:
-        """Make room for one sum a tile, one for each tile of those sums, and so on until one tile holds all."""
-        self.first_blocks = max(1, self.tiles)
-        lengths = [self.first_blocks]
-        while lengths[-1] > self.tile:
-            lengths.append(-(-lengths[-1] // self.tile))
-        self.make_levels(lengths)
-        self.depth = (len(lengths) + 1) * (2 * self.tile // self.threads + 64)
-
-    def make_levels(self, lengths: list[int]) -> None:
-        """Allocate the sums of every level."""
-        self.device.require(sum(lengths) * self.array.host.values.dtype.itemsize)
-        self.levels = [self.device.empty(length, self.array.host.values.dtype) for length in lengths]
 
 
 # ------------------------------------------------------------------ schemes

@@ -203,20 +203,14 @@ def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], over
 
     Raises InputError if a vertex can be reached only by paths longer than 64 bits hold.
     """
-    distance = read_words(words, distance_dtype(graph.weight_dtype))
-    if overflowed and distance.dtype.kind != "f":
-        refuse_wrapped(graph, source, distance)
-    return Distances(graph, source, distance)
+    return matrix_from_words(graph, [source], words[None], overflowed)[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistanceMatrix(AsDistances):
-    """Shortest distances from many sources.
-
-    ``matrix[i]`` are the ``Distances`` from the i-th source, and a loop goes through all.
+    """Shortest distances from many sources: ``matrix[i]`` are the ``Distances`` from the i-th, a loop goes through all.
 
     Attributes:
-        graph: the graph.
         sources: (k,) int64, 0-based vertices, in the order asked for.
         raw: (k, n), a row for each source; see ``Distances.raw``.
         predecessor: (k, n) int64, or None where not asked for; see ``Distances.predecessor``.
@@ -296,7 +290,7 @@ def matrix_from_words(
 ) -> DistanceMatrix:
     """Return the distances that (k, n) words encode; see ``distances_from_words``."""
     raw = read_words(words, distance_dtype(graph.weight_dtype))
-    if overflowed and raw.dtype.kind != "f":
+    if overflowed:
         for source, row in zip(sources, raw, strict=True):
             refuse_wrapped(graph, source, row)
     return DistanceMatrix(graph, np.array(sources, np.int64), raw)

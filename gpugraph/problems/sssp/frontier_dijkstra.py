@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, NullClock
 from gpugraph.graph.view import GraphView, ResidentView
@@ -59,12 +60,12 @@ class State:
             minima = [self.device.empty(size, word) for size in sizes]
             self._widths[bits] = distance, minima, device_side.load(bits) if device_side is not None else None
         self.bits = bits
-        self.distance, minima, kernels = self._widths[bits]
+        self.distance, self.minima, kernels = self._widths[bits]
         self.unreached = np.iinfo(f"u{bits // 8}").max
         if self.host_side is not None:
             self.host_side.use(self.distance, self.states, bits, self.float_dtype)
         if self.device_side is not None:
-            self.device_side.use(self.distance, self.states, minima, kernels)
+            self.device_side.use(self.distance, self.states, self.minima, kernels)
 
     def overflowed(self) -> bool:
         """True if a sum of integers did not fit a word."""
@@ -91,7 +92,7 @@ class State:
         self.states.wrote(self.updater.name)
         return least
 
-    def bring_to(self, side: Any, clock: Clock) -> None:
+    def bring_to(self, side: HostSide | DeviceSide, clock: Clock) -> None:
         """Copy to a side what the other has written since."""
         if self.is_hybrid:  # else there is no other, and launches must not wait for the host
             self.states.bring(side.name, clock)
@@ -132,18 +133,18 @@ def search(state: State, clock: Clock, source: int) -> None:
             return
 
 
-def rounds(state: State, clock: Clock) -> Any:
+def rounds(state: State, clock: Clock) -> NDArray[Any]:
     """Do as many rounds as the host need not wait for, one or a few, and return their minima."""
     if state.strategy.minimum != "atomic":
         return np.array([state.round(clock, 0)], np.uint64)
-    assert state.device_side is not None
-    state.device_side.forget_minima()
+    state.device.fill(state.minima[0], state.unreached)
     for turn in range(ROUNDS_PER_READ):
         state.round(clock, turn)
-    return state.device_side.minima()
+    minima: NDArray[Any] = state.device.download(state.minima[0])  # the one read-back of these rounds
+    return minima
 
 
-def finish(state: State, words: Any, source: int) -> Distances:
+def finish(state: State, words: NDArray[Any], source: int) -> Distances:
     """Return the distances in the graph's own type."""
     beyond = state.overflowed() or (state.cells is not None and state.cells.beyond)
     return distances_from_words(state.graph, source, words, beyond)

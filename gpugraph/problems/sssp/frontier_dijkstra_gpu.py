@@ -117,14 +117,6 @@ class DeviceSide:
         found = self._minima[0][turn : turn + 1] if least is None else self._word(least)
         self._launch("update", self._n, distance, found, states)
 
-    def forget_minima(self) -> None:
-        """Make ready for the minima of the next rounds, which stay on the device."""
-        self.device.fill(self._minima[0], self._unreached)
-
-    def minima(self) -> Any:
-        """Return the minima of the last rounds: the one read-back of those."""
-        return self.device.download(self._minima[0])
-
     def overflowed(self) -> bool:
         """True if a sum of integers did not fit a word since ``start``."""
         return bool(self.device.read(self.overflow))

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from gpugraph.problems.counter_example import CounterExample
 
 
+AnyDistances = Distances | DistanceMatrix
+
+
 class DistancesFiles(VertexFiles):
     """The part of the problem that writes distances to files, and reads them.
 
@@ -79,7 +82,7 @@ class DistancesFiles(VertexFiles):
         """Return the source of a table's distances."""
         return {"source": _source(graph, columns["distance"], columns.get("predecessor"), path)}
 
-    def write(self, result: Distances | DistanceMatrix, ending: str, stream: IO[bytes]) -> None:
+    def write(self, result: AnyDistances, ending: str, stream: IO[bytes]) -> None:
         """Write distances in the format of an ending.
 
         Raises InputError if a table has no room for distances from several sources.
@@ -104,7 +107,7 @@ class DistancesFiles(VertexFiles):
         rows = {column.name: files.row(arrays[column.name], column.dtype).reshape(shape) for column in present}
         return VertexClaim(None, rows, {"source": sources}, **facts)
 
-    def claim(self, result: Distances | DistanceMatrix) -> VertexClaim:
+    def claim(self, result: AnyDistances) -> VertexClaim:
         """Return distances at hand as if a file had held them."""
         if not isinstance(result, DistanceMatrix):
             return super().claim(result)
@@ -112,7 +115,7 @@ class DistancesFiles(VertexFiles):
         sources = {"source": tuple(result.sources.tolist())}
         return VertexClaim(None, {"distance": result.raw, **before}, sources, vertices=result.graph.vertices)
 
-    def claimed(self, graph: CSRGraph, claim: VertexClaim, path: PathLike) -> Distances | DistanceMatrix:
+    def claimed(self, graph: CSRGraph, claim: VertexClaim, path: PathLike) -> AnyDistances:
         """Return the distances of the graph that a file claims, vertex by vertex."""
         sources = claim.singles.get("source")
         if not isinstance(sources, tuple):
@@ -222,11 +225,11 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         """Return (sources,), the query of an algorithm that answers with a ``DistanceMatrix``."""
         return (tuple(source for (source,) in queries),)
 
-    def query_of(self, result: Distances | DistanceMatrix) -> tuple[Any]:
+    def query_of(self, result: AnyDistances) -> tuple[Any]:
         """Return (source,), or (sources,)."""
         return (tuple(result.sources.tolist()),) if isinstance(result, DistanceMatrix) else (result.source,)
 
-    def work(self, graph: CSRGraph | GraphPart, result: Distances | DistanceMatrix) -> int:
+    def work(self, graph: CSRGraph | GraphPart, result: AnyDistances) -> int:
         """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is.
 
         From several sources that is the sum.
@@ -274,12 +277,12 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
 
     def add_optional_outputs(
         self,
-        result: Distances | DistanceMatrix,
+        result: AnyDistances,
         cell: Any,
         resident: ResidentView | None,
         device: Device,
         progress: Callable[[str], None],
-    ) -> tuple[Distances | DistanceMatrix, float] | None:
+    ) -> tuple[AnyDistances, float] | None:
         """Return the distances with their canonical predecessors, where those are asked for.
 
         A GPU on which the graph lies finds them itself if it can.  Raises InputError if the algorithm's result has
@@ -297,9 +300,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         start = working_seconds()
         return result.with_predecessors(*there), working_seconds() - start
 
-    def reference(
-        self, graph: CSRGraph, query: tuple[Any, ...], result: Distances | DistanceMatrix, by: str = ""
-    ) -> Verdict:
+    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: AnyDistances, by: str = "") -> Verdict:
         """Check a result against the oracle, and against what was published with the graph (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
             return check_each(result, query[0], lambda row: self.reference(graph, (row.source,), row, by))
@@ -307,9 +308,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         published = verify.check_against_published(graph, source, result)
         return with_published(graph, published, lambda: verify.check_against_reference(graph, source, result, by))
 
-    def certificate(
-        self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Distances | DistanceMatrix
-    ) -> Verdict:
+    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: AnyDistances) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
             return check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
@@ -317,9 +316,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return certify_part(graph, int(query[0]), result)
         return verify.check_certificate(graph, int(query[0]), result)
 
-    def counter_example(
-        self, graph: CSRGraph, query: tuple[Any, ...], result: Distances | DistanceMatrix
-    ) -> CounterExample | None:
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: AnyDistances) -> CounterExample | None:
         """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
             drawn = (self.counter_example(graph, (row.source,), row) for row in result)
@@ -327,7 +324,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         return verify.counter_example(graph, int(query[0]), result)
 
     def certificate_on_device(
-        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Distances | DistanceMatrix
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: AnyDistances
     ) -> Verdict | None:
         """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
         if isinstance(result, DistanceMatrix):
