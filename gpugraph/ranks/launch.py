@@ -14,10 +14,11 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import IO
 
 from gpugraph.errors import EXIT_INTERRUPTED
 from gpugraph.host import environment_with_package
@@ -30,30 +31,21 @@ _LOOK_S = 0.02
 
 @dataclass(eq=False)
 class _Child:
-    """A rank as its starter sees it."""
+    """A rank as its starter sees it; ``errors`` is what it wrote to standard error, of rank 0 nothing."""
 
     rank: int
     device: str
     process: subprocess.Popen[bytes]
-    said: list[bytes] = field(default_factory=list)
-    reader: threading.Thread | None = None
+    errors: IO[bytes]
 
-    def listen(self) -> None:
-        """Keep what it says on standard error."""
-
-        def read() -> None:
-            for line in self.process.stderr or ():
-                self.said.append(line)
-
-        if self.process.stderr is not None:
-            self.reader = threading.Thread(target=read, daemon=True)
-            self.reader.start()
+    def said(self) -> str:
+        """Return what it wrote; called when it has ended."""
+        self.errors.seek(0)
+        return self.errors.read().decode("utf-8", "replace")
 
     def last_words(self) -> str:
         """Return why it failed, in its own words."""
-        if self.reader is not None:
-            self.reader.join(1)
-        lines = [line.decode("utf-8", "replace").strip() for line in self.said]
+        lines = [line.strip() for line in self.said().splitlines()]
         own = [line for line in lines if line.startswith("gpugraph: ")]
         text = own[-1].removeprefix("gpugraph: ") if own else next((line for line in reversed(lines) if line), "")
         return text.removeprefix("error: ")
@@ -79,7 +71,7 @@ def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugr
     if line:
         if "--debug" in words:
             for child in children:
-                sys.stderr.write(b"".join(child.said).decode("utf-8", "replace"))
+                sys.stderr.write(child.said())
         print(f"gpugraph: error: {line}", file=sys.stderr, flush=True)
     return code
 
@@ -117,17 +109,17 @@ def _start(devices: Sequence[str], words: Sequence[str], children: list[_Child])
             environment = {**environment_with_package(), RANK: " ".join(joined)}
             if device.startswith(("cpu", "emulated")):  # ranks share the processors
                 environment.setdefault("NUMBA_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // size)))
+            errors = tempfile.TemporaryFile()  # noqa: SIM115  read when all ranks have ended
             process = subprocess.Popen(
                 [sys.executable, *words],
                 stdin=subprocess.DEVNULL,
                 stdout=None if rank == 0 else subprocess.DEVNULL,
-                stderr=None if rank == 0 else subprocess.PIPE,
+                stderr=None if rank == 0 else errors,
                 pass_fds=[lifeline, *numbers.values()],
                 start_new_session=True,
                 env=environment,
             )
-            children.append(_Child(rank, device, process))
-            children[-1].listen()
+            children.append(_Child(rank, device, process, errors))
     finally:
         for pair in pairs.values():
             for one in pair:

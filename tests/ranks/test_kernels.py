@@ -13,9 +13,7 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.open import open_graph
 from gpugraph.problems.sssp import delta_stepping_distributed
 from gpugraph.problems.sssp.delta_stepping_distributed import DeviceSearch, near_bins
-from gpugraph.problems.sssp.delta_stepping_distributed_cpu import _bin
-from gpugraph.problems.sssp.distributed_bins import Widths, bin_of
-from gpugraph.problems.sssp.in_arcs import in_arcs_of
+from gpugraph.problems.sssp.delta_stepping_distributed_cpu import Widths, _bin, bin_of, in_arcs_of
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.part import GraphPart
 from tests.ranks.on_zoo import complaint

@@ -42,19 +42,8 @@ from gpugraph.graph.view import MAX_NARROW_ARCS
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contraction import Subject, part_behind
 from gpugraph.problems.registry import add_algorithm
-from gpugraph.problems.sssp.delta_stepping_distributed_cpu import HostSearch
+from gpugraph.problems.sssp import delta_stepping_distributed_cpu as host
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_bytes, distances_from_words
-from gpugraph.problems.sssp.distributed_bins import (
-    BY_BIN,
-    LEAST_PENDING,
-    NEAR_SHARE,
-    OVERFLOWED,
-    Widths,
-    bins_between,
-    value_of,
-    word_of,
-)
-from gpugraph.problems.sssp.in_arcs import InArcs, in_arcs_of
 from gpugraph.problems.sssp.on_ranks import refuse_wrapped_sums
 from gpugraph.ranks.mapped import GRAIN, MappedBlock, mapped_block
 from gpugraph.ranks.part import GraphPart, require_on_devices
@@ -65,7 +54,7 @@ ARCS_OF_A_THREAD = 8
 """Of a small graph, so that few threads wait for each other."""
 
 
-def search(state: DeviceSearch | HostSearch, clock: Clock, source: int) -> bool:
+def search(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> bool:
     """Find all distances; return False where a sum did not fit."""
     if isinstance(state, DeviceSearch) and state.mapped is not None:
         return search_without_host(state, clock)
@@ -73,12 +62,12 @@ def search(state: DeviceSearch | HostSearch, clock: Clock, source: int) -> bool:
     while True:
         with clock.phase("survey"):
             table = state.survey()
-        overflowed |= bool(table[:, OVERFLOWED].any())
+        overflowed |= bool(table[:, host.OVERFLOWED].any())
         if overflowed and state.bits == 32:
             return False
-        waiting = table[:, BY_BIN:]
+        waiting = table[:, host.BY_BIN :]
         if waiting.any():
-            bins = near_bins(state, waiting.sum(axis=0), ~table[:, LEAST_PENDING])
+            bins = near_bins(state, waiting.sum(axis=0), ~table[:, host.LEAST_PENDING])
             counts = waiting[:, :bins].sum(axis=1).tolist()
             with clock.phase("exchange"):
                 state.gather(bins, counts)
@@ -108,12 +97,12 @@ def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
             state.cross()
 
 
-def near_bins(state: DeviceSearch | HostSearch, waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
+def near_bins(state: DeviceSearch | host.HostSearch, waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
     """Return how many of the nearest bins are near: a width from the least distance on, and a share of all vertices."""
     upto = np.cumsum(waiting)
     share = state.part.vertices // state.widths.share if state.widths.share else 0
     wanted = min(max(share, 1), int(upto[-1]))
-    nearest = value_of(least.min(), state.part.weight_dtype)
+    nearest = host.value_of(least.min(), state.part.weight_dtype)
     to_width: int = state.bins_to(nearest + state.widths.delta)
     return max(int(np.searchsorted(upto, wanted)) + 1, to_width)
 
@@ -127,11 +116,11 @@ class DeviceSearch(Arrays):
 
     mapped: MappedBlock | None = None
 
-    def __init__(self, part: GraphPart, device: Device, widths: Widths):
+    def __init__(self, part: GraphPart, device: Device, widths: host.Widths):
         self.part, self.widths, self.block = part, widths, FILE["MOST_BLOCK"]
         self.comm = comm_for(part.comm, device)
         self.pulls = not part.directed and widths.horizon < math.inf
-        turned = in_arcs_of(part, widths.horizon) if part.directed else None
+        turned = host.in_arcs_of(part, widths.horizon) if part.directed else None
         self.arcs = part.own_arcs if turned is None else len(turned.heads)
         table, narrow = self._arrays(), widths_of(part.weight_dtype)[0]
         needed = part.bytes_to_place(device) + needs(table) + needs(self._words(64)) + needs(self._turned_arrays())
@@ -144,7 +133,7 @@ class DeviceSearch(Arrays):
 
     def _arrays(self) -> ArrayTable:
         """Return the arrays of a rank whatever the width of distances."""
-        width = BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": 64})
+        width = host.BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": 64})
         return {
             "pending": (self.part.rows // 32 + 1, np.uint32),
             "hub_entry": (self._hubs, np.int32),
@@ -178,7 +167,7 @@ class DeviceSearch(Arrays):
             "weights": (arcs, np.dtype(unsigned(self.part.weight_dtype))),
         }
 
-    def _turn(self, targets: Array, weights: Array, bits: int) -> InArcs:
+    def _turn(self, targets: Array, weights: Array, bits: int) -> host.InArcs:
         """Return the rows by head of a graph that has both arcs of every edge, made on the device."""
         device, n, arcs = self.device, np.int32(self.part.rows), np.int64(self.arcs)
         left = device.full(self.part.vertices, 0, np.uint32)
@@ -188,7 +177,7 @@ class DeviceSearch(Arrays):
         made = {name: device.empty(count, dtype) for name, (count, dtype) in self._turned_arrays().items()}
         device.copy(made["offsets"], device.upload(offsets))
         device.fill(made["light"], 0)
-        turned = InArcs(**made)
+        turned = host.InArcs(**made)
         own = (self.own_offsets, targets, weights, self._word(self.widths.horizon, bits))
         if self.arcs:
             filled = (turned.offsets, left, turned.light, turned.heads, turned.weights)
@@ -197,7 +186,7 @@ class DeviceSearch(Arrays):
         return turned
 
     def _word(self, value: float, bits: int) -> Any:
-        return np.dtype(f"uint{bits}").type(word_of(value, self.part.weight_dtype, bits))
+        return np.dtype(f"uint{bits}").type(host.word_of(value, self.part.weight_dtype, bits))
 
     def start(self, source: int, bits: int) -> None:
         """Forget all distances but the source's, held in so many bits from now on."""
@@ -211,7 +200,7 @@ class DeviceSearch(Arrays):
                     setattr(self, name, device.empty(count, dtype))
             self.bits = bits
             self.kernels = load_kernels(self.arcs, part.weight_dtype, device, bits)
-            bins = BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": bits})
+            bins = host.BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": bits})
             self.table = self.tables[: part.comm.size * bins]
             self.own_table = self.table[self.comm.rank * bins : (self.comm.rank + 1) * bins]
         self.horizon, self.base = self._word(self.widths.horizon, bits), self._word(0, bits)
@@ -269,7 +258,7 @@ class DeviceSearch(Arrays):
         self.launch("survey", self.pending.size, *what, self.control, self.hub_pieces, self.own_table)
         self.comm.all_reduce(self.table, "sum")
         table: NDArray[np.uint64] = device.download(self.table).reshape(ranks, -1)
-        self.surveyed, least = self.base, (~table[:, LEAST_PENDING]).min()
+        self.surveyed, least = self.base, (~table[:, host.LEAST_PENDING]).min()
         if least < self.unreached:
             self.base = self.base.dtype.type(least)  # nothing will ever be nearer
         return table
@@ -277,7 +266,7 @@ class DeviceSearch(Arrays):
     def bins_to(self, distance: float) -> int:
         """Return how many bins begin before a distance."""
         weights = self.part.weight_dtype
-        return bins_between(value_of(self.surveyed, weights), distance, self.widths, weights, self.bits)
+        return host.bins_between(host.value_of(self.surveyed, weights), distance, self.widths, weights, self.bits)
 
     def gather(self, bins: int, counts: list[int]) -> None:
         """Put the pending vertices of the first bins into one list of all ranks, so many from each; a collective."""
@@ -394,17 +383,17 @@ def compile_(subject: Subject, device: Device, *, delta: float = 0.0) -> None:
             load_kernels(part.own_arcs, part.weight_dtype, device, bits)
 
 
-def prepare(subject: Subject, device: Device, *, delta: float = 0.0) -> DeviceSearch | HostSearch:
+def prepare(subject: Subject, device: Device, *, delta: float = 0.0) -> DeviceSearch | host.HostSearch:
     """Return the vertices of this rank.  Raises InputError if ``delta`` is negative or not finite."""
     if not (math.isfinite(delta) and delta >= 0):
         raise InputError(f"option 'delta' is {delta}", remedy="give a positive width, or 0 to have it chosen")
     part = part_behind(subject)
     if device.kind != "cpu":
-        return DeviceSearch(part, device, Widths.of(part, delta, NEAR_SHARE))
-    return HostSearch(part, Widths.of(part, delta, 0))
+        return DeviceSearch(part, device, host.Widths.of(part, delta, host.NEAR_SHARE))
+    return host.HostSearch(part, host.Widths.of(part, delta, 0))
 
 
-def run(state: DeviceSearch | HostSearch, clock: Clock, source: int) -> bool:
+def run(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> bool:
     """Find the distances; returns whether a sum of 64 bits overflowed on some rank."""
     for bits in widths_of(state.part.weight_dtype):
         state.start(source, bits)
@@ -413,7 +402,7 @@ def run(state: DeviceSearch | HostSearch, clock: Clock, source: int) -> bool:
     return True
 
 
-def fetch(state: DeviceSearch | HostSearch, overflowed: bool) -> tuple[NDArray[Any], bool]:
+def fetch(state: DeviceSearch | host.HostSearch, overflowed: bool) -> tuple[NDArray[Any], bool]:
     """Copy the words of this rank's vertices to the host."""
     return state.own_words(), overflowed
 
@@ -424,7 +413,7 @@ def digest(raw: tuple[NDArray[Any], bool]) -> str:
     return f"{array_digest(words)} {words.dtype} {overflowed}"
 
 
-def finish(state: DeviceSearch | HostSearch, raw: tuple[NDArray[Any], bool], source: int) -> Distances:
+def finish(state: DeviceSearch | host.HostSearch, raw: tuple[NDArray[Any], bool], source: int) -> Distances:
     """Return the distances of all vertices; a collective.
 
     Raises InputError if a vertex can be reached only by paths longer than 64 bits hold.

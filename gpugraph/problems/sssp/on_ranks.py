@@ -7,7 +7,6 @@ from nearer vertices show themselves; those between equal distances are followed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sources import DEFAULT, resolve_sources
 from gpugraph.problems.sssp.arcs import Arcs, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
@@ -27,8 +25,8 @@ from gpugraph.ranks.transports import comm_for
 _NO_TAIL = np.uint64(2**64 - 1)
 
 
-class _Degrees:
-    """What sources are chosen from: the vertices, and their degrees once somebody asks."""
+class Degrees:
+    """What sources are chosen from: the vertices of all ranks, and their degrees; the first look is a collective."""
 
     vertex_names = None
 
@@ -37,22 +35,8 @@ class _Degrees:
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
+        """(n,) out-degrees of all vertices."""
         return np.concatenate(self._part.comm.all_gather_v(self._part.degrees))
-
-
-def _of_greatest_degree(part: GraphPart) -> int:
-    """Return the first vertex of greatest out-degree; a collective."""
-    v = int(np.argmax(part.degrees)) if part.rows else 0
-    greatest = part.comm.all_gather_object((int(part.degrees[v]), -v - part.first) if part.rows else (-1, 0))
-    return -int(max(greatest)[1])
-
-
-def sources_in(part: GraphPart, parameters: Mapping[str, Any]) -> list[int]:
-    """Return the sources that ``parameters`` ask for, the same on all ranks; a collective."""
-    if parameters.get("source") in (None, DEFAULT) and part.vertices:
-        return [_of_greatest_degree(part)]
-    graph: Any = _Degrees(part)
-    return resolve_sources(graph, parameters)
 
 
 def certify_part(part: GraphPart, source: int, result: Distances) -> Verdict:

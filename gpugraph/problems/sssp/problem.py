@@ -28,7 +28,7 @@ from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
-from gpugraph.problems.sssp.on_ranks import certify_part, sources_in
+from gpugraph.problems.sssp.on_ranks import Degrees, certify_part
 from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.vertex_files import FileColumn, VertexClaim, VertexFiles
 from gpugraph.quantities import duration
@@ -218,8 +218,8 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         """Return a (source,) for each run that ``parameters`` ask for (see ``problems/sources.py``); InputError
         if there is none.
         """
-        found = sources_in(graph, parameters) if isinstance(graph, GraphPart) else resolve_sources(graph, parameters)
-        return [(source,) for source in found]
+        whole: Any = Degrees(graph) if isinstance(graph, GraphPart) else graph
+        return [(source,) for source in resolve_sources(whole, parameters)]
 
     def batch(self, queries: Sequence[tuple[int]]) -> tuple[tuple[int, ...]]:
         """Return (sources,), the query of an algorithm that answers with a ``DistanceMatrix``."""
