@@ -62,7 +62,9 @@ def around(
     is, ``note`` what the answer says of a vertex, and whether that is wrong.
     """
     whole = graph.vertices <= MOST_VERTICES and graph.arcs <= 2 * MOST_EDGES
-    path = list(core) if whole else _shortened(core, faults)
+    # Of a long path its ends, its faults, and as many of its other vertices, the last first, as there is room for.
+    kept = list(dict.fromkeys([core[0], core[-1], *list(faults)[:4], *reversed(core)]))[:_NEAR]
+    path = list(core) if whole else [v for v in core if v in kept]
     chosen = list(range(graph.vertices)) if whole else _with_neighbours(graph, path)
     place = {v: i for i, v in enumerate(chosen)}
     on_path = {frozenset(pair) for pair in pairwise(core)}
@@ -92,13 +94,6 @@ def around(
         bool(graph.directed),
         whole,
     )
-
-
-def _shortened(core: Sequence[int], faults: Sequence[int]) -> list[int]:
-    """Return a path's ends, its faults, and as many of its other vertices, the last first, as there is room for."""
-    kept = dict.fromkeys([core[0], core[-1], *list(faults)[:4], *reversed(core)])
-    chosen = set(list(kept)[:_NEAR])
-    return [v for v in core if v in chosen]
 
 
 def _with_neighbours(graph: CSRGraph, path: Sequence[int]) -> list[int]:

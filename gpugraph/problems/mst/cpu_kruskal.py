@@ -60,7 +60,8 @@ def kruskal(view: GraphView, clock: Clock) -> Forest:
     trees.solve(*light)
     if pivot < heaviest:
         with clock.phase("filter"):
-            trees.flatten()
+            while not np.array_equal(above := trees.parent[trees.parent], trees.parent):
+                trees.parent[:] = above  # in the end every vertex is linked to its root
             heavy = trees.edges_between(pivot + keys.dtype.type(1), heaviest)
         trees.solve(*heavy)
     return Forest.of(graph, np.concatenate([*trees.chosen, np.zeros(0, np.int64)]))
@@ -122,14 +123,6 @@ class _Trees:
         ends = in_threads(partial(_edges_between, graph, (lowest, highest), (tails, edges)), rows)
         pieces = [slice(int(self.graph.offsets[rows[i][0]]), end) for i, end in enumerate(ends)]
         return np.concatenate([tails[p] for p in pieces]), np.concatenate([edges[p] for p in pieces])
-
-    def flatten(self) -> None:
-        """Link every vertex to its root."""
-        while True:
-            above = self.parent[self.parent]
-            if np.array_equal(above, self.parent):
-                return
-            self.parent[:] = above
 
 
 def _lighter_half(keys: Keys) -> NDArray[np.bool_]:

@@ -127,7 +127,8 @@ def scan_then_propagate(state: State, clock: Clock) -> None:
         state.scan_ranges(arrays[top], lengths[top], 1, exclusive=True)
     with clock.phase("downsweep"):
         for level in reversed(range(top)):
-            state.propagate(arrays[level][1], lengths[level], state.levels[level])
+            n = lengths[level]
+            state.launch("propagate", state.tiles_of(n), np.int64(n), arrays[level][1], state.levels[level])
 
 
 # ------------------------------------------------------------------ what a driver offers

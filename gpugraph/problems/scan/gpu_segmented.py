@@ -16,7 +16,7 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.errors import InputError
-from gpugraph.problems.algorithm import InputSizes, Option
+from gpugraph.problems.algorithm import Option
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import VECTORS, WAKING_READS, Run, scan_algorithm
 from gpugraph.problems.scan.scanned import Scanned
@@ -144,11 +144,6 @@ def run(state: State, clock: Clock) -> Run:
     return Run((state.minima, state.index), watch)
 
 
-def minimum_bytes(sizes: InputSizes) -> int:
-    """Return what one pass reads and writes: elements and heads, minima and positions."""
-    return sizes.arcs * (2 * sizes.weight_bytes + 1 + sizes.index_bits // 8)
-
-
 scan_algorithm(
     "segmented-min",
     summary="minima of segments with their positions: reduce-then-scan with flags as bytes or in the top bit",
@@ -163,5 +158,6 @@ scan_algorithm(
         Option("flags", str, "bytes", "heads of segments: a byte each, or in the top bit", ("bytes", "top-bit")),
         Option("vectors", int, 2, VECTORS, (1, 2, 4)),
     ),
-    minimum_bytes=minimum_bytes,
+    # Elements and heads are read once, minima and positions written.
+    minimum_bytes=lambda sizes: sizes.arcs * (2 * sizes.weight_bytes + 1 + sizes.index_bits // 8),
 )

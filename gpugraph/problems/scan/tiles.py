@@ -113,10 +113,6 @@ class Tiles:
             args += [np.int32(name in sums), sums.get(name, arrays[1])]
         self.launch("tiles", blocks, *args)
 
-    def propagate(self, target: Array, n: int, prefixes: Array) -> None:
-        """Add to every tile the sum of what precedes it."""
-        self.launch("propagate", self.tiles_of(n), np.int64(n), target, prefixes)
-
 
 class OffsetScan(Tiles):
     """Exclusive sums of ``most`` counts at most, uint32 or uint64, for algorithms that need offsets."""

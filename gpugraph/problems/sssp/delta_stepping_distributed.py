@@ -91,7 +91,9 @@ def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
         if not state.within:
             clock.count("rounds", plan["ROUNDS_DONE"])
             clock.count("entries", plan["ENTRIES"])
-            state.comm.bytes_sent += state.bytes_of(plan["ROUNDS_DONE"], plan["SENT"])
+            entry_words = FILE.constant("ENTRY_WORDS", {"DISTANCE_BITS": state.bits})
+            words = plan["ROUNDS_DONE"] * len(state.own_table) + plan["SENT"] * entry_words
+            state.comm.bytes_sent += 8 * words * (state.comm.size - 1)
             return not plan["DID_NOT_FIT"]
         with clock.phase("cross"):
             state.cross()
@@ -297,11 +299,6 @@ class DeviceSearch(Arrays):
         rest = (self.entries, whole, *self._graph(), self.horizon, *lowered, *self._put_aside())
         self.launch("relax", 32 * self.count, np.uint32(self.count), *rest)
         self.launch("relax_hubs", self.device.multiprocessors * 4 * self.block, *rest)
-
-    def bytes_of(self, rounds: int, entries: int) -> int:
-        """Return what this rank has sent to others in so many rounds with so many of its entries in them."""
-        words = rounds * len(self.own_table) + entries * FILE.constant("ENTRY_WORDS", {"DISTANCE_BITS": self.bits})
-        return 8 * words * (self.comm.size - 1)
 
     def _tell(self, clock: Clock, spent: Sequence[int]) -> None:
         """Add to a clock the nanoseconds that the first block has spent in each step since the last time."""

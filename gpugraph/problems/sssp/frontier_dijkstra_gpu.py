@@ -49,20 +49,16 @@ class DeviceSide:
         self._grid = covering_grid(device, view.vertices, self._block)
         self._graph: tuple[Any, ...] = (view.offsets, view.targets, view.weights)
         self._kernels: dict[str, Kernel] = {}
-        if cells is not None:
-            self._graph = (self._matrix(cells),)
+        if cells is not None:  # the adjacency matrix is made on the device
+            matrix = device.full(cells.vertices**2, cells.no_arc, cells.dtype)
+            self._kernels = self.load(cells.dtype.itemsize * 8)
+            grid = covering_grid(device, cells.vertices * LISTS["WARP"], self._block)
+            self._launch("write", self._n, *self._graph, matrix, grid=grid)
+            self._graph = (matrix,)
         elif strategy.pulls_on(GPU) and view.host.graph.directed:
             rows = predecessors(view.host.graph)
             arrays = (rows.offsets.astype(view.index_dtype), rows.targets, rows.weights.view(view.weights.dtype))
             self._graph = tuple(device.upload(device.stage(array)) for array in arrays)
-
-    def _matrix(self, cells: Cells) -> Array:
-        """Return the adjacency matrix, made on the device."""
-        matrix = self.device.full(cells.vertices**2, cells.no_arc, cells.dtype)
-        self._kernels = self.load(cells.dtype.itemsize * 8)
-        grid = covering_grid(self.device, cells.vertices * LISTS["WARP"], self._block)
-        self._launch("write", self._n, *self._graph, matrix, grid=grid)
-        return matrix
 
     def load(self, bits: int) -> dict[str, Kernel]:
         """Return the kernels of this side's steps for distances of ``bits``, compiled if need be."""

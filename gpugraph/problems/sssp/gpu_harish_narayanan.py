@@ -26,7 +26,6 @@ from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm, find_algorithm
 from gpugraph.problems.sssp.distances import (
     DISTANCE_SETS,
-    Distances,
     distance_bytes,
     distance_types,
     distances_from_words,
@@ -110,11 +109,6 @@ def search(state: State, clock: Clock, source: int) -> None:
             return
 
 
-def finish(state: State, words: np.ndarray[Any, Any], source: int) -> Distances:
-    """Return the costs as distances in the graph's own type."""
-    return distances_from_words(state.view.host.graph, source, words, bool(state.device.read(state.overflow)))
-
-
 add_algorithm(
     "sssp",
     "harish-narayanan",
@@ -124,7 +118,9 @@ add_algorithm(
     section="shortest paths; refuted by Martín, Torres, Gavilanes 2009, 4.3",
     prepare=State,
     run=run,
-    finish=finish,
+    finish=lambda state, words, source: distances_from_words(
+        state.view.host.graph, source, words, bool(state.device.read(state.overflow))
+    ),
     compile=load_kernels,
     trusted=False,
     minimum_bytes=distance_bytes,

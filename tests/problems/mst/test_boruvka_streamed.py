@@ -22,6 +22,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.mst.gpu_boruvka_streamed import plan
+from gpugraph.problems.mst.gpu_forest import fetch_forest
 from gpugraph.problems.mst.streamed_edges import NAMES, canonical_edges, split_edges
 from tests.cli.runner import refuse
 from tests.emulator.compiler import needs_compiler
@@ -36,7 +37,7 @@ INT32 = np.dtype(np.int32)
 
 
 def forest_of(state: Any, clock: Any = None) -> Any:
-    return streamed.finish(state, streamed.fetch(state, streamed.run(state, clock or NullClock())))
+    return streamed.finish(state, fetch_forest(state, streamed.run(state, clock or NullClock())))
 
 
 # ------------------------------------------------------------------ parts
