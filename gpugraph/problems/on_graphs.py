@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import GraphFormatError, InputError, missing_packages_named
+from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, missing_packages_named
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize, verdict_of
 
 if TYPE_CHECKING:
@@ -70,14 +70,14 @@ class OnGraphs(OneQuery):
     """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
 
     cheaper_check = "certificate"
+    counted = "undirected edges"
+    definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
+    certify: Callable[..., Verdict] | None = None
+    """``certify(view, device, *query, result)`` checks a result where the graph lies, or raises OutOfMemory."""
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text may name a graph, and no array."""
         return not source.startswith("array:") and not source.endswith(".npy")
-
-    def size(self, source: str, weights: str) -> InputSize:
-        """Return the size of the graph that a file or a spec will give."""
-        return size_of(source, weights)
 
     def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
         """Return the sizes that a graph's view will have; ``compress`` is not foreseen to save anything."""
@@ -89,10 +89,6 @@ class OnGraphs(OneQuery):
         arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes
         nbytes = index_bits // 8 * (size.vertices + 1) + size.arcs * arc_bytes
         return ViewSize(size.vertices, size.arcs, index_bits, weight_bytes, nbytes)
-
-    def series(self, source: str) -> str:
-        """Return a spec with what makes it large left open; a file's path."""
-        return series_of(source)
 
     def open(
         self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
@@ -123,6 +119,29 @@ class OnGraphs(OneQuery):
         from gpugraph.graph.view import make_resident
 
         return make_resident(view, device)
+
+    def certificate_on_device(
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
+    ) -> Verdict | None:
+        """Check a result on the device; None if the view has preparations that matter, or there is no room."""
+        if self.certify is None or not self.suits(view):
+            return None
+        try:
+            return self.certify(view, device, *query, result)
+        except OutOfMemory:
+            return None
+
+    def suits(self, view: ResidentView) -> bool:
+        """Tell whether ``certify`` can check results on a view."""
+        return not view.host.preparations
+
+    def size(self, source: str, weights: str) -> InputSize:
+        """Return the size of the graph that a file or a spec will give."""
+        return size_of(source, weights)
+
+    def series(self, source: str) -> str:
+        """Return a spec with what makes it large left open; a file's path."""
+        return series_of(source)
 
 
 @lru_cache(maxsize=4096)

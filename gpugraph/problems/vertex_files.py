@@ -107,15 +107,12 @@ class VertexFiles:
 
     def write(self, result: Any, ending: str, stream: IO[bytes]) -> None:
         """Write a result in the format of an ending."""
-        graph = result.graph
-        present = [column for column in self.file_columns if getattr(result, column.attribute) is not None]
+        graph, claim = result.graph, self.claim(result)
         if ending == ".npz":
-            singles = {name: getattr(result, name) for name in self.file_singles}
-            columns = {column.name: getattr(result, column.attribute) for column in present}
-            files.write_npz(stream, self.name, graph, **singles, **columns)
+            files.write_npz(stream, self.name, graph, **claim.singles, **claim.columns)
             return
         own = {} if graph.printed_names is None else {"name": graph.printed_names}
-        columns = {column.name: self.in_table(result, column) for column in present}
+        columns = {one.name: self.in_table(result, one) for one in self.file_columns if one.name in claim.columns}
         files.write_csv({"vertex": np.arange(graph.vertices), **columns, **own}, stream)
 
     def read(self, content: bytes, path: PathLike) -> VertexClaim | None:

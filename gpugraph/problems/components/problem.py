@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems import Column, result_column
@@ -19,8 +18,6 @@ from gpugraph.problems.vertex_files import FileColumn, VertexFiles
 from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
-    from gpugraph.devices.base import Device
-    from gpugraph.graph.view import ResidentView
     from gpugraph.problems.contract import Graph
     from gpugraph.problems.counter_example import CounterExample
 
@@ -33,8 +30,7 @@ class ConnectedComponents(VertexFiles, ByPeers, OnGraphs):
     file_columns = (FileColumn("component", "labels", vertices=True),)
     name = "components"
     title = "Connected components"
-    counted = "undirected edges"
-    definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
+    certify = staticmethod(verify.certify)
     command = COMMAND
     columns: tuple[Column, ...] = (
         result_column("components"),
@@ -72,17 +68,6 @@ class ConnectedComponents(VertexFiles, ByPeers, OnGraphs):
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> CounterExample | None:
         """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
         return verify.counter_example(graph, result)
-
-    def certificate_on_device(
-        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Components
-    ) -> Verdict | None:
-        """Make the same checks on the device; None if there is no room."""
-        if view.host.preparations:
-            return None
-        try:
-            return verify.certify(view, device, result)
-        except OutOfMemory:
-            return None
 
 
 PROBLEM: Problem = ConnectedComponents()

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems import Column, result_column
@@ -27,7 +27,6 @@ from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
-    from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
     from gpugraph.problems.contract import Graph
     from gpugraph.problems.counter_example import CounterExample
@@ -192,8 +191,7 @@ class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
 
     name = "mst"
     title = "Minimum spanning forest"
-    counted = "undirected edges"
-    definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
+    certify = staticmethod(certify)
     command = COMMAND
     columns: tuple[Column, ...] = (
         result_column("total_weight"),
@@ -243,16 +241,9 @@ class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
         """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
         return counter_example(graph, result)
 
-    def certificate_on_device(
-        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Forest
-    ) -> Verdict | None:
-        """Make the same checks on the device; None if the view's arcs are rearranged or there is no room."""
-        if view.edge_ids is not None or view.compressed is not None:
-            return None
-        try:
-            return certify(view, device, result)
-        except OutOfMemory:
-            return None
+    def suits(self, view: ResidentView) -> bool:
+        """Tell whether the view's arcs are where they were; ranks in place of weights will do."""
+        return view.edge_ids is None and view.compressed is None
 
 
 PROBLEM: Problem = MinimumSpanningForest()

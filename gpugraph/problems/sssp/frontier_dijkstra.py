@@ -159,6 +159,8 @@ def finish(state: State, words: NDArray[Any], source: int) -> Distances:
 _PUSH, _PULL = "each frontier vertex relaxes its successors", "each unresolved vertex looks at its predecessors"
 _NO_ATOMIC = "wrong on purpose: the minimum without an atomic loses updates"
 
+_CACHES = "u-gpu with offsets through shared memory and flags through the read-only cache"
+_CHUNKS = "adjacency matrix, chunks of the frontier through shared memory"
 _VARIANTS = (
     # name, relax, on, minimum, update on
     ("dijkstra push gpu atomic gpu", "4: F-GPU", "compound frontier: relax with atomicMin, minimum, update"),
@@ -169,17 +171,11 @@ _VARIANTS = (
     ("u-hybrid-3 pull gpu cpu gpu", "4.1: U-H3", "hybrid: relax and update on the GPU, minimum on the CPU"),
     ("u-gpu pull gpu one-pass gpu", "4.1: U-GPU", f"compound frontier without atomics: {_PULL}"),
     ("u-gpu-2min pull gpu two-pass gpu", "4.1: U-GPU+2min", "u-gpu with a second pass of the minimum"),
-    (
-        *("u-gpu-plus pull-plus gpu one-pass gpu", "4.2: U-GPU-PLUS"),
-        "u-gpu with offsets through shared memory and flags through the read-only cache",
-    ),
+    ("u-gpu-plus pull-plus gpu one-pass gpu", "4.2: U-GPU-PLUS", _CACHES),
     ("f-gpu-no-atomic push gpu atomic gpu", "4.1: F-GPU-no-atomic", f"{_NO_ATOMIC}; shows what they cost"),
     ("matrix-u-cpu pull cpu cpu cpu", "5: U-CPU", f"adjacency matrix on one CPU thread: {_PULL}"),
     ("matrix-f-cpu push cpu cpu cpu", "5: F-CPU", f"adjacency matrix on one CPU thread: {_PUSH}"),
-    (
-        *("matrix-u-gpu pull gpu atomic gpu", "5: U-GPU"),
-        f"adjacency matrix, chunks of the frontier through shared memory: {_PULL}",
-    ),
+    ("matrix-u-gpu pull gpu atomic gpu", "5: U-GPU", f"{_CHUNKS}: {_PULL}"),
     ("matrix-f-gpu push gpu atomic gpu", "5: F-GPU", f"adjacency matrix, tiles through shared memory: {_PUSH}"),
     ("matrix-f-gpu-no-atomic push gpu atomic gpu", "5: F-GPU-no-atomic", f"adjacency matrix, {_NO_ATOMIC}"),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import working_seconds
-from gpugraph.errors import GpuGraphWarning, InputError, OutOfMemory
+from gpugraph.errors import GpuGraphWarning, InputError
 from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_threads
@@ -174,6 +174,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
 
     name = "sssp"
     title = "Shortest paths"
+    certify = staticmethod(verify.certify)
     query_fields: tuple[str, ...] = ("source",)
     command = COMMAND
     demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {"race": show_race}
@@ -327,16 +328,10 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: AnyDistances
     ) -> Verdict | None:
         """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
-        if isinstance(result, DistanceMatrix):
-            return check_each(
-                result, query[0], lambda row: self.certificate_on_device(view, device, (row.source,), row)
-            )
-        if view.host.preparations:
-            return None
-        try:
-            return verify.certify(view, device, int(query[0]), result)
-        except OutOfMemory:
-            return None
+        if not isinstance(result, DistanceMatrix):
+            return super().certificate_on_device(view, device, query, result)
+        check = super().certificate_on_device
+        return check_each(result, query[0], lambda row: check(view, device, (row.source,), row))
 
 
 def _tell_reached(result: object) -> None:
