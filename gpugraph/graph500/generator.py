@@ -221,10 +221,7 @@ def save(tuples: Tuples, path: Path, device: Device | None) -> None:
 
 
 def load(scale: int, path: Path, device: Device | None, part: tuple[int, int] = (0, 1)) -> Tuples:
-    """Read such an edge list, or on the host the share of a rank; see ``generate``.
-
-    Raises InputError if a file is missing, or has not the size that the scale asks for.
-    """
+    """Read such an edge list, or a rank's share; see ``generate``.  Raises InputError for a missing or another size."""
     count, arrays = EDGE_FACTOR << scale, list[Array]()
     first, last = share_of(scale, part)
     for file, each, dtype in ((path, 3, np.uint32), (weights_file(path), 1, np.float32)):

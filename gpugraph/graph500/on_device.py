@@ -48,10 +48,7 @@ def possible_widths(tuples: int) -> set[int]:
 
 
 class DeviceMachine:
-    """The benchmark on a device that holds the tuples; see ``Machine``.
-
-    ``index_bits`` is the width of an arc's position, None for what so many arcs need.
-    """
+    """The benchmark on a device that holds the tuples, positions of arcs having ``index_bits``; see ``Machine``."""
 
     def __init__(self, tuples: Tuples, device: Device, index_bits: int | None = None):
         self.tuples, self.device, self.bits = tuples, device, index_bits

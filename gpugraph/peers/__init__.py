@@ -23,10 +23,7 @@ _COMMANDS: dict[str, CommandPeer] = {}
 
 
 def register_commands(tables: Mapping[str, Any], where: str = "") -> None:
-    """Make the commands of tables ``[peer.NAME]``, read already or not, known in this process instead of those before.
-
-    Raises InputError for a bad table, which names ``where``.
-    """
+    """Let commands of tables ``[peer.NAME]`` replace those known; raise InputError, naming ``where``, for a bad one."""
     ready = {name: table for name, table in tables.items() if isinstance(table, CommandPeer)}
     parsed = parse_commands({name: table for name, table in tables.items() if name not in ready}, where)
     _COMMANDS.clear()

@@ -132,10 +132,7 @@ def _fill(word: str, values: Mapping[str, str]) -> str:
 
 
 def read_tables(text: str) -> dict[str, Any]:
-    """Return the tables that ``--peer-command`` names: those of a TOML file's ``[peer.NAME]``, or one in one line.
-
-    Raises InputError for no such file, no TOML, or a bad table.
-    """
+    """Return the tables ``[peer.NAME]`` of a TOML file, or the one in the text; raise InputError for a bad one."""
     where = text if text.endswith(".toml") else "--peer-command"
     try:
         if text.endswith(".toml"):
@@ -154,9 +151,8 @@ def read_tables(text: str) -> dict[str, Any]:
 
 
 def parse_commands(tables: Mapping[str, Any], where: str = "") -> dict[str, CommandPeer]:
-    """Return the commands of the tables ``[peer.NAME]``, as TOML gives them.
-
-    Raises InputError where a key is unknown, missing or not what it should be; it names ``where``, table and key.
+    """Return the commands of tables ``[peer.NAME]``; raise InputError that names ``where``, table and key for a
+    bad one.
     """
     found = {}
     for name, table in tables.items():

@@ -146,10 +146,7 @@ class ResultFile:
         return numbers
 
     def columns(self, known: Set[str] = frozenset()) -> list[Any]:
-        """Return the columns as Arrow arrays of text; none of an empty file.  ``known`` words are no header.
-
-        Raises PeerThrew if there is no such file, or its lines are no table.
-        """
+        """Return the columns as Arrow texts, none if empty; ``known`` are no headers; PeerThrew for no such file."""
         import pyarrow as pa
 
         from gpugraph.problems.result_files import text_table

@@ -120,9 +120,8 @@ class CugraphGraph:
     """
 
     def __init__(self, graph: CSRGraph, threads: int, method: str, *, renumber: bool = True) -> None:
-        """Copy the graph; ``renumber`` lets cuGraph number the vertices anew by descending degree.
-
-        Raises PeerRefused if it has 2^31 vertices, or weights that cannot be held exactly.
+        """Copy the graph, vertices numbered by degree if ``renumber``; raise PeerRefused if it cannot hold it
+        exactly.
         """
         import cupy
         import pylibcugraph
@@ -195,9 +194,8 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def edge_columns(graph: CSRGraph) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return (k,) int64 tails, (k,) int64 heads and (k,) weights in their own dtype.
-
-    They are every edge of an undirected graph once (tail < head), else every arc.
+    """Return (k,) int64 tails and heads, and weights: edges of an undirected graph once (tail < head), else all
+    arcs.
     """
     tails = np.repeat(np.arange(graph.vertices, dtype=np.int64), graph.degrees)
     heads = graph.targets.astype(np.int64)

@@ -56,10 +56,7 @@ class Option:
     choices: tuple[Any, ...] | None = None
 
     def parse(self, given: object) -> object:
-        """Return the value of a text, or a value of Python's as the option's type.
-
-        Raises InputError if it is not of the option's type or not among its choices.
-        """
+        """Return a text or a value of Python's as the option's type; raise InputError if it is none of the choices."""
         import numpy as np
 
         kinds = {bool: (bool, np.bool_), int: (int, np.integer), float: (int, float, np.integer, np.floating)}

@@ -218,10 +218,7 @@ class Problem(Protocol):
         """Tell whether a text may name an input of this problem; whether it does, only opening it tells."""
 
     def size(self, source: str, weights: str) -> InputSize:
-        """Return the size of what a file or a spec will give, with these weights.
-
-        Raises InputError for a bad spec, no such file, or a damaged one.
-        """
+        """Return the size of what a file or a spec will give, with these weights; raise InputError if there is none."""
 
     def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
         """Return the sizes that the view of an input of that size will have after the preparations."""
@@ -349,16 +346,10 @@ class SolvedByPeers(Protocol):
         """
 
     def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
-        """Return the whole answer that a program wrote to a ``gpugraph.peers.graph_files.ResultFile``.
-
-        Raises PeerThrew if there is no such file, or it holds no answer.
-        """
+        """Return the answer in a ``gpugraph.peers.graph_files.ResultFile``; raise PeerThrew if there is none."""
 
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
-        """Return the figure of the right answer: by the oracle (reference), or by a certificate of our own.
-
-        Raises VerificationFailed if the certificate of our own answer does not hold.
-        """
+        """Return the figure of the right answer by the oracle (reference), or by an answer of our own, certified."""
 
 
 @runtime_checkable

@@ -93,9 +93,8 @@ class OnGraphs(OneQuery):
     def open(
         self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
     ) -> CSRGraph:
-        """Return the graph, ``load``, ``build`` and ``check`` timed by ``clock``; ``device`` makes it if it can.
-
-        Raises InputError for nothing of that kind, or a damaged one.
+        """Return the graph, timed by ``clock``, made by ``device`` if it can; raise InputError for no or a
+        damaged one.
         """
         from gpugraph.graph.open import open_graph
 
@@ -146,10 +145,7 @@ class OnGraphs(OneQuery):
 
 @lru_cache(maxsize=4096)
 def size_of(graph: str, weights: str = "file") -> InputSize:
-    """Return the size of what a file or a spec will give.
-
-    Raises InputError for a bad spec, no such file, or a damaged .csr.
-    """
+    """Return the size of what a file or a spec will give; raise InputError for none, or a damaged .csr."""
     from gpugraph.graph.datasets.registry import find, is_dataset
     from gpugraph.graph.datasets.store import cached, local_csr
     from gpugraph.graph.spec import is_spec, parse_spec

@@ -253,10 +253,7 @@ def is_file(name: str) -> bool:
 
 
 def load_plugin(text: str, problem: str, device_kind: str) -> Algorithm:
-    """Return the algorithm that ``FILE.py[:OBJECT]`` names (OBJECT is ``driver`` if not given).
-
-    Raises InputError for no such file or object, an error in it, or one not for this problem or device.
-    """
+    """Return the algorithm that ``FILE.py[:OBJECT]`` names, ``driver`` by default; raise InputError if none fits."""
     return check_fits(_from_file(text)(problem), text, problem, device_kind)
 
 
@@ -327,10 +324,7 @@ def installed() -> dict[str, EntryPoint]:
 
 
 def installed_plugin(name: str) -> Algorithm:
-    """Return the algorithm that an installed package offers.
-
-    Raises InputError if it cannot be loaded, or is no algorithm.
-    """
+    """Return the algorithm that an installed package offers; raise InputError if it cannot be loaded, or is none."""
     entry = installed()[name]
     try:
         return as_algorithm(guarded(entry.load, name, None)(), None, name)
@@ -370,10 +364,7 @@ def _complaint(error: InputError) -> dict[str, Any]:
 
 
 def described_plugin(described: Mapping[str, Any]) -> Algorithm:
-    """Return what ``describe_plugin`` said of one problem as an algorithm that cannot run: to plan with.
-
-    Raises InputError with what was wrong with it.
-    """
+    """Return what ``describe_plugin`` said of one problem as an algorithm to plan with; raise the InputError it met."""
     if (error := described.get("error")) is not None:
         raise InputError(error["what"], where=error["where"], remedy=error["remedy"])
     types = {kind.__name__: kind for kind in (int, float, str, bool)}

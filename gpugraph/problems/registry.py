@@ -122,10 +122,7 @@ def peered_problems() -> dict[str, SolvedByPeers]:
 
 
 def load_peered(name: str) -> SolvedByPeers:
-    """Return a problem that other people's programs solve.
-
-    Raises InputError if there is no such problem, or none solves it.
-    """
+    """Return a problem that other people's programs solve; raise InputError if there is none of that name."""
     problem = load_problem(name)
     if not isinstance(problem, SolvedByPeers):
         raise InputError(f"no peer solves {name}", remedy="leave --peer out")

@@ -74,10 +74,7 @@ def result_ending(path: PathLike) -> str:
 
 
 def check_result_name(path: PathLike, problem: Problem) -> str:
-    """Return the ending of a result file's name.
-
-    Raises InputError if no format has that ending, or none that holds the problem's result.
-    """
+    """Return the ending of a result file's name; raise InputError if the problem's results have no such format."""
     ending = result_ending(path)
     if ending in problem.result_endings:
         return ending
@@ -90,10 +87,7 @@ def check_result_name(path: PathLike, problem: Problem) -> str:
 
 @missing_packages_named()
 def write_result(result: object, path: PathLike) -> None:
-    """Write a result to a file, whole or not at all.
-
-    Raises InputError if the name's ending is unknown, the file cannot be written, or it is no result.
-    """
+    """Write a result to a file, whole or not at all; raise InputError for no result, a bad name, or no such place."""
     problem = problem_of(result)
     if problem is None:
         remedy = "leave out -o, or take an algorithm that gives more than figures"
@@ -327,9 +321,8 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
 
 
 def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) -> NDArray[Any]:
-    """Return Arrow's texts as numbers of ``dtype``, each rounded once.
-
-    Raises GraphFormatError if one is no number of that type; the message names its line.
+    """Return Arrow's texts as numbers, each rounded once; raise GraphFormatError, with its line, for one that is
+    none.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

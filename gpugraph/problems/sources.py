@@ -101,10 +101,7 @@ def _of_the_published(graph: CSRGraph) -> int:
 
 
 def source_list(sources: object) -> SourceList | str:
-    """Return what a list or an array of sources, ``"all"`` or ``"random:K"`` as a source.
-
-    Raises InputError if it is none of these, or empty.
-    """
+    """Return a list or an array of sources, ``"all"`` or ``"random:K"`` as a source; raise InputError for others."""
     if isinstance(sources, str):
         return sources
     if isinstance(sources, np.ndarray) and sources.ndim == 1:

@@ -364,10 +364,7 @@ def sorted_part(
 
 
 def require_together(comm: HostComm, needed: int, what: str) -> None:
-    """Refuse work that does not fit into the memory of some rank's machine; what ranks of one machine need adds up.
-
-    Raises OutOfMemory on all ranks alike, with both figures over all of them.
-    """
+    """Raise OutOfMemory, on all ranks alike, if some machine has no room for what its ranks need together."""
     import socket
 
     replies = comm.all_gather_object((socket.gethostname(), needed, available_memory()))

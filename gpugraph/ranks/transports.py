@@ -112,11 +112,7 @@ INSTALL = "pip install 'gpugraph[mpi]'"
 
 
 class MpiComm(HostComm):
-    """The ranks of ``MPI.COMM_WORLD``, as many as were started.
-
-    Raises DeviceUnavailable if mpi4py or an MPI is missing, and InputError if MPI knows of fewer ranks than were
-    started.
-    """
+    """The ranks of ``MPI.COMM_WORLD``; DeviceUnavailable without mpi4py or an MPI, InputError if some are missing."""
 
     def __init__(self, expected: int) -> None:
         super().__init__()
@@ -174,10 +170,7 @@ def _starts(counts: Sequence[int]) -> list[int]:
 
 
 class NcclComm(Comm):
-    """GPUs that talk to each other, one of each rank, open; the ranks agree on the communicator by ``host``.
-
-    Raises DeviceUnavailable if NCCL is not there, and GpuGraphError if two ranks would share a GPU, or NCCL fails.
-    """
+    """GPUs that talk to each other, one of each rank; DeviceUnavailable without NCCL, GpuGraphError if it fails."""
 
     def __init__(self, host: HostComm, device: Any):
         super().__init__()

@@ -262,10 +262,7 @@ def _indices(parts: Sequence[str], where: str) -> list[int]:
 
 
 def device_of_rank(text: str, local: int, of: int) -> str:
-    """Return the device of the ``local``-th of so many ranks that an MPI has started on this machine.
-
-    Raises InputError if there are more ranks than devices, DeviceUnavailable if there is no GPU.
-    """
+    """Return the device of the ``local``-th of so many ranks on this machine; raise InputError or DeviceUnavailable."""
     if "*" in text:
         remedy = f"write --device {text.partition('*')[0]}"
         raise InputError("the ranks have been started already", where=f"--device {text}", remedy=remedy)

@@ -197,10 +197,7 @@ class ForestOnDevices(Arrays):
             self.share = min(light * active / self.part.arcs, 1.0)
 
     def list_edges(self) -> bool:
-        """List own edges that join two components; return whether there may be heavier ones than those.
-
-        Raises OutOfMemory if however few are asked for, the list has no room for them.
-        """
+        """List own edges between components; return whether heavier ones are left; raise OutOfMemory without room."""
         rank, size = self.comm.rank, self.comm.size
         for _ in range(_MOST_TRIES):
             self.device.fill(self.control[: FILE["TREES_LEFT"]], 0)

@@ -111,10 +111,7 @@ class _Trees:
             self.chosen.append(taken[:count])
 
     def edges_between(self, lowest: object, highest: object) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the graph's edges with keys in [lowest, highest] that join two trees, as ``solve`` takes them.
-
-        The disjoint sets must be flat.
-        """
+        """Return edges with keys in [lowest, highest] between trees, as ``solve`` takes them; the sets must be flat."""
         rows = balanced_ranges(self.graph.offsets, _RANGES_PER_THREAD * threads())
         # Room for every arc: pages that are never written cost nothing.
         tails = np.empty(self.graph.arcs, self.graph.targets.dtype)

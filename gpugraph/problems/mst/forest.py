@@ -30,10 +30,7 @@ _FEW = 1 << 12
 
 
 def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return tails u and heads v, (k,) int64 each, of arcs given by position; u < v for a canonical edge id.
-
-    A position outside the graph gives the endpoints of the nearest arc inside.
-    """
+    """Return tails u and heads v, (k,) int64, of arcs by position, u < v for edge ids; clipped to the graph's."""
     if graph.arcs == 0:
         return np.zeros(len(edges), np.int64), np.zeros(len(edges), np.int64)
     inside = np.clip(edges, 0, graph.arcs - 1)

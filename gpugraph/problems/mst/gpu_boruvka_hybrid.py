@@ -206,10 +206,7 @@ TUNED_ROUNDS = 3
 
 
 class State:
-    """The two sides of one run, with the CPU's share of the arcs, or None to tune it, and a limit in bytes.
-
-    Raises OutOfMemory if not even the vertices' arrays are within the limit.
-    """
+    """The two sides of one run, with the CPU's share of the arcs (None: tuned); OutOfMemory if the limit is too low."""
 
     def __init__(self, view: GraphView, device: Device, share: float | None, limit: int):
         self.device, self.host = device, view
@@ -297,9 +294,8 @@ def row_at(view: GraphView, share: float) -> int:
 
 
 def device_bytes(view: GraphView, rows: int, least: int) -> int:
-    """Return the bytes that a state takes on the device where this holds the first ``rows`` rows.
-
-    ``least`` is the fewest rows that the GPU will ever search, memory permitting.
+    """Return the bytes on the device with the first ``rows`` rows; ``least`` are the fewest that the GPU ever
+    searches.
     """
     arcs = int(view.offsets[rows])
     ids = 0 if view.edge_ids is None else view.edge_ids.itemsize

@@ -41,9 +41,8 @@ _HEADROOM = 32
 
 
 def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
-    """Return the bytes of device memory that an algorithm may take by the option's text: without one, what is free.
-
-    Raises InputError if the text is no size of memory.
+    """Return the device memory in bytes that the option's text allows, or what is free; raise InputError for no
+    size.
     """
     if not text:
         free, _ = device.memory()
@@ -55,10 +54,7 @@ def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
 
 
 def check_limit(needed: int, limit: int, what: str) -> None:
-    """Refuse work of ``what`` whose least need, in bytes, exceeds the limit.
-
-    Raises OutOfMemory that names both figures.
-    """
+    """Raise OutOfMemory, with both figures, if the least need of ``what``, in bytes, exceeds the limit."""
     if needed > limit:
         need = f"needs {exactly(needed)} on the device at least, for what belongs to the vertices"
         remedy = "raise memory-limit, or use a device with more memory"
@@ -104,10 +100,7 @@ class Plan:
 
 
 def plan(view: GraphView, limit: int, options: dict[str, Any]) -> Plan:
-    """Return what is to lie where within ``limit`` bytes of device memory.
-
-    Raises OutOfMemory if not even the vertices' arrays fit; both figures are named, and InputError if a negative chunk.
-    """
+    """Return what is to lie where within ``limit`` bytes; raise OutOfMemory if the vertices' arrays do not fit."""
     n, edges = view.vertices, view.arcs // 2
     narrow = view.index_bits == 32 or view.arcs >= MAX_NARROW_ARCS > edges
     index, weight = 4 if narrow else 8, view.weights.itemsize
@@ -229,10 +222,7 @@ class State(Arrays):
         self.launch("flatten", self.view.vertices, np.int32(self.view.vertices), self.label)
 
     def contract(self, listed: int) -> int:
-        """Make rounds on the list of so many edges until it is empty; return how many.
-
-        In the first one the trees have chosen already.
-        """
+        """Make rounds on so many listed edges until none is left, the first chosen already; return how many rounds."""
         blocks = max(1, min(self.most_blocks, -(-listed // (4 * self.block))))
         share = np.uint32(-(-listed // blocks))
         self.kernels["deal_list"](1, self.block, (np.int32(blocks), share, self.control, self.kept))

@@ -66,10 +66,7 @@ class PeerForest(Forest):
         return Verdict("passed", "certificate", f"same weight, other ties: {tied.detail}")
 
     def fingerprint(self) -> str:
-        """Return the first sample's digest for every forest as right as that is, else the forest's own.
-
-        A parallel peer may break ties otherwise in every run.
-        """
+        """Return the first sample's digest for every forest as right as that is: a peer may break ties otherwise."""
         if not self.first:
             self.first.append(self)
         first, own = self.first[0], super().fingerprint()

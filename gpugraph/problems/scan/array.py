@@ -223,10 +223,7 @@ def _count(given: dict[str, str], dtype: np.dtype[Any]) -> int:
 
 
 def open_array(source: object) -> ArrayInput:
-    """Return the input behind a spec, the path of a .npy file, an array or an ArrayInput.
-
-    Raises InputError for nothing of that kind, or a damaged one.
-    """
+    """Return the input behind a spec, a .npy file, an array or an ArrayInput; raise InputError for others or damage."""
     if isinstance(source, ArrayInput):
         return source
     if isinstance(source, np.ndarray):
@@ -251,10 +248,7 @@ def _naming(text: str) -> Iterator[None]:
 
 
 def shape_of(text: str) -> tuple[int, np.dtype[Any], bool]:
-    """Return what a spec or a .npy file holds without making or reading it: elements, their type, whether segmented.
-
-    Raises InputError if it is neither, or damaged.
-    """
+    """Return the elements, their type and whether segmented of a spec or a .npy file, unread; InputError for others."""
     if not text.startswith("array:"):
         return len(values := _load(text, mapped=True)), values.dtype, False
     with _naming(text):

@@ -250,10 +250,7 @@ class LookBack(State):
         self.runs = 0
 
     def room(self) -> tuple[int, int]:
-        """Return how many tiles a block has on their way, and how many blocks are then resident.
-
-        Raises InputError if not even one tile fits.
-        """
+        """Return the tiles a block has on their way and the blocks then resident; raise InputError if no tile fits."""
         tile_bytes, kernel = self.tile * self.dtype.itemsize, self.kernels["look_back"]
         if tile_bytes + STATIC_BYTES > self.device.shared_bytes_per_block:
             room = f"the shared memory of a block of {self.device.name}, {self.device.shared_bytes_per_block:,} bytes"

@@ -50,10 +50,7 @@ class ResidentArray:
 
 
 def place(view: ArrayInput, device: Device) -> tuple[ResidentArray, float, float]:
-    """Return an array on a device, the seconds of staging, and those of allocation and transfer.
-
-    Raises OutOfMemory if it does not fit; nothing was allocated.
-    """
+    """Return an array on a device, the seconds of staging, and of the rest; raise OutOfMemory if it does not fit."""
     device.require(view.nbytes + (0 if view.heads is None else view.heads.nbytes))
     start = time.perf_counter()
     staged = device.stage(view.values)

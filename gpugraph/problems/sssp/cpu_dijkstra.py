@@ -98,10 +98,7 @@ _REMEDY = "use --algo dijkstra, which computes in the graph's own type"
     section="§3",
 )
 def dijkstra_fibonacci(view: GraphView, clock: Clock, source: int) -> Distances:
-    """Return the distances from ``source``, computed by SciPy in float64.
-
-    Raises InputError if float64 would not be exact here, or the graph has 2^31 arcs or more.
-    """
+    """Return the distances by SciPy; raise InputError if float64 is not exact, or it cannot hold so many arcs."""
     arcs = Arcs.of(view)
     where = view.graph.name
     if len(arcs.targets) >= 2**31:

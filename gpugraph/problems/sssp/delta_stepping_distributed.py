@@ -411,10 +411,7 @@ def digest(raw: tuple[NDArray[Any], bool]) -> str:
 
 
 def finish(state: DeviceSearch | host.HostSearch, raw: tuple[NDArray[Any], bool], source: int) -> Distances:
-    """Return the distances of all vertices; a collective.
-
-    Raises InputError if a vertex can be reached only by paths longer than 64 bits hold.
-    """
+    """Return the distances of all vertices; raise InputError if one needs more than 64 bits; a collective."""
     part: GraphPart = state.part
     words, overflowed = raw
     everything = np.concatenate(part.comm.all_gather_v(words))

@@ -275,10 +275,7 @@ class DistanceMatrix(AsDistances):
 
 
 def require_room(graph: CSRGraph, count: int) -> None:
-    """Check that the host has room for the distances from ``count`` sources.
-
-    Raises OutOfMemory if it has not; the message has both figures.
-    """
+    """Raise OutOfMemory, with both figures, if the host has no room for the distances from ``count`` sources."""
     needed = count * graph.vertices * distance_dtype(graph.weight_dtype).itemsize
     if needed > (free := available_memory()):
         what = f"distances from {count} sources take {in_units(needed)}, and {in_units(free)} are free"

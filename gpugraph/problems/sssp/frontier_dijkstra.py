@@ -25,10 +25,7 @@ from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, Device
 
 
 class State:
-    """The arrays of one run on both sides, and the sides that work on them.
-
-    A strategy of the CPU alone takes a GraphView, and needs no device.
-    """
+    """The arrays of one run, and the sides that work on them; for the CPU alone of a GraphView, without a device."""
 
     def __init__(self, view: ResidentView | GraphView, device: Any, strategy: Strategy):
         self.graph, self.strategy, self.device = view.host.graph, strategy, device

@@ -170,10 +170,7 @@ def _write(arcs: Arcs, matrix: NDArray[Any]) -> None:
 
 
 def predecessors(graph: CSRGraph) -> Arcs:
-    """Return the arcs of ``graph`` by their heads: ``targets`` holds tails, ascending in each row.
-
-    An undirected graph is its own transpose; nothing is copied then.
-    """
+    """Return the arcs by their heads: ``targets`` holds tails, ascending; of an undirected graph its own, no copies."""
     arcs = Arcs.of(graph)
     if not graph.directed:
         return arcs

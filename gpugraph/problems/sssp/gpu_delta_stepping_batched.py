@@ -48,10 +48,7 @@ def narrowest(view: ResidentView) -> int:
 
 
 def shape(bits: int, count: int) -> tuple[int, int]:
-    """Return the threads that a line takes, and how many groups of ``count`` searches there are.
-
-    A line is no longer than the searches need, or than a tile has threads for.
-    """
+    """Return the threads of a line, no more than a tile has, and how many groups of ``count`` searches there are."""
     lanes = 8 * FILE["SHARE"] // bits
     threads = 1
     while threads < FILE["TILE"] and threads * lanes < count:

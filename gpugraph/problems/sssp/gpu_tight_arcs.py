@@ -109,9 +109,8 @@ def load_kernels(view: ResidentView | DeviceRows, device: Device) -> dict[str, K
 def canonical_predecessors(
     view: ResidentView, device: Device, distance: NDArray[Any], source: int
 ) -> NDArray[np.int64]:
-    """Return the canonical predecessors (n,) int64 of right distances; −1 for the source and unreached vertices.
-
-    Raises OutOfMemory if the device has no room for it.
+    """Return canonical predecessors (n,) int64, −1 for the source and where unreached; raise OutOfMemory without
+    room.
     """
     tight = TightArcs(view, device, distance, source)
     tight.check_arcs()

@@ -115,10 +115,7 @@ def _fault_on_device(part: GraphPart, source: int, distance: NDArray[Any]) -> st
 
 
 def refuse_wrapped_sums(part: GraphPart, source: int, distance: NDArray[Any]) -> None:
-    """Raise, on all ranks, if a vertex is unreached only because its distance does not fit in 64 bits; a collective.
-
-    Raises InputError that names the vertex.
-    """
+    """Raise InputError, on all ranks, for a vertex unreached only because 64 bits are too few; a collective."""
     if distance.dtype != np.uint64:
         return
     _, _, arc = _look(part, distance)

@@ -83,10 +83,7 @@ class DistancesFiles(VertexFiles):
         return {"source": _source(graph, columns["distance"], columns.get("predecessor"), path)}
 
     def write(self, result: AnyDistances, ending: str, stream: IO[bytes]) -> None:
-        """Write distances in the format of an ending.
-
-        Raises InputError if a table has no room for distances from several sources.
-        """
+        """Write distances in the format of an ending; raise InputError for a table of several sources."""
         if not isinstance(result, DistanceMatrix):
             super().write(result, ending, stream)
             return
@@ -195,10 +192,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     )
 
     def admit(self, graph: Graph) -> Graph:
-        """Return the graph unchanged; of parts a collective.
-
-        Raises InputError if it has a negative weight, or had one on a self loop; the message names the first such arc.
-        """
+        """Return the graph; raise InputError naming the first negative arc or self loop; of parts a collective."""
         fault, remedy = None, "use --weights abs, or --weights unit"
         if graph.negative_loop is not None:
             loop = f"the self loop of the vertex {graph.name_of(graph.negative_loop)} has a negative weight"
@@ -231,9 +225,8 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         return (tuple(result.sources.tolist()),) if isinstance(result, DistanceMatrix) else (result.source,)
 
     def work(self, graph: CSRGraph | GraphPart, result: AnyDistances) -> int:
-        """Return the undirected edges with a reached endpoint; of a directed graph, the arcs whose tail is.
-
-        From several sources that is the sum.
+        """Return the edges with a reached endpoint, of directed graphs the arcs with a reached tail, over all
+        sources.
         """
         if isinstance(result, DistanceMatrix):
             return sum(self.work(graph, row) for row in result)
@@ -342,9 +335,8 @@ def _tell_reached(result: object) -> None:
 
 
 def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
-    """Return distances that came as reals, or as signed integers, in the graph's own type; infinity is unreached.
-
-    Raises InputError if one is below 0, no number, or not exactly one of that type.
+    """Return reals or signed integers, infinity unreached, in the graph's own type; InputError where one does not
+    fit.
     """
     own, wanted = distance_dtype(graph.weights.dtype), f"the {graph.vertices} distances as numbers"
     remedy = "return the distances as numbers, infinity where there is no path"
