@@ -184,12 +184,8 @@ def run(
 ) -> Run:
     """Run the benchmark by Graph500's rules, every search checked; a collective, where there are ranks.
 
-    Args:
-        scale: log2 of the number of labels, at most ``MOST_SCALE``.
-        place: the device, or the processors of ranks.
-        roots: searches to make; 64 by the rules.
-        files: what to read and to write.
-        report: called with what is being done and the fraction done.
+    ``scale`` is log2 of the number of labels, at most ``MOST_SCALE``; the rules ask for 64 ``roots``.  ``report`` is
+    called with what is being done and the fraction done.
 
     Raises:
         InputError: the edge list cannot be read, or holds what no edge list does.

@@ -139,12 +139,8 @@ def validate(
 ) -> Found:
     """Check parents and distances against the tuples by the rules of Graph500; a collective, where there are ranks.
 
-    Args:
-        tuples: the edge list, or the share of a rank, on the host; every label is below n.
-        root: of the search.
-        parent: (n,) int32, −1 where not reached, the root its own.
-        distance: (n,) float32, −1 where not reached.
-        comm: the ranks, which all have the whole result.
+    The tuples, of a rank its share, are on the host, every label below n.  ``parent`` (n,) is −1 where not reached, the
+    root its own; ``distance`` (n,) is −1 where not reached.  All ranks have the whole result.
     """
     comm, n = comm or LoneComm(), len(parent)
     firsts: dict[str, int | None] = dict.fromkeys(RULES)

@@ -36,11 +36,7 @@ def registered_commands() -> dict[str, CommandPeer]:
 
 
 def load_peer(name: str, problem: str, device_kind: str) -> Algorithm:
-    """Return a peer, ``"peer:NAME"``, as an algorithm.
-
-    Raises InputError if there is none or it runs on another kind of device, PeerRefused if it is not installed or has
-    no function for the problem.
-    """
+    """Return ``"peer:NAME"`` as an algorithm; raise InputError for none or another device, PeerRefused if it cannot."""
     bare = name.removeprefix("peer:")
     if bare in _COMMANDS:
         from gpugraph.peers.command_peer import command_algorithm

@@ -65,9 +65,7 @@ class CommandPeer:
         words: the program and its arguments, placeholders and all.
         time: pattern whose one group is the time of a run in the output, or None for that of the whole command.
         unit_s: what that number counts, in seconds.
-        problem: what it solves.
         answer: pattern whose one group is the total weight or the sum of the distances, or None.
-        device: the kind of device it runs on.
         timeout_s: seconds until it is killed.
         warmup: the first so many times of a process do not count.
         first_vertex: the number of the first vertex in the result file, 0 or 1.

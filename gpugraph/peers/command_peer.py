@@ -225,11 +225,7 @@ class CommandAnswer:
 
 
 def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algorithm:
-    """Return an external command as an algorithm.
-
-    Raises InputError if it solves another problem, or its table names another device, and PeerRefused if there is no
-    such program.
-    """
+    """Return a command as an algorithm; InputError if it is not for this problem or device, PeerRefused without it."""
     label = f"peer:{peer.name}"
     if problem != peer.problem:
         remedy = f"name a peer for {problem}; see: gpugraph algos --peers"

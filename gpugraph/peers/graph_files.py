@@ -126,13 +126,9 @@ def _remove_abandoned() -> None:
 
 @dataclass(frozen=True)
 class ResultFile:
-    """A file as a program wrote it.
+    """A file as the peer ``by`` wrote it, whose first vertex is 0 or 1.
 
-    Attributes:
-        path: where it lies.
-        first_vertex: the number of the first vertex in it, 0 or 1.
-        unreached: what it has for a vertex without a path, besides ``inf`` and ``-1``.
-        by: the peer's name.
+    ``unreached`` is what it has for a vertex without a path, besides ``inf`` and ``-1``.
     """
 
     path: Path

@@ -114,7 +114,6 @@ class CugraphGraph:
     timed region whatever stream it runs on.
 
     Attributes:
-        vertices: of the graph.
         whole: the graph's weights are integers.
         handle, graph: cuGraph's own.
     """

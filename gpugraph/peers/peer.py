@@ -84,13 +84,11 @@ class Peer:
     """A library that may be installed.
 
     Attributes:
-        name: what ``--peer`` calls it.
-        title: what people call it.
+        name, title: what ``--peer`` and what people call it.
         authors, year: of the paper to cite.
         module: what is imported, if not the name.
         distributions: the packages it may come in, if not the one of that name.
         installed_by: the command that installs it, if not pip by its name.
-        device: the kind of device it runs on.
     """
 
     name: str
@@ -148,10 +146,7 @@ class _State:
 
 
 def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
-    """Return a library as an algorithm.
-
-    Raises PeerRefused if it does not solve the problem or is not installed, InputError if it runs on another device.
-    """
+    """Return a library as an algorithm; raise PeerRefused if it cannot, InputError for another kind of device."""
     label = f"peer:{peer.name}"
     adapter = load_problem(problem).peers.get(peer.name)
     if adapter is None:
@@ -236,10 +231,7 @@ _FOUND: weakref.WeakKeyDictionary[CSRGraph, dict[tuple[Any, ...], Figure]] = wea
 
 
 def truth_of(graph: CSRGraph, problem: str, query: tuple[Any, ...], method: str = "reference") -> Figure:
-    """Return the figure of the right answer, computed once a graph, query and method.
-
-    ``"reference"``: by the oracle; ``"certificate"``: by an algorithm on all threads and its certificate.
-    """
+    """Return the figure of the right answer (see ``SolvedByPeers.truth``), computed once a graph, query and method."""
     found = _FOUND.setdefault(graph, {})
     key = (problem, *query, method)
     if key not in found:

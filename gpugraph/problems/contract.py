@@ -260,10 +260,7 @@ class Problem(Protocol):
         """Return the name of the algorithm that measurements say is fastest for such a graph."""
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Result:
-        """Return the result that a user's own algorithm means by what it returned; whether it holds is checked later.
-
-        Raises InputError if it can be none; the message says what came back and what to return.
-        """
+        """Return the result that a user's algorithm means by what it returned; raise InputError if it can be none."""
 
     def query_of(self, result: Any) -> tuple[Any, ...]:
         """Return the query that a result answers."""

@@ -258,10 +258,7 @@ def published_values(graph: CSRGraph, answer: Answer, dtype: str) -> NDArray[Any
 
 
 def with_published(graph: CSRGraph, published: Verdict | None, oracle: Callable[[], Verdict]) -> Verdict:
-    """Return the verdict of an output that was published with the graph, if there is one, and of the oracle.
-
-    Of a large graph the published output is the oracle.
-    """
+    """Return the verdict of a published output, if any, and of the oracle; of a large graph of the output alone."""
     if published is None:
         return oracle()
     if not published.passed or graph.edges > PUBLISHED_ALONE:

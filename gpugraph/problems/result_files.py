@@ -146,10 +146,7 @@ def vertex_order(graph: CSRGraph, vertex: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def check_names(graph: CSRGraph, claim: Claim) -> None:
-    """Raise MismatchError for the first vertex that a file calls otherwise than the graph does, where that has names.
-
-    The vertices are known to be the graph's.
-    """
+    """Raise MismatchError for the first of the graph's vertices that a file calls otherwise than the graph does."""
     printed = graph.printed_names
     if printed is None:
         return

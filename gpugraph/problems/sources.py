@@ -26,17 +26,14 @@ _FORMS = ("max-degree", "random:K", "name:ID", "index:N", PUBLISHED, ALL, "a fil
 def resolve_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
     """Return the source vertices that ``parameters["source"]`` asks for.
 
-    Args:
-        graph: the graph.
-        parameters: ``source``: an integer or its text, a 0-based vertex; ``"index:17"``, the same; ``"name:17"``, the
-            file's own id; ``"max-degree"`` (the default), the smallest vertex of greatest out-degree; ``"random:K"``,
-            K vertices with out-arcs, distinct while there are that many, drawn by ``seed`` (default 1);
-            the path of a ``.ss`` or ``.p2p`` file of the 9th DIMACS challenge, the sources that it lists;
-            ``"published"``, the one whose distances were published with the graph; ``"all"``, every vertex; or
-            ``SourceList`` of these.
+    It is an integer or its text, a 0-based vertex; ``"index:17"``, the same; ``"name:17"``, the file's own id; ``"max-
+    degree"`` (the default), the smallest vertex of greatest out-degree; ``"random:K"``, K vertices with out-arcs,
+    distinct while there are that many, drawn by ``seed`` (default 1); the path of a ``.ss`` or ``.p2p`` file of the 9th
+    DIMACS challenge, the sources that it lists; ``"published"``, the one whose distances were published with the graph;
+    ``"all"``, every vertex; or ``SourceList`` of these.
 
-            Where the vertex names are the nodes of a NetworkX graph, a source that is a node means that node, whatever
-            it looks like; an integer or its text that is none is refused; ``"name:17"`` is the node printed so.
+    Where the vertex names are the nodes of a NetworkX graph, a source that is a node means that node, whatever it looks
+    like; an integer or its text that is none is refused; ``"name:17"`` is the node printed so.
 
     Raises InputError for no such vertex, nothing to draw from, or none of these forms.
     """

@@ -97,10 +97,7 @@ class VertexFiles:
         return files.parse_numbers(texts, self.dtype_of(graph, column), path)
 
     def find_singles(self, graph: CSRGraph, columns: Mapping[str, NDArray[Any]], path: PathLike) -> dict[str, Any]:
-        """Return the single numbers of a result whose file does not hold them.
-
-        Raises MismatchError if no result has these columns, and InputError if the columns do not determine them.
-        """
+        """Return single numbers that a file lacks; raise MismatchError or InputError if its columns do not tell."""
         return {}
 
     # ------------------------------------------------------------------ what the list of columns gives

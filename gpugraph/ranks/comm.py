@@ -47,8 +47,7 @@ class Comm:
     """The ranks of one run, as one of them sees them; implemented by ``_reduce``, ``_exchange`` and ``_barrier``.
 
     Attributes:
-        rank: 0..size−1.
-        size: how many there are.
+        rank, size: this rank's number, from 0, and how many there are.
         name: what carries the words, e.g. ``"MPI (MPICH 5.0.2)"``.
         bytes_sent: what this rank has sent to others so far.  Of a reduction of N bytes among P ranks that is counted
             as 2 N (P − 1) / P, which is what the best algorithms send.

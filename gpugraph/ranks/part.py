@@ -45,7 +45,6 @@ class GraphPart:
     Rows that were made on the rank's device lie there; each array comes to the host when something asks for it.
 
     Attributes:
-        comm: the ranks.
         cuts: (P + 1,) int64; see above.
         offsets: (rows + 1,) int64, from 0.
         targets: (own arcs,) int32 or int64, in the graph's vertex numbers; ascending inside a row.
@@ -262,9 +261,7 @@ class GraphPart:
         """Return a vertex for a message."""
         return str(vertex)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the ``graph`` object of a record."""
-        return described(self)
+    describe = described
 
     def symmetrized(self) -> GraphPart:
         """Return the undirected graph of a directed one: the lighter arc of a pair wins; says so in a note."""

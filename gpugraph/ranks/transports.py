@@ -153,9 +153,8 @@ class MpiComm(HostComm):
         if size > 1:
             kind = kind.Create_contiguous(size).Commit()
         try:
-            self._world.Alltoallv(
-                [packed, (list(sent), _starts(sent)), kind], [out, (list(received), _starts(received)), kind]
-            )
+            starts = [np.cumsum([0, *counts[:-1]]).tolist() for counts in (sent, received)]
+            self._world.Alltoallv([packed, (list(sent), starts[0]), kind], [out, (list(received), starts[1]), kind])
         finally:
             if size > 1:
                 kind.Free()
@@ -163,10 +162,6 @@ class MpiComm(HostComm):
 
     def _barrier(self) -> None:
         self._world.Barrier()
-
-
-def _starts(counts: Sequence[int]) -> list[int]:
-    return [0, *np.cumsum(counts)[:-1].tolist()]
 
 
 class NcclComm(Comm):

@@ -21,11 +21,8 @@ from gpugraph.problems.algorithm import InputSizes
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Components(Shown):
-    """The connected components of an undirected CSRGraph.
-
-    Attributes:
-        graph: the graph.
-        labels: (n,) int64: of each vertex, the smallest vertex of its component.
+    """The components of an undirected CSRGraph; ``labels``, (n,) int64, has of each vertex the smallest of its
+    component.
     """
 
     graph: CSRGraph

@@ -89,8 +89,10 @@ class _Trees:
         """
         while len(edges) > _SORTED_OUTRIGHT:
             with self.clock.phase("partition"):
-                keys = self.keys[edges]
-                light = _lighter_half(keys)
+                keys = self.keys[edges]  # the light ones are those up to about the median
+                sample = np.sort(keys[np.random.default_rng(1).integers(0, len(keys), _SAMPLES)])
+                light = keys <= sample[_SAMPLES // 2]
+                light = keys < sample[_SAMPLES // 2] if light.all() else light
             if not light.any():  # all keys are equal: nothing is left to sort
                 break
             self.solve(tails[light], edges[light])
@@ -120,13 +122,6 @@ class _Trees:
         ends = in_threads(partial(_edges_between, graph, (lowest, highest), (tails, edges)), rows)
         pieces = [slice(int(self.graph.offsets[rows[i][0]]), end) for i, end in enumerate(ends)]
         return np.concatenate([tails[p] for p in pieces]), np.concatenate([edges[p] for p in pieces])
-
-
-def _lighter_half(keys: Keys) -> NDArray[np.bool_]:
-    """Return (k,) bool: the keys up to about the median; none where all keys are equal."""
-    sample = np.sort(keys[np.random.default_rng(1).integers(0, len(keys), _SAMPLES)])
-    light: NDArray[np.bool_] = keys <= sample[_SAMPLES // 2]
-    return keys < sample[_SAMPLES // 2] if light.all() else light
 
 
 @njit

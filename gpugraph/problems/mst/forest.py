@@ -102,7 +102,6 @@ class Forest(Shown):
     """A spanning forest of an undirected CSRGraph.
 
     Attributes:
-        graph: the graph it spans.
         edges: (tree_edges,) int64 canonical edge ids, ascending.
         total_weight: exact Python int, or the correctly rounded float.
         components: number of connected components, isolated vertices included.

@@ -183,10 +183,7 @@ class State(Arrays):
         self.launch("start", self.view.vertices, np.int32(self.view.vertices), self.label, self.trees)
 
     def let_pass(self, part: Part) -> int:
-        """Let a part's edges pass; return how many lie between two trees, or more than the list holds.
-
-        The trees have chosen among them afterwards.
-        """
+        """Let edges pass, among which trees choose; return how many join two trees, or more than the list holds."""
         self.device.fill(self.trees[1:], 0)
         self.device.fill(self.changed, 0)
         self.device.fill(self.word("LISTED"), 0)

@@ -62,9 +62,8 @@ def finish_forest(state: ForestState, edges: np.ndarray[Any, Any]) -> Forest:
 
 
 def forest_bytes(sizes: InputSizes) -> int:
-    """Return the least bytes of a minimum spanning forest: the graph once, and one edge id for every vertex but one.
-
-    A forest of many trees has fewer edges, so there the figure is too high, by 4 or 8 bytes a tree.
+    """Return the least bytes of a forest: the graph once, an edge id for every vertex but one: too many for many
+    trees.
     """
     return sizes.nbytes + sizes.index_bits // 8 * max(min(sizes.vertices - 1, sizes.arcs // 2), 0)
 

@@ -51,8 +51,7 @@ class ForestClaim(files.Claim):
     Attributes:
         u, v: (k,) int64 endpoints, any values.
         weight: (k,) numbers, or Arrow's texts from a file of text.
-        total_weight: its text, or None.
-        components: or None.
+        total_weight, components: of the first its text; or None.
     """
 
     u: NDArray[np.int64]

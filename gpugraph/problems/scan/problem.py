@@ -28,23 +28,6 @@ if TYPE_CHECKING:
     from gpugraph.problems.scan.tiles import ResidentArray
 
 
-def throughput(bytes_: int, phases: Mapping[str, float]) -> dict[str, Any]:
-    """Return the ``throughput`` object of a record, of the array's bytes and the seconds of every phase.
-
-    A gigabyte is 10^9 bytes.  The total is that of the paper: allocation and transfer to the device, what else is
-    allocated (``prepare``), kernel, and transfer back; the copy into pinned memory (``stage``) is listed beside it.
-    """
-    seconds = {name: phases.get(name, 0.0) for name in ("h2d", "kernel", "d2h")}
-    total = sum(seconds.values()) + phases.get("prepare", 0.0)
-    return {
-        "array_bytes": bytes_,
-        **{f"{name}_gb_s": bytes_ / taken / 1e9 if taken else None for name, taken in seconds.items()},
-        "total_s": total,
-        "total_with_stage_s": total + phases.get("stage", 0.0),
-        "transfers_share": (seconds["h2d"] + seconds["d2h"]) / total if total else None,
-    }
-
-
 def _speeds(found: Mapping[str, Any]) -> str:
     names = {"h2d": "to the device", "kernel": "the kernel", "d2h": "back"}
     parts = [f"{text} {rate(found[f'{key}_gb_s'])}" for key, text in names.items() if found[f"{key}_gb_s"]]
@@ -135,8 +118,21 @@ class Scan(OneQuery):
         return "cpu" if device_kind == "cpu" else "look-back"
 
     def figures(self, graph: ArrayInput, phases: Mapping[str, float]) -> dict[str, Any]:
-        """Return what a record of a verified scan holds besides: ``throughput``."""
-        return {"throughput": throughput(graph.nbytes, phases)}
+        """Return what a record of a verified scan holds besides: ``throughput``, a gigabyte being 10^9 bytes.
+
+        The total is that of the paper: allocation and transfer to the device, what else is allocated (``prepare``),
+        kernel, and transfer back; the copy into pinned memory (``stage``) is listed beside it.
+        """
+        size, seconds = graph.nbytes, {name: phases.get(name, 0.0) for name in ("h2d", "kernel", "d2h")}
+        total = sum(seconds.values()) + phases.get("prepare", 0.0)
+        found = {
+            "array_bytes": size,
+            **{f"{name}_gb_s": size / taken / 1e9 if taken else None for name, taken in seconds.items()},
+            "total_s": total,
+            "total_with_stage_s": total + phases.get("stage", 0.0),
+            "transfers_share": (seconds["h2d"] + seconds["d2h"]) / total if total else None,
+        }
+        return {"throughput": found}
 
     def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: object) -> Scanned:
         """Return the scan in an (n,) array of the input's type; with segments a pair, the minima and their positions.

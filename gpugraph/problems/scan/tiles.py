@@ -20,7 +20,6 @@ class ResidentArray:
     then come from the host again: the device never holds them twice, and a scan in place can show what it saves.
 
     Attributes:
-        host: the ArrayInput.
         values: (n,) the elements, or what a scan in place made of them.
         heads: (n,) uint8 heads of segments, or None.
     """

@@ -87,7 +87,6 @@ class Distances(AsDistances):
     """Shortest distances from one source.
 
     Attributes:
-        graph: the graph.
         source: 0-based source vertex.
         raw: (n,) uint64 for integer weights, float32 or float64 for theirs; ``unreached(dtype)``, the largest integer
             or infinity, where there is no path of finite length.
@@ -199,10 +198,7 @@ def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], overflowed: bool = False) -> Distances:
-    """Return the distances that (n,) words, uint32 or uint64, encode; ``overflowed``: some sum of 64 bits did not fit.
-
-    Raises InputError if a vertex can be reached only by paths longer than 64 bits hold.
-    """
+    """Return the distances of (n,) words; InputError if one needs more than 64 bits, where a sum has ``overflowed``."""
     return matrix_from_words(graph, [source], words[None], overflowed)[0]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, NullClock
+from gpugraph.devices.base import Device
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
@@ -188,29 +189,24 @@ _VERSIONS = {"dijkstra": 2}
 """Of those whose times have changed since they were first recorded."""
 
 
-def compile_host_code(view: GraphView, strategy: Strategy) -> None:
-    """Bring into being the compiled code of the CPU's steps, by a search on three vertices with the same dtypes.
-
-    The greatest weight is that of the graph too: the type of a matrix depends on it.
-    """
-    there = replace(strategy, relax="pull" if strategy.pulls else "push", relax_on=CPU, minimum="cpu", update_on=CPU)
-    graph, heaviest = view.tiny().graph, view.graph.weights.max(initial=0)
-    state = State(GraphView.of(replace(graph, weights=np.full_like(graph.weights, heaviest))), None, there)
-    search(state, NullClock(), 0)
-    if state.float_dtype is None and state.bits == 32:
-        state.use_width(64)
-        search(state, NullClock(), 0)
-
-
-def _compile(view: ResidentView | GraphView, device: Any, strategy: Strategy) -> None:
+def _compile(view: ResidentView | GraphView, device: Device, strategy: Strategy) -> None:
     """Bring into being what a run needs before it turns out to need 64-bit distances."""
     if isinstance(view, ResidentView):
         cells = Cells.of(view.host.graph) if strategy.matrix else None
         bits = (cells.dtype if cells else view.weights.dtype).itemsize * 8
         for file, name, defines in step_kernels(view, strategy, cells, bits).values():
             file.kernel(device, defines, name)
-    if CPU in strategy.sides:
-        compile_host_code(view.host, strategy)
+    if CPU not in strategy.sides:
+        return
+    # The CPU's steps by a search on three vertices with the same dtypes, and the greatest weight of the graph too: the
+    # type of a matrix depends on it.
+    there = replace(strategy, relax="pull" if strategy.pulls else "push", relax_on=CPU, minimum="cpu", update_on=CPU)
+    graph, heaviest = view.host.tiny().graph, view.host.graph.weights.max(initial=0)
+    state = State(GraphView.of(replace(graph, weights=np.full_like(graph.weights, heaviest))), None, there)
+    search(state, NullClock(), 0)
+    if state.float_dtype is None and state.bits == 32:
+        state.use_width(64)
+        search(state, NullClock(), 0)
 
 
 for _name, (_strategy, _section, _summary) in STRATEGIES.items():

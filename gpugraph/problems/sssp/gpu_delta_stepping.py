@@ -193,7 +193,11 @@ def search(state: State, clock: Clock, source: int, goal: int | None = None, cut
     number = state.device.reply.expect()
     state.start(np.int32(source), np.int32(-1 if goal is None else goal), end, number)
     if clock.timing:
-        tell_phases(state, clock)
+        for phase, spent in zip(FILE.phases, state.device.download(state.timeline), strict=True):
+            clock.add_seconds(phase, int(spent) * 1e-9)
+        control = state.device.download(state.control)
+        for name in COUNTERS:
+            clock.count(name, int(control[FILE["BUCKETS_DONE" if name == "buckets" else name.upper()]]))
 
 
 def first_beyond(cutoff: float | None, weights: np.dtype[Any], bits: int) -> Any:
@@ -219,15 +223,6 @@ def packs(sizes: InputSizes, bits: int) -> bool:
 def mean_degree(view: InputSizes) -> float:
     """Return the arcs per vertex."""
     return view.arcs / max(view.vertices, 1)
-
-
-def tell_phases(state: State, clock: Clock) -> None:
-    """Read what the kernel noted of its phases and rounds."""
-    for phase, spent in zip(FILE.phases, state.device.download(state.timeline), strict=True):
-        clock.add_seconds(phase, int(spent) * 1e-9)
-    control = state.device.download(state.control)
-    for name in COUNTERS:
-        clock.count(name, int(control[FILE["BUCKETS_DONE" if name == "buckets" else name.upper()]]))
 
 
 def fetch(state: State, distance: Array) -> np.ndarray[Any, Any]:

@@ -159,14 +159,10 @@ def show_race(
     The device stays open; of the emulated one ``first_seed`` is the first schedule.  ``detector`` returns the emulated
     device under the schedule of a seed, with the race detector; ``progress`` gets a few words and the fraction done.
 
-    Returns:
-        An object with ``device``, ``runs``, ``vertices``,
-        ``cases`` (for each algorithm and graph: ``algorithm``, ``graph``, ``directed``, ``runs``, ``wrong``, ``right``,
-        the right distance of the last vertex, and ``answers``, how often each distance was given), ``races`` (by
-        algorithm, or None without a detector), ``detector`` (who looked, or why nobody), and ``shown``: whether the
-        flawed algorithm was wrong at least once on each graph and ours never.
-
-    Raises InputError for no run at all.
+    The object returned has ``device``, ``runs``, ``vertices``, ``cases`` (for each algorithm and graph: ``algorithm``,
+    ``graph``, ``directed``, ``runs``, ``wrong``, ``right``, the right distance of the last vertex, and ``answers``, how
+    often each distance was given), ``races`` (by algorithm, or None without a detector), ``detector`` (who looked, or
+    why nobody), and ``shown``: whether the flawed algorithm was wrong at least once on each graph and ours never.
     """
     from gpugraph.graph.generate import generate
     from gpugraph.problems.sssp.verify import reference_distances
