@@ -10,16 +10,13 @@ import mmap
 import os
 import socket
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
 from gpugraph.ranks.comm import HostComm
-
-if TYPE_CHECKING:
-    from gpugraph.devices.cuda import CudaDevice
 
 GRAIN = 2 << 20
 """Bytes of which a block is a multiple on a GPU: a smaller one might share what is mapped with other arrays."""
@@ -28,7 +25,7 @@ GRAIN = 2 << 20
 class _Gpus:
     """Maps memory of GPUs by handles."""
 
-    def __init__(self, device: CudaDevice):
+    def __init__(self, device: Any):
         self._device, self._runtime = device, device.cupy.cuda.runtime
         self._opened: list[int] = []
 

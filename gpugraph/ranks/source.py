@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import HostClock
 from gpugraph.devices.base import Array, Device
-from gpugraph.devices.cpu import CpuDevice
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, unreadable
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import CSRGraph
@@ -38,7 +37,7 @@ def open_part(
     input_format: str | None = None,
     weights: str = "file",
     symmetrize: bool = False,
-    device: Device | CpuDevice | None = None,
+    device: Device | None = None,
     clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
 ) -> GraphPart:
@@ -54,7 +53,7 @@ def open_part(
         remedy = "write w=LO..HI into the spec, or convert the file with --weights first"
         raise InputError(f"several ranks cannot change weights to {weights}", remedy=remedy)
     clock = HostClock() if clock is None else clock
-    device = None if isinstance(device, CpuDevice) else device
+    device = None if device is None or device.kind == "cpu" else device
     if text and is_dataset(text):
         from gpugraph.graph.datasets.store import local_csr
 

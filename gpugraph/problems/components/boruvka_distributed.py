@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, NullClock
 from gpugraph.devices.base import Device
-from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.problems.components import gpu_hook
 from gpugraph.problems.components.labels import Components
@@ -85,18 +84,18 @@ class LabelsOnDevices(Arrays):
         return bool(device.read(self.apart))
 
 
-def compile_(subject: Subject, device: Device | CpuDevice) -> None:
+def compile_(subject: Subject, device: Device) -> None:
     """Compile the kernels, outside of any timing."""
-    if not isinstance(device, CpuDevice):
+    if device.kind != "cpu":
         part = part_behind(subject)
         gpu_hook.load_kernel(part, device)
         FILE.kernels(device)
 
 
-def prepare(subject: Subject, device: Device | CpuDevice) -> HostEdges | LabelsOnDevices:
+def prepare(subject: Subject, device: Device) -> HostEdges | LabelsOnDevices:
     """Return what this rank knows of the components."""
     part = part_behind(subject)
-    if isinstance(device, CpuDevice):
+    if device.kind == "cpu":
         return HostEdges(part, weighted=False, labelled=True)
     return LabelsOnDevices(part, device)
 

@@ -117,10 +117,10 @@ class State:
         degree = max(mean_degree(view), 1)
         group_shift = min(5, max(2, math.ceil(math.log2(1.5 * degree))))  # about as many lanes to a row as it has arcs
         # Fewer entries are relaxed in local steps where each brings more arcs.
-        share = LOCAL_SHARE * self.block / FILE["MOST_BLOCK"] * min(1.0, LOCAL_DEGREE / degree)
+        limit = int(self.grid * (LOCAL_SHARE * self.block / FILE["MOST_BLOCK"]) * min(1.0, LOCAL_DEGREE / degree))
         arguments = (
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(not view.host.graph.directed)),
-            *(np.int32(group_shift), np.int32(packs(view, self.bits)), np.uint32(self.grid * share)),
+            *(np.int32(group_shift), np.int32(packs(view, self.bits)), np.uint32(limit)),
             *(np.uint32(room), np.uint32(far_room), view.offsets, view.targets, view.weights, *self.arrays.values()),
             *(*counted.values(), next_, np.uint32(len(next_)), self.timeline, self.device.reply.word),
         )
