@@ -143,7 +143,7 @@ def test_prim_stops_when_asked(blocks: int, threads: int) -> None:
 def test_prim_behind_boruvka_stops_when_asked() -> None:
     device = EmulatedDevice(seed=4)
     state = boruvka_scan.PrimState(make_resident(path(700), device)[0], device, switch_after=0)
-    boruvka_scan.run_with_prim(state, NullClock())
+    boruvka_scan.run(state, NullClock())
     assert device.read(state.forest_edges) <= 2
 
 

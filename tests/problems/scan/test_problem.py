@@ -16,7 +16,6 @@ from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.scan.array import ArrayInput, generate_heads, open_array, with_kind
-from gpugraph.problems.scan.problem import throughput
 from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.scan.verify import sums_are_exact
 from tests.problems.scan.scan_cases import TYPES, scanned_by
@@ -245,9 +244,10 @@ def test_results_are_written_to_npy_and_segments_to_npz() -> None:
 
 
 def test_the_total_counts_allocation_and_both_transfers() -> None:
-    told = throughput(4_000_000_000, {"stage": 3, "h2d": 1, "prepare": 0.25, "kernel": 0.25, "d2h": 2})
+    phases = {"stage": 3.0, "h2d": 1.0, "prepare": 0.25, "kernel": 0.25, "d2h": 2.0}
+    told = PROBLEM.figures(open_array("array:size=4MB"), phases)["throughput"]
     assert (told["total_s"], told["total_with_stage_s"]) == (3.5, 6.5)
-    assert (told["h2d_gb_s"], told["kernel_gb_s"], told["d2h_gb_s"]) == (4.0, 16.0, 2.0)
+    assert (told["h2d_gb_s"], told["kernel_gb_s"], told["d2h_gb_s"]) == (0.004, 0.016, 0.002)
     assert told["transfers_share"] == pytest.approx(3 / 3.5)
 
 
