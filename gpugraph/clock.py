@@ -71,6 +71,9 @@ class Clock(Protocol):
     timing: bool
     """True if this run's phases are timed, so that reading back what a kernel noted costs no headline."""
 
+    counters: dict[str, int]
+    """What ``count`` has added up."""
+
     def phase(self, name: str) -> Any:
         """Return a context manager around one phase, e.g. ``with clock.phase("find_min"):``."""
 

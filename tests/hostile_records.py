@@ -163,7 +163,7 @@ def _resume(path: Path) -> Outcome:
             finished.find(Cell("mst", "rmat:16", "boruvka", "cpu"), {"kind": "cpu", "name": "a CPU"})
             Prices(Sampling(), store.records)
             shown = plain(result_lines(store.records))
-            store.drop(lambda record: record.get("outcome") == "skipped")
+            store.drop(lambda record: record.outcome == "skipped")
         return Outcome(0, shown, "")
     except InputError as error:
         assert path.read_bytes() == before, "a file that is refused was touched"

@@ -11,7 +11,6 @@ from gpugraph.adapters.call_profile import showing
 from gpugraph.adapters.records import Records
 from gpugraph.bench.store import WAIT_S, Store
 from gpugraph.errors import InputError, shown, unknown_name
-from gpugraph.measure.assemble import failed_record, outcome_of
 from gpugraph.measure.cell import Cell, Sampling, check_counts
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
@@ -99,13 +98,11 @@ def bench(
             def finished(i: int, record: Record, ended: dict[int, Record] = ended) -> None:
                 ended[i] = record
                 if store is not None:
-                    store.append(record.data)
+                    store.append(record)
 
             def failed(i: int, error: Exception, ended: dict[int, Record] = ended, cells: list[Cell] = cells) -> None:
                 raised.append(error)
-                outcome, message = outcome_of(error)
-                outcome = getattr(error, "outcome", outcome)
-                finished(i, failed_record(cells[i], outcome, message, **session.known(cells[i])), ended)
+                finished(i, session.failed_record(cells[i], error), ended)
 
             session.measure(cells, sampling, tell, finished, failed)
             found += [ended[i] for i in range(len(cells))]

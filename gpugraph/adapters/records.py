@@ -35,7 +35,7 @@ from gpugraph.report.charts.chart import (
     draw,
     paint,
 )
-from gpugraph.report.figure import VALUES, figure
+from gpugraph.report.figure import VALUES, Choice, figure
 from gpugraph.report.ranking import Named, sentences
 from gpugraph.report.table import NOISY, describe_graph
 
@@ -228,8 +228,8 @@ class Records(Sequence[Measured]):
             return Plot({**spec, "config": config(ink), **({} if title is None else {"title": title})})
         if y not in VALUES:
             raise unknown_name("value to draw", y, [*VALUES, *_OF_TIMES])
-        options = {"by": by, "where": where, "title": title, "width": width, "height": height, "log": log}
-        return Plot(figure(list(self), ink, x=x, y=y, **options))  # type: ignore[arg-type]
+        choice = Choice(x, y, by, where, title, log)
+        return Plot(figure(list(self), ink, choice, width=width, height=height))
 
     def __repr__(self) -> str:
         lines = [f"<Records: {counted(len(self), 'record')}>", *(f"  {record!r}" for record in self[:20])]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import Limits
@@ -33,7 +32,7 @@ H200_ARCS_PER_S = 5e10
 """What takes the place of a GPU's rate where none can be measured: of shortest paths on rmat:20, in docs/records."""
 
 
-def advise(graph: str, progress: Callable[[str], None]) -> dict[str, Any]:
+def advise(graph: str, progress: Callable[[str], None]) -> dict[str, object]:
     """Return what is known of a graph that is not opened, as an object for JSON.
 
     Args:
@@ -74,8 +73,8 @@ def advise(graph: str, progress: Callable[[str], None]) -> dict[str, Any]:
     return {**known, "cpu": {**cpu, "free_bytes": available_memory()}, "gpu": gpu, "problems": problems}
 
 
-def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Record]) -> dict[str, Any]:
-    prices = Prices(SAMPLING, [record.data for record in records.values()])
+def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Record]) -> dict[str, object]:
+    prices = Prices(SAMPLING, [*records.values()])
     on_gpu = resolve_algorithm(Cell(problem, graph), load_problem(problem), None, "cuda").name
     needs = {
         kind: prices.need(Planned(Cell(problem, graph, name, kind), kind, size, Limits()))

@@ -48,20 +48,13 @@ class Way:
 
 
 class Available:
-    """Answers about names, each looked up once.
-
-    ``kinds`` has the kind of device behind each name that can be used here, ``unusable`` says why others cannot.
-    """
+    """Answers about names, each looked up once: ``kinds`` of usable devices by name, why others are ``unusable``."""
 
     def __init__(self, kinds: Mapping[str, str], unusable: Mapping[str, str], plugins: Plugins):
         self._kinds, self._unusable, self._plugins = kinds, unusable, plugins
 
     def check(self, sweep: Sweep, block: Block) -> None:
-        """Refuse algorithms and options of a block that stand for nothing.
-
-        Raises:
-            InputError: the first of them, with its place; the nearest right name is suggested.
-        """
+        """Raise InputError, with its place, for an algorithm or an option of a block that does not exist."""
         everywhere = block.axes["problem"]
         named: list[tuple[str, list[str], Mapping[str, Any], tuple[str, ...]]] = [
             (variant.name, [problem] if problem else everywhere, variant.options, ("axes", "algorithm"))
@@ -104,7 +97,7 @@ class Available:
         known = {a.name for problem in problems if problem in PROBLEMS for a in algorithms(problem)}
         raise unknown_name("algorithm", name, known | installed().keys())
 
-    def _check_option(self, algorithm: str, problems: Sequence[str], option: str, value: Any) -> None:
+    def _check_option(self, algorithm: str, problems: Sequence[str], option: str, value: object) -> None:
         """Refuse an option that the algorithm does not have, or a value it does not take."""
         if "{" in str(value) or algorithm == "auto" or algorithm.startswith(PEER):
             return  # known when the variables are
@@ -206,19 +199,11 @@ class Plugins:
         self._limit_s, self._start = max(limit_s, LEAST_LIMIT_S), start
 
     def find(self, name: str, problem: str) -> Algorithm:
-        """Return a user's own algorithm, ``FILE.py:OBJECT`` or an entry point, as one that cannot run: its options etc.
-
-        Raises:
-            InputError: it cannot be used, or importing it hangs or ends its process.
-        """
+        """Return a user's own algorithm as one that cannot run: its options etc.; InputError if it cannot be used."""
         return described_plugin(self._about(name)[problem])
 
     def any_problem(self, name: str) -> Algorithm:
-        """Return it for the problem that it solves, which an installed one says itself.
-
-        Raises:
-            InputError: as for ``find``.
-        """
+        """Return it for the problem that it solves, which an installed one says itself; errors as for ``find``."""
         described = self._about(name)
         return described_plugin(next((one for one in described.values() if "error" not in one), described[PROBLEMS[0]]))
 

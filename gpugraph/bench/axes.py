@@ -49,12 +49,8 @@ NUMBER = r"(?:[+-]?\d+(?:\.\d+)?|2\^\d{1,2})"
 _RANGE = re.compile(rf"({NUMBER})\s*\.\.\s*({NUMBER})(?:\s+step\s+({NUMBER})|\s*x\s*({NUMBER}))?")
 
 
-def expand(value: Any) -> list[Any]:
-    """Return the values that an axis takes: of a range, of a list, or the one value.
-
-    Raises:
-        InputError: a range without end, without members or with more than ``MOST_VALUES``; an empty list.
-    """
+def expand(value: object) -> list[object]:
+    """Return the values of an axis: of a range, of a list, or the one value; InputError for none, or too many."""
     if isinstance(value, list):
         if not value:
             raise InputError("is an empty list", remedy="leave the axis out, or give it a value")
@@ -66,12 +62,12 @@ def expand(value: Any) -> list[Any]:
     return [value]
 
 
-def expand_words(text: str) -> list[Any]:
+def expand_words(text: str) -> list[object]:
     """Return the values that a text of the command line gives: numbers, names and ranges between commas."""
     return [value for word in text.split(",") for value in expand(_plain(word.strip()))]
 
 
-def _members(text: str, match: re.Match[str]) -> list[Any]:
+def _members(text: str, match: re.Match[str]) -> list[object]:
     first, last = number(match[1]), number(match[2])
     step, factor = number(match[3] or "1"), number(match[4] or "0")
     if first > last:
@@ -96,7 +92,7 @@ def number(text: str) -> Fraction:
     return Fraction(2 ** int(text[2:])) if text.startswith("2^") else Fraction(text)
 
 
-def _plain(word: str) -> Any:
+def _plain(word: str) -> object:
     """Return a word as the number it is, else as it is."""
     if re.fullmatch(r"[+-]?\d+", word):
         return int(word)
@@ -108,17 +104,17 @@ def _plain(word: str) -> Any:
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
 
-def variables_in(template: Any) -> list[str]:
+def variables_in(template: object) -> list[str]:
     """Return the names of the variables in a template."""
     return _VARIABLE.findall(template) if isinstance(template, str) else []
 
 
-def filled(template: Any, bound: Mapping[str, Any]) -> Any:
+def filled(template: object, bound: Mapping[str, object]) -> object:
     """Return a template with the values of its variables."""
     return _VARIABLE.sub(lambda match: str(bound[match[1]]), template) if isinstance(template, str) else template
 
 
-def described(algorithm: str, options: Mapping[str, Any], preparations: Sequence[str]) -> str:
+def described(algorithm: str, options: Mapping[str, object], preparations: Sequence[str]) -> str:
     """Return an algorithm with its options and preparations: ``boruvka(delta=8)+rank-weights``."""
     settings = ",".join(f"{name}={value}" for name, value in sorted(options.items()))
     return f"{algorithm}{f'({settings})' if settings else ''}{''.join(f'+{step}' for step in preparations)}"
@@ -129,12 +125,12 @@ def described(algorithm: str, options: Mapping[str, Any], preparations: Sequence
 _OPEN = re.compile(rf"({NUMBER})?\s*\.\.\s*({NUMBER})?")
 
 
-def meets(conditions: Mapping[str, Any], bound: Mapping[str, Any]) -> bool:
+def meets(conditions: Mapping[str, object], bound: Mapping[str, object]) -> bool:
     """Tell whether values meet the conditions of a rule; a name without a value does not."""
     return all(name in bound and matches(wanted, bound[name]) for name, wanted in conditions.items())
 
 
-def matches(wanted: Any, value: Any) -> bool:
+def matches(wanted: object, value: object) -> bool:
     """Tell whether a value meets a rule: one of a list, in a range that may be open (``22..``), or a pattern."""
     if isinstance(wanted, list):
         return any(matches(one, value) for one in wanted)
@@ -159,14 +155,7 @@ LIMITS = ("time", "memory", "load")
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, list[Any]]:
-    """Return what ``--set NAME=VALUE`` gave, by name; a name given again adds values.
-
-    A value that begins with ``[`` or a quotation mark is TOML; else commas separate values, numbers and ranges are
-    read as such, and the text of a graph, a source or weights is one value.
-
-    Raises:
-        InputError: no equals sign, or no value.
-    """
+    """Return what ``--set NAME=VALUE`` gave, by name; values in brackets or quotes are TOML, others go by commas."""
     settings: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -177,7 +166,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, list[Any]]:
     return settings
 
 
-def _values(name: str, text: str) -> list[Any]:
+def _values(name: str, text: str) -> list[object]:
     if text[0] in "[\"'{":
         try:
             value = tomllib.loads(f"value = {text}")["value"]
@@ -191,12 +180,8 @@ def _values(name: str, text: str) -> list[Any]:
     return expand_words(text)
 
 
-def apply_settings(document: Document, settings: Mapping[str, list[Any]]) -> None:
-    """Put settings in the place of what the file of a sweep says, in every block.
-
-    Raises:
-        InputError: the sweep has no such axis; the nearest is suggested.
-    """
+def apply_settings(document: Document, settings: Mapping[str, list[object]]) -> None:
+    """Put settings in the place of a sweep's own, in every block; InputError suggests the nearest known axis."""
     tables, path = document.tables, document.path
     document.overridden = frozenset(settings)
     own = tables.get("block", [])
@@ -215,12 +200,11 @@ def apply_settings(document: Document, settings: Mapping[str, list[Any]]) -> Non
                 table.get("options", {}).get(head, {}).pop(tail, None)
             tables.setdefault("options", {}).setdefault(head, {})[tail] = values
         elif name in AXES or name in declared:
-            tables.setdefault("axes", {})[name] = values
-            for table in own:
-                table.get("axes", {}).pop(name, None)
             for table in every:
+                table.get("axes", {}).pop(name, None)
                 left = [{k: v for k, v in case.items() if k != name} for case in table.get("cases", [])]
                 table["cases"] = [case for i, case in enumerate(left) if case not in left[:i]]
+            tables.setdefault("axes", {})[name] = values
         elif owners := [one for table in every for one, of in table.get("options", {}).items() if name in of]:
             remedy = f"write --set {owners[0]}.{name}=…"
             raise InputError(f"'{name}' is no axis of {path} but an option of {owners[0]}", remedy=remedy)
@@ -228,12 +212,8 @@ def apply_settings(document: Document, settings: Mapping[str, list[Any]]) -> Non
             raise unknown_name(f"axis of {path}", name, {*AXES, *declared})
 
 
-def sampling_settings(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of the sampling, checked by making one.
-
-    Raises:
-        InputError: an unknown one, or a value it does not take.
-    """
+def sampling_settings(table: Mapping[str, object]) -> dict[str, object]:
+    """Return the settings of the sampling, checked (InputError) by making one."""
     for key in table:
         check_name("setting of 'sampling'", key, (f.name for f in fields(Sampling)))
     try:

@@ -6,9 +6,9 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpugraph.bench.available import PEER
 from gpugraph.bench.axes import sampling_settings
@@ -16,32 +16,32 @@ from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import LocalWorker, WorkerDied
 from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.run import Runner, Totals, Watcher
-from gpugraph.bench.store import Store, dated_name, latest_name, read_records
+from gpugraph.bench.store import Store, dated_name, latest_name
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.unit import Task
+from gpugraph.bench.worker import DescribedDevice
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
 from gpugraph.measure.cell import Sampling
 from gpugraph.measure.record import Record
+from gpugraph.measure.record_file import read_record_file
 from gpugraph.peers import describe_peers, read_tables, register_commands
 from gpugraph.quantities import in_seconds
 
 if TYPE_CHECKING:
-    from gpugraph.bench.engines import Dask, Slurm
+    from gpugraph.bench.engines import Engine
 
 START_S = 300.0
 """Seconds that a worker may take to open the devices."""
 
 
+@dataclass(eq=False)
 class Bench:
     """A sweep to be run here; a context manager that opens the file of records, a worker, and the devices.
 
     Args:
-        sweep: what to run.
         path: of the file; without one, with ``resume`` the sweep's newest here, else a new one that bears the date.
-        resume: go on with what is in the file.
         retry: go on, and try again what did not go well.
         dry: only plan: the file is read where it is gone on with, and not opened to be written.
-        peers: names of peers that run beside the sweep's algorithms.
         commands: tables of peers that are external commands, as ``--peer-command`` gives them.
         sampled: settings of the sampling in the place of the sweep's.
         on: where cells are measured, as ``--on`` names it; one worker here if not given.
@@ -55,50 +55,50 @@ class Bench:
         InputError: a bad table or setting; on entering, the file cannot be written, or holds results already.
     """
 
-    def __init__(
-        self,
-        sweep: Sweep,
-        path: str | None = None,
-        *,
-        resume: bool = False,
-        retry: bool = False,
-        dry: bool = False,
-        peers: Sequence[str] = (),
-        commands: Sequence[str] = (),
-        sampled: Mapping[str, Any] | None = None,
-        on: str | None = None,
-    ):
-        self._resume, self._retry, self._dry, self._peers = resume or retry, retry, dry, peers
-        self.path = path or (latest_name(sweep.name) if self._resume else None) or dated_name(sweep.name)
-        sampling = sampling_settings({**sweep.sampling, **(sampled or {})})
-        self.sweep = replace(_with_commands(sweep, commands), sampling=sampling)
+    sweep: Sweep
+    path: str = ""
+    _: KW_ONLY
+    resume: bool = False
+    retry: bool = False
+    dry: bool = False
+    peers: Sequence[str] = ()
+    commands: Sequence[str] = ()
+    sampled: Mapping[str, object] = field(default_factory=dict)
+    on: str | None = None
+
+    def __post_init__(self) -> None:
+        self.resume = self.resume or self.retry
+        newest = latest_name(self.sweep.name) if self.resume else None
+        self.path = self.path or newest or dated_name(self.sweep.name)
+        sampling = sampling_settings({**self.sweep.sampling, **self.sampled})
+        self.sweep = replace(_with_commands(self.sweep, self.commands), sampling=sampling)
         self.store: Store | None = None
         self.notices: list[str] = []
-        self.devices: dict[str, Mapping[str, Any]] = {}
+        self.devices: dict[str, DescribedDevice] = {}
         self.finished: Sequence[str] = ()
-        self._on, self._workers = on, [LocalWorker()]
-        self._engine: Slurm | Dask | None = None
+        self._workers = [LocalWorker()]
+        self._engine: Engine | None = None
 
     def __enter__(self) -> Bench:
         with contextlib.ExitStack() as stack:
-            if not self._dry:
-                self.store = stack.enter_context(Store(self.path, resume=self._resume))
-            if self._on is not None:
+            if not self.dry:
+                self.store = stack.enter_context(Store(self.path, resume=self.resume))
+            if self.on is not None:
                 from gpugraph.bench.engines import places_of
 
-                found = places_of(self._on, self.path)
+                found = places_of(self.on, self.path)
                 self._workers, self._engine = (found, None) if isinstance(found, list) else ([], found)
             if self._engine is not None:
                 stack.enter_context(self._engine)
                 if self.store is not None:
-                    self._take_over(self._engine.leftovers(resume=self._resume))
-                self.devices = self._engine.open(Task(self.sweep, self._peers))
+                    self._take_over(self._engine.leftovers(resume=self.resume))
+                self.devices = self._engine.open(Task(self.sweep, self.peers))
             else:
                 first, *others = self._workers
-                ask = {"do": "devices", "names": _device_names(self.sweep, self._peers)}
+                ask = {"do": "devices", "names": _device_names(self.sweep, self.peers)}
                 first.process = first.start()
                 stack.callback(first.drop)
-                for worker in () if self._dry else others:  # they open theirs meanwhile; nobody waits for the answers
+                for worker in () if self.dry else others:  # they open theirs meanwhile; nobody waits for the answers
                     worker.process = worker.start()
                     stack.callback(worker.drop)
                     worker.process.ask(ask)
@@ -111,20 +111,20 @@ class Bench:
                     raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
                 self.devices = opened["devices"]
             self._stack = stack.pop_all()
-        self.notices = [device["notice"] for device in self.devices.values() if device.get("notice")]
+        self.notices = [said for device in self.devices.values() if (said := device.get("notice"))]
         self.notices += [f"{name}: {device}" for name, device in self._unusable.items()]
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def _take_over(self, records: Sequence[Mapping[str, Any]]) -> None:
+    def _take_over(self, records: Sequence[Record]) -> None:
         """Store what jobs have measured for a bench that ended before them."""
         assert self.store is not None
-        known = {(record.get("cell") or {}).get("id") for record in self.store.records}
+        known = {record.shape.cell.id for record in self.store.records}
         for record in records:
-            if (id_ := (record.get("cell") or {}).get("id")) not in known:
-                known.add(id_)
+            if record.shape.cell.id not in known:
+                known.add(record.shape.cell.id)
                 self.store.append(record)
 
     @property
@@ -133,41 +133,31 @@ class Bench:
 
     @cached_property
     def plan(self) -> Plan:
-        """The cells.
-
-        Raises:
-            DeviceUnavailable: none of the devices that the sweep names can be used.
-            InputError: the sweep makes no sense here.
-        """
+        """The cells; DeviceUnavailable where no device of the sweep is here, InputError where it makes no sense."""
         kinds = {name: str(device["kind"]) for name, device in self.devices.items() if "kind" in device}
         if not kinds:
             raise DeviceUnavailable(next(iter(self._unusable.values())))
         if "auto" in kinds:
             kinds[kinds["auto"]] = kinds["auto"]
-        return expand_sweep(self.sweep, kinds, self._peers, self._unusable)
+        return expand_sweep(self.sweep, kinds, self.peers, self._unusable)
 
     @cached_property
     def prices(self) -> Prices:
         """What cells will need, learnt from the records that are gone on with."""
         stored = self.store.records if self.store else []
-        if self._dry and self._resume and os.path.exists(self.path):
-            stored = read_records(self.path)
+        if self.dry and self.resume and os.path.exists(self.path):
+            stored = read_record_file(self.path).records
         return Prices(Sampling(**self.sweep.sampling), stored)
 
-    def run(self, watcher: Watcher) -> Totals:
-        """Run the cells that are not finished; each is in the file as soon as it ends.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C; what was stored stays.
-            InputError: the file cannot be written.
-        """
+    def run(self, watcher: Watcher | None = None) -> Totals:
+        """Run the cells that are not finished; each is in the file as soon as it ends, also if Ctrl-C ends the rest."""
         assert self.store is not None, "a bench that only plans"
         devices = {name: device for name, device in self.devices.items() if "kind" in device}
         devices |= {str(device["kind"]): device for name, device in devices.items() if name == "auto"}
         devices |= {name: {"description": {"kind": name.partition(":")[0]}} for name in self._unusable}
         return Runner(
             self.sweep, self.plan, self.store, devices, self.prices, watcher,
-            retry=self._retry, workers=self._workers, engine=self._engine, finished=self.finished,
+            retry=self.retry, workers=self._workers, engine=self._engine, finished=self.finished,
         ).run()  # fmt: skip
 
 
@@ -197,15 +187,11 @@ def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
 
 
 def judge(totals: Totals) -> None:
-    """Raise what the exit code of a bench is to say: a wrong result, a defect, or that nothing went well.
-
-    Raises:
-        VerificationFailed, InputError, DeviceUnavailable, GpuGraphError: accordingly.
-    """
-    ours = [(planned, r) for planned, r in totals.records if not str(r["algorithm"]).startswith(PEER)]
-    outcomes = Counter(str(record.get("outcome", "ok")) for _, record in ours)
+    """Raise the error whose exit code the bench ends with: for a wrong result, a defect, or if nothing went well."""
+    ours = [(planned, record) for planned, record in totals.records if not record.algorithm.startswith(PEER)]
+    outcomes = Counter(record.outcome for _, record in ours)
     worst: dict[str, type[GpuGraphError]] = {"wrong": VerificationFailed}
-    if any(record.get("outcome") == "threw" and planned.plugin is None for planned, record in ours):
+    if any(record.outcome == "threw" and planned.plugin is None for planned, record in ours):
         worst["threw"] = GpuGraphError  # an exception of a user's own algorithm is no defect
     if ours and not outcomes["ok"]:
         worst.setdefault("threw", InputError)
@@ -213,22 +199,18 @@ def judge(totals: Totals) -> None:
         worst |= {"died": DeviceUnavailable, "timeout": DeviceUnavailable}
     for outcome, error in worst.items():
         if outcomes[outcome]:
-            first = next(record for _, record in ours if record.get("outcome") == outcome)
-            where = f"{first['problem']} by {first['algorithm']} on {first['graph']['name']}"
+            first = next(record for _, record in ours if record.outcome == outcome)
+            where = f"{first.problem} by {first.algorithm} on {first.graph_name}"
             more = f" (and {outcomes[outcome] - 1} more)" if outcome == "wrong" and outcomes[outcome] > 1 else ""
-            wrong = f"{(first.get('verification') or {}).get('detail')}{more}"
-            raise error(wrong if outcome == "wrong" else f"{outcome}: {first.get('message')}", where=where)
+            wrong = f"{first.shape.verification.detail}{more}"
+            raise error(wrong if outcome == "wrong" else f"{outcome}: {first.shape.message}", where=where)
     if totals.lost:
         more = f" (and {len(totals.lost) - 1} more)" if len(totals.lost) > 1 else ""
         raise DeviceUnavailable(f"{totals.lost[0]}{more}", remedy="--resume tries its cells again")
 
 
 def judge_findings(sweep: Sweep, records: Sequence[Record]) -> None:
-    """Raise where the records do not meet an expectation of the sweep; one with a place in a paper is that paper's.
-
-    Raises:
-        Regression: the first that is not met.
-    """
+    """Raise Regression for the first expectation that the records do not meet; a paper's own claims never fail."""
     missed = [one for one in (e.find(records) for e in sweep.expectations) if one.failed and not one.where]
     if missed:
         more = f" (and {len(missed) - 1} more)" if len(missed) > 1 else ""

@@ -24,7 +24,7 @@ import shutil
 import subprocess
 import time
 import uuid
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,12 +32,11 @@ from typing import Any
 
 from gpugraph.bench.local_workers import LocalWorker, workers_of
 from gpugraph.bench.plan import Planned
-from gpugraph.bench.store import read_records
 from gpugraph.bench.unit import Ended, Task, Unit, end_units
-from gpugraph.errors import DeviceUnavailable, InputError, errors_at, in_one_line, placed, unknown_name
+from gpugraph.errors import DeviceUnavailable, InputError, check_name, errors_at, in_one_line, placed, unknown_name
+from gpugraph.measure.record import Record
+from gpugraph.measure.record_file import read_record_file
 from gpugraph.quantities import parse_seconds
-
-KINDS = ("gpus", "cpus", "slurm", "dask")
 
 CONNECT_S = 10.0
 """Seconds that a Dask scheduler has to answer, and to have a worker."""
@@ -52,28 +51,10 @@ MOST_JOBS = 1000
 """Jobs of one array; Slurm's own default limit is 1001."""
 
 
-def places_of(text: str, path: str) -> list[LocalWorker] | Slurm | Dask:
-    """Return the workers of this machine or the engine that ``--on`` names; jobs have files beside ``path``.
-
-    Raises:
-        InputError: it names nothing that there is, or a device twice.
-        DeviceUnavailable: no such GPU; the engine is not installed, or does not answer.
-    """
-    kind, _, rest = text.partition(":")
-    where = f"--on {text}"
-    if kind in ("gpus", "cpus"):
-        return workers_of(kind, rest.strip(), where)
-    if kind == "slurm":
-        return Slurm(rest, Path(f"{path}.jobs"), where)
-    if kind == "dask":
-        return Dask(rest, where)
-    raise placed(unknown_name("place", kind, KINDS), where)
-
-
 # ------------------------------------------------------------------ engines
 
 
-class Engine:
+class Engine(contextlib.AbstractContextManager["Engine"]):
     """What engines share; a context manager.  ``alone``: a unit has to see that it has its machine for itself."""
 
     def __init__(self, where: str, *, alone: bool):
@@ -81,11 +62,7 @@ class Engine:
         self._task: Task | None = None
 
     def open(self, task: Task) -> dict[str, Any]:
-        """Return the devices as one of the machines sees them.
-
-        Raises:
-            DeviceUnavailable: no machine could tell.
-        """
+        """Return the devices as one of the machines sees them; raise DeviceUnavailable if none could tell."""
         self._task = task
         _, ended = next(iter(self._answers([self._unit(task, None)])))
         if "devices" not in ended:
@@ -100,21 +77,17 @@ class Engine:
         calls = [self._unit(task, at) for at, task in enumerate(tasks)]
         with contextlib.closing(self._answers(calls)) as answers:
             for at, reply in answers:
-                records, lost = reply.get("records", []), str(reply.get("error", ""))
+                records, lost = [*map(Record.of, reply.get("records", []))], str(reply.get("error", ""))
                 if lost and (path := calls[at].path) is not None and os.path.exists(path):
                     # What its end may have had a hand in is none of the cell's doing.
-                    records = [record for record in read_records(path) if record.get("outcome") != "died"]
+                    records = [record for record in read_record_file(path).records if record.outcome != "died"]
                 yield at, Ended(records, lost)
 
     def withdraw(self, at: int) -> None:
         """Take back a unit that has not begun; it then ends as lost."""
 
-    def leftovers(self, *, resume: bool) -> list[dict[str, Any]]:
-        """Return the records that jobs of a bench have left which ended before them; none runs on.
-
-        Raises:
-            InputError: there are some, and the bench does not go on.
-        """
+    def leftovers(self, *, resume: bool) -> list[Record]:
+        """Return the records that jobs of an earlier bench have left; InputError unless this one goes on with it."""
         return []
 
     def _unit(self, task: Task, at: int | None) -> Unit:
@@ -126,9 +99,6 @@ class Engine:
     def _answers(self, units: Sequence[Unit]) -> Generator[tuple[int, Mapping[str, Any]]]:
         """Have units run, and yield what each returns as it ends; an ``error`` where it returns nothing."""
         raise NotImplementedError
-
-    def __enter__(self) -> Any:
-        return self
 
     def __exit__(self, *_: object) -> None:
         pass
@@ -177,7 +147,7 @@ class Slurm(Engine):
                 raise DeviceUnavailable(f"there is no {command} here", where=where, remedy=remedy)
         self._submitit = submitit
 
-    def leftovers(self, *, resume: bool) -> list[dict[str, Any]]:
+    def leftovers(self, *, resume: bool) -> list[Record]:
         """End the jobs of an earlier run with the same file, and return what they have measured."""
         if not self._folder.is_dir():
             return []
@@ -186,8 +156,8 @@ class Slurm(Engine):
             raise InputError("holds what jobs of another run have left", where=self._folder, remedy=remedy)
         self._cancel()
         self._whole = True
-        found = [record for path in sorted(self._folder.glob("*.jsonl")) for record in read_records(path)]
-        return [record for record in found if record.get("outcome") not in ("died", "skipped")]
+        found = [one for path in sorted(self._folder.glob("*.jsonl")) for one in read_record_file(path).records]
+        return [record for record in found if record.outcome not in ("died", "skipped")]
 
     def withdraw(self, at: int) -> None:
         """Cancel a job that still waits; it then ends as lost."""
@@ -244,7 +214,7 @@ class Slurm(Engine):
         lines = [line.split() for line in asked.stdout.splitlines()]
         return None if asked.returncode else {words[0]: words[1] for words in lines if len(words) == 2}
 
-    def _reply(self, job: Any) -> Mapping[str, Any]:
+    def _reply(self, job: Any) -> Mapping[str, object]:
         """Return what a job has left: what the unit returned, or the error that it ended with."""
         try:
             reply: Mapping[str, Any] = job.result()
@@ -267,7 +237,7 @@ class Slurm(Engine):
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _slurm_settings(text: str, where: str) -> dict[str, Any]:
+def _slurm_settings(text: str, where: str) -> dict[str, object]:
     """Return what ``--on slurm:`` sets, as submitit takes it."""
     settings: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -348,3 +318,25 @@ class Dask(Engine):
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(Exception):
             self._client.close(timeout=2)
+
+
+PLACES: dict[str, Callable[[str, str, str], list[LocalWorker] | Engine]] = {
+    "gpus": lambda rest, path, where: workers_of("gpus", rest, where),
+    "cpus": lambda rest, path, where: workers_of("cpus", rest, where),
+    "slurm": lambda rest, path, where: Slurm(rest, Path(f"{path}.jobs"), where),
+    "dask": lambda rest, path, where: Dask(rest, where),
+}
+"""What ``--on`` may begin with → the workers or the engine that the rest of it stands for."""
+
+
+def places_of(text: str, path: str) -> list[LocalWorker] | Engine:
+    """Return the workers of this machine or the engine that ``--on`` names; jobs have files beside ``path``.
+
+    Raises:
+        InputError: it names nothing that there is, or a device twice.
+        DeviceUnavailable: no such GPU; the engine is not installed, or does not answer.
+    """
+    kind, _, rest = text.partition(":")
+    with errors_at(f"--on {text}"):
+        check_name("place", kind, PLACES)
+    return PLACES[kind](rest.strip(), path, f"--on {text}")

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gpugraph.bench.available import PEER
 from gpugraph.bench.plan import Planned
@@ -20,7 +19,7 @@ from gpugraph.errors import GpuGraphError
 from gpugraph.host import usable_cores
 from gpugraph.measure.cell import Cell, Sampling, resolve_algorithm
 from gpugraph.measure.check import REFERENCE_LIMIT
-from gpugraph.measure.record_shape import shape_of
+from gpugraph.measure.record import Record
 from gpugraph.peers import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize
@@ -68,18 +67,18 @@ FEW_ARCS = 1 << 14
 class Prices:
     """Foretells what cells will need, from how they will be sampled and from stored records."""
 
-    def __init__(self, sampling: Sampling, records: Sequence[Mapping[str, Any]] = ()):
+    def __init__(self, sampling: Sampling, records: Sequence[Record] = ()):
         self._sampling = sampling
         self._algorithms: dict[tuple[str, str, str], Algorithm | None] = {}
         self._known: dict[tuple[str, ...], list[tuple[int, float, int]]] = {}
         for record in records:
             self.learn(record)
 
-    def learn(self, record: Mapping[str, Any]) -> None:
+    def learn(self, record: Record) -> None:
         """Take the figures of a record into account."""
-        shape = shape_of(record)
+        shape = record.shape
         kernel, arcs = shape.phases_s.get("kernel"), shape.graph.arcs
-        if (shape.outcome or "ok") == "ok" and kernel and arcs:
+        if record.ok and kernel and arcs:
             spent, taken = shape.sampling.spent_s, len(shape.samples_s.kernel or ())
             sample_s = max(kernel, spent / taken if spent and taken else 0.0)
             figures = (arcs, sample_s, shape.peak_device_bytes or 0)
@@ -92,7 +91,8 @@ class Prices:
         """Return what a cell will need."""
         size, kind, cell, times = planned.size, planned.kind, planned.cell, self._sampling.processes
         arcs, runs = max(size.arcs, 1), _sources(cell)
-        nearest = self._nearest(planned)
+        known = self._known.get((cell.series or "",)) or self._known.get(planned.algorithm_key)  # of its series if any
+        nearest = min(known, key=lambda one: abs(one[0] - size.arcs)) if known else None
         sample_s, basis = self._sample_s(planned, nearest)
         samples = min(max(self._sampling.min_samples, USUAL_SAMPLES), self._sampling.max_samples)
         sampled_s = min(self._sampling.time_limit_s, samples * sample_s * runs)
@@ -126,25 +126,17 @@ class Prices:
             return 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
         return 2e-5 + arcs / ARCS_PER_S[kind], "rates"
 
-    def _nearest(self, planned: Planned) -> tuple[int, float, int] | None:
-        """Return (arcs, sample seconds, peak bytes) of the stored result nearest in size, of its own series if any"""
-        known = self._known.get((planned.cell.series or "",)) or self._known.get(planned.algorithm_key)
-        return min(known, key=lambda one: abs(one[0] - planned.size.arcs)) if known else None
-
     def _algorithm(self, planned: Planned) -> Algorithm | None:
         """Return the algorithm of a cell; None where it is not known before the graph is there."""
         cell = planned.cell
-        if planned.plugin is not None:
+        if planned.plugin is not None or cell.algorithm == "auto":
             return planned.plugin
         key = planned.algorithm_key
         if key not in self._algorithms:
             try:
-                found = None
-                if cell.algorithm != "auto":
-                    found = resolve_algorithm(cell, load_problem(cell.problem), None, planned.kind)
+                self._algorithms[key] = resolve_algorithm(cell, load_problem(cell.problem), None, planned.kind)
             except GpuGraphError:
-                found = None  # running it will tell
-            self._algorithms[key] = found
+                self._algorithms[key] = None  # running it will tell
         return self._algorithms[key]
 
     def _declared(self, planned: Planned, what: str) -> int | None:
@@ -155,10 +147,7 @@ class Prices:
 
 
 def making_bytes(planned: Planned) -> int:
-    """Return the bytes of host memory that a cell's input takes at the peak of making or reading it.
-
-    A GPU makes it, or is fed with it, unless the host has to change it first or an oracle wants it there.
-    """
+    """Return the peak of host memory to make or read an input; a GPU makes it if the host need not change it."""
     cell, size = planned.cell, planned.size
     changed = cell.weights != "file" or cell.symmetrize or cell.preparations
     if planned.kind != "cuda" or size.fed_bytes is None or changed or cell.verify in ("reference", "both"):
@@ -271,7 +260,7 @@ class Budget:
             opening_s = max(need.opening_s for need in expected) / self._processes
             self._opening_pace = _corrected(self._opening_pace, shared_s, opening_s)
 
-    def ended(self, planned: Planned, record: Mapping[str, Any]) -> float:
+    def ended(self, planned: Planned, record: Record) -> float:
         """Learn from a cell's record; return about how many seconds the rest will take, as far as the budget allows."""
         self._prices.learn(record)
         self._left = [other for other in self._left if other is not planned]

@@ -94,7 +94,6 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
     Attributes:
         text, where: what is expected, a sentence, and its place in a paper.
         value, unit: the formula of the figure, and what it is shown in.
-        least, most: its bounds.
         stated: the figure that somebody states, which ours may differ from by a quarter.
         says: what is expected, in words, where that is more than the number.
     """
@@ -184,16 +183,10 @@ def _times(formula: Formula, record: Record, groups: Mapping[str, Sequence[Recor
     return f" ({', '.join([*times, duration(record.kernel_s or 0.0)])})"
 
 
-def number(found: Any) -> str:
+def number(found: object) -> str:
     """Return a figure as a table has it: whole numbers in full, others to four digits."""
     if isinstance(found, float) and math.isfinite(found):
-        return (
-            f"{found:,.0f}"
-            if abs(found) >= 1000
-            else f"{found:.4g}"
-            if abs(found) >= 1e-4 or not found
-            else f"{found:.3e}"
-        )
+        return f"{found:{',.0f' if abs(found) >= 1000 else '.4g' if abs(found) >= 1e-4 or not found else '.3e'}}"
     return value(found)
 
 
@@ -201,11 +194,7 @@ def number(found: Any) -> str:
 
 
 def check_questions(document: Document, tables: Sequence[Table], expectations: Sequence[Expectation]) -> None:
-    """Refuse what makes no sense of the tables and expectations of a sweep.
-
-    Raises:
-        InputError: the first of them; the message names file, line and key.
-    """
+    """Raise InputError, with file, line and key, for a table or an expectation that makes no sense."""
     for turn, table in enumerate(tables):
         with document.at("table", "title", turn=turn):
             _check_variables(table)

@@ -88,7 +88,7 @@ def meets(record: Record, conditions: Conditions) -> bool:
     return all(_matches(record, name, wanted) for name, wanted in conditions.items())
 
 
-def _matches(record: Record, name: str, wanted: Any) -> bool:
+def _matches(record: Record, name: str, wanted: object) -> bool:
     if name == "graph":  # by its name, and as the sweep asks for it
         asked = (record.graph_name, (record.shape.cell.input or {}).get("graph"), record.axes.get("graph"))
         return any(matches(wanted, one) for one in asked if one is not None)
@@ -97,11 +97,7 @@ def _matches(record: Record, name: str, wanted: Any) -> bool:
 
 
 def check_conditions(conditions: Conditions, known: Iterable[str]) -> None:
-    """Refuse conditions on what no record has: neither the ``known`` axes of the sweep, nor options of any algorithm.
-
-    Raises:
-        InputError: the first of them; the nearest right name is suggested.
-    """
+    """Raise InputError for a condition on what neither the ``known`` axes, a record nor an option has."""
     for name in conditions:
         if name not in {*NAMES, *known} and name.partition(".")[0] not in (*FIELDS, "device", "graph"):
             names = {*NAMES, *known, *(option.name for algorithm in algorithms() for option in algorithm.options)}
@@ -112,10 +108,7 @@ _KEPT = ("source", "weights", "seed", "index_bits")
 
 
 def beside(record: Record, named: Conditions, records: Iterable[Record]) -> list[Record]:
-    """Return the cells beside one: like it in all but what is named.
-
-    Where another graph, algorithm or device is named, what only goes with the first of them need not be the same.
-    """
+    """Return the cells beside one: like it in all but what is named, and in what only goes with that."""
     known = {name: figure(record, name) for text in named.values() for name in variables_in(text)}
     wanted = {key: filled(text, known) for key, text in named.items()}
     kept = ["problem", "graph", "algorithm", *(name for name in _KEPT if name in record.axes)]
@@ -190,14 +183,15 @@ class Formula:
             NotMeasured: a figure is not there, or there are several where one is needed.
         """
 
-        def value_of(node: ast.AST, least: bool = False) -> Any:
+        def value_of(node: ast.AST, least: bool = False) -> object:
             if isinstance(node, ast.Constant):
                 return node.value
             try:
                 if isinstance(node, ast.Call):
                     assert isinstance(node.func, ast.Name)
                     least = node.func.id == "min"
-                    several = [self._single(one) for part in node.args for one in _listed(value_of(part, least))]
+                    given = [value_of(part, least) for part in node.args]
+                    several = [self._single(one) for p in given for one in (p if isinstance(p, list) else [p])]
                     return _FUNCTIONS[node.func.id](several)
                 if isinstance(node, ast.BinOp | ast.UnaryOp):
                     parts = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,)
@@ -218,7 +212,7 @@ class Formula:
         shown = value_of(self._tree)
         return shown if isinstance(shown, str) else self._single(shown)
 
-    def _single(self, found: Any) -> float:
+    def _single(self, found: object) -> float:
         if isinstance(found, bool) or not isinstance(found, int | float):
             several = f"has {len(found)} values" if isinstance(found, list) else "is no number"
             raise NotMeasured(f"a part of {self.text} {several}")
@@ -231,7 +225,7 @@ def _path(node: ast.AST) -> list[str]:
     return [node.id] if isinstance(node, ast.Name) else [""]
 
 
-def _needed(record: Record, name: str, longer: Mapping[int, float]) -> Any:
+def _needed(record: Record, name: str, longer: Mapping[int, float]) -> object:
     found = figure(record, name)
     if isinstance(found, Mapping):
         found = list(found.values())
@@ -239,7 +233,3 @@ def _needed(record: Record, name: str, longer: Mapping[int, float]) -> Any:
         why = f"{record.outcome}: {record.message}" if not record.ok else f"has no '{name}'"
         raise NotMeasured(f"{record.algorithm} on {record.graph_name} {why}")
     return found * longer.get(id(record), 1.0) if name == "kernel" else found
-
-
-def _listed(found: Any) -> list[float]:
-    return found if isinstance(found, list) else [found]

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
@@ -56,7 +56,7 @@ class WorkerDied(GpuGraphError):
             self.exit_code = DeviceUnavailable.exit_code
 
 
-class WorkerProcess:
+class WorkerProcess(contextlib.AbstractContextManager["WorkerProcess"]):
     """A running worker, or another ``command``; a context manager.  ``variables`` go to its environment.
 
     To be started by the main thread: on Linux a child's end is tied to that of the *thread* that started it.
@@ -87,40 +87,33 @@ class WorkerProcess:
         """The process id."""
         return self._process.pid
 
-    def __enter__(self) -> WorkerProcess:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def ask(self, request: Mapping[str, Any]) -> None:
+    def ask(self, request: Mapping[str, object]) -> None:
         """Send a request; a worker that is gone will be noticed by whoever listens."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
 
-    def hear(self, timeout_s: float) -> dict[str, Any] | None:
-        """Return the next answer, or None after ``timeout_s`` seconds of silence.
-
-        Raises:
-            WorkerDied: it is gone, and everything it sent has been heard.
-        """
+    def hear(self, timeout_s: float) -> dict[str, object] | None:
+        """Return the next answer, None after ``timeout_s`` seconds; WorkerDied once it is gone and all was heard."""
         try:
             event = self._events.get(timeout=timeout_s)
         except Empty:
             return None
         if event is None:
             self._events.put(None)
-            raise WorkerDied(self._how_it_ended(), killed=(self._process.returncode or 0) < 0)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE_S)
+            self._threads[1].join(GRACE_S)
+            code = self._process.returncode
+            raise WorkerDied(how_it_ended(code, self._tail), killed=(code or 0) < 0)
         return event
 
-    def answer(self, request: Mapping[str, Any], kind: str, limit_s: float) -> dict[str, Any] | None:
-        """Send a request; return the first answer of a kind, or None if there is none within ``limit_s`` seconds.
-
-        Raises:
-            WorkerDied: it is gone before.
-        """
+    def answer(self, request: Mapping[str, object], kind: str, limit_s: float) -> dict[str, Any] | None:
+        """Send a request; return the first answer of a kind, None after ``limit_s`` s (WorkerDied as ``hear``)."""
         self.ask(request)
         end = time.monotonic() + limit_s
         while (left := end - time.monotonic()) > 0:
@@ -135,10 +128,6 @@ class WorkerProcess:
             return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         except (OSError, ValueError, IndexError, AttributeError):
             return None
-
-    def last_words(self) -> list[str]:
-        """Return the last lines that it wrote to standard error."""
-        return list(self._tail)
 
     def end(self) -> None:
         """End the worker and all that it started: first politely, then for certain."""
@@ -165,15 +154,13 @@ class WorkerProcess:
             else:
                 self._process.send_signal(number)
 
-    def _how_it_ended(self) -> str:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE_S)
-        self._threads[1].join(GRACE_S)
-        return how_it_ended(self._process.returncode, self._tail)
-
     def _listen(self, stream: IO[bytes]) -> None:
-        for event in _lines(stream):
-            self._events.put(event)
+        """Take the objects of a stream; a line that a kill tore is none."""
+        with contextlib.suppress(ValueError, OSError):
+            for line in stream:
+                event = json.loads(line)
+                if isinstance(event, dict):
+                    self._events.put(event)
         self._events.put(None)
 
     def _overhear(self, stream: IO[bytes]) -> None:
@@ -195,15 +182,6 @@ def how_it_ended(code: int | None, lines: Sequence[str]) -> str:
     return f"{how}; the last it wrote: {said.strip()[:300]}" if said else how
 
 
-def _lines(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a stream; a line that a kill tore is none."""
-    with contextlib.suppress(ValueError, OSError):
-        for line in stream:
-            event = json.loads(line)
-            if isinstance(event, dict):
-                yield event
-
-
 def environment_of_child() -> dict[str, str]:
     """Return the environment of a worker: it finds the package where it was found here, and holds no output back."""
     return {**environment_with_package(), "PYTHONUNBUFFERED": "1"}
@@ -213,6 +191,7 @@ Found = Mapping[str, Any]
 """How a cell ended: the worker's ``record``, or ``outcome`` and ``message``; and the cell's ``id``, if it is known."""
 
 
+@dataclass(eq=False)
 class GroupMeasurement:
     """A request to measure cells that share a graph, watched until it ends; cells are numbered by their places in it.
 
@@ -224,32 +203,29 @@ class GroupMeasurement:
         worker_lost: the worker must be replaced.
     """
 
-    def __init__(
-        self,
-        worker: WorkerProcess,
-        request: Mapping[str, Any],
-        limits: Sequence[Limits],
-        doing: Callable[[int, str], None],
-        finished: Callable[[int, Found], None],
-    ):
-        self._worker, self._request, self._limits = worker, request, limits
-        self._doing, self._finished = doing, finished
+    worker: WorkerProcess
+    request: Mapping[str, Any]
+    limits: Sequence[Limits]
+    doing: Callable[[int, str], None]
+    finished: Callable[[int, Found], None]
+
+    def __post_init__(self) -> None:
         self._ids: dict[int, str] = {}
         self._at = 0
         self._opening = True
-        self._what = dict.fromkeys(range(len(limits)), "starting")
-        self.seconds = [0.0] * len(limits)
-        self.ended: set[int] = set()
+        self._what = dict.fromkeys(range(len(self.limits)), "starting")
+        self.seconds = [0.0] * len(self.limits)
+        self.ended = set[int]()
         self.worker_lost = False
 
     def run(self) -> None:
         """Watch until the worker is done, is lost, or had to be killed."""
-        self._worker.ask(self._request)
+        self.worker.ask(self.request)
         began = looked = time.monotonic()
         opening_s, done = 0.0, False
         while not done:
             try:
-                event = self._worker.hear(TICK_S)
+                event = self.worker.hear(TICK_S)
             except WorkerDied as death:
                 self._lose("died", str(death))
                 return
@@ -260,11 +236,11 @@ class GroupMeasurement:
                 self.seconds[self._at] += now - looked
             looked = now
             if event is None:
-                self._doing(self._at, self._what[self._at])
+                self.doing(self._at, self._what[self._at])
             else:
                 done = self._take(event)
             if not done and (over := self._over(opening_s)) is not None:
-                self._worker.end()
+                self.worker.end()
                 self._lose(*over)
                 return
 
@@ -279,7 +255,7 @@ class GroupMeasurement:
             self._ids[event["index"]] = event["id"]
         elif kind == "progress":
             self._what[self._at] = str(event["what"])
-            self._doing(self._at, self._what[self._at])
+            self.doing(self._at, self._what[self._at])
         elif kind == "decided":
             logging.getLogger("gpugraph").info("%s", event["what"])
         elif kind == "finished":
@@ -294,17 +270,17 @@ class GroupMeasurement:
 
     def _end(self, index: int, found: Found) -> None:
         self.ended.add(index)
-        self._finished(index, {**found, "id": self._ids.get(index)})
+        self.finished(index, {**found, "id": self._ids.get(index)})
 
     def _over(self, opening_s: float) -> tuple[str, str] | None:
         """Return the outcome and the message where a limit is passed."""
-        limits = self._limits[self._at]
+        limits = self.limits[self._at]
         if self._opening and opening_s > limits.load_s:
             return "timeout", f"opening the graph took more than {in_seconds(limits.load_s)}"
         if not self._opening and self.seconds[self._at] > limits.time_s:
             return "timeout", f"took more than {in_seconds(limits.time_s)} of its own"
         if limits.memory_bytes is not None:
-            held = self._worker.resident_bytes()
+            held = self.worker.resident_bytes()
             if held is not None and held > limits.memory_bytes:
                 what = f"its process held {in_units(held)}, the limit is {in_units(limits.memory_bytes)}"
                 return "out of memory", what
@@ -313,7 +289,7 @@ class GroupMeasurement:
     def _lose(self, outcome: str, message: str, *, everyone: bool = False) -> None:
         """Blame the cell that was at work, or all of them while their graph was being opened."""
         self.worker_lost = True
-        for index in range(len(self._limits)) if self._opening or everyone else [self._at]:
+        for index in range(len(self.limits)) if self._opening or everyone else [self._at]:
             if index not in self.ended:
                 self._end(index, {"outcome": outcome, "message": message})
 
@@ -335,10 +311,7 @@ class LocalWorker:
 def side_by_side(
     workers: Sequence[LocalWorker], serve: Callable[[LocalWorker], None], stop: Callable[[], None]
 ) -> None:
-    """Serve all workers, a thread for each where there are several, and return when all are done.
-
-    An error in one of them, or Ctrl-C, is raised once ``stop`` has ended what the others do.
-    """
+    """Serve all workers, each in a thread, until all are done; an error calls ``stop``, and is raised."""
     if len(workers) == 1:
         serve(workers[0])
         return
@@ -378,7 +351,8 @@ def workers_of(kind: str, rest: str, where: str) -> list[LocalWorker]:
             raise DeviceUnavailable(f"there is no GPU {max(chosen)}: {known}, counted from 0", where=where)
         raise DeviceUnavailable(f"{known}, and not {len(chosen)}", where=where, remedy=f"write {kind}:{there}")
     visible = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(there)))).split(",")
-    shares = _shares(_processors(), len(chosen))
+    processors, each = _processors(), len(_processors()) // len(chosen)  # all of them where there are not enough
+    shares = [processors[i * each : (i + 1) * each] or processors for i in range(len(chosen))]
     places = zip(chosen, shares, strict=True)
     return [LocalWorker(partial(_start_on, "" if kind == "cpus" else visible[index], share)) for index, share in places]
 
@@ -394,12 +368,6 @@ def _processors() -> list[int]:
 
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
     return sorted(allowed, key=place)
-
-
-def _shares(processors: Sequence[int], count: int) -> list[list[int]]:
-    """Return as many equal shares; each is all of them where there are not enough."""
-    each = len(processors) // count
-    return [[*processors[i * each : (i + 1) * each]] or [*processors] for i in range(count)]
 
 
 def _start_on(gpu: str, processors: Sequence[int]) -> WorkerProcess:

@@ -19,7 +19,7 @@ from gpugraph.bench.sweep import Block, Sweep, Variant
 from gpugraph.errors import InputError, placed
 from gpugraph.measure.cell import Cell, unopened_id
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import InputSize, Problem
+from gpugraph.problems.contract import InputSize
 from gpugraph.problems.registry import load_problem
 
 MOST_CELLS = 100_000
@@ -77,14 +77,9 @@ def units_of(cells: Sequence[Planned]) -> list[list[Planned]]:
 
 def groups_of(cells: Sequence[Planned]) -> Iterator[list[Planned]]:
     """Yield the cells that share an input, and therefore compete, at most ``TOGETHER`` at a time."""
-    group: list[Planned] = []
-    for planned in cells:
-        if group and (len(group) == TOGETHER or planned.cell.input != group[0].cell.input):
-            yield group
-            group = []
-        group.append(planned)
-    if group:
-        yield group
+    for _, same in itertools.groupby(cells, key=lambda planned: planned.cell.input):
+        group = list(same)
+        yield from (group[at : at + TOGETHER] for at in range(0, len(group), TOGETHER))
 
 
 def expand_sweep(
@@ -100,14 +95,15 @@ def expand_sweep(
     """
     limit_s = min((block.limits.time_s for block in sweep.blocks), default=0.0)
     available = Available(kinds, unusable or {}, Plugins(limit_s))
-    for name in peers:
-        available.check_peer(f"{PEER}{name}")
+    beside = [Variant(f"{PEER}{name}") for name in peers]
+    for peer in beside:
+        available.check_peer(peer.name)
     plan, seen = Plan(), set[str]()
     for turn, block in enumerate(sweep.blocks):
         where = f"{sweep.path}, block {block.name or turn + 1}" if len(sweep.blocks) > 1 else sweep.path
         try:
             available.check(sweep, block)
-            for planned in _cells(sweep.name, block, peers, available, plan.left_out):
+            for planned in _cells(sweep.name, block, beside, available, plan.left_out):
                 name = unopened_id(planned.cell, {})
                 if name not in seen:
                     seen.add(name)
@@ -126,11 +122,10 @@ def expand_sweep(
 
 
 def _cells(
-    sweep: str, block: Block, peers: Sequence[str], available: Available, left_out: Counter[str]
+    sweep: str, block: Block, beside: Sequence[Variant], available: Available, left_out: Counter[str]
 ) -> Iterator[Planned]:
     rules = [rule for rule in block.skip if not {"vertices", "arcs"} & rule.conditions.keys()]
     sized = [rule for rule in block.skip if rule not in rules]
-    beside = [Variant(f"{PEER}{name}") for name in peers]
     for template, given in block.points():
         problem = load_problem(given["problem"])
         if not problem.accepts(given["graph"]):
@@ -153,11 +148,11 @@ def _cells(
                 if reason is not None or size is None:
                     left_out[str(reason)] += 1
                     continue
-                cell = _cell(sweep, block, problem, template, bound, way)
+                cell = _cell(sweep, block, template, bound, way)
                 yield Planned(cell, way.kind, size, block.limits, way.refused, way.plugin)
 
 
-def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapping[str, Any], way: Way) -> Cell:
+def _cell(sweep: str, block: Block, template: str, bound: Mapping[str, Any], way: Way) -> Cell:
     varied = [name for name in AXES if name != "algorithm" and len(block.axes[name]) > 1]
     prepare = str(filled(bound["prepare"], bound))
     steps = () if prepare in ("", "none") else tuple(prepare.split("+"))
@@ -175,5 +170,11 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         sweep=sweep,
     )
     extras = [f"{name}={bound[name]}" for name in ("weights", "source", "seed", "index_bits") if name in varied]
-    parts = [cell.problem, described_algorithm(cell), cell.device, problem.series(str(cell.graph)), *extras]
+    parts = [
+        cell.problem,
+        described_algorithm(cell),
+        cell.device,
+        load_problem(cell.problem).series(str(cell.graph)),
+        *extras,
+    ]
     return replace(cell, series=" · ".join(parts))

@@ -24,11 +24,12 @@ from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import paper_of
-from gpugraph.bench.worker import cell_to_words
+from gpugraph.bench.worker import DescribedDevice, cell_to_words
 from gpugraph.host import available_memory
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.instruments import command_line
+from gpugraph.measure.record import Record
 from gpugraph.problems.contract import Input
 from gpugraph.problems.plugin import description_of
 from gpugraph.quantities import in_units
@@ -49,7 +50,7 @@ class Watcher(Protocol):
     def doing(self, planned: Planned, what: str) -> None:
         """A cell is at something."""
 
-    def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
+    def ended(self, planned: Planned, record: Record, done: int, left_s: float) -> None:
         """A cell has its record; ``done`` have, and the rest will take about ``left_s`` seconds."""
 
 
@@ -57,11 +58,12 @@ class Watcher(Protocol):
 class Totals:
     """How a sweep ended: its records in order, the cells finished before, and what became of lost jobs."""
 
-    records: list[tuple[Planned, Mapping[str, Any]]] = field(default_factory=list)
+    records: list[tuple[Planned, Record]] = field(default_factory=list)
     resumed: int = 0
     lost: list[str] = field(default_factory=list)
 
 
+@dataclass(eq=False)
 class Runner:
     """Runs the cells of a plan; records go to the store, and the watcher hears of every step.
 
@@ -69,64 +71,51 @@ class Runner:
     is given, or by an ``engine`` elsewhere.  ``finished`` are ids of finished cells that the store does not have.
     """
 
-    def __init__(
-        self,
-        sweep: Sweep,
-        plan: Plan,
-        store: Store,
-        devices: Mapping[str, Mapping[str, Any]],
-        prices: Prices,
-        watcher: Watcher,
-        *,
-        retry: bool = False,
-        workers: Sequence[LocalWorker] = (),
-        engine: Engine | None = None,
-        finished: Sequence[str] = (),
-    ):
-        self._sweep, self._plan, self._store, self._devices = sweep, plan, store, devices
-        self._prices, self._watcher, self._engine = prices, watcher, engine
-        self._workers = workers or [LocalWorker()]
+    sweep: Sweep
+    plan: Plan
+    store: Store
+    devices: Mapping[str, DescribedDevice]
+    prices: Prices
+    watcher: Watcher | None
+    retry: bool = False
+    workers: Sequence[LocalWorker] = ()
+    engine: Engine | None = None
+    finished: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        self.workers = self.workers or [LocalWorker()]
         self._lock, self._stopped = threading.RLock(), False
-        self._cold = bool(sweep.sampling.get("cold", False))
-        self._processes = int(sweep.sampling.get("processes", 1))
+        self._cold = bool(self.sweep.sampling.get("cold", False))
+        self._processes = int(self.sweep.sampling.get("processes", 1))
         self._parts: dict[int, tuple[int, Mapping[str, Any]]] = {}
-        self._finished = Finished(store.records, retry=retry, cold=self._cold)
-        self._finished_ids = sorted({*self._finished.by_id, *finished})
+        self._finished = Finished(self.store.records, retry=self.retry, cold=self._cold)
+        self._finished_ids = sorted({*self._finished.by_id, *self.finished})
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
         self._budget = Budget(
-            sweep.budget_s,
-            prices,
-            self._processes,
-            len(self._workers),
-            by_clock=sweep.budget_by_clock,
-            began=sweep.budget_began,
-        )
+            self.sweep.budget_s, self.prices, self._processes, len(self.workers), by_clock=self.sweep.budget_by_clock,
+            began=self.sweep.budget_began,
+        )  # fmt: skip
         self.totals = Totals()
 
     def run(self) -> Totals:
-        """Run every cell that is not finished; return how it went.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C; what was stored stays.
-            InputError: the store cannot be written.
-        """
+        """Run every cell that is not finished; return how it went.  Ctrl-C leaves what was stored."""
         left = self._unfinished()
         self._budget.expect(left)
         unfinished = {self._name(planned) for planned in left}
-        self._store.drop(lambda record: record.get("outcome") == "skipped" and name_of(record) in unfinished)
+        self.store.drop(lambda record: record.outcome == "skipped" and record.shape.cell.name in unfinished)
         units = units_of(left)
-        if self._engine is not None:
-            self._measure_elsewhere(units, self._engine)
+        if self.engine is not None:
+            self._measure_elsewhere(units, self.engine)
         else:
-            side_by_side(self._workers, lambda worker: self._serve(worker, units), self._stop)
+            side_by_side(self.workers, lambda worker: self._serve(worker, units), self._stop)
         return self.totals
 
     def _stop(self) -> None:
         with self._lock:
             self._stopped = True
-            for worker in self._workers:
+            for worker in self.workers:
                 worker.drop()
 
     def _serve(self, worker: LocalWorker, units: list[list[Planned]]) -> None:
@@ -143,15 +132,15 @@ class Runner:
         with self._lock:
             if self._stopped or not units:
                 return None
-            if len(self._workers) == 1 or len(units) > LAST_UNITS:
+            if len(self.workers) == 1 or len(units) > LAST_UNITS:
                 return units.pop(0)
             seconds = [self._seconds(unit) for unit in units]
             longest = max(seconds)
-            return units.pop(seconds.index(longest) if longest * len(self._workers) >= sum(seconds) else 0)
+            return units.pop(seconds.index(longest) if longest * len(self.workers) >= sum(seconds) else 0)
 
     def _seconds(self, unit: Sequence[Planned]) -> float:
         """Return about how many seconds the cells of a graph take."""
-        needs = [self._prices.need(planned) for planned in unit]
+        needs = [self.prices.need(planned) for planned in unit]
         return sum(need.seconds for need in needs) + max(need.opening_s for need in needs)
 
     def _measure_elsewhere(self, units: Sequence[list[Planned]], engine: Engine) -> None:
@@ -162,10 +151,10 @@ class Runner:
                 waiting.discard(at)
                 left = dict(enumerate(units[at]))
                 for record in ended.records:
-                    name, device = name_of(record), record.get("device") or {}
+                    name, device = record.shape.cell.name, record.data.get("device") or {}
                     own = (i for i, p in left.items() if unopened_id(p.cell, device, self._cold)[:16] == name)
                     if (place := next(own, None)) is not None:
-                        self._end(left.pop(place), {"record": record})
+                        self._end(left.pop(place), {"record": record.data})
                 if ended.lost:
                     self._lose(list(left.values()), ended.lost)
                 for other in waiting:
@@ -182,13 +171,13 @@ class Runner:
 
     def _name(self, planned: Planned) -> str:
         """Return what names a cell without its graph being opened, so that a new record takes the place of an old."""
-        return unopened_id(planned.cell, self._devices[planned.cell.device].get("description", {}), self._cold)[:16]
+        return unopened_id(planned.cell, self.devices[planned.cell.device].get("description", {}), self._cold)[:16]
 
     def _unfinished(self) -> list[Planned]:
         left = []
-        for planned in self._plan.cells:
-            places = [self._devices[planned.cell.device]["description"]]
-            if self._engine is not None or len(self._workers) > 1:  # of which not all need be alike
+        for planned in self.plan.cells:
+            places: list[Mapping[str, object]] = [self.devices[planned.cell.device]["description"]]
+            if self.engine is not None or len(self.workers) > 1:  # of which not all need be alike
                 places += self._finished.devices.get(planned.kind, [])
             found = (self._finished.find(planned.cell, place, planned.plugin) for place in places)
             if (record := next(filter(None, found), None)) is None:
@@ -204,7 +193,7 @@ class Runner:
         opened = False
         while cells and not self._stopped:
             began = time.monotonic()
-            expected = None if opened else [self._prices.need(planned) for planned in cells]
+            expected = None if opened else [self.prices.need(planned) for planned in cells]
             measured = self._measure_group(cells, worker)
             with self._lock:
                 self._budget.charge(cells, measured.seconds, time.monotonic() - began, expected)
@@ -224,7 +213,7 @@ class Runner:
             process,
             self._request(cells),
             [planned.limits for planned in cells],
-            doing=lambda at, what: self._watcher.doing(cells[at], what),
+            doing=lambda at, what: self.watcher.doing(cells[at], what) if self.watcher else None,
             finished=lambda at, found: self._take(cells[at], found),
         )
         measured.run()
@@ -241,12 +230,12 @@ class Runner:
             else:
                 self._end(planned, found)
 
-    def _request(self, cells: Sequence[Planned]) -> dict[str, Any]:
+    def _request(self, cells: Sequence[Planned]) -> dict[str, object]:
         return {
             "do": "measure",
             "cells": [cell_to_words(planned.cell) for planned in cells],
-            "sampling": dict(self._sweep.sampling),
-            "peers": self._sweep.peers,
+            "sampling": dict(self.sweep.sampling),
+            "peers": self.sweep.peers,
             "finished": self._finished_ids,
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
             "plugins": {
@@ -278,16 +267,17 @@ class Runner:
     def _obstacle(self, planned: Planned, worker: LocalWorker) -> str | None:
         if (reason := self._no_smaller(planned)) is not None:
             return reason
-        need, limit = self._prices.need(planned), planned.limits.memory_bytes
+        need, limit = self.prices.need(planned), planned.limits.memory_bytes
         if limit is not None and max(need.host_bytes, need.device_bytes) > limit:
             about = in_units(max(need.host_bytes, need.device_bytes))
             return f"needs about {about} of memory, the limit of a cell is {in_units(limit)}"
         free, needed = self._free_memory(planned, worker), making_bytes(planned)
-        if needed > free and not self._graph(planned):
+        if needed > free and not self._graphs.get(planned.cell.input):
             return f"needs about {in_units(needed)} of host memory, {in_units(free)} are available"
-        total = self._devices[planned.cell.device]["description"].get("memory_bytes")
+        total = self.devices[planned.cell.device]["description"].get("memory_bytes")
         # Repeats that a generator drops may halve a graph, so that only twice too large is too large for certain.
-        if planned.kind == "cuda" and total and planned.size.exact and planned.size.nbytes // 2 > total:
+        exact = planned.kind == "cuda" and planned.size.exact
+        if exact and isinstance(total, int) and 0 < total < planned.size.nbytes // 2:
             return f"the graph takes about {in_units(planned.size.nbytes)}, the device has {in_units(total)}"
         return None
 
@@ -296,14 +286,14 @@ class Runner:
         free, needed = available_memory(), making_bytes(planned)
         if needed > free and worker.process is not None:
             held = worker.process.resident_bytes() or 0
-            if needed <= free + held and not self._graph(planned):
+            if needed <= free + held and not self._graphs.get(planned.cell.input):
                 worker.drop()
             return free + held
         return free
 
     def _end(self, planned: Planned, found: Mapping[str, Any]) -> None:
         """Store the record of a cell: the worker's own, or one made of an outcome and a message."""
-        description = self._devices[planned.cell.device]["description"]
+        description = self.devices[planned.cell.device]["description"]
         if "record" in found:
             record = dict(found["record"])
             if planned.cell.algorithm != "auto":  # which is another one on another graph
@@ -314,47 +304,38 @@ class Runner:
             if record["graph"].get("digest"):
                 self._graphs[planned.cell.input] = record["graph"]
         else:
-            made = failed_record(
+            record = failed_record(
                 planned.cell,
                 found["outcome"],
                 found["message"],
-                graph=self._graph(planned),
+                graph=self._graphs.get(planned.cell.input),
                 device=description,
                 algorithm=self._named.get(planned.algorithm_key),
-            )
-            record = made.data
+            ).data
         known = record.get("cell") or {}
         record["cell"] = {
             "id": known.get("id") or found.get("id") or unopened_id(planned.cell, description, self._cold),
             "name": self._name(planned),
             "series": planned.cell.series,
             "sweep": planned.cell.sweep,
-            "title": self._sweep.title,
+            "title": self.sweep.title,
             "axes": dict(planned.cell.axes),
             "input": planned.cell.input.describe(),
         }
-        if self._sweep.paper is not None:
-            record["paper"] = paper_of(self._sweep.paper, planned.cell)
+        if self.sweep.paper is not None:
+            record["paper"] = paper_of(self.sweep.paper, planned.cell)
         record["environment"] = {**record.get("environment", {}), "command": command_line()}
-        self._store.drop(lambda old: name_of(old) == record["cell"]["name"])
-        self._store.append(record)
-        self._note_block(planned, record)
-        self.totals.records.append((planned, record))
+        made = Record.of(record)
+        self.store.drop(lambda old: old.shape.cell.name == made.shape.cell.name)
+        self.store.append(made)
+        self._note_block(planned, made)
+        self.totals.records.append((planned, made))
         done = len(self.totals.records) + self.totals.resumed
-        left_s = self._budget.ended(planned, record) / len(self._workers)
-        self._watcher.ended(planned, record, done, 0.0 if self._engine else left_s)
+        left_s = self._budget.ended(planned, made) / len(self.workers)
+        if self.watcher is not None:
+            self.watcher.ended(planned, made, done, 0.0 if self.engine else left_s)
 
-    def _note_block(self, planned: Planned, record: Mapping[str, Any]) -> None:
-        outcome, series = record.get("outcome", "ok"), planned.cell.series or ""
+    def _note_block(self, planned: Planned, record: Record) -> None:
+        outcome, series = record.outcome, planned.cell.series or ""
         if outcome in STOPPING and planned.size.arcs <= self._blocked.get(series, (2**63, "", ""))[0]:
             self._blocked[series] = (planned.size.arcs, outcome, str(planned.cell.graph))
-
-    def _graph(self, planned: Planned) -> Mapping[str, Any] | None:
-        """Return the ``graph`` object of a cell's graph if an earlier cell had it."""
-        return self._graphs.get(planned.cell.input)
-
-
-def name_of(record: Mapping[str, Any]) -> str | None:
-    """Return what names a record's cell whatever its graph turned out to be."""
-    name = (record.get("cell") or {}).get("name")
-    return None if name is None else str(name)

@@ -22,14 +22,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.files import atomic_write
 from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm, unopened_id
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_record_file
-from gpugraph.measure.record_shape import json_text, shape_of
+from gpugraph.measure.record_shape import json_text
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
 
@@ -56,30 +55,14 @@ def _stem(sweep: str) -> str:
     return re.sub(r"[^\w.-]+", "-", sweep.removesuffix(".toml")).strip("-.") or "sweep"
 
 
-def read_records(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the records of a file; a torn last line is left out.
-
-    Raises:
-        InputError: it cannot be read, or a line in it is no record.
-    """
-    return [record.data for record in read_record_file(path).records]
-
-
 def append_record(record: Record, path: str | os.PathLike[str]) -> bool:
-    """Append a record to a file of records as one line, whole or not at all.
-
-    Returns:
-        Whether a torn last line was cut off for it.
-
-    Raises:
-        InputError: the file is none of records or cannot be written, or another process does not let go of it.
-    """
+    """Append a record as one line, whole or not at all; return whether a torn last line was cut off for it."""
     with Store(path, resume=True, wait_s=WAIT_S) as store:
-        store.append(record.data)
+        store.append(record)
         return store.cut > 0
 
 
-class Store:
+class Store(contextlib.AbstractContextManager["Store"]):
     """An open file of records, which no other store may write meanwhile; a context manager.
 
     What is no file, a pipe or a terminal, is written to directly.
@@ -100,7 +83,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], *, resume: bool = False, wait_s: float = 0.0):
         self.path = os.fspath(path)
-        self.records: list[dict[str, Any]] = []
+        self.records: list[Record] = []
         self.cut = 0
         self._made = not os.path.lexists(path)
         try:
@@ -123,7 +106,7 @@ class Store:
         if stored.records and not resume:
             remedy = "--resume goes on with it; or name another file"
             raise InputError("holds results already", where=self.path, remedy=remedy)
-        self.records = [record.data for record in stored.records]
+        self.records = list(stored.records)
         self.cut = status.st_size - stored.whole_bytes
         if self.cut:
             os.ftruncate(self._fd, stored.whole_bytes)
@@ -151,19 +134,12 @@ class Store:
                 raise InputError("another process is writing it", where=self.path, remedy=remedy)
             time.sleep(0.02)
 
-    def __enter__(self) -> Store:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Write a record as one line and wait until it is on disk.
-
-        Raises:
-            InputError: the disk is full; the file ends with the record before.
-        """
-        line = json_text(record).encode() + b"\n"
+    def append(self, record: Record) -> None:
+        """Write a record as one line and wait until it is on disk; after an InputError the file ends before it."""
+        line = json_text(record.data).encode() + b"\n"
         end = os.fstat(self._fd).st_size
         try:
             left = memoryview(line)
@@ -176,20 +152,20 @@ class Store:
             reason = (error.strerror or str(error)).lower()
             remedy = "free some space, then go on with --resume"
             raise InputError(f"the record cannot be appended: {reason}", where=self.path, remedy=remedy) from error
-        self.records.append(dict(record))
+        self.records.append(record)
 
-    def drop(self, unwanted: Callable[[Mapping[str, Any]], bool]) -> int:
+    def drop(self, unwanted: Callable[[Record], bool]) -> int:
         """Take records out of the file, which is replaced as a whole; return how many went."""
-        kept: Sequence[dict[str, Any]] = [record for record in self.records if not unwanted(record)]
+        kept = [record for record in self.records if not unwanted(record)]
         gone = len(self.records) - len(kept)
         if gone:
-            content = b"".join(json_text(record).encode() + b"\n" for record in kept)
+            content = b"".join(json_text(record.data).encode() + b"\n" for record in kept)
             with atomic_write(self.path) as stream:
                 stream.write(content)
             old, self._fd = self._fd, self._opened(WAIT_S)
             os.close(old)
             same = os.fstat(self._fd).st_size == len(content)  # else another process was quick to append to it
-            self.records = list(kept) if same else read_records(self.path)
+            self.records = kept if same else read_record_file(self.path).records
         return gone
 
     def close(self) -> None:
@@ -229,7 +205,7 @@ FINISHED = ("ok", "failed", "refused", "wrong", "threw", "out of memory", "timeo
 """Outcomes that a resumed sweep does not try again; what was skipped, it does."""
 
 
-def input_key(problem: str, described: Mapping[str, Any]) -> str:
+def input_key(problem: str, described: Mapping[str, object]) -> str:
     """Return a text that is the same for the same input of the same problem, of a cell or of a stored record."""
     return json.dumps([problem, json.loads(json_text(described))], sort_keys=True)
 
@@ -242,29 +218,28 @@ class Finished:
         devices: what tells the devices apart that they ran on, by kind.
     """
 
-    def __init__(self, records: Sequence[Mapping[str, Any]], *, retry: bool = False, cold: bool = False):
+    def __init__(self, records: Sequence[Record], *, retry: bool = False, cold: bool = False):
         self._cold = cold
         self._digests: dict[str, str] = {}
         self._chosen: dict[tuple[str, str], str] = {}
-        self.by_id: dict[str, Mapping[str, Any]] = {}
-        self.devices: dict[str, list[Mapping[str, Any]]] = {}
+        self.by_id: dict[str, Record] = {}
+        self.devices: dict[str, list[Mapping[str, object]]] = {}
         self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
         counted = ("ok",) if retry else FINISHED
         for record in records:
-            shape = shape_of(record)
-            cell = shape.cell
+            shape, cell = record.shape, record.shape.cell
             if cell.input and shape.graph.digest:
                 key = input_key(shape.problem, cell.input)
                 self._digests[key] = shape.graph.digest
-                if (cell.axes or {}).get("algorithm") == "auto" and shape.device.kind:
+                if record.axes.get("algorithm") == "auto" and shape.device.kind:
                     self._chosen[key, shape.device.kind] = shape.algorithm
-            if cell.id and (shape.outcome or "ok") in counted:
+            if cell.id and record.outcome in counted:
                 self.by_id[cell.id] = record
-                device = {name: (record.get("device") or {}).get(name) for name in ("kind", "name", "threads")}
+                device = {name: (record.data.get("device") or {}).get(name) for name in ("kind", "name", "threads")}
                 if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
                     seen.append(device)
 
-    def find(self, cell: Cell, device: Mapping[str, Any], plugin: Algorithm | None = None) -> Mapping[str, Any] | None:
+    def find(self, cell: Cell, device: Mapping[str, object], plugin: Algorithm | None = None) -> Record | None:
         """Return the record of a finished cell on a device, or None if it is not known to be finished."""
         if not self.by_id:
             return None
@@ -274,7 +249,7 @@ class Finished:
         if found is not None or digest is None:
             return found
         try:
-            algorithm = plugin or self._algorithm(cell, key, device["kind"])
+            algorithm = plugin or self._algorithm(cell, key, str(device["kind"]))
             if algorithm is None:
                 return None
             options = parse_options(algorithm, cell.options)

@@ -47,7 +47,6 @@ class Block:
         algorithms: the variants by problem; ``""`` holds those given for every problem.
         options: by algorithm, by option: the values.
         cases: tables that each bind several variables at once; none: one that binds nothing.
-        skip: rules.
         turn: which ``[[block]]`` of the file it is, or None.
     """
 
@@ -64,7 +63,7 @@ class Block:
         """Return the variants of all problems."""
         return [variant for group in self.algorithms.values() for variant in group]
 
-    def templates(self) -> list[tuple[str, Any]]:
+    def templates(self) -> list[tuple[str, object]]:
         """Return what may hold variables: the name of the axis, and a value of it."""
         found = [(axis, value) for axis in TEMPLATES for value in self.axes[axis]]
         found += [("algorithm", value) for variant in self.variants() for value in variant.options.values()]
@@ -94,17 +93,10 @@ class Sweep:
     """A whole sweep.
 
     Attributes:
-        name: what the user called it.
-        path: its file.
         budget_s: seconds for the cells of each device.
         budget_by_clock: they are for all cells, as the clock shows: ``--budget``.
         budget_began: from when on, as ``time.perf_counter`` shows it; None: from the first cell on.
-        sampling: settings of the sampling, by name.
-        peers: the tables ``[peer.NAME]`` of the file.
-        paper: the table ``[paper]`` of the file, or None.
         document: the file, with what ``--set`` put in the place of what it says.
-        tables: what is shown of its records.
-        expectations: what is expected of them.
     """
 
     name: str

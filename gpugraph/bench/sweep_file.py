@@ -59,12 +59,8 @@ class PaperTable(msgspec.Struct, forbid_unknown_fields=True):
     claim: list[str] = []
 
 
-def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mapping[str, Any]:
-    """Return the table ``[paper]``, its points checked; expectations that have a place in it are claims too.
-
-    Raises:
-        InputError: a point makes no sense; the message names file, line and key.
-    """
+def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mapping[str, object]:
+    """Return ``[paper]`` with its points checked (InputError); expectations with a place in it are claims too."""
     paper: Mapping[str, Any] = document.tables["paper"]
     for turn, point in enumerate(paper.get("point", ())):
         if not any(key in point for key in VALUES):
@@ -83,7 +79,7 @@ def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mappi
     return {**paper, "claim": [*paper.get("claim", ()), *judged]}
 
 
-def paper_of(paper: Mapping[str, Any], cell: Cell) -> list[dict[str, Any]]:
+def paper_of(paper: Mapping[str, Any], cell: Cell) -> list[dict[str, object]]:
     """Return the ``paper`` field of a cell's record: an object for each table or figure that concerns it.
 
     A point of ``[[paper.point]]`` gives ``kernel_s``, ``mteps``, or ``speedup`` with ``over`` what it is one; and
@@ -160,11 +156,7 @@ def shipped() -> list[str]:
 
 
 def find_sweep(name: str) -> Path:
-    """Return the file of a sweep: a path that exists or ends in .toml, or the name of one that is shipped.
-
-    Raises:
-        InputError: there is none; the nearest is suggested.
-    """
+    """Return the file of a sweep: a path, or the name of one that is shipped; an InputError suggests the nearest."""
     if name.endswith(".toml") or os.path.isfile(name):
         return Path(name)
     if name not in shipped():
@@ -175,15 +167,15 @@ def find_sweep(name: str) -> Path:
 
 
 def read_sweep(
-    name: str,
-    settings: Mapping[str, list[Any]] | None = None,
+    source: str | Document,
+    settings: Mapping[str, list[object]] | None = None,
     budget: float | None = None,
     default_budget: float = math.inf,
 ) -> Sweep:
-    """Return the sweep called ``name``.
+    """Return a sweep.
 
     Args:
-        name: of a shipped sweep, or a path.
+        source: the name of a shipped sweep, a path, or what the command line says instead of a file.
         settings: ``--set``: values by axis, ``limits.KEY``, ``sampling.KEY`` or ``ALGORITHM.OPTION``.
         budget: seconds for all cells by the clock, instead of the file's for each device.
         default_budget: likewise, where the file says nothing.
@@ -191,31 +183,7 @@ def read_sweep(
     Raises:
         InputError: anything in it that makes no sense; the message names file, line and key.
     """
-    path = find_sweep(name)
-    if not name.endswith(".toml") and path.resolve().is_relative_to(Path.cwd()):
-        path = path.resolve().relative_to(Path.cwd())  # as short as it can be shown
-    return _sweep_of(Document(path), name, settings, budget, default_budget)
-
-
-def sweep_of_words(
-    tables: Mapping[str, Any],
-    words: Mapping[str, str],
-    settings: Mapping[str, list[Any]] | None = None,
-    budget: float | None = None,
-    default_budget: float = math.inf,
-) -> Sweep:
-    """Return the sweep that a command line without a file describes; see ``read_sweep``.
-
-    ``tables`` are what a file of it would hold; ``words`` the words of the command line, by axis, that messages name.
-    """
-    document = Document("command line", dict(tables))
-    document.words = dict(words)
-    return _sweep_of(document, "bench", settings, budget, default_budget)
-
-
-def _sweep_of(
-    document: Document, name: str, settings: Mapping[str, list[Any]] | None, budget: float | None, default_budget: float
-) -> Sweep:
+    name, document = ("bench", source) if isinstance(source, Document) else (source, Document(_shown_path(source)))
     document.read_as(SweepTable)
     apply_settings(document, settings or {})
     table = document.read_as(SweepTable)
@@ -257,10 +225,7 @@ def _check_conditions(sweep: Sweep) -> None:
 
 
 def _check_variables(sweep: Sweep) -> None:
-    """Refuse a variable that is no axis, and an axis that no template uses: slips of the pen.
-
-    Where ``--set`` gave other templates, axes may be left over.
-    """
+    """Refuse variables that are no axes, and axes that no template uses, unless ``--set`` gave other templates."""
     used = [{name: axis for axis, value in block.templates() for name in variables_in(value)} for block in sweep.blocks]
     anywhere = {name for names in used for name in names}
     for block, names in zip(sweep.blocks, used, strict=True):
@@ -271,6 +236,14 @@ def _check_variables(sweep: Sweep) -> None:
         for name, axis, kind, known in sorted(unknown, key=lambda one: one[0]):
             error = unknown_name(kind, name, known or ["axes of your own, such as scale"])
             raise placed(error, sweep.where(block, "axes", axis))
+
+
+def _shown_path(name: str) -> Path:
+    """Return the file of a sweep, as short as it can be shown."""
+    path = find_sweep(name)
+    if not name.endswith(".toml") and path.resolve().is_relative_to(Path.cwd()):
+        return path.resolve().relative_to(Path.cwd())
+    return path
 
 
 # ------------------------------------------------------------------ blocks
@@ -317,7 +290,7 @@ def _block(document: Document, top: ForAllBlocks, own: BlockTable, turn: int | N
     )
 
 
-def _axis(name: str, value: Any) -> list[Any]:
+def _axis(name: str, value: object) -> list[object]:
     values = expand(value)
     kinds: tuple[type, ...] = (int, float, str)
     if name in AXES:
@@ -352,7 +325,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _algorithms(value: Any) -> dict[str, list[Variant]]:
+def _algorithms(value: object) -> dict[str, list[Variant]]:
     """Return the variants by problem; ``""`` where they are given for all."""
     by_problem = value if isinstance(value, dict) and "name" not in value else {"": value}
     for problem in by_problem.keys() - {""}:
@@ -360,7 +333,7 @@ def _algorithms(value: Any) -> dict[str, list[Variant]]:
     return {p: [_variant(one) for one in (v if isinstance(v, list) else [v])] for p, v in by_problem.items()}
 
 
-def _variant(value: Any) -> Variant:
+def _variant(value: object) -> Variant:
     value = {"name": value} if isinstance(value, str) else value
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         raise InputError(f"{value!r} is no algorithm", remedy='write "boruvka", or { name = "prim", options = {…} }')

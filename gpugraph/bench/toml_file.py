@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -26,20 +26,17 @@ class Document:
 
     Attributes:
         path: the file, as the user is to see it; ``"command line"`` where there is none.
-        tables: its content.
         overridden: names of axes, or ``TABLE.KEY``, whose values the command line has given since.
         words: axis → the word of the command line that gave it, where that is not ``--set``.
     """
 
-    def __init__(self, path: str | os.PathLike[str], tables: dict[str, Any] | None = None):
-        """Read a file, or take the tables made of the command line.
-
-        Raises:
-            InputError: it cannot be read, or is no TOML; the message names the line.
-        """
+    def __init__(
+        self, path: str | os.PathLike[str], tables: dict[str, Any] | None = None, words: Mapping[str, str] | None = None
+    ):
+        """Read a file, or take the tables of the command line; an InputError names the line that is no TOML."""
         self.path = os.fspath(path)
         self.overridden: frozenset[str] = frozenset()
-        self.words: dict[str, str] = {}
+        self.words = words or {}
         if tables is not None:
             self._text, self.tables = "", tables
             return
@@ -100,11 +97,7 @@ class Document:
             raise placed(error, self.where(*keys, turn=turn)) from None
 
     def read_as(self, kind: type[Kind]) -> Kind:
-        """Return the tables as a ``msgspec.Struct``, every key known and of its type.
-
-        Raises:
-            InputError: one is not; the message names file, line and key.
-        """
+        """Return the tables as a ``msgspec.Struct``; an InputError names file, line and key of what does not fit."""
         try:
             return msgspec.convert(self.tables, kind)
         except msgspec.ValidationError as error:

@@ -11,13 +11,14 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # an engine's process loads nothing of what measures
     from gpugraph.bench.plan import Planned
     from gpugraph.bench.sweep import Sweep
+    from gpugraph.measure.record import Record
 
 _RUNNING: dict[str, list[subprocess.Popen[bytes]]] = {}
 """Children of this process, by the run of the bench that they work for."""
@@ -56,7 +57,7 @@ class Unit:
     path: str | None = None
     alone: bool = False
 
-    def __call__(self) -> dict[str, Any]:
+    def __call__(self) -> dict[str, object]:
         """Have it run by a child, and return what that says."""
         from gpugraph.bench.local_workers import environment_of_child, how_it_ended
 
@@ -84,7 +85,7 @@ class Unit:
             return {"error": how_it_ended(child.wait(), said.decode("utf-8", "replace").splitlines())}
         return answer
 
-    def checkpoint(self) -> Any:
+    def checkpoint(self) -> object:
         """Return what submitit is to run when the job starts again: the same, which goes on in its file."""
         from submitit.helpers import DelayedSubmission
 
@@ -101,5 +102,5 @@ def end_units(run: str) -> None:
 class Ended:
     """What an engine tells of a graph: the records of its cells, and why it did not come to its end, or nothing."""
 
-    records: Sequence[Mapping[str, Any]]
+    records: Sequence[Record]
     lost: str = ""

@@ -10,26 +10,15 @@ import pickle
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph import __version__
 from gpugraph.bench.unit import Task
 from gpugraph.errors import DeviceUnavailable, GpuGraphError
 from gpugraph.host import end_with
 from gpugraph.measure.record_shape import json_text
-
-if TYPE_CHECKING:
-    from gpugraph.bench.plan import Planned
-
-
-class _Silent:
-    def doing(self, planned: Planned, what: str) -> None:
-        pass
-
-    def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
-        pass
 
 
 def _measured(task: Task, path: str) -> dict[str, Any]:
@@ -42,9 +31,9 @@ def _measured(task: Task, path: str) -> dict[str, Any]:
             return {"devices": bench.devices}
         bench.plan, bench.finished = Plan([*task.cells]), task.finished
         # Where the job was ended and starts again, its worker may have been ended first.
-        bench.store.drop(lambda record: record.get("outcome") == "died")
-        bench.run(_Silent())
-        return {"records": bench.store.records}
+        bench.store.drop(lambda record: record.outcome == "died")
+        bench.run()
+        return {"records": [record.data for record in bench.store.records]}
 
 
 @contextlib.contextmanager

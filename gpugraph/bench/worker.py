@@ -30,7 +30,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from queue import SimpleQueue
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 
 from gpugraph.errors import GpuGraphError
 from gpugraph.host import end_with
@@ -97,7 +97,7 @@ def _protected_output() -> Send:
     return send
 
 
-def _requests() -> SimpleQueue[dict[str, Any]]:
+def _requests() -> SimpleQueue[dict[str, object]]:
     """Return the queue of requests; the end of standard input ends the process, whatever it is doing."""
     queue: SimpleQueue[dict[str, Any]] = SimpleQueue()
     stream = os.fdopen(os.dup(0), "rb")
@@ -173,7 +173,7 @@ class Worker:
             self._send("lost", message=str(lost))
             os._exit(1)  # whatever would be freed now is lost as well
 
-    def _identify(self, cells: Sequence[Cell], sampling: Any, finished: frozenset[str]) -> list[int]:
+    def _identify(self, cells: Sequence[Cell], sampling: object, finished: frozenset[str]) -> list[int]:
         """Open the graph and tell the id of every cell; return the places of those to be measured."""
         places = []
         for index, cell in enumerate(cells):
@@ -199,18 +199,25 @@ class Worker:
         self._send("progress", what=what)
 
     def _failed(self, index: int, cell: Cell, error: BaseException) -> None:
-        from gpugraph.measure.assemble import failed_record, outcome_of
+        from gpugraph.measure.assemble import outcome_of
 
-        outcome, message = outcome_of(error)
-        if outcome == "threw":  # a peer's errors name their outcome themselves, and their line says everything
+        if outcome_of(error)[0] == "threw":  # a peer's errors name their outcome themselves, in a line that says all
             traceback.print_exception(error)
-        outcome = getattr(error, "outcome", outcome)
-        record = failed_record(cell, outcome, message, **self._session.known(cell))
-        self._send("finished", index=index, record=record.data, notices=[])
+        self._send("finished", index=index, record=self._session.failed_record(cell, error).data, notices=[])
 
 
-def describe_device(name: str) -> dict[str, Any]:
-    """Return a device's ``kind``, ``description``, ``free_bytes`` and ``notice``; or ``unavailable``, why it is not."""
+class DescribedDevice(TypedDict, total=False):
+    """What is known of a device: the object of a record and the bytes that are free; or why it is not available."""
+
+    kind: str
+    description: dict[str, object]
+    free_bytes: int
+    notice: str | None
+    unavailable: str
+
+
+def describe_device(name: str) -> DescribedDevice:
+    """Return what is known of a device, opened for that."""
     from gpugraph.devices.discovery import select_device
 
     try:
@@ -224,7 +231,7 @@ def describe_device(name: str) -> dict[str, Any]:
         device.close()
 
 
-def cell_to_words(cell: Cell) -> dict[str, Any]:
+def cell_to_words(cell: Cell) -> dict[str, object]:
     """Return a cell as JSON's own types."""
     words: dict[str, Any] = jsonable({f.name: getattr(cell, f.name) for f in fields(cell)})
     return words

@@ -33,12 +33,8 @@ SAMPLING = {"together": True, "min_samples": 20}
 """Of what competes, where the command line does not say otherwise: with fewer, correlated samples mislead."""
 
 
-def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-    """Return options by algorithm: ``NAME=VALUE`` for all that have it, ``ALGORITHM.NAME=VALUE`` for one.
-
-    Raises:
-        InputError: none of them has it.
-    """
+def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> dict[str, dict[str, list[object]]]:
+    """Return options by algorithm: ``NAME=VALUE`` for all that have it, ``ALGORITHM.NAME=VALUE`` for one."""
     from gpugraph.bench.axes import parse_settings
     from gpugraph.problems.registry import algorithms
 
@@ -58,7 +54,7 @@ def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> d
     return found
 
 
-def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object]:
     """Return the axes of a sweep that graphs and names of algorithms stand for, the problem worked out from these."""
     from gpugraph.problems.registry import algorithms, load_problem
 
@@ -87,11 +83,7 @@ def split(texts: Sequence[str]) -> list[str]:
 
 
 def check_exports(paths: Sequence[str]) -> None:
-    """Refuse before the work what could not be written after it.
-
-    Raises:
-        InputError: an ending that is none, or a file that cannot be written.
-    """
+    """Raise InputError before the work for an export that could not be written after it."""
     if paths:
         from gpugraph.report.ranking import check_ending
 
@@ -218,7 +210,8 @@ def bench(
     """
     from gpugraph.bench.axes import parse_settings
     from gpugraph.bench.bench import Bench
-    from gpugraph.bench.sweep_file import read_sweep, shipped, sweep_of_words
+    from gpugraph.bench.sweep_file import read_sweep, shipped
+    from gpugraph.bench.toml_file import Document
     from gpugraph.report.sweep import plan_lines, price_lines
 
     if sweeps:
@@ -235,8 +228,9 @@ def bench(
     names, changed = split(algos), parse_settings(settings)
     changed |= {"device": split(devices)} if devices else {}
     if graphs and sweep is None:
+        words = {"graph": "GRAPH", "algorithm": "--algo"}
         tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": dict(SAMPLING)}
-        asked = sweep_of_words(tables, {"graph": "GRAPH", "algorithm": "--algo"}, changed, seconds, default_s)
+        asked = read_sweep(Document("command line", tables, words), changed, seconds, default_s)
     else:
         changed |= {name: given for name, given in (("graph", [*graphs]), ("algorithm", names)) if given}
         asked = read_sweep(sweep or "smoke", changed, seconds, default_s)
@@ -247,7 +241,7 @@ def bench(
     def prepared(path: str | None) -> Bench:
         return Bench(
             asked,
-            path,
+            path or "",
             resume=resume,
             retry=retry,
             dry=list_ or dry_run,
@@ -333,18 +327,16 @@ def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: boo
     """Run the cells, show how they go and how they went."""
     from gpugraph.bench.bench import judge, judge_findings
     from gpugraph.measure.ranking import rank
-    from gpugraph.measure.record import Record
     from gpugraph.report.sweep import finding_lines, result_lines
 
     check_destination(bench.path, append=True)
     totals = run_cells(bench, quiet=quiet, verbose=verbose, keep=True)
-    stored = bench.store.records if bench.store is not None else []
-    records = [Record.of(record) for record in stored]
+    records = bench.store.records if bench.store is not None else []
     rankings = rank(records)[0] if bench.sweep.ad_hoc or exports else []
     if bench.sweep.ad_hoc and any(len(ranking.records) > 1 for ranking in rankings):
         show_rankings(rankings)
     else:
-        show_lines(result_lines(stored, width=table_width()))
+        show_lines(result_lines(records, width=table_width()))
     show_lines(finding_lines(bench.sweep, records, width=page_width(), table_width=table_width()))
     export(records, exports, rankings, quiet=quiet)
     page = " -o report.html" if find_spec("vl_convert") else ""  # which the page's figures need

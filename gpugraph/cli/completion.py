@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -14,94 +13,91 @@ SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_GPUGRAPH_COMPLETE"
 
 
-def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+Names = Iterable[str]
 
 
 def complete(parameter: click.Parameter, context: click.Context, incomplete: str) -> list[CompletionItem] | None:
-    """Return what may follow for a parameter, known by its name; None where click itself knows best."""
-    lookup = _LOOKUPS.get(parameter.name or "")
-    return None if lookup is None else lookup(context, incomplete)
+    """Return what may follow for a parameter, known by its name; None where click itself knows best.
+
+    Files are offered where they are among what is looked up, or nothing else fits.
+    """
+    name = parameter.name or ""
+    if name == "source" and context.info_name == "convert":
+        name = "graph"  # of all others the source is a vertex
+    if name in _FILES:
+        return [CompletionItem(incomplete, type="file")]
+    if name not in _LOOKUPS:
+        return None
+    before, comma, last = incomplete.rpartition(",") if name in ("algo", "algos", "peers") else ("", "", incomplete)
+    found = [CompletionItem(before + comma + one) for one in _LOOKUPS[name](context, last) if one.startswith(last)]
+    if name in _GRAPHS or (name in ("algo", "algos", "sweep") and not found):
+        found.append(CompletionItem(incomplete, type="file"))
+    return found
 
 
-def _files(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(incomplete, type="file")]
+_FILES = ("output", "save", "exports", "result", "results", "file", "files", "commands", "array")
+_GRAPHS = ("graph", "graphs", "spec")
+"""Parameters that files complete, alone or with families of graphs and data sets."""
 
 
-def _graphs(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer families of graphs, data sets, and files."""
+def _graphs(context: click.Context, incomplete: str) -> Names:
     from gpugraph.graph.families import FAMILIES
 
-    specs = _items((f"{name}:" for name in FAMILIES), incomplete) if incomplete else []
-    return [*specs, *(_datasets(context, incomplete) if incomplete else []), CompletionItem(incomplete, type="file")]
+    return [*(f"{name}:" for name in FAMILIES), *_datasets(context, incomplete)] if incomplete else ()
 
 
-def _datasets(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer collections, and behind a colon their data sets."""
+def _datasets(context: click.Context, incomplete: str) -> Names:
+    """Return collections, and behind a colon their data sets."""
     from gpugraph.graph.datasets.registry import listed, registry
 
     if ":" in incomplete:
-        return _items(map(str, listed()), incomplete)
-    return _items((f"{one.prefix}:" for one in registry().values() if not one.gone), incomplete)
+        return map(str, listed())
+    return (f"{one.prefix}:" for one in registry().values() if not one.gone)
 
 
-def _algorithms(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer the algorithms of the command's problem behind the last comma, and Python files."""
+def _algorithms(context: click.Context, incomplete: str) -> Names:
+    """Return the algorithms of the command's problem."""
     from gpugraph.problems.registry import algorithms
 
     problem = context.info_name if context.info_name in PROBLEMS else None
-    names = sorted({"auto", *(algorithm.name for algorithm in algorithms(problem))})
-    return _after_comma(names, incomplete) or _files(context, incomplete)
+    return sorted({"auto", *(algorithm.name for algorithm in algorithms(problem))})
 
 
-def _sweeps(context: click.Context, incomplete: str) -> list[CompletionItem]:
+def _sweeps(context: click.Context, incomplete: str) -> Names:
     from gpugraph.bench.sweep_file import shipped
 
-    return _items(shipped(), incomplete) or _files(context, incomplete)
+    return shipped()
 
 
-def _peers(context: click.Context, incomplete: str) -> list[CompletionItem]:
+def _peers(context: click.Context, incomplete: str) -> Names:
     from gpugraph.peers import LIBRARIES
 
-    return _after_comma(LIBRARIES, incomplete)
+    return LIBRARIES
 
 
-def _after_comma(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Offer names behind the last comma."""
-    before, comma, last = incomplete.rpartition(",")
-    return [CompletionItem(before + comma + name) for name in names if name.startswith(last)]
-
-
-def _formats(context: click.Context, incomplete: str) -> list[CompletionItem]:
+def _formats(context: click.Context, incomplete: str) -> Names:
     from gpugraph.graph.formats.known import FORMATS
 
-    return _items(sorted(form.name for form in FORMATS), incomplete)
+    return sorted(form.name for form in FORMATS)
 
 
-def _topics(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer pages and commands."""
+def _topics(context: click.Context, incomplete: str) -> Names:
+    """Return pages and commands."""
     from gpugraph.files import resource_dir
 
     root = context.find_root()
     commands = root.command.list_commands(root) if isinstance(root.command, click.Group) else []
-    return _items((*sorted(page.stem for page in resource_dir("docs").glob("*.md")), *commands), incomplete)
+    return (*sorted(page.stem for page in resource_dir("docs").glob("*.md")), *commands)
 
 
-def _sources(context: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Offer where shortest paths may start; of ``convert`` the source is a graph."""
-    if context.info_name == "convert":
-        return _graphs(context, incomplete)
-    return _items(("max-degree", "random:", "name:", "index:", "published"), incomplete)
+def _of(*names: str) -> Callable[[click.Context, str], Names]:
+    return lambda context, incomplete: names
 
 
-def _of(*names: str) -> Callable[[Any, str], list[CompletionItem]]:
-    return lambda context, incomplete: _items(names, incomplete)
-
-
-_LOOKUPS: dict[str, Callable[[Any, str], list[CompletionItem]]] = {
-    **dict.fromkeys(("graph", "graphs", "spec"), _graphs),
-    **dict.fromkeys(("output", "save", "exports", "result", "results", "file", "files", "commands", "array"), _files),
+_LOOKUPS: dict[str, Callable[[click.Context, str], Names]] = {
+    **dict.fromkeys(_GRAPHS, _graphs),
     **dict.fromkeys(("algo", "algos"), _algorithms),
+    **dict.fromkeys(("input_format", "output_format"), _formats),
     "sweep": _sweeps,
     "peers": _peers,
     "problem": _of(*PROBLEMS),
@@ -111,9 +107,7 @@ _LOOKUPS: dict[str, Callable[[Any, str], list[CompletionItem]]] = {
     "kind": _of("python", "numba", "cuda"),
     "device": _of("auto", "cpu", "cuda", "emulated"),
     "weights": _of("file", "unit", "abs", "hash:", "uniform:"),
-    "source": _sources,
+    "source": _of("max-degree", "random:", "name:", "index:", "published"),
     "names": _datasets,
-    "input_format": _formats,
-    "output_format": _formats,
 }
-"""Name of a parameter → what may stand there."""
+"""Name of a parameter → what may stand there, given the command and what is written already."""

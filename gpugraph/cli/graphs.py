@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpugraph.cli.options import command, input_options, named, offline_option, table_or_json
-from gpugraph.cli.output import Progress, check_destination, show, show_json, show_lines, show_written, tell
+from gpugraph.cli.output import Progress, check_destination, show, show_as, show_written, tell
 from gpugraph.clock import HostClock
 from gpugraph.errors import InputError, VerificationFailed
 from gpugraph.graph.datasets.registry import find, listed, registry
@@ -104,10 +104,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
 
         with Progress(quiet=quiet) as progress:
             advice = advice_on(graph, progress)
-        if style == "json":
-            show_json(advice)
-        else:
-            show_lines(advice_lines(advice, width=page_width()))
+        show_as(style, advice, lambda: advice_lines(advice, width=page_width()))
         return
     with Progress(quiet=quiet) as progress:
         loaded = open_graph(graph, progress=progress, **changes)
@@ -115,10 +112,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
         figures = properties(loaded)
         described = loaded.describe()
     tell(loaded.notes, quiet=quiet)
-    if style == "json":
-        show_json(graph_json(described, figures))
-    else:
-        show_lines(graph_figures(described, figures))
+    show_as(style, graph_json(described, figures), lambda: graph_figures(described, figures))
 
 
 @command
@@ -196,9 +190,7 @@ def datasets(
         tell([f"{dataset}: {in_units(freed)} freed"], quiet=quiet)
     described = [describe(dataset) for dataset in chosen]
     described = [one for one in described if one["cached"]["bytes"]] if only_cached else described
-    if style == "json":
-        show_json(described)
-    elif names and not whole:
-        show_lines(dataset_page(described, width=page_width()))
+    if names and not whole:
+        show_as(style, described, lambda: dataset_page(described, width=page_width()))
     else:
-        show_lines(dataset_list(described, width=page_width(), table_width=table_width()))
+        show_as(style, described, lambda: dataset_list(described, width=page_width(), table_width=table_width()))

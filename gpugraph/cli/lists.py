@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gpugraph.cli.options import command, named, table_or_json
-from gpugraph.cli.output import Progress, show, show_json, show_lines, tell
+from gpugraph.cli.output import Progress, show, show_as, tell
 from gpugraph.errors import GpuGraphError, InputError, installable_here, unknown_name
 from gpugraph.files import resource_dir
 from gpugraph.report.terminal import page_width
@@ -40,12 +40,10 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     else:
         found = [algorithm.describe() for algorithm in (*algorithms(problem), *_installed(problem, quiet=quiet))]
         lines, markdown = catalogue, catalogue_markdown
-    if style == "json":
-        show_json(found)
-    elif style == "markdown":
+    if style == "markdown":
         show(markdown(found))
     else:
-        show_lines(lines(found, width=page_width()))
+        show_as(style, found, lambda: lines(found, width=page_width()))
 
 
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
@@ -90,13 +88,10 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
             if device["kind"] == "cuda" and device["usable"]:
                 progress(f"measuring {device['device']}")
                 device |= _probed(device["device"])
-    if style == "json":
-        show_json(found)
-    else:
-        show_lines(device_list(found, width=page_width()))
+    show_as(style, found, lambda: device_list(found, width=page_width()))
 
 
-def _probed(name: str) -> dict[str, Any]:
+def _probed(name: str) -> dict[str, object]:
     """Return what the probes of a GPU give, or that it is not usable and why."""
     from gpugraph.devices.discovery import select_device
     from gpugraph.devices.probes import run_probes

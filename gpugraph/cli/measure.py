@@ -27,7 +27,7 @@ from gpugraph.cli.output import (
 )
 from gpugraph.cli.process import Command, is_watched
 from gpugraph.clock import PhaseTimer
-from gpugraph.errors import InputError, VerificationFailed, unknown_name
+from gpugraph.errors import InputError, VerificationFailed, check_name
 from gpugraph.problems.contract import problem_called
 from gpugraph.problems.registry import algorithms, command_of, is_foreign
 from gpugraph.quantities import parse_share
@@ -106,21 +106,20 @@ def _compete(asked: Asked, names: Sequence[str], peers: Sequence[str]) -> None:
     """Run a sweep of one input and several algorithms, ``NAME@DEVICE`` among them, and show how they rank."""
     from gpugraph.bench.bench import Bench, judge
     from gpugraph.bench.store import append_record
-    from gpugraph.bench.sweep_file import sweep_of_words
-    from gpugraph.measure.record import Record
+    from gpugraph.bench.sweep_file import read_sweep
+    from gpugraph.bench.toml_file import Document
     from gpugraph.ranks.world import world
 
     axes = dict(asked.same)
     repeat, warmup, profile = (axes.pop(name) for name in ("repeat", "warmup", "profile"))
-    for given, option in (
+    for given, what in (
         (asked.output, "-o writes the result of one algorithm"),
         (profile, "--profile runs one"),
         (asked.draw, "--draw draws what one got wrong"),
+        (world() is not None, "several algorithms cannot compete on several ranks"),
     ):
         if given:
-            raise InputError(option, remedy="name one with --algo, and no --peer")
-    if world() is not None:
-        raise InputError("several algorithms cannot compete on several ranks", remedy="name one with --algo")
+            raise InputError(what, remedy="name one with --algo, and no --peer")
     axes |= {"index_bits": int(asked.index_bits) if asked.index_bits else None, "device": asked.device}
     given = {name: [value] for name, value in axes.items() if value is not None}
     given |= {"graph": [asked.graph], "algorithm": [*names], "prepare": ["+".join(asked.prepare) or "none"]}
@@ -133,13 +132,13 @@ def _compete(asked: Asked, names: Sequence[str], peers: Sequence[str]) -> None:
         "limits": {"time": f"{asked.timeout:f}s" if asked.timeout else "24h", "load": "24h"},
     }
     words = {"graph": "GRAPH", "algorithm": "--algo", **{name: f"--{name.replace('_', '-')}" for name in axes}}
-    sweep = sweep_of_words(tables, words)
+    sweep = read_sweep(Document("command line", tables, words))
     with tempfile.TemporaryDirectory(prefix="gpugraph-") as folder:
         bench = Bench(sweep, os.path.join(folder, "records.jsonl"), peers=peers, commands=asked.commands)
         try:
             totals = run_cells(bench, quiet=asked.quiet, verbose=asked.verbose)
         finally:  # what was measured before an interruption is kept where it was to be
-            records = [Record.of(record) for record in (bench.store.records if bench.store is not None else ())]
+            records = bench.store.records if bench.store is not None else []
             for record in records if asked.save is not None else ():
                 append_record(record, str(asked.save))
     show_records(records, asked.style)
@@ -230,11 +229,7 @@ _BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def parse_settings(settings: tuple[str, ...]) -> dict[str, str]:
-    """Return the parameters that ``--set NAME=VALUE`` gave.
-
-    Raises:
-        InputError: no equals sign, or a name given twice.
-    """
+    """Return the parameters that ``--set NAME=VALUE`` gave; raise InputError without ``=`` or for a second value."""
     values: dict[str, str] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -270,12 +265,8 @@ def _sampling(cell: Cell, asked: Asked) -> Sampling:
     return replace(sampling, time_limit_s=limit, cold=asked.cold, energy=asked.energy, bandwidth=bandwidth)
 
 
-def _competing(repeat: int | None, target: str | None, max_seconds: float | None) -> dict[str, Any]:
-    """Return the sampling of several that compete: a bench's, or so many samples as ``--repeat`` says if it is given.
-
-    Raises:
-        InputError: one of them makes no sense.
-    """
+def _competing(repeat: int | None, target: str | None, max_seconds: float | None) -> dict[str, object]:
+    """Return the sampling of several that compete: a bench's, or as many samples as ``--repeat`` asks for."""
     from gpugraph.measure.cell import Sampling
 
     context = click.get_current_context()
@@ -295,14 +286,11 @@ def _printer(style: str) -> Callable[[Record], None]:
     """Return what prints a record on standard output in one of the four styles, all of it imported."""
     if style == "json":
         return lambda record: show(record.to_json())
-    if style == "csv":
-        from gpugraph.report.markdown_csv import csv
+    if style in ("csv", "markdown"):
+        from gpugraph.report import markdown_csv
 
-        return lambda record: show(csv([record]))
-    if style == "markdown":
-        from gpugraph.report.markdown_csv import markdown
-
-        return lambda record: show(markdown([record]))
+        written = markdown_csv.csv if style == "csv" else markdown_csv.markdown
+        return lambda record: show(written([record]))
     from gpugraph.report.table import table
 
     return lambda record: show_lines(table(record, width=page_width()))
@@ -361,9 +349,9 @@ def _device_of(algo: str) -> str:
 
 def _check_algorithm(problem: str, name: str) -> None:
     """Refuse an algorithm that does not exist before a large graph is loaded for it."""
-    from gpugraph.problems.plugin import installed
-
     if name != "auto" and ":" not in name and not name.endswith(".py"):
         known = {algorithm.name for algorithm in algorithms(problem)}
-        if name not in known and name not in installed():
-            raise unknown_name("algorithm", name, known | installed().keys())
+        if name not in known:
+            from gpugraph.problems.plugin import installed
+
+            check_name("algorithm", name, known | installed().keys())

@@ -161,11 +161,7 @@ def users_file() -> Path | None:
 
 
 def read_defaults(path: Path, users: Path | None = None) -> Defaults:
-    """Return the defaults that a file gives, and in their place those of a user's, which need not be there.
-
-    Raises:
-        InputError: one cannot be read, or a key is unknown, missing or of the wrong type.
-    """
+    """Return the defaults of a file, a user's own in their place if there are any; InputError for a wrong key."""
     values, origins = _read_keys(path), {}
     missing = [f"{table}.{key}" for table, keys in _KEYS.items() for key in keys if f"{table}.{key}" not in values]
     if missing:
@@ -343,65 +339,58 @@ peer_command = click.option(
 )
 
 
-def run_options(function: Decorated) -> Decorated:
-    """Add what says how to run: algorithm, device, samples, verification."""
-    devices = "auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors."
-    return bundle(
-        click.option(
-            "--algo",
-            "algos",
-            multiple=True,
-            metavar="NAMES",
-            help="See `gpugraph algos`; several are compared: a,b@cpu [default: auto].",
-        ),
-        click.option(
-            "--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."
-        ),
-        device_option(devices),
-        peer_command,
-        click.option(
-            "--repeat",
-            type=int,
-            default=defaults().repeat or None,
-            show_default="for about a second",
-            help="Samples to take; several that compete take 20 or more.",
-        ),
-        click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
-        click.option(
-            "--target",
-            metavar="SHARE",
-            help="Sample on from --repeat until the median is known so well: half its 95% interval, e.g. 0.02 or 2%.",
-        ),
-        click.option(
-            "--max-seconds", type=float, metavar="S", help="Stop sampling after S seconds [with --target: 15]."
-        ),
-        timeout_option,
-        click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
-        click.option("--energy", is_flag=True, help="Measure the GPU's energy a run, over runs of their own."),
-        named(
-            "--verify",
-            kind="verification method",
-            names=METHODS_OF_A_RUN,
-            default=defaults().verify,
-            help="auto: the reference or the certificate, whichever is quicker.",
-        ),
-        click.option(
-            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the algorithm; repeatable."
-        ),
-        click.option(
-            "--prepare", multiple=True, metavar="NAME", help="Preparation of the graph; repeatable, in order."
-        ),
-        click.option("--index-bits", type=click.Choice(["32", "64"]), help="Of arc indices [default: what fits]."),
-        click.option("--phases/--no-phases", default=True, show_default=True, help="Time the kernel's inner phases."),
-        named(
-            "--transfers",
-            kind="way to time transfers",
-            names=TRANSFERS,
-            default=TRANSFERS[0],
-            help="separate tells staging from the bus.",
-        ),
-        click.option("--profile", is_flag=True, help="Run once, phases as NVTX ranges for a profiler."),
-    )(function)
+_DEVICES = "auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors."
+
+run_options = bundle(
+    click.option(
+        "--algo",
+        "algos",
+        multiple=True,
+        metavar="NAMES",
+        help="See `gpugraph algos`; several are compared: a,b@cpu [default: auto].",
+    ),
+    click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."),
+    device_option(_DEVICES),
+    peer_command,
+    click.option(
+        "--repeat",
+        type=int,
+        default=defaults().repeat or None,
+        show_default="for about a second",
+        help="Samples to take; several that compete take 20 or more.",
+    ),
+    click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
+    click.option(
+        "--target",
+        metavar="SHARE",
+        help="Sample on from --repeat until the median is known so well: half its 95% interval, e.g. 0.02 or 2%.",
+    ),
+    click.option("--max-seconds", type=float, metavar="S", help="Stop sampling after S seconds [with --target: 15]."),
+    timeout_option,
+    click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
+    click.option("--energy", is_flag=True, help="Measure the GPU's energy a run, over runs of their own."),
+    named(
+        "--verify",
+        kind="verification method",
+        names=METHODS_OF_A_RUN,
+        default=defaults().verify,
+        help="auto: the reference or the certificate, whichever is quicker.",
+    ),
+    click.option(
+        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the algorithm; repeatable."
+    ),
+    click.option("--prepare", multiple=True, metavar="NAME", help="Preparation of the graph; repeatable, in order."),
+    click.option("--index-bits", type=click.Choice(["32", "64"]), help="Of arc indices [default: what fits]."),
+    click.option("--phases/--no-phases", default=True, show_default=True, help="Time the kernel's inner phases."),
+    named(
+        "--transfers",
+        kind="way to time transfers",
+        names=TRANSFERS,
+        default=TRANSFERS[0],
+        help="separate tells staging from the bus.",
+    ),
+    click.option("--profile", is_flag=True, help="Run once, phases as NVTX ranges for a profiler."),
+)
 
 
 draw_option = click.option("--draw", metavar="FILE.svg", help="Draw the counter-example, if the result is wrong.")

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.clock import process_began
@@ -19,20 +19,17 @@ from gpugraph.report.terminal import Line, plain, print_rich
 
 if TYPE_CHECKING:
     from gpugraph.bench.plan import Planned
+    from gpugraph.measure.record import Record
     from gpugraph.measure.record_shape import CounterExampleShape
 
 
 def show(text: str) -> None:
-    """Print ``text`` on standard output; nothing more where its reader, ``head`` for instance, has seen enough.
-
-    Raises:
-        InputError: the output is full.
-    """
+    """Print ``text``; stop in silence where its reader has seen enough; raise InputError where the output is full."""
     with _shown():
         print(text.rstrip("\n"), flush=True)
 
 
-def show_json(data: Any) -> None:
+def show_json(data: object) -> None:
     """Print plain data as JSON."""
     import json
 
@@ -46,6 +43,14 @@ def show_lines(lines: Sequence[Line]) -> None:
         return
     with _shown():
         print_rich(lines)
+
+
+def show_as(style: str, data: object, lines: Callable[[], Sequence[Line]]) -> None:
+    """Print plain data as JSON if ``style`` is ``"json"``, else the lines that people read."""
+    if style == "json":
+        show_json(data)
+    else:
+        show_lines(lines())
 
 
 @contextlib.contextmanager
@@ -112,10 +117,7 @@ def show_written(path: str, content: str) -> None:
 
 @contextlib.contextmanager
 def diverted() -> Iterator[None]:
-    """Lead standard output to standard error while code runs that may print: a user's algorithm, a library.
-
-    The file descriptor itself is led there, so that compiled code is caught too.
-    """
+    """Lead standard output, the file descriptor itself, to standard error while foreign code runs that may print."""
     import ctypes
 
     stream, copy = sys.stdout, None
@@ -139,11 +141,7 @@ def diverted() -> Iterator[None]:
 
 
 def check_destination(path: str, *, append: bool = False) -> None:
-    """Check that ``path`` can be written, or appended to, before work is done whose fruit would be lost.
-
-    Raises:
-        InputError: it is a folder, has an impossible name, or its folder is missing or may not be written to.
-    """
+    """Raise InputError if ``path`` cannot be written, or appended to, before work is done that would be lost."""
     if append and os.path.isfile(path):
         if not os.access(path, os.W_OK):
             remedy = "choose a file that you may write to"
@@ -153,11 +151,7 @@ def check_destination(path: str, *, append: bool = False) -> None:
 
 
 def check_drawing(path: str | None) -> None:
-    """Check that the drawing of a counter-example can be written where one is asked for.
-
-    Raises:
-        InputError: the name does not end in .svg, or ``check_destination`` says so.
-    """
+    """Raise InputError if the drawing of a counter-example could not be written where one is asked for."""
     if path is not None:
         ending = os.path.splitext(path)[1].lower()
         if ending != ".svg":
@@ -282,16 +276,13 @@ RUNNING = 16
 """Cells at work that it shows: more do not compete."""
 
 
-class Lines:
+class Lines(contextlib.AbstractContextManager["Lines"]):
     """Tells of each finished cell in a line, and with ``verbose`` of each step as it begins."""
 
     def __init__(self, total: int, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
         self._total, self._quiet, self._stream = total, quiet, stream or sys.stderr
         self._verbose, self._steps = verbose, set[tuple[str, str]]()
         self._told = time.monotonic()
-
-    def __enter__(self) -> Lines:
-        return self
 
     def __exit__(self, *_: object) -> None:
         pass
@@ -303,7 +294,7 @@ class Lines:
             self._steps.add(step)
             self._tell(f"{planned.label}: {what}")
 
-    def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
+    def ended(self, planned: Planned, record: Record, done: int, left_s: float) -> None:
         """Say how a cell ended."""
         left = f" · about {in_seconds(left_s)} left" if done < self._total and left_s >= 1 else ""
         self._tell(f"[{done}/{self._total}] {planned.label}: {outcome_of(record)}{left}")
@@ -357,13 +348,11 @@ class LiveView:
         """Show what a cell is doing; those that compete are shown together."""
         self._running[planned.label] = what
 
-    def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
+    def ended(self, planned: Planned, record: Record, done: int, left_s: float) -> None:
         """Show how a cell ended."""
-        from gpugraph.measure.record import Record
-
         self._running.pop(planned.label, None)
         self._last = [*self._last[-SHOWN:], (planned.label, outcome_of(record))]
-        kind, figure = f"{planned.cell.problem} on {planned.cell.device}", Record.of(record).mteps
+        kind, figure = f"{planned.cell.problem} on {planned.cell.device}", record.mteps
         if figure is not None and figure > self._best.get(kind, (0.0, ""))[0]:
             self._best[kind] = (figure, f"{planned.cell.algorithm}, {planned.cell.graph}")
         self._bar.update(self._task, completed=done, left=f"about {in_seconds(left_s)} left" if left_s >= 1 else "")
@@ -376,14 +365,12 @@ def watcher_for(total: int, title: str, *, quiet: bool, verbose: bool = False) -
     return LiveView(total, title)
 
 
-def outcome_of(record: Mapping[str, Any]) -> str:
+def outcome_of(row: Record) -> str:
     """Return how a cell ended, in a few words: its median with half the interval and its rate, or why there is none."""
     from gpugraph.measure.columns import short_time
-    from gpugraph.measure.record import Record
 
-    row = Record.of(record)
     if not row.ok:
-        return f"{row.outcome}: {row.message or (record.get('verification') or {}).get('detail')}"
+        return f"{row.outcome}: {row.message or row.shape.verification.detail}"
     speed = f", {rate(row.mteps)} MTEPS" if row.mteps is not None else ""
     checked = "" if row.status == "passed" else ", not verified"
     return f"{'-' if row.kernel_s is None else short_time(row)}{speed}{checked}"

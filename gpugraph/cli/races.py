@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from gpugraph.cli.options import command, device_option, draw_option, input_options, table_or_json, timeout_option
-from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show, show_json, show_lines, tell
+from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show_as, tell
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError, VerificationFailed, check_name
 from gpugraph.problems.contract import PROBLEMS, Input
-from gpugraph.report.terminal import can_draw, page_width
+from gpugraph.report.terminal import Line, can_draw, page_width
 
 
 @command
@@ -70,14 +70,13 @@ def races(
             shape = shape or next((shape_of_verdict(one) for one in failed if one.counter_example is not None), None)
     tell(getattr(opened, "notes", ()), quiet=quiet)
     lines = [str(race) for race in found.values()]
-    if style == "json":
-        show_json({"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong})
-    else:
-        count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
-        shown = (line for race in found.values() for line in (str(race), *race.excerpt))
-        show("\n".join([f"{algorithm.name}: {count} in {runs} schedules", *shown, *wrong]))
-        if shape is not None:
-            show_lines([[("", "")], *sketch(shape, width=page_width(), unicode=can_draw())])
+    facts = {"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong}
+    count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
+    shown = [line for race in found.values() for line in (str(race), *race.excerpt)]
+    report: list[Line] = [[(text, "")] for text in (f"{algorithm.name}: {count} in {runs} schedules", *shown, *wrong)]
+    if shape is not None:
+        report += [[("", "")], *sketch(shape, width=page_width(), unicode=can_draw())]
+    show_as(style, facts, lambda: report)
     draw_counter_example(draw, shape, quiet=quiet)
     if lines or wrong:
         what = lines[0] if lines else wrong[0]
@@ -94,7 +93,7 @@ def _algorithm(problem: str, name: str) -> Any:
     return load_plugin(name, problem, "emulated") if is_file(name) else find_algorithm(problem, name, "emulated")
 
 
-def _run(solved: Any, algorithm: Any, graph: Any, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:
+def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:
     """Return the verdicts of all queries under one schedule, and the races met."""
     from gpugraph.devices.discovery import race_detector
     from gpugraph.measure.check import check
@@ -142,10 +141,7 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     finally:
         opened.close()
     tell([notice] if notice else [], quiet=quiet)
-    if style == "json":
-        show_json(shown)
-    else:
-        show_lines(race_page(shown))
+    show_as(style, shown, lambda: race_page(shown))
     if not shown["shown"]:
         wrong = ", ".join(f"{case['algorithm']} {case['wrong']} of {case['runs']}" for case in shown["cases"])
         raise VerificationFailed(f"the race was not shown; wrong answers: {wrong}", remedy="try more --runs")

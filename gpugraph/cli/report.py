@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpugraph.cli.options import command, export_option, named
 from gpugraph.cli.output import Progress, check_destination, show, show_lines, show_written, tell
-from gpugraph.errors import InputError, Regression, VerificationFailed, unknown_name
+from gpugraph.errors import InputError, Regression, VerificationFailed, check_name
 from gpugraph.files import atomic_write
 from gpugraph.quantities import counted, parse_share
 from gpugraph.report import STYLES, render
-from gpugraph.report.terminal import page_width, plain, table_width
+from gpugraph.report.terminal import Line, page_width, plain, table_width
 
 if TYPE_CHECKING:
+    from gpugraph.bench.sweep import Sweep
     from gpugraph.measure.record import Record
 
 
@@ -29,15 +30,7 @@ if TYPE_CHECKING:
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--sweep", metavar="NAME|FILE", help="Show the tables of a sweep, and what comes of its expectations.")
 @click.option("--template", metavar="FILE", help="Fill the records into a Markdown text of your own.")
-def report(
-    results: tuple[str, ...],
-    output: str | None,
-    style: str | None,
-    title: str | None,
-    sweep: str | None,
-    template: str | None,
-    quiet: bool,
-) -> None:
+def report(results: tuple[str, ...], output: str | None, style: str | None, quiet: bool, **asked: str | None) -> None:
     """Show files of records: a summary, a table, or a page of HTML.
 
     The page needs nothing but itself and opens without a network. With --template, what is shown is a page of your own
@@ -48,45 +41,14 @@ def report(
     """
     from gpugraph.measure.record_file import read_records
 
-    if template is not None and (sweep or style):
-        raise InputError("--template says all that is shown", remedy="leave --format and --sweep out")
-    style = "template" if template else _style(style, output)
-    if sweep is not None and style not in ("text", "markdown"):
-        remedy = "-o FILE.md, or --format markdown"
-        raise InputError(f"--sweep is shown as text or Markdown, not {style}", remedy=remedy)
-    if output is not None:
-        check_destination(output)
-        if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):
-            raise InputError("is one of the results and would be overwritten", where=output, remedy="name another file")
-    if style == "html":
-        from gpugraph.report.charts.chart import check_engine
-
-        check_engine()
+    style = _checked_style(results, output, style, asked)
     with Progress(quiet=quiet) as progress:
         progress("reading the results")
         rows, notices = read_records(results)
         tell(notices, quiet=quiet)
         progress("making the report")
-        if template is not None:
-            from gpugraph.report.template import fill
-
-            text = fill(template, rows)
-        elif sweep is not None:
-            from gpugraph.bench.sweep_file import read_sweep
-            from gpugraph.report.sweep import finding_lines, finding_markdown
-
-            asked = read_sweep(sweep)
-            if not (asked.tables or asked.expectations):
-                raise InputError("has neither [[table]] nor [[expect]]", where=asked.path, remedy="see docs/bench.md")
-            lines = finding_lines(asked, rows, width=page_width())
-            text = plain(lines) if style == "text" else finding_markdown(asked, rows)
-        elif style != "text":
-            text = render(rows, style, title=title, notices=notices)
-        else:
-            from gpugraph.report.sweep import summary
-
-            lines = summary(rows, page_width(), unicode=None if output is None else True)
-            text = plain(lines)
+        lines = _lines(rows, asked["sweep"], output) if style == "text" else []
+        text = plain(lines) if style == "text" else _text(rows, notices, style, asked)
     if output is not None:
         with atomic_write(output, "w") as stream:
             stream.write(text + "\n")
@@ -97,18 +59,63 @@ def report(
         show(text)
 
 
-def _style(style: str | None, output: str | None) -> str:
-    """Return the format that is asked for, in words or by the name of the file."""
+def _checked_style(
+    results: Sequence[str], output: str | None, style: str | None, asked: Mapping[str, str | None]
+) -> str:
+    """Return the format asked for, by its name or that of the file, if such a report can be written there."""
+    if asked["template"] and (asked["sweep"] or style):
+        raise InputError("--template says all that is shown", remedy="leave --format and --sweep out")
     if style is not None:
-        if style not in STYLES.values():
-            raise unknown_name("output format", style, set(STYLES.values()))
-        return style
-    if output is None:
-        return "text"
-    ending = os.path.splitext(output)[1].lower()
-    if ending not in STYLES:
-        raise unknown_name("ending of a report", ending or output, STYLES)
-    return STYLES[ending]
+        check_name("output format", style, sorted(set(STYLES.values())))
+    elif output is not None and not asked["template"]:
+        ending = os.path.splitext(output)[1].lower()
+        check_name("ending of a report", ending or output, STYLES)
+        style = STYLES[ending]
+    style = "template" if asked["template"] else style or "text"
+    if asked["sweep"] is not None and style not in ("text", "markdown"):
+        remedy = "-o FILE.md, or --format markdown"
+        raise InputError(f"--sweep is shown as text or Markdown, not {style}", remedy=remedy)
+    if output is not None:
+        check_destination(output)
+        if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):
+            raise InputError("is one of the results and would be overwritten", where=output, remedy="name another file")
+    if style == "html":
+        from gpugraph.report.charts.chart import check_engine
+
+        check_engine()
+    return style
+
+
+def _lines(rows: Sequence[Record], sweep: str | None, output: str | None) -> list[Line]:
+    """Return a report for the terminal, or for a file of text."""
+    from gpugraph.report.sweep import finding_lines, summary
+
+    if sweep is not None:
+        return finding_lines(_questions(sweep), rows, width=page_width())
+    return summary(rows, page_width(), unicode=None if output is None else True)
+
+
+def _text(rows: Sequence[Record], notices: Sequence[str], style: str, asked: Mapping[str, str | None]) -> str:
+    """Return a report in any other format."""
+    if template := asked["template"]:
+        from gpugraph.report.template import fill
+
+        return fill(template, rows)
+    if asked["sweep"] is None:
+        return render(rows, style, title=asked["title"], notices=notices)
+    from gpugraph.report.sweep import finding_markdown
+
+    return finding_markdown(_questions(asked["sweep"]), rows)
+
+
+def _questions(name: str) -> Sweep:
+    """Return a sweep that has tables or expectations."""
+    from gpugraph.bench.sweep_file import read_sweep
+
+    sweep = read_sweep(name)
+    if not (sweep.tables or sweep.expectations):
+        raise InputError("has neither [[table]] nor [[expect]]", where=sweep.path, remedy="see docs/bench.md")
+    return sweep
 
 
 # ------------------------------------------------------------------ plot
@@ -131,18 +138,7 @@ _UNITS = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "pt
 @click.option("--log/--linear", default=None, help="Scale of the ordinate [default: by the values].")
 @click.option("--dark", is_flag=True, help="Light lines on a dark ground.")
 def plot(
-    results: tuple[str, ...],
-    output: str | None,
-    x: str | None,
-    y: str,
-    by: str | None,
-    where: tuple[str, ...],
-    title: str | None,
-    width: str,
-    height: str | None,
-    log: bool | None,
-    dark: bool,
-    quiet: bool,
+    results: tuple[str, ...], output: str | None, width: str, height: str | None, dark: bool, quiet: bool, **asked: Any
 ) -> None:
     """Draw one figure from files of records: here in letters, or into a file.
 
@@ -155,7 +151,7 @@ def plot(
     """
     from gpugraph.measure.record_file import read_records
     from gpugraph.report.charts.chart import DARK, LIGHT, check_figure, draw
-    from gpugraph.report.figure import figure, sketch
+    from gpugraph.report.figure import Choice, figure, sketch
 
     wide, high = _pixels("width", width), _pixels("height", height) if height else None
     ending = None if output is None else check_figure(output)
@@ -166,27 +162,23 @@ def plot(
         rows, notices = read_records(results)
         tell(notices, quiet=quiet)
         progress("drawing")
-        names = [name.strip() for name in by.split(",") if name.strip()] if by else []
-        asked: dict[str, Any] = {"x": x, "y": y, "by": names, "where": where, "title": title, "log": log}
+        by = [name.strip() for name in (asked.pop("by") or "").split(",") if name.strip()]
+        choice = Choice(by=by, **asked)
         if output is None or ending is None:
-            lines = sketch(rows, **asked, width=page_width())
+            lines = sketch(rows, choice, width=page_width())
         else:
-            spec = figure(rows, DARK if dark else LIGHT, **asked, width=wide, height=high)
+            spec = figure(rows, DARK if dark else LIGHT, choice, width=wide, height=high)
             content = draw(spec, ending)
             with atomic_write(output) as stream:
                 stream.write(content)
     if output is None:
         show_lines(lines)
     else:
-        show_written(output, f"{y}, {round(wide / 96 * 25.4)} mm wide")
+        show_written(output, f"{choice.y}, {round(wide / 96 * 25.4)} mm wide")
 
 
 def _pixels(name: str, text: str) -> int:
-    """Return the pixels of a size in words, 96 to an inch.
-
-    Raises:
-        InputError: it is no size, or too small or too large to draw.
-    """
+    """Return the pixels of a size in words, 96 to an inch; raise InputError for what is none or cannot be drawn."""
     found = re.fullmatch(r"([0-9.]{1,9})\s*([a-z]*)", "84mm" if text == "column" else text)
     with contextlib.suppress(ValueError, KeyError, TypeError):
         if 50 <= (pixels := round(float(found[1]) * _UNITS[found[2]])) <= 10_000:  # type: ignore[index]

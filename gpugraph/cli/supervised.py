@@ -26,10 +26,7 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def plugin_in(words: Sequence[str]) -> str | None:
-    """Return the user's own algorithm that a command line names, in a file or of an installed package, or None.
-
-    Several that compete run in workers of a bench in any case, and so does what runs beside a peer.
-    """
+    """Return the user's own algorithm that a command runs by itself, in a file or of a package, or None."""
     given = _given(words, "--algo")
     if len(given) != 1 or compete(words):
         return None
@@ -140,13 +137,13 @@ def _forward_signals(child: int) -> list[int]:
     """
     sent: list[int] = []
 
-    def forward(number: int, frame: Any) -> None:
+    def forward(number: int, frame: object) -> None:
         sent.append(number)
         signal.setitimer(signal.ITIMER_REAL, GRACE_S)
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, number)
 
-    def kill(number: int, frame: Any) -> None:
+    def kill(number: int, frame: object) -> None:
         if not sent:  # it is not the grace that is over, but the time limit
             sent.append(number)
         with contextlib.suppress(ProcessLookupError):

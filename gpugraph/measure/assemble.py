@@ -71,11 +71,7 @@ def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str
 
 
 def record_of(run: CellRun, stopped_by: str) -> Record:
-    """Return the record of a cell that has all its samples; makes the runs that inner phases and energy take.
-
-    Raises:
-        InputError: what a user's algorithm marked or counted makes a record that nobody could read again.
-    """
+    """Return the record of a cell that has all its samples, after the runs for inner phases and energy."""
     cell, phase_timer, trials = run.cell, run.phase_timer, run.trials
     phase_timer.switch_phase("close")
     run.processes.append(run.samples)
@@ -152,10 +148,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
 
 
 def _join(run: CellRun) -> list[float]:
-    """Put the samples of earlier processes before this one's; return the seconds of all transfers.
-
-    Processes whose results differ make the cell wrong.
-    """
+    """Put the samples of earlier processes before this one's; return the seconds of all transfers."""
     h2d_s, earlier = list(run.input.h2d_s), run.earlier
     if earlier is None:
         return h2d_s
@@ -179,10 +172,7 @@ def _join(run: CellRun) -> list[float]:
 
 
 def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
-    """Return ``phases_s``: of kernel, way back and way there the medians, of all else what it took here.
-
-    The sum of the phases stays the whole: what the runs took in addition to one median run is ``sampling``.
-    """
+    """Return ``phases_s``; their sum is the whole, for what runs took beyond one median run is ``sampling``."""
     phase_timer, seconds = run.phase_timer, run.phase_timer.until_now()
     for name, samples in (("kernel", [t.kernel_s for t in run.trials]), ("d2h", [t.d2h_s for t in run.trials])):
         seconds[name] = median([second for group in samples for second in group])
@@ -218,7 +208,7 @@ def _kernel_interval(run: CellRun, kernel_s: float) -> tuple[float, float] | Non
     return median_interval(groups) if len(groups[0]) >= INTERVAL_SAMPLES else None
 
 
-def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, Any]:
+def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, object]:
     """Return the ``sampling`` object; outliers are listed by position in ``samples_s.kernel``, and never dropped."""
     groups, sampling = [t.kernel_s for t in run.trials], run.sampling
     interval = _kernel_interval(run, kernel_s)
@@ -245,11 +235,8 @@ def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, Any]:
     }
 
 
-def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, Any]:
-    """Return the figures of ``mteps``: harmonic means over the queries, absent where they would mislead.
-
-    That is where anything is unverified, and on the emulated device, whose times are not performance.
-    """
+def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, object]:
+    """Return the figures of ``mteps``: harmonic means; none of what is not verified, or was emulated."""
     trials = run.trials
     if run.device.kind == "emulated" or any(not t.verdict.passed for t in trials):
         return {}
@@ -261,7 +248,7 @@ def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, Any]:
     return {"kernel": harmonic_mean(kernel), "end_to_end": harmonic_mean(total), "count": count}
 
 
-def _traffic(run: CellRun, kernel_s: float) -> dict[str, Any]:
+def _traffic(run: CellRun, kernel_s: float) -> dict[str, object]:
     """Return the ``traffic`` object: the least traffic, the copy bandwidth, and the share of it that is reached."""
     algorithm = run.algorithm
     if algorithm.minimum_bytes is None:
@@ -299,9 +286,9 @@ def failed_record(
     outcome: str,
     message: str,
     *,
-    graph: Mapping[str, Any] | None = None,
-    device: Mapping[str, Any] | None = None,
-    algorithm: Mapping[str, Any] | None = None,
+    graph: Mapping[str, object] | None = None,
+    device: Mapping[str, object] | None = None,
+    algorithm: Mapping[str, object] | None = None,
 ) -> Record:
     """Return the record of a cell that gave no numbers: every name is there, every figure is absent.
 

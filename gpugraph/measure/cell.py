@@ -33,10 +33,8 @@ class Sampling:
     Attributes:
         target: relative half width of the 95 % interval of the median kernel time, e.g. 0.02.
         min_samples: fewest samples before the target counts.
-        max_samples: most samples.
         time_limit_s: seconds that a cell's runs may take together; setting up and the check of the first result
             do not count.
-        warmup: runs before the first sample.
         cold: flush the GPU's second-level cache before every sample.
         energy: measure the energy of a run too, over a window of its own.
         bandwidth: measure the device's copy bandwidth, once a session, to hold the traffic against; None: a GPU's,
@@ -126,7 +124,6 @@ class Cell:
         preparations: GraphView preparations, e.g. ``("sort-adjacency",)``.
         options: parameters of the algorithm, still as text or already typed.
         repeat: samples to take (per source); None: as many as a second has room for, up to 100.
-        warmup: runs before the first sample.
         verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
         index_bits: 32 or 64 forces the width of arc indices; None chooses.
         input_format: overrides the recognition of a file's format.
@@ -141,7 +138,6 @@ class Cell:
         profile: wrap phases in NVTX ranges and run once.
         seed: of ``random:K`` sources and of ``uniform`` weights.
         axes: where the cell lies in its sweep, axis → value; noted in the record and nowhere used.
-        sweep: the sweep's name.
         series: the cells of one series differ in scale alone.
         transfers: ``"separate"`` tells the copy into pinned memory from the bus; ``"together"`` times the whole way.
     """
@@ -182,7 +178,7 @@ class Cell:
         return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, seed=seed, **read)
 
     @property
-    def input_key(self) -> tuple[Any, ...]:
+    def input_key(self) -> tuple[object, ...]:
         """What tells one input from another; a file that has changed is another."""
         return self.input, tuple(self.input.stamp() or ())
 
@@ -193,11 +189,7 @@ class Cell:
 
 
 def check_counts(cell: Cell) -> None:
-    """Refuse a cell that takes no sample, or asks for a check or a timing that does not exist.
-
-    Raises:
-        InputError: it does.
-    """
+    """Raise InputError for a cell that takes no sample, or asks for a check or a timing that does not exist."""
     if cell.repeat is not None and cell.repeat < 1:
         raise InputError(f"--repeat {cell.repeat} takes no sample", remedy="give 1 or more")
     if cell.warmup < 0:
@@ -223,12 +215,8 @@ def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str
         return find_algorithm(problem.name, chosen, device_kind)
 
 
-def parse_options(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the algorithm's parameters: defaults, overridden by what was given.
-
-    Raises:
-        InputError: a name the algorithm does not have, or a value it does not take.
-    """
+def parse_options(algorithm: Algorithm, given: Mapping[str, object]) -> dict[str, object]:
+    """Return the algorithm's parameters: defaults, overridden by what was given; an InputError names a wrong one."""
     known = {option.name: option for option in algorithm.options}
     values = {name: option.default for name, option in known.items()}
     for name, value in given.items():
@@ -241,11 +229,7 @@ def parse_options(algorithm: Algorithm, given: Mapping[str, Any]) -> dict[str, A
 
 
 def check_preparations(preparations: Sequence[str], algorithm: Algorithm) -> None:
-    """Refuse preparations that the algorithm cannot work with.
-
-    Raises:
-        InputError: there is one.
-    """
+    """Raise InputError for a preparation that the algorithm cannot work with."""
     for name in preparations:
         if name not in algorithm.preparations:
             able = ", ".join(algorithm.preparations) or "none"
@@ -256,10 +240,10 @@ def check_preparations(preparations: Sequence[str], algorithm: Algorithm) -> Non
 def cell_id(
     cell: Cell,
     algorithm: Algorithm,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     *,
     graph_digest: str,
-    device: Mapping[str, Any],
+    device: Mapping[str, object],
     cold: bool = False,
 ) -> str:
     """Return the SHA-256, as 64 hexadecimal digits, of what decides the time of a cell.
@@ -291,11 +275,8 @@ def cell_id(
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def unopened_id(cell: Cell, device: Mapping[str, Any], cold: bool = False) -> str:
-    """Return an id for a cell whose graph was never opened, from the words that name it.
-
-    Where it lies in a sweep does not enter; ``device`` and ``cold`` as for ``cell_id``.
-    """
+def unopened_id(cell: Cell, device: Mapping[str, object], cold: bool = False) -> str:
+    """Return an id for a cell whose graph was never opened, from the words that name it, its sweep aside."""
     words = {k: v for k, v in vars(cell).items() if k not in ("axes", "series", "sweep", "graph", "transfers")}
     parts = [words, cell.input.describe(), device.get("kind"), device.get("name"), device.get("threads"), cold]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()

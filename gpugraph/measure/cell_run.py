@@ -13,19 +13,18 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpugraph.clock import NullClock, PhaseTimer
+from gpugraph.clock import NullClock
 from gpugraph.graph.view import ResidentView
 from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import NOT_ASKED_FOR, check
-from gpugraph.measure.inputs import CellSetup, Inputs, Progress, live_bytes
-from gpugraph.measure.instruments import OpenDevice, OtherPrograms, Throttle, machine_load, measure_energy
+from gpugraph.measure.inputs import CellSetup, Inputs, live_bytes
+from gpugraph.measure.instruments import OtherPrograms, Throttle, machine_load, measure_energy
 from gpugraph.measure.on_ranks import NOT_MEASURED, Ranks, check_runs_on_ranks, place_part
 from gpugraph.measure.record import SCATTERED
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
 from gpugraph.peers import registered_commands
 from gpugraph.peers.peer import note_truth
 from gpugraph.problems.contract import JudgesItself, Verdict
-from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
 from gpugraph.ranks.comm import HostComm, LoneComm
 
@@ -35,11 +34,9 @@ class Run:
     """One timed run.
 
     Attributes:
-        kernel_s, d2h_s: its seconds.
         samples_s: of a program that measured several runs of its own the seconds of each; ``kernel_s`` is their median.
         raw: what ``fetch`` gave.
         peak_bytes: the most that input, state and run took on the device together.
-        counters: what the algorithm counted.
     """
 
     kernel_s: float
@@ -56,13 +53,9 @@ class Trial:
 
     Attributes:
         query: what ``run`` gets after the clock.
-        kernel_s, d2h_s: seconds of each sample.
         clocks_mhz: the SM clock after each sample, where it can be read.
-        result: the result of the first sample.
         same: the fingerprint that every sample must have; None before the first, or where nothing is verified.
-        verdict: of the check of all samples.
         peak_bytes: peak of the device's memory over the runs; what the checks took does not count.
-        counters: of the first sample.
         last_s: seconds of the last run, counted or not.
     """
 
@@ -99,7 +92,7 @@ _GROWTH = 1.25  # looks at the interval are so far apart: each look is a chance 
 _LOG = logging.getLogger("gpugraph")
 
 
-def _chosen(cell: Cell, algorithm: Any, options: Mapping[str, Any], kind: str) -> str:
+def _chosen(cell: Cell, algorithm: Any, options: Mapping[str, object], kind: str) -> str:
     """Return which algorithm it is to be, and why."""
     why = "asked for by name"
     if cell.algorithm == "auto":
@@ -113,27 +106,16 @@ class CellRun:
     """A cell under measurement.
 
     Args:
-        cell: what to measure.
-        sampling: how.
         inputs: where graphs, views and their copies on the device come from.
-        opened: the device.
-        phase_timer: the phase timer of the cell.
-        progress: called with a few words when something new begins.
         earlier: the record of the processes that took samples of this cell before, where it is spread over several.
         comm: the ranks that measure it together, all of which do all of this at once; one alone if not given.
 
     Attributes:
-        problem, algorithm, options: what the cell names.
-        input: the input, loaded and on the device.
         ranks: the ranks; what one alone measures is what it has measured itself.
-        device: the device itself.
-        state: what the algorithm prepared.
-        trials: the samples of each query.
         guard: entered around every step of the algorithm: it restores the process after foreign code, and does
             nothing for our own.
         device_bytes: what input and state take on the device.
         setup_peak: the most that they took while they were made.
-        load_before: the machine's load before the first sample.
         other_programs: what has kept the cores busy since then.
         spent_s: seconds that sampling took, without the check of the first result.
         processes: samples that each process took, this one last.
@@ -147,15 +129,13 @@ class CellRun:
 
     def __init__(
         self,
-        cell: Cell,
+        setup: CellSetup,
         sampling: Sampling,
         inputs: Inputs,
-        opened: OpenDevice,
-        phase_timer: PhaseTimer,
-        progress: Progress,
         earlier: Mapping[str, Any] | None = None,
         comm: HostComm | None = None,
     ):
+        cell, opened, phase_timer, progress = setup.cell, setup.opened, setup.phase_timer, setup.progress
         self.cell, self.sampling, self.opened = cell, sampling, opened
         self.phase_timer, self.progress = phase_timer, progress
         self.earlier, self._share = earlier, sampling.share()
@@ -163,9 +143,8 @@ class CellRun:
         self.device = device = opened.device
         check_counts(cell)
         self._flush = opened.flush if sampling.cold else None
-        self.problem = problem = load_problem(cell.problem)
+        self.problem = problem = setup.problem
         self.ranks = ranks = Ranks(comm or LoneComm(), device)
-        setup = CellSetup(cell, problem, device, phase_timer, progress)
         input_ = place_part(setup, sampling, ranks.comm) if ranks.several else inputs.open(setup)
         graph = input_.graph
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
@@ -181,13 +160,8 @@ class CellRun:
             _ = opened.copy_bytes_per_s  # before the arrays of the cells leave it no room
 
         if not ranks.several:
-            input_ = inputs.place(
-                input_,
-                setup,
-                resident=algorithm.resident,
-                shared=not algorithm.foreign,
-                transfers=self._share.transfers,
-            )
+            shared, times = not algorithm.foreign, self._share.transfers
+            input_ = inputs.place(input_, setup, resident=algorithm.resident, shared=shared, transfers=times)
         self.input = input_
         self.guard: AbstractContextManager[Any] = nullcontext()
         if algorithm.foreign:
@@ -274,10 +248,7 @@ class CellRun:
         self._keep(trial, run)
 
     def _run(self, trial: Trial, *, wake: bool = False) -> Run:
-        """Run the algorithm once, timed; ``wake`` makes another run right before it, untimed.
-
-        The seconds are those of the slowest rank.
-        """
+        """Run the algorithm once, timed by the slowest rank; ``wake``: after another run, untimed."""
         algorithm, state, device, ranks = self.algorithm, self.state, self.device, self.ranks
         self.input.check_file()
         with self.guard:
@@ -344,11 +315,7 @@ class CellRun:
         return verdict
 
     def check_input(self) -> None:
-        """Check that foreign code left its own copy of the input on the device as it was.
-
-        Raises:
-            WroteIntoInput: it did not.
-        """
+        """Raise WroteIntoInput where foreign code changed its own copy of the input on the device."""
         if self.algorithm.foreign and isinstance(self.resident, ResidentView):
             self.guard.check_device(self.resident, self.device.download)  # type: ignore[attr-defined]
 
@@ -359,21 +326,16 @@ class CellRun:
             return None
         if taken >= wanted.max_samples or (wanted.adaptive and self.wrong):
             return "count"
-        if wanted.adaptive and taken >= wanted.min_samples and self._narrow():
-            return "target"
+        if wanted.adaptive and taken >= max(wanted.min_samples, INTERVAL_SAMPLES, self._looked_at * _GROWTH):
+            self._looked_at = taken
+            if self.narrow:
+                return "target"
         return "time" if self.spent_s >= wanted.time_limit_s else None
 
     @property
     def wrong(self) -> bool:
         """Whether a result does not hold."""
         return any(trial.verdict.status == "failed" for trial in self.trials)
-
-    def _narrow(self) -> bool:
-        """Tell whether the interval of the median is narrow enough; looked at ever more seldom."""
-        if self.samples < max(INTERVAL_SAMPLES, self._looked_at * _GROWTH):
-            return False
-        self._looked_at = self.samples
-        return self.narrow
 
     @property
     def narrow(self) -> bool:
@@ -385,10 +347,7 @@ class CellRun:
     # ------------------------------------------------------------------ runs of their own
 
     def inner_phases(self) -> tuple[dict[str, float], float | None, dict[str, int]]:
-        """Return the seconds of each inner phase, those of the run they were measured in, and the counters.
-
-        The runs are separate, so that timing phases does not slow the samples; the one of median length counts.
-        """
+        """Return the seconds of each inner phase in the median of runs of their own, those of the run, and counters."""
         if not self.cell.phases or self.cell.profile or self.wrong or self.algorithm.name.startswith("peer:"):
             return {}, None, {}  # a peer marks no phases
         self.progress(f"{self.algorithm.name}: timing its phases")
@@ -405,7 +364,7 @@ class CellRun:
         seconds, inner, self.split = sorted(runs, key=lambda run: run[0])[(len(runs) - 1) // 2]
         return inner, seconds if inner else None, clock.counters
 
-    def energy(self) -> dict[str, Any]:
+    def energy(self) -> dict[str, object]:
         """Return the ``energy`` object of a record, measured over a window of runs."""
         if not self.sampling.energy:
             return {"absent": "not asked for"}

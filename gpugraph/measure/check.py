@@ -11,6 +11,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gpugraph.devices.base import Device
 from gpugraph.errors import InputError, check_name
 from gpugraph.problems.contract import (
     METHODS,
@@ -76,11 +77,11 @@ def check_result(data: Any, result: Any, method: str = "auto") -> Verdict:
 def check(
     problem: Problem,
     graph: Any,
-    query: tuple[Any, ...],
-    result: Any,
+    query: tuple[object, ...],
+    result: object,
     method: str,
     resident: ResidentView | None = None,
-    device: Any = None,
+    device: Device | None = None,
     by: str = "",
 ) -> Verdict:
     """Return the verdict on a result by ``method``, one of auto, reference, certificate, both and none.
@@ -103,8 +104,9 @@ def check(
     verdicts = []
     if method in ("certificate", "both"):
         verdict = None
-        if resident is not None and device.kind == "cuda" and isinstance(problem, CertifiesOnDevice):
-            verdict = problem.certificate_on_device(resident, device, query, result)
+        gpu = device if device is not None and device.kind == "cuda" else None
+        if resident is not None and gpu is not None and isinstance(problem, CertifiesOnDevice):
+            verdict = problem.certificate_on_device(resident, gpu, query, result)
         verdicts.append(problem.certificate(graph, query, result) if verdict is None else verdict)
     if method in ("reference", "both"):
         verdicts.append(problem.reference(graph, query, result, by))

@@ -115,10 +115,7 @@ class Claim:
 
 
 def claims(pairs: Sequence[tuple[Record, Record]], *, one_run: bool) -> list[Claim]:
-    """Return the claim on each pair, p-values corrected for there being several; both need times (``usable``).
-
-    ``one_run``: records of one file and one command line took turns.
-    """
+    """Return the claim on each pair, p-values corrected; ``one_run``: records of one file and command took turns."""
     made = [_claim(*pair, one_run and _took_turns(*pair)) for pair in pairs]
     corrected = holm([1.0 if one.p_value is None else one.p_value for one in made])
     return [replace(one, p_value=p) for one, p in zip(made, corrected, strict=True)]

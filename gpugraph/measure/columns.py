@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 from gpugraph.measure.record import PHASES, WAY_THERE, Record
 from gpugraph.measure.record_shape import jsonable
@@ -85,6 +85,25 @@ def _memory(cell: Labelled) -> int | None:
     return cell.record.shape.peak_device_bytes or None
 
 
+def _kernel_s(cell: Labelled) -> float | None:
+    return cell.record.kernel_s
+
+
+def _measured_s(cell: Labelled) -> float | None:
+    return None if cell.record.device_kind == "emulated" else cell.record.kernel_s
+
+
+def _with_transfers(cell: Labelled) -> float | None:
+    row = cell.record
+    return (row.kernel_s or 0.0) + row.transfer_s if row.transfers and row.finished else None
+
+
+def _end_to_end(cell: Labelled) -> float | None:
+    return cell.record.end_to_end if cell.record.transfers else None
+
+
+_figure = partial(Column, number=True)
+
 COLUMNS: tuple[Column, ...] = (
     Column("problem", "problem", lambda c: c.record.problem, shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
     Column("graph", "graph", lambda c: c.record.graph_name, shown=(MARKDOWN, PAGE, BENCH)),
@@ -104,77 +123,24 @@ COLUMNS: tuple[Column, ...] = (
     file_column("result", each=True),
     *(file_column(f"phases_s.{name}", optional=name in WAY_THERE) for name in (*PHASES, "total")),
     file_column("predecessors_s", optional=True),
-    Column(
-        "kernel",
-        "kernel",
-        lambda c: c.record.kernel_s,
-        words=lambda c: precise_time(c.record),
-        number=True,
-        shown=(MARKDOWN, RANKING),
-    ),
-    Column(
-        "kernel_short",
-        "kernel",
-        lambda c: c.record.kernel_s,
-        words=lambda c: short_time(c.record),
-        number=True,
-        shown=(BENCH,),
-    ),
-    Column(
-        "kernel_s",
-        "kernel",
-        lambda c: None if c.record.device_kind == "emulated" else c.record.kernel_s,
-        words=lambda c: kernel_time(c.record),
-        number=True,
-        shown=(PAGE,),
-    ),
-    Column("half_width", "±", lambda c: c.record.half_width, percent, number=True, shown=(PAGE,)),
+    _figure("kernel", "kernel", _kernel_s, words=lambda c: precise_time(c.record), shown=(MARKDOWN, RANKING)),
+    _figure("kernel_short", "kernel", _kernel_s, words=lambda c: short_time(c.record), shown=(BENCH,)),
+    _figure("kernel_s", "kernel", _measured_s, words=lambda c: kernel_time(c.record), shown=(PAGE,)),
+    _figure("half_width", "±", lambda c: c.record.half_width, percent, shown=(PAGE,)),
     file_column("confidence_s.kernel.low", read=lambda c: (c.record.interval_s or (None, None))[0]),
     file_column("confidence_s.kernel.high", read=lambda c: (c.record.interval_s or (None, None))[1]),
-    Column(
-        "with_transfers",
-        "with transfers",
-        lambda c: (
-            (c.record.kernel_s or 0.0) + c.record.transfer_s if c.record.transfers and c.record.finished else None
-        ),
-        duration,
-        number=True,
-        shown=(RANKING,),
-        optional=True,
-    ),
-    Column("samples", "samples", lambda c: len(c.record.samples) or None, count, number=True, shown=(CSV, RANKING)),
+    _figure("with_transfers", "with transfers", _with_transfers, duration, optional=True, shown=(RANKING,)),
+    _figure("samples", "samples", lambda c: len(c.record.samples) or None, count, shown=(CSV, RANKING)),
     file_column("few_samples", read=lambda c: "yes" if c.record.few else None),
-    Column(
-        "mteps.kernel",
-        "MTEPS",
-        lambda c: c.record.mteps,
-        rate,
-        number=True,
-        shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING),
-    ),
+    _figure("mteps.kernel", "MTEPS", lambda c: c.record.mteps, rate, shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING)),
     file_column("mteps.end_to_end", read=lambda c: c.record.end_to_end),
-    Column(
-        "end_to_end",
-        "end to end",
-        lambda c: c.record.end_to_end if c.record.transfers else None,
-        rate,
-        number=True,
-        shown=(MARKDOWN, PAGE),
-    ),
-    Column(
-        "answer",
-        "time to answer",
-        lambda c: c.record.answer_s,
-        duration,
-        number=True,
-        shown=(MARKDOWN, PAGE),
-        optional=True,
-    ),
-    Column("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, _factor, number=True, shown=(PAGE,)),
-    Column("answers_over_cpu", "× best CPU, answer", lambda c: c.answers_over_cpu, _factor, number=True, shown=(PAGE,)),
-    Column("share", "Roof", lambda c: c.record.share, percent, number=True, shown=(PAGE,)),
-    Column("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, number=True, shown=(PAGE,)),
-    Column("memory", "memory", _memory, in_units, number=True, shown=(PAGE,)),
+    _figure("end_to_end", "end to end", _end_to_end, rate, shown=(MARKDOWN, PAGE)),
+    _figure("answer", "time to answer", lambda c: c.record.answer_s, duration, optional=True, shown=(MARKDOWN, PAGE)),
+    _figure("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, _factor, shown=(PAGE,)),
+    _figure("answers_over_cpu", "× best CPU, answer", lambda c: c.answers_over_cpu, _factor, shown=(PAGE,)),
+    _figure("share", "Roof", lambda c: c.record.share, percent, shown=(PAGE,)),
+    _figure("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, shown=(PAGE,)),
+    _figure("memory", "memory", _memory, in_units, shown=(PAGE,)),
     Column("memory_most", "memory", _memory, lambda most: f"{in_units(most)} at most", shown=(TABLE,)),
     file_column("energy.joules_per_run"),
     file_column("energy.nanojoules_per_edge"),
@@ -225,7 +191,7 @@ def _each(column: Column, cells: Sequence[Labelled]) -> list[Column]:
     return [replace(column, name=f"{column.name}.{name}", each=False) for name in names]
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Return a value as a file holds it: a list as words."""
     value = jsonable(value)
     return " ".join(str(item) for item in value) if isinstance(value, list) else value

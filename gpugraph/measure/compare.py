@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from gpugraph.errors import InputError
 from gpugraph.measure.claims import Claim, claims, usable
@@ -128,27 +127,23 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
 
 def _without_times(base: Record, new: Record) -> tuple[str, str] | None:
     """Return verdict and reason for a pair of which not both have times to compare, or None if both do."""
-    if "skipped" in (base.outcome, new.outcome):
-        side, row = ("BASE", base) if base.outcome == "skipped" else ("NEW", new)
-        return "not compared", f"skipped in {side}: {row.message}".rstrip(": ")
-    if not new.ok:
-        said = f"{new.outcome}: {new.message}".rstrip(": ")
-        return ("broken", said) if base.ok else ("not compared", f"both: {said}")
-    if not base.ok:
-        return "repaired", f"was {base.outcome}: {base.message}".rstrip(": ")
+    skipped, side = (base, "BASE") if base.outcome == "skipped" else (new, "NEW")
+    broken = "broken" if base.ok else "not compared"
     cells = Labelled.alone(base), Labelled.alone(new)
-    for column in problem_columns(cells):
-        first, second = (column.value(cell) for cell in cells)
-        if column.identifies and first and second and first != second:
-            return "different result", f"{column.name.rpartition('.')[2]} differs on the same graph"
-    if "emulated" in (base.device_kind, new.device_kind):
-        return "not compared", EMULATED.partition(";")[0]
-    if not usable(base) or not usable(new):
-        return "not compared", "there are no samples"
+    values = [(one.name, *map(one.value, cells)) for one in problem_columns(cells) if one.identifies]
+    differs = next((name.rpartition(".")[2] for name, a, b in values if a and b and a != b), "")
     cold = [bool(row.shape.sampling.cold) for row in (base, new)]
-    if cold[0] != cold[1]:
-        return "not compared", f"only {'BASE' if cold[0] else 'NEW'} flushed the caches before every sample"
-    return None
+    flushed = f"only {'BASE' if cold[0] else 'NEW'} flushed the caches before every sample"
+    reasons = (
+        (skipped.outcome == "skipped", "not compared", f"skipped in {side}: {skipped.message}"),
+        (not new.ok, broken, f"{'' if base.ok else 'both: '}{new.outcome}: {new.message}"),
+        (not base.ok, "repaired", f"was {base.outcome}: {base.message}"),
+        (differs, "different result", f"{differs} differs on the same graph"),
+        ("emulated" in (base.device_kind, new.device_kind), "not compared", EMULATED.partition(";")[0]),
+        (not usable(base) or not usable(new), "not compared", "there are no samples"),
+        (cold[0] != cold[1], "not compared", flushed),
+    )
+    return next(((verdict, reason.rstrip(": ")) for holds, verdict, reason in reasons if holds), None)
 
 
 _SAMPLING = ("target", "min_samples", "max_samples", "time_limit_s", "warmup", "processes")
@@ -160,13 +155,8 @@ def sampled_otherwise(base: Record, new: Record) -> str:
     for one in settings:
         if isinstance(one.get("processes"), list):
             one["processes"] = "1" if len(one["processes"]) == 1 else "several"
-    both = [name for name in _SAMPLING if name in settings[0] and name in settings[1]]
-    parts = [
-        f"{name} {settings[0][name]} in BASE, {settings[1][name]} in NEW"
-        for name in both
-        if settings[0][name] != settings[1][name]
-    ]
-    return "; ".join(parts)
+    known = [(name, *(one[name] for one in settings)) for name in _SAMPLING if all(name in one for one in settings)]
+    return "; ".join(f"{name} {base} in BASE, {new} in NEW" for name, base, new in known if base != new)
 
 
 def _judge(claim: Claim, threshold: float, cells: int, by_cells: bool) -> Compared:
@@ -210,12 +200,16 @@ def _mean(made: Sequence[Claim]) -> tuple[float | None, tuple[float, float] | No
 
 
 def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
+    def processor(row: Record) -> str:
+        return str(row.shape.environment.get("processor", ""))
+
     notices = []
     for what, names in (
         ("device", {(cell.base.device, cell.new.device) for cell in cells if cell.base.ok and cell.new.ok}),
-        ("processor", {_processors(cell) for cell in cells if cell.base.device_kind == "cpu"}),
+        ("processor", {(processor(one.base), processor(one.new)) for one in cells if one.base.device_kind == "cpu"}),
     ):
-        notices += [f"the {what} is not the same: {a} in BASE, {b} in NEW" for a, b in sorted(names) if a != b]
+        other = [(a, b) for a, b in sorted(names) if a and b and a != b]
+        notices += [f"the {what} is not the same: {a} in BASE, {b} in NEW" for a, b in other]
     known: tuple[tuple[str, Callable[[Record], str]], ...] = (
         ("another GPU", lambda row: row.shape.device.uuid or ""),
         ("another machine", lambda row: str(row.shape.environment.get("node") or "")),
@@ -230,24 +224,15 @@ def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
     if number := sum(bool(sampled_otherwise(t.first, t.second)) for t in made):
         text = f"{counted(number, 'cell')} of NEW sampled otherwise than in BASE, which alone can change times"
         notices.append(f"{text}: bench both alike")
-    alone = sum(cell.verdict in ("slower", "faster") and not cell.claim.spread for cell in cells)
-    if alone:
+    if alone := sum(cell.verdict in ("slower", "faster") and not cell.claim.spread for cell in cells):
         text = f"{counted(alone, 'cell')} faster or slower by the word of one process, and processes differ"
         notices.append(f"{text}: bench both with --processes 3 or more to be sure")
-    busy = [row.busy for one in made for row in (one.first, one.second) if row.busy]
-    if busy:
+    if busy := [row.busy for one in made for row in (one.first, one.second) if row.busy]:
         notices.append(f"in {len(busy)} of {counted(2 * len(made), 'measurement')} {busy[0]}")
-    throttled = sum(
-        bool((row.data.get("sampling") or {}).get("throttled_repeated")) for t in made for row in (t.first, t.second)
-    )
-    if throttled:
+    measured = [row for one in made for row in (one.first, one.second)]
+    if throttled := sum(bool((row.data.get("sampling") or {}).get("throttled_repeated")) for row in measured):
         notices.append(f"{throttled} cells had samples repeated because the GPU throttled")
     return notices
-
-
-def _processors(cell: Compared) -> tuple[str, str]:
-    names = [str(row.shape.environment.get("processor", "")) for row in (cell.base, cell.new)]
-    return (names[0], names[1]) if all(names) else ("", "")
 
 
 # ------------------------------------------------------------------ which cell belongs to which
@@ -271,7 +256,11 @@ def pair(base: Sequence[Record], new: Sequence[Record]) -> tuple[list[tuple[Reco
     """
     left, right = list(base), list(new)
     pairs: list[tuple[Record, Record]] = []
-    keys: tuple[Callable[[Record], Any], ...] = (lambda row: row.shape.cell.id, _by_place, _by_content)
+    keys: tuple[Callable[[Record], object], ...] = (
+        lambda row: row.shape.cell.id,
+        lambda row: (row.problem, str(row.shape.cell.sweep), key_text(row.axes)) if row.axes else None,
+        _by_content,
+    )
     for key in keys:
         partners = _unique(right, key)
         ours = _unique(left, key)
@@ -280,41 +269,28 @@ def pair(base: Sequence[Record], new: Sequence[Record]) -> tuple[list[tuple[Reco
         taken = {id(row) for both in found for row in both}
         left = [row for row in left if id(row) not in taken]
         right = [row for row in right if id(row) not in taken]
-    unpaired = [Unpaired("base", row, _alone(row, left, "NEW")) for row in left]
-    unpaired += [Unpaired("new", row, _alone(row, right, "BASE")) for row in right]
+    unpaired = []
+    for side, rows, other in (("base", left, "NEW"), ("new", right, "BASE")):
+        alike = Counter(map(_by_content, rows))
+        for row in rows:
+            several = "several cells are alike, so that none can be identified"
+            unpaired.append(Unpaired(side, row, several if alike[_by_content(row)] > 1 else f"not in {other}"))
     order = {id(row): i for i, row in enumerate(base)}
     pairs.sort(key=lambda both: order[id(both[0])])
-    same = [both for both in pairs if not _other_graph(*both)]
-    unpaired += [Unpaired("both", both[1], _other_graph(*both)) for both in pairs if _other_graph(*both)]
-    return same, unpaired
+    unpaired += [Unpaired("both", both[1], why) for both in pairs if (why := _other_graph(*both))]
+    return [both for both in pairs if not _other_graph(*both)], unpaired
 
 
-def _unique(rows: Sequence[Record], key: Callable[[Record], Any]) -> dict[Any, Record]:
+def _unique(rows: Sequence[Record], key: Callable[[Record], object]) -> dict[object, Record]:
     """Return the rows by key; a key that several rows share tells nothing and is left out."""
     keys = [key(row) for row in rows]
     counts = Counter(keys)
     return {k: row for k, row in zip(keys, rows, strict=True) if k is not None and counts[k] == 1}
 
 
-def _by_place(row: Record) -> tuple[str, ...] | None:
-    return (row.problem, str(row.shape.cell.sweep), key_text(row.axes)) if row.axes else None
-
-
 def _by_content(row: Record) -> tuple[str, ...]:
-    return (
-        row.problem,
-        row.graph_name,
-        row.algorithm,
-        row.device_kind,
-        key_text(row.parameters),
-        key_text(row.asked_source),
-    )
-
-
-def _alone(row: Record, rows: Sequence[Record], other: str) -> str:
-    if sum(_by_content(row) == _by_content(one) for one in rows) > 1:
-        return "several cells are alike, so that none can be identified"
-    return f"not in {other}"
+    asked = key_text(row.parameters), key_text(row.asked_source)
+    return row.problem, row.graph_name, row.algorithm, row.device_kind, *asked
 
 
 def _other_graph(base: Record, new: Record) -> str:

@@ -20,10 +20,7 @@ from gpugraph.host import end_with, environment_with_package, usable_cores
 def begin(problem: str, graph: str, algorithm: str) -> None:
     """Start the process if the cache holds no code of the problem's algorithms and a processor is free for it.
 
-    Args:
-        problem: its name.
-        graph: the spec, whose weights decide what is compiled; of anything else they are taken for uint32.
-        algorithm: a name, or ``"auto"``.
+    The weights of a spec decide what is compiled; those of any other ``graph`` are taken for uint32.
     """
     folder = code_cache.users_folder()
     if folder is None or usable_cores() < 2 or any((folder / "numba").glob(f"gpugraph.problems.{problem}.*")):

@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.clock import PhaseTimer
+from gpugraph.devices.base import Device
 from gpugraph.host import available_memory
 from gpugraph.measure.cell import Cell
+from gpugraph.measure.instruments import OpenDevice
 from gpugraph.measure.statistics import median
 from gpugraph.problems.contract import Problem
+from gpugraph.problems.registry import load_problem
 
 Progress = Callable[[str], None]
 
@@ -26,13 +29,22 @@ SHORT_TRANSFER_S = 0.5
 
 @dataclass(frozen=True)
 class CellSetup:
-    """What a cell is set up with: its problem and device, and what hears of the time it takes and of every step."""
+    """What a cell is set up with: its device opened, and what hears of the time it takes and of every step."""
 
     cell: Cell
-    problem: Problem
-    device: Any
+    opened: OpenDevice
     phase_timer: PhaseTimer
     progress: Progress
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the cell."""
+        return load_problem(self.cell.problem)
+
+    @property
+    def device(self) -> Device:
+        """The device itself."""
+        return self.opened.device
 
 
 @dataclass(eq=False)
@@ -43,7 +55,6 @@ class LoadedInput:
         graph: what ``problem.admit`` returned.
         origin: what the cell named, held so that an object's identity stays its own.
         seconds: what opening took, by phase, and what the preparations took.
-        view: the graph after its preparations.
         prepared: the preparations and the width of indices, as the cell names them.
         algorithm_input: what the algorithm gets: the view, or its copy on the device.
         stage_s: median seconds of the copy into pinned memory.
@@ -77,13 +88,7 @@ class Inputs:
         self._placed: weakref.WeakValueDictionary[tuple[Any, ...], LoadedInput] = weakref.WeakValueDictionary()
 
     def open(self, setup: CellSetup) -> LoadedInput:
-        """Return the input that a cell names, opened; the time it took, now or earlier, is added to the phase timer.
-
-        A GPU that will work on it makes it, and keeps it, if it can.
-
-        Raises:
-            InputError: it cannot be read, or the problem does not take it.
-        """
+        """Return the input that a cell names, opened; the time it took, now or earlier, goes to the phase timer."""
         cell, device, phase_timer = setup.cell, setup.device, setup.phase_timer
         key = cell.input_key
         found = self._opened.get(key)
@@ -105,7 +110,7 @@ class Inputs:
         self._opened.move_to_end(key)
         return found
 
-    def _make_room(self, device: Any) -> None:
+    def _make_room(self, device: object) -> None:
         """Forget the graphs used longest ago: all but the last, and that too where memory is short, here or there."""
         while len(self._opened) >= KEPT:
             self._opened.popitem(last=False)
@@ -198,7 +203,7 @@ def _copy(loaded: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool
     phase_timer.move("sampling", "transfer", loaded.transfer_s)
 
 
-def live_bytes(device: Any) -> int:
+def live_bytes(device: Device) -> int:
     """Return the bytes allocated on a device now; its peak starts anew from there."""
     device.reset_peak()
     return int(device.peak_bytes())

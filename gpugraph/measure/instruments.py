@@ -22,6 +22,7 @@ from typing import Any
 
 from gpugraph import __version__
 from gpugraph.devices import probes
+from gpugraph.devices.base import Device
 from gpugraph.devices.probes import Nvml, bus_id_of, driver_version
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.host import processor_name, total_memory, usable_cores
@@ -44,7 +45,7 @@ class CacheFlush:
         OutOfMemory: there is no room for the buffer.
     """
 
-    def __init__(self, device: Any):
+    def __init__(self, device: Device):
         if device.kind != "cuda":
             what = f"cold samples need a GPU: the caches behind the device '{device.kind}' cannot be flushed"
             raise InputError(what, remedy="measure it warm, or use --device cuda")
@@ -59,7 +60,7 @@ class CacheFlush:
 class OpenDevice:
     """A device as ``select_device`` opened it, closed with this object; the instruments that read it; and a notice."""
 
-    def __init__(self, device: Any, notice: str | None):
+    def __init__(self, device: Device, notice: str | None):
         self.device = device
         self.notice = notice
 
@@ -88,18 +89,18 @@ class OpenDevice:
 
         try:
             if self.device.kind == "cpu":
-                return probes.host_copy_bandwidth(self.device.threads)
+                return probes.host_copy_bandwidth(self.device.describe()["threads"])
             return probes.copy_bandwidth(self.device)
         except GpuGraphError as error:
             return f"the copy bandwidth could not be measured: {error}"
 
     @cached_property
-    def description(self) -> dict[str, Any]:
+    def description(self) -> dict[str, object]:
         """The ``device`` object of a record."""
         described: dict[str, Any] = self.device.describe()
         return described
 
-    def gpu(self) -> dict[str, Any] | None:
+    def gpu(self) -> dict[str, object] | None:
         """Return the ``gpu`` object of a record's environment: driver, CUDA, clocks; None without a GPU."""
         if self.device.kind != "cuda":
             return None
@@ -178,7 +179,7 @@ STEP_LIMIT_S = 1.0
 """Longest wait for the counter to move; one that does not move by then does not work."""
 
 
-def measure_energy(run: Callable[[], None], read_j: Callable[[], float], *, edges: int | None) -> dict[str, Any]:
+def measure_energy(run: Callable[[], None], read_j: Callable[[], float], *, edges: int | None) -> dict[str, object]:
     """Return the ``energy`` object of a record.
 
     Args:
@@ -313,7 +314,7 @@ def _of_children(process: int) -> float:
 
 
 @cache
-def _static() -> dict[str, Any]:
+def _static() -> dict[str, object]:
     return {
         "gpugraph": __version__,
         "python": platform.python_version(),
@@ -327,7 +328,7 @@ def _static() -> dict[str, Any]:
     }
 
 
-def environment() -> dict[str, Any]:
+def environment() -> dict[str, object]:
     """Return the ``environment`` object of a record."""
     return {**_static(), "command": command_line()}
 

@@ -47,13 +47,7 @@ class SpoiledGraph(WroteIntoInput):
 
 
 class ForeignCodeGuard:
-    """Keeps process and input as they are while foreign code runs; a context manager, entered for each of its steps.
-
-    The input are the arrays of dataclasses, ``holders``.
-
-    Raises:
-        SpoiledGraph: on leaving, whether or not it raised something of its own.
-    """
+    """Keeps the process and the arrays of ``holders`` as they are in each step of foreign code; else SpoiledGraph."""
 
     def __init__(self, name: str, *holders: Any):
         self._name, self._holders = name, holders
@@ -72,11 +66,7 @@ class ForeignCodeGuard:
             raise SpoiledGraph(_WROTE, where=self._name, remedy=_REMEDY) from error
 
     def check_device(self, view: ResidentView, download: Callable[[Any], NDArray[Any]]) -> None:
-        """Compare its own arrays on a device with those on the host.
-
-        Raises:
-            WroteIntoInput: they differ.
-        """
+        """Raise WroteIntoInput where its own arrays on a device differ from those on the host."""
         host = view.host
         pairs = [(view.offsets, host.offsets), (view.weights, host.weights), (view.edge_ids, host.edge_ids)]
         if view.compressed is None or host.compressed is None:
@@ -87,7 +77,7 @@ class ForeignCodeGuard:
             if here is not None and _checksum(download(there)) != _checksum(here):
                 raise WroteIntoInput(_WROTE, where=self._name, remedy=_REMEDY)
 
-    def _checksums(self) -> list[Any]:
+    def _checksums(self) -> list[object]:
         """Return sizes and checksums of all arrays; an array that several holders share is read once."""
         seen: dict[tuple[int, ...], Any] = {}
         sums = []
@@ -138,7 +128,10 @@ def kept() -> Iterator[None]:
     collects, depth, mask = gc.isenabled(), sys.getrecursionlimit(), os.umask(0o077)
     os.umask(mask)
     traced, profiled = sys.gettrace(), sys.getprofile()
-    with warnings.catch_warnings(), _directory_kept(), _streams_kept(), _signals_kept():
+    folder = ""
+    with contextlib.suppress(OSError):  # it may be gone already
+        folder = os.getcwd()
+    with warnings.catch_warnings(), _streams_kept(), _signals_kept():
         try:
             yield
         finally:
@@ -155,20 +148,8 @@ def kept() -> Iterator[None]:
             set_threads(workers)
             np.random.set_state(numpy_state)
             random.setstate(python_state)
-
-
-@contextlib.contextmanager
-def _directory_kept() -> Iterator[None]:
-    try:
-        before = os.getcwd()
-    except OSError:  # it is gone already
-        before = None
-    try:
-        yield
-    finally:
-        if before is not None:
             with contextlib.suppress(OSError):
-                os.chdir(before)
+                os.chdir(folder or os.curdir)
 
 
 @contextlib.contextmanager

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 from gpugraph.clock import HostClock, HostStopwatch
+from gpugraph.devices.base import Device
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import InputError
 from gpugraph.measure.cell import Sampling
@@ -28,15 +29,13 @@ from gpugraph.ranks.source import open_part
 from gpugraph.ranks.transports import comm_for
 from gpugraph.ranks.world import own_device
 
+Number = TypeVar("Number", int, float)
+
 NOT_MEASURED = "not measured on several ranks"
 
 
 def open_own_device(name: str, comm: HostComm) -> OpenDevice:
-    """Return this rank's device, described together with those of the others.
-
-    Raises:
-        InputError, DeviceUnavailable: it cannot be opened, or the ranks have different kinds.
-    """
+    """Return this rank's device, described together with the others'; an InputError where their kinds differ."""
     opened = OpenDevice(select_device(own_device(name, comm))[0], None)
     opened.copy_bytes_per_s = NOT_MEASURED
     described = comm.all_gather_object(opened.description)
@@ -93,11 +92,7 @@ def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedIn
 
 
 def check_runs_on_ranks(algorithm: Algorithm, problem: Problem) -> None:
-    """Refuse an algorithm of one device.
-
-    Raises:
-        InputError: it is one.
-    """
+    """Raise InputError for an algorithm of one device."""
     if not algorithm.ranks:
         what, remedy = _on_one_device(f"algorithm '{algorithm.name}'", _able(problem))
         raise InputError(what, remedy=f"{remedy}, or name one device")
@@ -117,7 +112,7 @@ def _on_one_device(what: str, able: list[str]) -> tuple[str, str]:
 class Ranks:
     """The ranks that measure a cell together, as one of them sees them; one alone has nobody to wait for."""
 
-    def __init__(self, comm: HostComm, device: Any):
+    def __init__(self, comm: HostComm, device: Device):
         self.comm, self._device = comm, device
         self.several = not isinstance(comm, LoneComm)
 
@@ -143,13 +138,13 @@ class Ranks:
         """Return the context in which the clock hears of every collective."""
         return clock.listening(self.talk) if self.several else nullcontext()
 
-    def phases(self, clock: Any) -> tuple[dict[str, float], dict[str, Any]]:
+    def phases(self, clock: Any) -> tuple[dict[str, float], dict[str, object]]:
         """Return the seconds of every phase on the slowest rank, and what they were made up of on each."""
         if not self.several:
             return clock.seconds, {}
         return _split(self.comm.all_gather_object((clock.seconds, clock.collectives)))
 
-    def greatest(self, own: Any) -> Any:
+    def greatest(self, own: Number) -> Number:
         """Return the greatest of what every rank has: the time of a run is that of the slowest."""
         return max(self.comm.all_gather_object(own))
 
@@ -161,7 +156,7 @@ class Ranks:
 class _JointStopwatch(HostStopwatch):
     """Begins when all ranks are there, and ends when this rank's device has."""
 
-    def __init__(self, comm: Comm, device: Any):
+    def __init__(self, comm: Comm, device: Device):
         super().__init__()
         self._comm, self._device = comm, device
 
@@ -181,7 +176,7 @@ class _RankClock(HostClock):
         collectives: by phase, seconds of waiting and of communication, and bytes sent.
     """
 
-    def __init__(self, device: Any):
+    def __init__(self, device: Device):
         super().__init__()
         self.collectives: dict[str, tuple[float, float, int]] = {}
         self._device, self._current = device, "other"

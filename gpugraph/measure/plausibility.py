@@ -72,12 +72,7 @@ class Finding:
 
 
 def findings(record: Record, most_edges: int = 0) -> list[Finding]:
-    """Return all that speaks against a record.
-
-    Args:
-        record: any record; one that did not end well shows no times and has nothing to check but its commit.
-        most_edges: the answer is computed here, and the graph made from its spec, for graphs of at most so many edges.
-    """
+    """Return all that speaks against a record; with at most ``most_edges`` edges it is solved here and compared."""
     found = [*_commit(record)]
     if record.data.get("outcome") == "ok":
         found += [*_device(record), *_counts(record), *_times(record), *_peer(record)]
@@ -106,17 +101,14 @@ def conflicts(records: Sequence[Record]) -> list[tuple[Record, Finding]]:
     return found
 
 
-def _many(result: Mapping[str, Any]) -> int:
+def _many(result: Mapping[str, object]) -> int:
     """Return how many queries a batch has answered together; 0 where the result is that of a single query."""
     sources = result.get("sources")
     return sources if isinstance(sources, int) and sources > 1 else 0
 
 
-def _decided(record: Record, result: Mapping[str, Any]) -> set[str]:
-    """Return the fields of a result that are the same for every correct algorithm.
-
-    Other programs choose among edges of equal weight as they like.
-    """
+def _decided(record: Record, result: Mapping[str, object]) -> set[str]:
+    """Return the fields of a result that are the same for every correct algorithm; peers choose among equal edges."""
     return set(result) - {"edges_sha256" if record.algorithm.startswith("peer:") else ""}
 
 
@@ -146,7 +138,7 @@ def _device(record: Record) -> Iterator[Finding]:
         yield Finding("device", f"times on '{kind}' are no performance")
 
 
-def _gpu(record: Record, device: dict[str, Any], ranks: int) -> Iterator[Finding]:
+def _gpu(record: Record, device: dict[str, object], ranks: int) -> Iterator[Finding]:
     name = str(device.get("name")).removeprefix(f"{ranks} × ")
     seen = (record.shape.environment.get("gpu") or {}).get("name")
     if seen is not None and seen != name:

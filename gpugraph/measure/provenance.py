@@ -16,7 +16,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from gpugraph import code_cache
 from gpugraph.devices.kernel_file import KernelFile, files_of, load_source
@@ -28,7 +27,7 @@ _FRAMEWORK = {"gpugraph.problems.algorithm", "gpugraph.problems.contract", "gpug
 """Modules that define what an algorithm is; they are part of none."""
 
 
-def provenance(algorithm: Algorithm) -> dict[str, Any]:
+def provenance(algorithm: Algorithm) -> dict[str, object]:
     """Return the ``provenance`` object of a record: ``commit``, ``clean`` and ``sources_sha256``.
 
     ``commit`` and ``clean`` are None outside a source checkout, ``sources_sha256`` for a peer, whose code is its own.
@@ -46,7 +45,7 @@ def sources_digest(algorithm: Algorithm) -> str | None:
     return _digest(frozenset(names - _FRAMEWORK))
 
 
-def _modules_of(step: Any) -> set[str]:
+def _modules_of(step: object) -> set[str]:
     """Return the modules of a function, and of the functions that it wraps."""
     if isinstance(step, functools.partial):
         inside = [step.func, *step.args, *step.keywords.values()]
@@ -121,7 +120,7 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def _plain(node: Any) -> Any:
+def _plain(node: object) -> object:
     """Return a syntax tree as lists, the same on every version of Python: fields that are empty differ between them."""
     if isinstance(node, ast.AST):
         fields = [[name, _plain(value)] for name, value in ast.iter_fields(node)]

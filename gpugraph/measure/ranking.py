@@ -77,11 +77,7 @@ def rank(records: Sequence[Record], by: str | None = None) -> tuple[list[Ranking
 
 
 def check_ranked(rankings: Sequence[Ranking], alone: Sequence[tuple[Record, str]], by: str) -> None:
-    """Refuse records of which no two can be compared.
-
-    Raises:
-        InputError: they are such; the message says what the first of them differs in.
-    """
+    """Raise InputError where no two records can be compared; it says what the first of them differs in."""
     if not rankings:
         first, why = alone[0]
         where = f"{first.problem} {first.graph_name} by {first.algorithm} on {first.device}"
@@ -89,7 +85,7 @@ def check_ranked(rankings: Sequence[Ranking], alone: Sequence[tuple[Record, str]
         raise InputError(f"nothing can be compared by {by}: {why}", where=where, remedy=remedy)
 
 
-def _traits(row: Record, by: str | None) -> list[tuple[str, Any]]:
+def _traits(row: Record, by: str | None) -> list[tuple[str, object]]:
     """Return what two records must share in addition to their graph, each with the noun that a message calls it by."""
     shape = row.shape
     traits: list[tuple[str, Any]] = [
@@ -105,7 +101,7 @@ def _traits(row: Record, by: str | None) -> list[tuple[str, Any]]:
     return traits
 
 
-def _sources(row: Record) -> Any:
+def _sources(row: Record) -> object:
     """Return what tells the sources of a search: of several together and one by one the same."""
     each = row.shape.per_source
     if not each and (row.shape.result.get("sources") or 1) == 1:
@@ -213,7 +209,7 @@ def _other_graph(row: Record, other: Record) -> str:
     return f"another graph of that name: digest {digests[0]} and {digests[1]}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(str(one) for one in value if one is not None)
     return "none" if value is None else str(value)

@@ -81,7 +81,6 @@ class Record:
     empty where it was not measured.  Figures of a cell that did not end well are not shown, whatever the object says.
 
     Attributes:
-        data: the JSON object.
         graph: the input, where the record was measured in this process.
         results: of each query, likewise.
         notices: what to print with the record, likewise.
@@ -105,12 +104,8 @@ class Record:
         return f"<{type(self).__name__} of {what}: {time}{self.verdict}{why}>"
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], *, file: str | None = None, line: int | None = None) -> Record:
-        """Return the record of a JSON object, checked.
-
-        Raises:
-            ValueError: a field is missing or not of its type; the message names it.
-        """
+    def of(cls, data: Mapping[str, object], *, file: str | None = None, line: int | None = None) -> Record:
+        """Return the record of a JSON object; a ValueError names a field that is missing or not of its type."""
         record = cls(dict(data), file=file, line=line)
         _ = record.shape
         return record
@@ -153,7 +148,7 @@ class Record:
         return self.shape.algorithm.removeprefix("peer:")
 
     @property
-    def axes(self) -> Mapping[str, Any]:
+    def axes(self) -> Mapping[str, object]:
         """Where the cell lies in its sweep."""
         return self.shape.cell.axes or {}
 
@@ -203,7 +198,7 @@ class Record:
         return math.log2(vertices) if vertices else None
 
     @property
-    def asked_source(self) -> Any:
+    def asked_source(self) -> object:
         """The sources that it was run from, or the one, or None."""
         return [run.get("source") for run in self.shape.per_source] or self.shape.result.get("source")
 

@@ -36,11 +36,7 @@ LARGEST = 10.0**300
 
 
 def parse_record(line: bytes, *, file: str | None = None, number: int | None = None) -> Record:
-    """Return the record of a line, every field that is read again of its type, every text ``encodable``.
-
-    Raises:
-        ValueError: it is none; the message says why.
-    """
+    """Return the record of a line, typed and every text ``encodable``; a ValueError says why a line is none."""
     try:
         data = msgspec.json.decode(line)
     except RecursionError:
@@ -83,11 +79,7 @@ class StoredRecords:
 
 
 def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True) -> StoredRecords:
-    """Return the records of a file, which may be ``compressed``; a last line that was torn is left out.
-
-    Raises:
-        InputError: it cannot be read, or a line of it is no record; the message names file, line and field.
-    """
+    """Return the records of a file but for a torn last line; an InputError names file, line and field."""
     content, shown_path = _content(path, compressed), encodable(os.fspath(path))
     records: list[Record] = []
     lines = content.split(b"\n")

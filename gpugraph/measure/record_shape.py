@@ -43,7 +43,7 @@ class Positive(Amount):
     """An amount above 0."""
 
 
-def _amount(kind: type, value: object) -> Any:
+def _amount(kind: type, value: object) -> object:
     """Return a number as the kind of amount that the table asks for."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{shown(value)} is no number")
@@ -250,12 +250,8 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     time: str = ""
 
 
-def shape_of(data: Mapping[str, Any]) -> Shape:
-    """Return what is read again of a record's JSON object.
-
-    Raises:
-        ValueError: a field is missing or not of its type; the message names it.
-    """
+def shape_of(data: Mapping[str, object]) -> Shape:
+    """Return what is read again of a record's JSON object; a ValueError names a field that is not of its type."""
     if (schema := data.get("schema", SCHEMA)) != SCHEMA:
         raise ValueError(f"its schema is {shown(schema)}, this gpugraph reads {SCHEMA}")
     try:
@@ -274,12 +270,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}…"
 
 
-def key_text(value: Any) -> str:
+def key_text(value: object) -> str:
     """Return a text that is the same for the same plain data, whatever the order of its names."""
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def json_text(data: Any, *, indent: int | None = None) -> str:
+def json_text(data: object, *, indent: int | None = None) -> str:
     """Return data as JSON text, as ``jsonable`` makes it, every text ``encodable``."""
     return json.dumps(jsonable(data, encodable), indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -295,7 +291,7 @@ def encodable(text: str) -> str:
     return _UNENCODABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def jsonable(value: Any, text: Callable[[str], str] = str) -> Any:
+def jsonable(value: object, text: Callable[[str], str] = str) -> Any:
     """Return ``value`` in JSON's own types: exact integers, infinities and NaN as text, texts as ``text`` makes them.
 
     ``text`` is given every text and every name; without it they stay as they are.

@@ -20,7 +20,7 @@ from gpugraph import code_cache
 from gpugraph.clock import PhaseTimer
 from gpugraph.devices.discovery import select_device
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
-from gpugraph.measure.assemble import record_of
+from gpugraph.measure.assemble import failed_record, outcome_of, record_of
 from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm
 from gpugraph.measure.cell_run import CellRun
 from gpugraph.measure.inputs import CellSetup, Inputs, Progress
@@ -50,7 +50,7 @@ class DeviceLost(DeviceUnavailable):
     """A kernel failed and took the GPU's context with it: only a new process can go on."""
 
 
-class Session:
+class Session(contextlib.AbstractContextManager["Session"]):
     """Measures cells; graphs and GPU contexts stay between the calls.
 
     Use it as a context manager, or call ``close``.  Every cell has its own phase timer unless one is given, and
@@ -68,7 +68,7 @@ class Session:
         """Take what another process found out about a user's own algorithm, which is then imported only to be run."""
         self._described[cell.problem, cell.algorithm] = algorithm
 
-    def _resolved(self, cell: Cell, graph: Any, device_kind: str) -> Algorithm:
+    def _resolved(self, cell: Cell, graph: object, device_kind: str) -> Algorithm:
         described = self._described.get((cell.problem, cell.algorithm))
         return described or resolve_algorithm(cell, load_problem(cell.problem), graph, device_kind)
 
@@ -80,7 +80,7 @@ class Session:
         finished: Callable[[int, Record], None],
         failed: Callable[[int, Exception], None],
         current: Callable[[int], None] = lambda index: None,
-        earlier: Mapping[int, Mapping[str, Any]] | None = None,
+        earlier: Mapping[int, Mapping[str, object]] | None = None,
     ) -> None:
         """Measure cells that compete, their samples interleaved.
 
@@ -110,11 +110,9 @@ class Session:
                 current(index)
                 try:
                     if index not in runs:
-                        cell, phase_timer = cells[index], self._phase_timer or PhaseTimer()
-                        before, device = (earlier or {}).get(index), self.device(cell)
-                        runs[index] = CellRun(
-                            cell, sampling, self._inputs, device, phase_timer, progress, before, self._comm
-                        )
+                        setup = self._setup(cells[index], progress, self._phase_timer)
+                        before = (earlier or {}).get(index)
+                        runs[index] = CellRun(setup, sampling, self._inputs, before, self._comm)
                         turns.begun(index)
                         continue
                     stopped_by = _turn(index, runs, turns)
@@ -133,6 +131,14 @@ class Session:
                     turns.ended(index)
                     finished(index, record)
 
+    def _setup(self, cell: Cell, progress: Progress, phase_timer: PhaseTimer | None = None) -> CellSetup:
+        return CellSetup(cell, self.device(cell), phase_timer or PhaseTimer(), progress)
+
+    def failed_record(self, cell: Cell, error: BaseException) -> Record:
+        """Return the record of a cell that raised an error, which may name its outcome itself."""
+        outcome, message = outcome_of(error)
+        return failed_record(cell, getattr(error, "outcome", outcome), message, **self.known(cell))
+
     def _check_usable(self, cell: Cell, error: Exception) -> None:
         """Raise where an error has left this process of no use to any cell."""
         if isinstance(error, SpoiledGraph):
@@ -142,22 +148,17 @@ class Session:
             raise DeviceLost(f"the GPU is lost to this process: {error}", where=cell.device) from error
 
     def identify(self, cell: Cell, sampling: Sampling, progress: Progress = lambda what: None) -> str:
-        """Return the id that the cell's record will have; loads its graph, which stays for the measurement.
-
-        Raises:
-            InputError, DeviceUnavailable: the cell cannot be measured at all.
-        """
-        problem = load_problem(cell.problem)
-        opened = self.device(cell)
+        """Return the id that the cell's record will have; loads its graph, which stays for the measurement."""
+        setup = self._setup(cell, progress)
         with code_cache.reporting_compilations_to(progress):
-            graph = self._inputs.open(CellSetup(cell, problem, opened.device, PhaseTimer(), progress)).graph
-        algorithm = self._resolved(cell, graph, opened.device.kind)
+            graph = self._inputs.open(setup).graph
+        algorithm = self._resolved(cell, graph, setup.device.kind)
         return cell_id(
             cell,
             algorithm,
             parse_options(algorithm, cell.options),
             graph_digest=graph.describe()["digest"],
-            device=opened.description,
+            device=setup.opened.description,
             cold=sampling.cold,
         )
 
@@ -177,11 +178,7 @@ class Session:
         return known
 
     def device(self, cell: Cell) -> OpenDevice:
-        """Return the cell's device, opened if it is not yet.
-
-        Raises:
-            InputError, DeviceUnavailable: it cannot be opened.
-        """
+        """Return the cell's device, opened if it is not yet; InputError and DeviceUnavailable say why it cannot be."""
         key = cell.device_key
         if key not in self._opened:
             if isinstance(self._comm, LoneComm):
@@ -204,9 +201,6 @@ class Session:
         self._comm.leave_device()
         while self._opened:
             self._opened.popitem()[1].close()
-
-    def __enter__(self) -> Session:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

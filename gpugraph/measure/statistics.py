@@ -48,7 +48,6 @@ class Estimate:
     """A value known from samples.
 
     Attributes:
-        value: the estimate.
         below, above: its standard error towards smaller and towards greater values.
         freedom: degrees of freedom of Student's t for it.
     """
@@ -145,11 +144,7 @@ def estimate_for_test(samples: Sequence[float] | NDArray[np.float64]) -> Estimat
 
 
 def rounds(groups: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Return a series for all queries of a cell: the median of all samples times how each round of runs differed.
-
-    Args:
-        groups: samples of each query in the order in which they were taken; a round is one of each.
-    """
+    """Return a series for queries with samples in order: the median of all times how each round of runs differed."""
     n = min(map(len, groups))
     if len(groups) == 1:
         return np.asarray(groups[0], np.float64)

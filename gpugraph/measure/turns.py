@@ -42,10 +42,7 @@ class Turns:
         return index not in self._converged or not self._all_converged
 
     def end_of(self, index: int, stopped_by: str | None, narrow: Callable[[int], bool]) -> str | None:
-        """Return why a cell ends now, or None where it goes on; ``stopped_by`` is why it would end by itself.
-
-        ``narrow`` tells whether the interval of a cell is narrow enough still.
-        """
+        """Return why a cell ends now, or None; it gives why it would end by itself, and if its interval is narrow."""
         if stopped_by == "target" or (stopped_by is None and index in self._converged):
             stopped_by = "target"
             self._converged.add(index)

@@ -13,11 +13,7 @@ STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".t
 
 
 def render(rows: Sequence[Record], style: str, *, title: str | None = None, notices: Sequence[str] = ()) -> str:
-    """Return a report of records, one or more, in one of the ``STYLES``; a page shows ``notices`` of its files.
-
-    Raises:
-        InputError: a page is asked for, and the library that draws is not installed.
-    """
+    """Return a report of records in one of the ``STYLES``; for a page an InputError where nothing can draw."""
     from gpugraph.measure.record import with_distinct_names
 
     rows = with_distinct_names(rows)

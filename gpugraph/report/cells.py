@@ -97,7 +97,7 @@ def _settings(row: Record) -> dict[str, str]:
 _PLACES = ("scale", "graph", "algorithm", "device", "problem", "family")
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, list):
         return "+".join(str(item) for item in value) or "none"
     return json.dumps(value, sort_keys=True, default=str) if isinstance(value, dict | bool) else str(value)
@@ -114,20 +114,17 @@ class Speedup:
 
 def speedups(rows: Sequence[Record]) -> dict[int, Speedup]:
     """Return by a record's identity the speed-up of every verified cell of another device that a CPU has run too."""
-    fastest: dict[Any, Record] = {}
-    soonest: dict[Any, float] = {}
+    cpu: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
     for row in rows:
         if row.device_kind == "cpu" and row.mteps:
-            if row.answer_s:
-                soonest[work(row)] = min(row.answer_s, soonest.get(work(row), row.answer_s))
-            if row.mteps > (fastest[work(row)].mteps or 0.0 if work(row) in fastest else 0.0):
-                fastest[work(row)] = row
+            cpu[work(row)].append(row)
     found = {}
     for row in rows:
-        base = fastest.get(work(row))
-        if row.device_kind != "cpu" and row.mteps and base is not None and base.mteps:
-            answer = soonest[work(row)] / row.answer_s if row.answer_s and work(row) in soonest else None
-            found[id(row)] = Speedup(base, row.mteps / base.mteps, answer)
+        if row.device_kind != "cpu" and row.mteps and (same := cpu.get(work(row))):
+            base = max(same, key=lambda one: one.mteps or 0.0)
+            answers = [one.answer_s for one in same if one.answer_s]
+            answer = min(answers) / row.answer_s if row.answer_s and answers else None
+            found[id(row)] = Speedup(base, row.mteps / (base.mteps or 1.0), answer)
     return found
 
 

@@ -52,7 +52,7 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
     return Sheet([table, *notes, Note("meaning", _MEANING, "dim")])
 
 
-def comparison_json(comparison: Comparison) -> dict[str, Any]:
+def comparison_json(comparison: Comparison) -> dict[str, object]:
     """Return a comparison as one JSON object."""
     content = {
         "schema": 1,
@@ -115,5 +115,5 @@ def _time(row: Record) -> str:
     return "-" if row.kernel_s is None else duration(row.kernel_s) + (f" ({row.few})" if row.few else "")
 
 
-def _names(row: Record) -> dict[str, Any]:
+def _names(row: Record) -> dict[str, object]:
     return {"problem": row.problem, "graph": row.graph_name, "algorithm": row.algorithm, "device": row.device}

@@ -5,8 +5,6 @@ Source: E. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, 20
 
 from __future__ import annotations
 
-import math
-from html import escape
 from typing import Any
 
 import msgspec
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import CounterExampleShape, EdgeShape, encodable
 from gpugraph.problems.contract import Verdict
+from gpugraph.report.assets import template
 from gpugraph.report.charts.chart import LIGHT, Ink
 from gpugraph.report.terminal import Line
 
@@ -38,6 +37,9 @@ _LETTERS = {"wrong": "×", "missing": "∘", "path": "~", "other": "·"}
 _PLAIN = str.maketrans("×∘·─│╱╲∞", "xo.-|/\\i")
 _STYLES = {"wrong": "bold red", "missing": "green", "right": "", "path": "dim", "other": "dim"}
 _PAGE = {"wrong": "var(--bad)", "missing": "var(--good)"}
+_PENS = {"wrong": (4, ""), "missing": (3, "7 5"), "right": (2.2, ""), "path": (1, "1 5"), "other": (1, "2 3")}
+"""Of each kind of edge in a drawing the width of its line and its dashes."""
+
 _LIGHT = {"wrong": "#a32a1f", "missing": "#14694c"}
 _DARK = {"wrong": "#ff9d90", "missing": "#7fdcb6"}
 
@@ -75,37 +77,25 @@ def listed(record: Record) -> list[tuple[str, str, str]]:
 def svg(shape: CounterExampleShape, ink: Ink) -> str:
     """Return a counter-example as SVG, in the colours of ``ink``."""
     places = _places(shape)
-    marks = [name for name in _MEANING if any(_kind(edge) == name for edge in shape.edges)]
     places[:, 1] -= places[:, 1].min() - MARGIN
-    below = float(places[:, 1].max()) + MARGIN
-    height = round(below + 20 * len(marks) + 8)
-    edges, texts, vertices = [], [], []
-    for edge in _edges(shape):
-        (x1, y1), (x2, y2) = (places[end] for end in (edge.tail, edge.head))
-        edges.append(_stroke((x1, y1), (x2, y2), _kind(edge), ink, arrow=shape.directed))
-        x, y = (x1 + x2) / 2, (y1 + y2) / 2
-        texts.append(_text(x, y + 4, edge.text, _colours(ink).get(_kind(edge), ink.faint), ink, 11, halo=True))
-    for (x, y), vertex in zip(places, shape.vertices, strict=True):
-        pen = (_colours(ink)["wrong"], 2.5) if vertex.wrong else (ink.faint, 1.2)
-        size = 11 + 3 * max(0, len(vertex.name) - 2)
-        vertices.append(
-            f'<rect x="{x - size:.1f}" y="{y - 11:.1f}" width="{2 * size:.1f}" height="22" rx="11" '
-            f'fill="{_ground(ink)}" stroke="{pen[0]}" stroke-width="{pen[1]}"/>'
-        )
-        vertices.append(_text(x, y + 4, vertex.name, ink.text, ink, 12))
-        if vertex.note:
-            colour = _colours(ink)["wrong"] if vertex.wrong else ink.faint
-            vertices.append(_text(x, y + 25, vertex.note, colour, ink, 11, halo=True))
-    legend = []
-    for i, name in enumerate(marks):
-        y = below + 12 + 20 * i
-        legend.append(_stroke((12, y), (52, y), name, ink, arrow=False))
-        legend.append(_text(62, y + 4, _MEANING[name], ink.text, ink, 12, anchor="start"))
-    said = escape(encodable(_words(shape)), quote=True)
-    ground = f'<rect width="100%" height="100%" fill="{ink.paper}"/>' if ink.lightness else ""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-        f'role="img" aria-label="{said}">{ground}{"".join([*edges, *texts, *vertices, *legend])}</svg>'
+    legend = [(name, said) for name, said in _MEANING.items() if any(_kind(edge) == name for edge in shape.edges)]
+    tones = _PAGE if not ink.lightness else _LIGHT if ink == LIGHT else _DARK
+    edges = [(encodable(e.text), _kind(e), *places[e.tail].tolist(), *places[e.head].tolist()) for e in _edges(shape)]
+    return template("counter_example.svg").render(
+        ink=ink,
+        ground=ink.paper if ink.lightness else "var(--paper)",
+        tones=tones,
+        pens={kind: (tones.get(kind, ink.text if kind == "right" else ink.faint), *pen) for kind, pen in _PENS.items()},
+        edges=edges,
+        vertices=[
+            (encodable(vertex.name), encodable(vertex.note), vertex.wrong, x, y)
+            for (x, y), vertex in zip(places.tolist(), shape.vertices, strict=True)
+        ],
+        legend=legend,
+        directed=shape.directed,
+        said=encodable(_words(shape)),
+        width=WIDTH,
+        height=round(float(places[:, 1].max()) + MARGIN + 20 * len(legend) + 8),
     )
 
 
@@ -154,42 +144,6 @@ def _words(shape: CounterExampleShape) -> str:
         ends = [f"{names[e.tail]}–{names[e.head]} of weight {e.text}" for e in _edges(shape) if _kind(e) == kind]
         said += [f"{kind}: {', '.join(ends)}"] if ends else []
     return f"Graph of {len(names)} vertices. {'; '.join(said)}."
-
-
-def _colours(ink: Ink) -> dict[str, str]:
-    """Return red and green, as they are read on the ground of ``ink``."""
-    return _PAGE if not ink.lightness else _LIGHT if ink == LIGHT else _DARK
-
-
-def _ground(ink: Ink) -> str:
-    return ink.paper if ink.lightness else "var(--paper)"
-
-
-def _stroke(start: tuple[float, float], end: tuple[float, float], kind: str, ink: Ink, *, arrow: bool) -> str:
-    (x1, y1), (x2, y2) = start, end
-    colour = _colours(ink).get(kind, ink.text if kind == "right" else ink.faint)
-    wide = {"wrong": 4, "missing": 3, "right": 2.2}.get(kind, 1)
-    dash = {"missing": "7 5", "path": "1 5", "other": "2 3"}.get(kind, "")
-    pen = f'stroke="{colour}" stroke-width="{wide}"' + (f' stroke-dasharray="{dash}"' if dash else "")
-    drawn = f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {pen}/>'
-    length = math.hypot(x2 - x1, y2 - y1)
-    if not arrow or length < 1:
-        return drawn
-    ux, uy = (x2 - x1) / length, (y2 - y1) / length
-    x, y = x2 - 15 * ux, y2 - 15 * uy
-    ends = [(x, y), (x - 9 * ux + 4 * uy, y - 9 * uy - 4 * ux), (x - 9 * ux - 4 * uy, y - 9 * uy + 4 * ux)]
-    return drawn + f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in ends)}" fill="{colour}"/>'
-
-
-def _text(
-    x: float, y: float, text: str, colour: str, ink: Ink, size: int, *, anchor: str = "middle", halo: bool = False
-) -> str:
-    around = f' stroke="{_ground(ink)}" stroke-width="4" paint-order="stroke" stroke-linejoin="round"' if halo else ""
-    font = escape(ink.font, quote=True)
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-family="{font}" fill="{colour}"'
-        f"{around}>{escape(encodable(text))}</text>"
-    )
 
 
 def _line(canvas: list[list[tuple[str, str]]], start: tuple[int, int], end: tuple[int, int], kind: str) -> None:
@@ -252,12 +206,10 @@ def _places(shape: CounterExampleShape) -> NDArray[Any]:
 
 def _distances(n: int, edges: list[EdgeShape]) -> NDArray[np.float64]:
     """Return (n, n) numbers of edges between vertices; parts that nothing joins lie further apart than any others."""
-    far = np.full((n, n), np.inf)
-    np.fill_diagonal(far, 0)
-    for edge in edges:
-        step = 2.0 if edge.mark == "path" else 1.0
-        far[edge.tail, edge.head] = far[edge.head, edge.tail] = min(step, far[edge.tail, edge.head])
-    for middle in range(n):
-        far = np.minimum(far, far[:, middle, None] + far[None, middle, :])
-    most = far[np.isfinite(far)].max() if n else 0.0
-    return np.where(np.isfinite(far), far, most + 1)
+    from scipy.sparse.csgraph import shortest_path  # only where something is wrong
+
+    steps = np.zeros((n, n))
+    for edge in sorted(edges, key=lambda edge: edge.mark != "path"):  # of two between the same vertices the shorter
+        steps[edge.tail, edge.head] = steps[edge.head, edge.tail] = 2.0 if edge.mark == "path" else 1.0
+    far: NDArray[np.float64] = shortest_path(steps, method="FW")
+    return np.where(np.isfinite(far), far, far[np.isfinite(far)].max() + 1)

@@ -17,7 +17,7 @@ from gpugraph.measure.record import Record
 from gpugraph.quantities import percent, rate
 from gpugraph.report.cells import label, ordered, speedups, work
 from gpugraph.report.charts.chart import Ink, Spec, config, entries, paint, row_height
-from gpugraph.report.charts.curves import LOG_BEYOND, Mark, Point, best_first, curves
+from gpugraph.report.charts.curves import LOG_BEYOND, Look, Mark, Point, best_first, curves
 from gpugraph.report.charts.panels import SCALE, problem_name
 from gpugraph.report.charts.rates import stated_marks
 from gpugraph.report.sweep import bar
@@ -70,46 +70,46 @@ _GAINS = ("speedup", "scaling")
 _TITLES = {"scale": SCALE, "vertices": "vertices", "edges": "edges", "algorithm": "algorithm"}
 
 
-def figure(
-    rows: Sequence[Record],
-    ink: Ink,
-    *,
-    x: str | None = None,
-    y: str = "mteps",
-    by: Sequence[str] = (),
-    where: Sequence[str] = (),
-    title: str | None = None,
-    width: int = 640,
-    height: int | None = None,
-    log: bool | None = None,
-) -> Spec:
-    """Return a whole figure as Vega-Lite: lines over numbers, bars over names.
+@dataclass(frozen=True)
+class Choice:
+    """What a figure is to show.
 
-    Args:
-        rows: what to draw.
-        ink: its colours.
+    Attributes:
         x: ``scale``, ``vertices``, ``edges``, ``graph``, …, an axis of the sweep or a parameter. None: the scale where
             graphs of one kind differ in it, else the graph, or of a single graph the algorithm.
-        y: a name of ``VALUES``.
         by: names whose values make a series each; empty: algorithm and device, and whatever else differs.
         where: ``NAME=VALUE``, each of which a row must meet; a value may have ``*``.
         title: above the figure; None: what all that is drawn has in common, the graph first.
-        width: of the whole figure, pixels.
-        height: of the plot, pixels; None: as its rows or its width ask for.
         log: whether the ordinate is logarithmic; None decides by the values.
+    """
+
+    x: str | None = None
+    y: str = "mteps"
+    by: Sequence[str] = ()
+    where: Sequence[str] = ()
+    title: str | None = None
+    log: bool | None = None
+
+
+def figure(rows: Sequence[Record], ink: Ink, choice: Choice, *, width: int = 640, height: int | None = None) -> Spec:
+    """Return a whole figure as Vega-Lite: lines over numbers, bars over names.
+
+    ``width`` is that of the whole figure and ``height`` that of the plot, in pixels; a height of None is as its rows or
+    its width ask for.
 
     Raises:
         InputError: a name that no row knows, or nothing is left to draw.
     """
-    drawn = chosen_points(rows, x, y, by, where)
+    drawn, y = chosen_points(rows, choice), choice.y
     x = drawn.x
     papers = stated_marks(drawn.cells, y) if x == "scale" and y in ("mteps", "speedup") else []
-    spec = curves(
-        drawn.points, ink, x_title=_TITLES.get(x, x.replace("_", " ")), y_title=VALUES[y].title, names=drawn.words,
-        bars=True, least_first=y in COSTS, failed=drawn.failed, papers=papers, log=log,
-        log_x=x in WIDE and not drawn.words, percent=VALUES[y].percent, titles=(", ".join(drawn.names), "device"),
-        level=(1.0, "as fast as the CPU") if y == "speedup" else None,
+    look = Look(
+        VALUES[y].title, _TITLES.get(x, x.replace("_", " ")), titles=(", ".join(drawn.names), "device"),
+        names=drawn.words, bars=True, least_first=y in COSTS, failed=drawn.failed, papers=papers, log=choice.log,
+        level=(1.0, "as fast as the CPU") if y == "speedup" else None, log_x=x in WIDE and not drawn.words,
+        percent=VALUES[y].percent,
     )  # fmt: skip
+    spec = curves(drawn.points, ink, look)
     variants = ordered(entries(spec, "variant"))
     spec = paint(spec, {name: ink.colour(i) for i, name in enumerate(variants)})
     words, below = drawn.common
@@ -119,8 +119,8 @@ def figure(
         places = len(entries(spec, "series")) or len({point.x for point in drawn.points})  # bars beside each other
         height = row_height(places) if drawn.words else round(width * 9 / 16)
     fit = {"type": "fit-x", "contains": "padding"}
-    title_of: Any = title or ({"text": words, "subtitle": below} if words else None)
-    return {"title": title_of, **spec, "width": width, "height": height, "autosize": fit, "config": shared}
+    title = choice.title or ({"text": words, "subtitle": below} if words else None)
+    return {"title": title, **spec, "width": width, "height": height, "autosize": fit, "config": shared}
 
 
 @dataclass(frozen=True)
@@ -163,16 +163,17 @@ def _abscissa(cells: Sequence[Labelled]) -> str:
     return "graph" if len({cell.record.graph_name for cell in cells}) > 1 else "algorithm"
 
 
-def chosen_points(rows: Sequence[Record], x: str | None, y: str, by: Sequence[str], where: Sequence[str]) -> Drawn:
-    """Return what a figure shows; arguments and errors are those of ``figure``."""
+def chosen_points(rows: Sequence[Record], choice: Choice) -> Drawn:
+    """Return what a figure shows; the errors are those of ``figure``."""
+    y = choice.y
     check_name("value to draw", y, VALUES)
-    cells = label(_chosen(rows, where))
-    known, x = _names(rows), x or _abscissa(cells)
-    for name in (x, *by):
+    cells = label(_chosen(rows, choice.where))
+    known, x = _names(rows), choice.x or _abscissa(cells)
+    for name in (x, *choice.by):
         check_name("axis", name, known)
     differ = {name for name in ("problem", "family", "device") if len({text_of(_at(cell, name)) for cell in cells}) > 1}
     telling = {*differ, "algorithm"} - {x, *(("family",) if x == "graph" else ())}
-    names = list(by) or [name for name in ("problem", "family", "algorithm", "device") if name in telling]
+    names = list(choice.by) or [name for name in ("problem", "family", "algorithm", "device") if name in telling]
     over = _gains([cell.record for cell in cells], y)
     points, failed = [], []
     for cell in cells:
@@ -203,10 +204,7 @@ def chosen_points(rows: Sequence[Record], x: str | None, y: str, by: Sequence[st
 
 
 def _gains(rows: Sequence[Record], y: str) -> dict[int, float]:
-    """Return by a record's identity how many times as fast it is, as ``y`` asks: as the CPU, or as one thread.
-
-    Records of the same work by the same algorithm that lack one thread begin on the ideal, with the fewest they have.
-    """
+    """Return by a record's identity how many times as fast as the CPU, or as its fewest threads, it is."""
     if y == "speedup":
         return {who: one.kernel for who, one in speedups(rows).items()}
     timed = [(row, row.kernel_s or 0.0, _field(row, "threads")) for row in rows if row.ok and y == "scaling"]
@@ -240,7 +238,7 @@ def _names(rows: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys([*_NAMED, *(name for row in rows for name in (*row.axes, *row.parameters))]))
 
 
-def _at(cell: Labelled, name: str) -> Any:
+def _at(cell: Labelled, name: str) -> object:
     if name == "algorithm":
         return cell.variant
     return cell.device if name == "device" else _field(cell.record, name)
@@ -252,7 +250,7 @@ def _field(row: Record, name: str) -> Any:
     return row.axes.get(name, row.parameters.get(name))
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """Return a value of an axis as it is written."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -281,80 +279,76 @@ _MARGIN = 9
 
 
 def sketch(
-    rows: Sequence[Record],
-    *,
-    x: str | None = None,
-    y: str = "mteps",
-    by: Sequence[str] = (),
-    where: Sequence[str] = (),
-    title: str | None = None,
-    log: bool | None = None,
-    width: int = 80,
-    height: int = 16,
-    unicode: bool | None = None,
+    rows: Sequence[Record], choice: Choice, *, width: int = 80, height: int = 16, unicode: bool | None = None
 ) -> list[Line]:
     """Return the figure in letters: every series a letter and a line of dots, over names a bar for each value.
 
-    Arguments and errors are those of ``figure``, ``width`` and ``height`` of the plot in letters.  ``unicode``: draw
-    with block characters; None asks what standard output can show.
+    Errors are those of ``figure``; ``width`` and ``height`` are of the plot in letters.  ``unicode``: draw with block
+    characters; None asks what standard output can show.
     """
     blocks = can_draw() if unicode is None else unicode
-    drawn = chosen_points(rows, x, y, by, where)
-    x = drawn.x
-    title = title or ", ".join(filter(None, drawn.common))
+    drawn = chosen_points(rows, choice)
+    title = choice.title or ", ".join(filter(None, drawn.common))
     series: dict[str, list[Point]] = {}
     for point in drawn.points:
         series.setdefault(", ".join(filter(None, (point.variant, point.device))), []).append(point)
     values = [point.y for point in drawn.points]
     positive = [value for value in values if value > 0]
+    bars, log = drawn.words or len({point.x for point in drawn.points}) == 1, choice.log
     if log is None:
         log = len(positive) > 1 and max(positive) > LOG_BEYOND * min(positive)
-    bars = drawn.words or len({point.x for point in drawn.points}) == 1
     log = log and bool(positive) and not bars
-    over = f"{VALUES[y].title} over {x.replace('_', ' ')}{', logarithmic' if log else ''}"
+    over = f"{VALUES[choice.y].title} over {drawn.x.replace('_', ' ')}{', logarithmic' if log else ''}"
     head = [*(indented(title, width=width, style="bold") if title else []), *indented(over, width=width, style="bold")]
     if bars:
-        return head + _value_bars(series, drawn, y, width, blocks)
+        return head + _value_bars(series, drawn, choice.y, width, blocks)
     names = ordered(series)
     marks = {name: (_LETTERS[i % len(_LETTERS)], _COLOURS[i % len(_COLOURS)]) for i, name in enumerate(names)}
     low, high = (min(positive), max(positive)) if log else (min(0.0, *values), max(values))
     ends = [point.x for point in drawn.points] + [mark.x for mark in drawn.failed]
     columns, lines = width - _MARGIN - 1, max(4, height)
-    across = _scale(min(ends), max(ends), columns - 1, log=x in WIDE and min(ends) > 0)
+    across = _scale(min(ends), max(ends), columns - 1, log=drawn.x in WIDE and min(ends) > 0)
     upward = _scale(low, high, lines - 1, log=log)
-    canvas = [[(" ", "")] * columns for _ in range(lines)]
-    places = {
-        name: [(across(p.x), lines - 1 - upward(p.y)) for p in series[name] if p.y > 0 or not log] for name in names
-    }
-    for name in names:  # lines first, so that no letter is hidden by the line of another series
-        for (x1, y1), (x2, y2) in pairwise(places[name]):
-            steps = max(abs(x2 - x1), abs(y2 - y1), 1)
-            for i in range(1, steps):
-                column, line = x1 + round((x2 - x1) * i / steps), y1 + round((y2 - y1) * i / steps)
-                canvas[line][column] = ("·" if blocks else ".", marks[name][1])
-    for mark in drawn.failed:
-        canvas[-1][across(mark.x)] = ("×" if blocks else "x", "red")
+    traced = []
     for name in names:
-        for column, line in places[name]:
-            taken = canvas[line][column][0] in _LETTERS + "+" and canvas[line][column][0] != marks[name][0]
-            canvas[line][column] = ("+", "bold") if taken else (marks[name][0], f"bold {marks[name][1]}")
-    ticks = {lines - 1 - upward(tick): _short(tick, y) for tick in _ticks(low, high, log=log)}
+        own = [(across(p.x), lines - 1 - upward(p.y)) for p in series[name] if p.y > 0 or not log]
+        traced.append((*marks[name], own))
+    cross, dot = ("×", "·") if blocks else ("x", ".")
+    canvas = _canvas(columns, lines, traced, dot)
+    for mark in drawn.failed:
+        if canvas[-1][across(mark.x)][0] in (" ", dot):  # no letter
+            canvas[-1][across(mark.x)] = (cross, "red")
+    ticks = {lines - 1 - upward(tick): _short(tick, choice.y) for tick in _ticks(low, high, log=log)}
     rule, corner, dash = "│└─" if blocks else "|+-"
     head += [[(f"{ticks.get(i, ''):>{_MARGIN - 2}} {rule}", "dim"), *row] for i, row in enumerate(canvas)]
     head.append([(f"{'':>{_MARGIN - 1}}{corner}{dash * columns}", "dim")])
     head.append([(f"{'':>{_MARGIN}}{_under(sorted(set(ends)), across, columns)}".rstrip(), "dim")])
     for name in names:
         ys = [point.y for point in series[name]]
-        span = f"{_value(min(ys), y)} to {_value(max(ys), y)}" if len(ys) > 1 else _value(ys[0], y)
+        span = f"{_value(min(ys), choice.y)} to {_value(max(ys), choice.y)}" if len(ys) > 1 else _value(ys[0], choice.y)
         letter, colour = marks[name]
         legend = indented(f"{name}: {span}", 5, width=width)
         legend[0] = [("  ", ""), (letter, f"bold {colour}"), ("  ", ""), *legend[0][1:]]
         head += legend
     if any(letter == "+" for row in canvas for letter, _ in row):
         head.append([("  ", ""), ("+", "bold"), ("  several in one place", "dim")])
-    for text in dict.fromkeys(mark.text for mark in drawn.failed):
-        head.append([("  ", ""), ("×" if blocks else "x", "red"), (f"  {text}", "dim")])
-    return head
+    failures = dict.fromkeys(mark.text for mark in drawn.failed)
+    return head + [[("  ", ""), (cross, "red"), (f"  {text}", "dim")] for text in failures]
+
+
+def _canvas(columns: int, lines: int, traced: Sequence[tuple[str, str, list[tuple[int, int]]]], dot: str) -> list[Line]:
+    """Return the plot: of each curve the letter in its colour at every place, and lines of dots between these."""
+    canvas = [[(" ", "")] * columns for _ in range(lines)]
+    for _, colour, places in traced:  # lines first, so that no letter is hidden by the line of another series
+        for (x1, y1), (x2, y2) in pairwise(places):
+            steps = max(abs(x2 - x1), abs(y2 - y1), 1)
+            for i in range(1, steps):
+                canvas[y1 + round((y2 - y1) * i / steps)][x1 + round((x2 - x1) * i / steps)] = (dot, colour)
+    for letter, colour, places in traced:
+        for column, line in places:
+            taken = canvas[line][column][0] in _LETTERS + "+" and canvas[line][column][0] != letter
+            canvas[line][column] = ("+", "bold") if taken else (letter, f"bold {colour}")
+    return canvas
 
 
 def _value_bars(series: dict[str, list[Point]], drawn: Drawn, y: str, width: int, blocks: bool) -> list[Line]:

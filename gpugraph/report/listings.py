@@ -52,7 +52,7 @@ def catalogue_markdown(listed: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _cited(algorithm: Mapping[str, Any]) -> str:
+def _cited(algorithm: Mapping[str, object]) -> str:
     return ", ".join(str(algorithm[key]) for key in ("authors", "year", "section"))
 
 
@@ -214,12 +214,12 @@ def _size_of(dataset: Mapping[str, Any]) -> str:
 BAR_WIDTH = 30
 
 
-def graph_json(graph: Mapping[str, Any], figures: GraphProperties) -> dict[str, Any]:
+def graph_json(graph: Mapping[str, object], figures: GraphProperties) -> dict[str, object]:
     """Return the ``graph`` object of a record, with all figures besides."""
     return {**graph, **asdict(figures)}
 
 
-def graph_figures(graph: Mapping[str, Any], figures: GraphProperties, *, width: int = 80) -> list[Line]:
+def graph_figures(graph: Mapping[str, object], figures: GraphProperties, *, width: int = 80) -> list[Line]:
     """Return the lines of a graph: of the ``graph`` object of a record, and of what was counted."""
     kind = "directed" if figures.directed else "undirected"
     source = f" ({graph['source']})" if graph["source"] not in ("", graph["name"]) else ""
@@ -333,7 +333,7 @@ def race_page(shown: Mapping[str, Any], *, width: int = 80) -> list[Line]:
     return lines + field("verdict", "not shown: see the numbers of wrong runs above", width=width, style=bad)
 
 
-def _kind(case: Mapping[str, Any]) -> str:
+def _kind(case: Mapping[str, object]) -> str:
     return "directed" if case["directed"] else "undirected"
 
 

@@ -65,10 +65,7 @@ def escaped(text: str) -> str:
 
 
 def csv(records: Sequence[Record]) -> str:
-    """Return the records as CSV with a header; columns of results, axes and parameters are those of all together.
-
-    A cell that gave no number has its outcome and its message, and nothing in the columns of numbers.
-    """
+    """Return the records as CSV with a header and the columns of all together; what is not known is empty."""
     cells = [Labelled.alone(record) for record in records]
     columns = columns_of(CSV, cells)
     text = io.StringIO()

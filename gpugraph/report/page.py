@@ -7,10 +7,8 @@ import gzip
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
-from typing import Any
+from dataclasses import replace
+from itertools import count
 
 from gpugraph import __version__
 from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
@@ -18,6 +16,7 @@ from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import json_text
 from gpugraph.problems import PAGE as BY_PAGE
 from gpugraph.problems import Column
+from gpugraph.report.assets import asset, template
 from gpugraph.report.cells import label, ordered
 from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.charts.chart import (
@@ -41,7 +40,7 @@ from gpugraph.report.counter_example import drawing, listed
 from gpugraph.report.markdown_csv import csv
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
 from gpugraph.report.versus import COLUMNS as PAPER_COLUMNS
-from gpugraph.report.versus import Gain, gains, matrices, published
+from gpugraph.report.versus import gains, matrices, published
 
 TITLE = "gpugraph benchmark report"
 
@@ -53,52 +52,8 @@ LIGHT_ONLY = {"raised": "#f6f7f9", "accent": "#2451ab", "good": "#14694c", "bad"
 DARK_ONLY = {"raised": "#1c222b", "accent": "#9dbcff", "good": "#7fdcb6", "bad": "#ff9d90"}
 """What the page has in addition to the colours of its charts."""
 
-
-_HEADINGS = {
-    "answer": "From the command to the answer",
-    "phases": "Shares of the phases on the device",
-    "inside": "Inside the kernel",
-    "transfer": "Kernel against transfer",
-    "strong": "Strong scaling",
-    "weak": "Weak scaling",
-    "roof": "Share of the bandwidth roof",
-    "roofline": "Below the roof",
-    "energy": "Energy",
-}
-"""Headings of the groups of charts in a section that has several."""
-
-
 MOST_OPEN = 12
 """Of more figures than this on a page, those that explain the times are folded away, and so are papers."""
-
-_FOLDED = ("scaling", "time", "hardware", "samples")
-
-
-@dataclass
-class Section:
-    """A section of figures: groups of them; ``name`` is its link in the bar above the page; one may be folded."""
-
-    key: str
-    name: str
-    title: str
-    intro: str
-    groups: list[Group]
-    folded: bool = False
-
-    @property
-    def figures(self) -> int:
-        """How many there are."""
-        return sum(len(group.figures) for group in self.groups)
-
-
-@dataclass
-class Group:
-    """Figures that belong together, each with its number, by which the script finds it, and its caption."""
-
-    heading: str
-    caption: str
-    small: bool
-    figures: list[tuple[int, Chart, str]] = field(default_factory=list)
 
 
 def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[str] = ()) -> str:
@@ -117,10 +72,20 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
         for cell in label(rows)
     ]
     gained = gains(cells)
-    charts: list[Chart] = []
-    sections = [_section(charts, parts) for parts in _figures(cells, gained)]
-    for section in sections:
-        section.folded = len(charts) > MOST_OPEN and section.key in _FOLDED
+    groups = {
+        "throughput": [throughput(cells, PAGE)],
+        "cpu": [speedups(cells, gained, PAGE)],
+        "scaling": [strong(cells, PAGE), weak(cells, PAGE)],
+        "time": [answers(cells, PAGE), shares(cells, PAGE), transfers(cells, PAGE), inner_shares(cells, PAGE)],
+        "hardware": [bandwidth(cells, PAGE), roofline(cells, PAGE), energy(cells, PAGE)],
+        "samples": [samples(cells, PAGE)],
+    }
+    charts = [chart for several in groups.values() for group in several for chart in group]
+    number = count()  # by which the script finds a figure
+    numbered = {
+        key: [[(next(number), chart) for chart in group] for group in several if group]
+        for key, several in groups.items()
+    }
     painted, palette = _painted(cells, charts)
     shown = columns_of(BY_PAGE, cells)
     data = {
@@ -133,10 +98,10 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
         "filters": [header(column) for column in COLUMNS if column.filter and BY_PAGE in column.shown],
     }
     files = ", ".join(dict.fromkeys(os.path.basename(row.file) for row in rows if row.file))
-    rendered: str = _template().render(
+    return template("page.html").render(
         title=title,
         policy=POLICY,
-        style=_safe(colours(palette) + _asset("style.css")),
+        style=_safe(colours(palette) + asset("style.css")),
         lead=lead(cells),
         headlines=headlines(cells, gained),
         wrong=[(cell, _safe(drawn), listed(cell.record)) for cell in cells if (drawn := drawing(cell.record, PAGE))],
@@ -144,7 +109,7 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
         notices=notices,
         papers=published(cells),
         paper_columns=[name.capitalize() for name in PAPER_COLUMNS],
-        sections=[section for section in sections if section.groups],
+        sections={key: several for key, several in numbered.items() if several},
         folded=len(charts) > MOST_OPEN,
         cells_csv=_base64(csv(rows).encode()),
         records=_base64(gzip.compress("".join(json_text(row.data) + "\n" for row in rows).encode(), mtime=0)),
@@ -159,9 +124,8 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
         data=_safe(_json(data)),
         license=_safe(vega_license().replace("--", "- -")),
         vega=_safe(vega_bundle().replace("</script", "<\\/script")),
-        script=_safe(_asset("page.js")),
+        script=_safe(asset("page.js")),
     )
-    return rendered
 
 
 def header(column: Column) -> str:
@@ -184,62 +148,13 @@ def _painted(cells: Sequence[Labelled], charts: Sequence[Chart]) -> tuple[list[S
     return [paint(paint(chart.spec, palette), palette, "part") for chart in charts], len(palette)
 
 
-def _figures(cells: Sequence[Labelled], gained: Sequence[Sequence[Gain]]) -> list[tuple[Any, ...]]:
-    """Return of each section its key, names, introduction, and groups of figures."""
-    return [
-        (
-            "throughput", "Throughput", "Throughput",
-            "How many edges a second each algorithm gets through as the graphs grow.", [throughput(cells, PAGE)],
-        ),
-        (
-            "cpu", "CPU", "GPU against CPU",
-            "What the best GPU algorithm gains over the best CPU algorithm on the same graph.",
-            [speedups(cells, gained, PAGE)],
-        ),
-        (
-            "scaling", "Scaling", "Over several devices", "What more ranks bring, and what would be ideal.",
-            [strong(cells, PAGE), weak(cells, PAGE)],
-        ),
-        (
-            "time", "Time", "Where the time goes",
-            "From the command to the answer, on the device, kernel against transfers, and inside the kernel.",
-            [answers(cells, PAGE), shares(cells, PAGE), transfers(cells, PAGE), inner_shares(cells, PAGE)],
-        ),
-        (
-            "hardware", "Hardware", "Against the hardware",
-            "How near the kernels come to what the memory's bandwidth allows, and the energy they take.",
-            [bandwidth(cells, PAGE), roofline(cells, PAGE), energy(cells, PAGE)],
-        ),
-        (
-            "samples", "Samples", "Every sample",
-            "How steady the times are: each run of each kernel, against its cell's median.", [samples(cells, PAGE)],
-        ),
-    ]  # fmt: skip
-
-
-def _section(charts: list[Chart], parts: tuple[Any, ...]) -> Section:
-    """Return a section of figures, adding them to ``charts``, where the script finds them by number."""
-    key, name, title, intro, groups = parts
-    found = []
-    for group in filter(None, groups):
-        heading = _HEADINGS.get(group[0].key.partition("-")[0], "") if len(groups) > 1 else ""
-        shared = {chart.caption for chart in group} if len(group) > 1 else set()
-        caption = shared.pop() if len(shared) == 1 else ""
-        made = Group(heading, caption, group[0].small)
-        for chart in group:
-            made.figures.append((len(charts), chart, "" if caption else chart.caption))
-            charts.append(chart)
-        found.append(made)
-    return Section(key, name, title, intro, found)
-
-
 def _entry_width(chart: Chart) -> int:
     """Return the pixels that an entry of the figure's legend takes, about."""
     field = "part" if chart.small else "variant"
     return 34 + 7 * max((len(name) for name in entries(chart.spec, field)), default=10)
 
 
-def _json(data: Any) -> str:
+def _json(data: object) -> str:
     """Return data as JSON that cannot end the script element around it."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -247,10 +162,6 @@ def _json(data: Any) -> str:
 
 def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath("html", name).read_text("utf-8")
 
 
 def colours(series: int = SERIES) -> str:
@@ -271,16 +182,7 @@ def _variables(ink: Ink, more: dict[str, str], series: int) -> str:
     return "".join(f"--{name}:{value};" for name, value in named.items())
 
 
-@cache
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    known = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    known.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
-    return known.from_string(_asset("page.html"))
-
-
-def _safe(text: str) -> Any:
+def _safe(text: str) -> object:
     """Return a text that is HTML, script or style of our own, and not to be escaped."""
     from markupsafe import Markup
 

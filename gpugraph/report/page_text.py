@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import geometric_mean
 from typing import Any
 
 from gpugraph.measure.columns import Labelled
@@ -12,7 +13,7 @@ from gpugraph.measure.record import PHASES, Record
 from gpugraph.measure.record_shape import OUTCOMES, jsonable, key_text
 from gpugraph.quantities import counted, duration, in_units, percent, rate, value
 from gpugraph.report.charts.panels import problem_name
-from gpugraph.report.versus import Gain, geometric_mean, machine, times_as_fast
+from gpugraph.report.versus import Gain, machine, times_as_fast
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ def headlines(cells: Sequence[Labelled], gains: Sequence[Sequence[Gain]]) -> lis
             continue
         best = max(rated, key=lambda cell: cell.record.mteps or 0.0)
         row = best.record
-        figures = [(f"{_short(row.mteps or 0.0)} MTEPS", f"kernel alone, {duration(row.kernel_s or 0.0)}")]
+        mteps = row.mteps or 0.0
+        short = f"{mteps:,.0f}" if mteps >= 100 else rate(mteps)
+        figures = [(f"{short} MTEPS", f"kernel alone, {duration(row.kernel_s or 0.0)}")]
         if row.answer_s is not None:
             figures.append((duration(row.answer_s), "time to answer"))
         elif row.transfers and row.end_to_end is not None:
@@ -67,13 +70,8 @@ def headlines(cells: Sequence[Labelled], gains: Sequence[Sequence[Gain]]) -> lis
         detail = f"the best GPU algorithm ({_who(one.gpu for one in mine)}) over the best CPU algorithm "
         detail += f"({_who(one.cpu for one in mine)})"
         detail += f", geometric mean over {graphs[by[0]]}" if same else ", geometric means"
-        found.append(
-            Headline(
-                f"{problem_name(problem)}, GPU over CPU",
-                tuple((times_as_fast(means[n]), n if same else f"{n}, {graphs[n]}") for n in by),
-                detail,
-            )
-        )
+        figures = [(times_as_fast(means[name]), name if same else f"{name}, {graphs[name]}") for name in by]
+        found.append(Headline(f"{problem_name(problem)}, GPU over CPU", tuple(figures), detail))
     return found
 
 
@@ -97,10 +95,6 @@ def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:
     return [*mteps, *outcomes]
 
 
-def _short(mteps: float) -> str:
-    return f"{mteps:,.0f}" if mteps >= 100 else rate(mteps)
-
-
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
 
@@ -112,7 +106,7 @@ def _days(rows: Sequence[Record]) -> str:
     return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
 
 
-def details(cell: Labelled) -> list[list[Any]]:
+def details(cell: Labelled) -> list[list[object]]:
     """Return everything known of a cell as blocks of (title, [(name, text), …]), for the page to unfold."""
     row = cell.record
     data = row.data
@@ -122,8 +116,7 @@ def details(cell: Labelled) -> list[list[Any]]:
         "outcome": f"{row.outcome}: {row.message}" if row.message else row.outcome,
         "algorithm": f"{row.program} — {source}" if source else row.program,
         "device": row.device,
-        "verification": f"{verdict.get('status', 'skipped')} by {verdict.get('method', 'none')}: "
-        f"{verdict.get('detail', '')}",
+        "verification": "{status} by {method}: {detail}".format_map({**_NOT_CHECKED, **verdict}),
         "measured": str(data.get("time", "–")),
         "file": f"{row.file}, line {row.line}" if row.file else "",
     }
@@ -132,9 +125,8 @@ def details(cell: Labelled) -> list[list[Any]]:
     blocks.append(["Parameters", _pairs({k: value(v) for k, v in (data.get("parameters") or {}).items()})])
     named = [[n, duration(row.phases[n])] for n in (*PHASES, "total") if row.phases.get(n)]
     blocks.append(["From the command to the answer", named])
-    blocks.append(
-        ["Inside the kernel, scaled to its median", [[name, duration(seconds)] for name, seconds in row.inner.items()]]
-    )
+    inner = [[name, duration(seconds)] for name, seconds in row.inner.items()]
+    blocks.append(["Inside the kernel, scaled to its median", inner])
     for title, name in (("Result", "result"), ("Counters", "counters"), ("Sampling", "sampling")):
         blocks.append([title, _pairs({k: value(jsonable(v)) for k, v in (data.get(name) or {}).items()})])
     blocks.append(["Energy and traffic", _pairs(_hardware(row))])
@@ -143,16 +135,17 @@ def details(cell: Labelled) -> list[list[Any]]:
     return [block for block in blocks if block[1]]
 
 
+_NOT_CHECKED = {"status": "skipped", "method": "none", "detail": ""}
+
+
 def _hardware(row: Record) -> dict[str, str]:
     traffic = row.shape.traffic
+    an_edge = "" if row.nanojoules is None else f", {row.nanojoules:.4g} nJ an edge"
+    copied = traffic.copy_bytes_per_s
     return {
-        "energy": row.absent.get("energy", "")
-        if row.joules is None
-        else f"{row.joules:.4g} J a run" + (f", {row.nanojoules:.4g} nJ an edge" if row.nanojoules is not None else ""),
+        "energy": row.absent.get("energy", "") if row.joules is None else f"{row.joules:.4g} J a run{an_edge}",
         "least traffic": "" if traffic.minimum_bytes is None else in_units(int(traffic.minimum_bytes)),
-        "copy bandwidth": ""
-        if not traffic.copy_bytes_per_s
-        else f"{traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured",
+        "copy bandwidth": f"{copied / 1e9:,.0f} GB/s, measured" if copied else "",
         "share of the roof": row.absent.get("traffic", "") if row.share is None else percent(row.share),
     }
 
@@ -191,7 +184,7 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
     return pages
 
 
-def _steady(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _steady(facts: Mapping[str, object]) -> dict[str, object]:
     """Return facts without the temperatures in them, which differ between any two cells."""
     return {
         name: _steady(content) if isinstance(content, Mapping) else content

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from gpugraph.errors import unknown_name
 from gpugraph.measure.claims import Claim
@@ -87,7 +86,7 @@ def alone_lines(alone: Sequence[tuple[Record, str]], *, width: int = 80) -> list
     return lines
 
 
-def ranking_json(ranking: Ranking) -> dict[str, Any]:
+def ranking_json(ranking: Ranking) -> dict[str, object]:
     """Return a ranking as a JSON object; its records are named as in its sentences."""
     named = Named(ranking)
     claims = [
@@ -183,47 +182,36 @@ def _sentence(named: Named, claim: Claim) -> str:
 # ------------------------------------------------------------------ what to beware of
 
 
-def _sampling(row: Record) -> Mapping[str, Any]:
+def _sampling(row: Record) -> Mapping[str, object]:
     return row.data.get("sampling") or {}
 
 
 def cautions(named: Named) -> Iterator[tuple[str, str]]:
     """Yield what speaks against relying on the times, each with a title, and what to do about it."""
     rows = named.ranking.rows
-
-    def listing(how: Callable[[Record], str]) -> str:
-        return ", ".join(f"{named(row)} ({said})" for row in rows if (said := how(row)))
-
-    if few := listing(lambda row: row.few):
-        yield "few", f"{few}: too few samples to prove much; give them more time with --max-seconds"
-    if noisy := listing(_noisy):
-        more = "" if any(row.shape.sampling.target for row in rows) else ", or take more samples: --target 2%"
-        yield "noisy", f"{noisy}: the times scatter; close other programs{more}"
-    if first := listing(lambda row: first_stands_out(_sampling(row), row.samples)):
-        yield "first run", f"{first}: {COLD_START}"
-    if outliers := listing(lambda row: "" if _noisy(row) else _outliers(row)):
-        yield "outliers", f"{outliers}: something else ran now and then; close other programs"
-    if throttled := listing(lambda row: throttled_samples(_sampling(row))):
-        yield "throttled", f"{throttled}: {THROTTLED}"
-    if busy := listing(lambda row: row.busy):
-        yield "busy", f"{busy}: close other programs"
-    files = {row.file for row in rows}
-    if len(files) > 1:
-        yield (
-            "not at once",
-            "they were measured in runs of their own, so that whatever drifts counts too; bench them together",
-        )
+    more = "" if any(row.shape.sampling.target for row in rows) else ", or take more samples: --target 2%"
+    kinds: tuple[tuple[str, Callable[[Record], str], str], ...] = (
+        ("few", lambda row: row.few, "too few samples to prove much; give them more time with --max-seconds"),
+        ("noisy", _noisy, f"the times scatter; close other programs{more}"),
+        ("first run", lambda row: first_stands_out(_sampling(row), row.samples), COLD_START),
+        ("outliers", _outliers, "something else ran now and then; close other programs"),
+        ("throttled", lambda row: throttled_samples(_sampling(row)), THROTTLED),
+        ("busy", lambda row: row.busy, "close other programs"),
+    )
+    for title, how, remedy in kinds:
+        if which := ", ".join(f"{named(row)} ({said})" for row in rows if (said := how(row))):
+            yield title, f"{which}: {remedy}"
+    if len({row.file for row in rows}) > 1:
+        drifts = "they were measured in runs of their own, so that whatever drifts counts too"
+        yield "not at once", f"{drifts}; bench them together"
     if len(rows) > 1 and (otherwise := sorted({sampled_otherwise(rows[0], row) for row in rows[1:]} - {""})):
         text = otherwise[0].replace(" in BASE", " here").replace(" in NEW", " there")
         yield "sampling", f"not all were sampled alike: {text}; bench them together"
-    close = [
-        c for c in (*named.ranking.against_best, *named.ranking.neighbours) if c.proven and (c.ratio or 0.0) < CLOSE
-    ]
-    if close and any(len(row.processes) == 1 for c in close for row in (c.first, c.second)):
-        yield (
-            "one process",
-            "differences of a few per cent come and go with the process; gpugraph bench --processes 5 tells",
-        )
+    claims = (*named.ranking.against_best, *named.ranking.neighbours)
+    close = [row for c in claims if c.proven and (c.ratio or 0.0) < CLOSE for row in (c.first, c.second)]
+    if any(len(row.processes) == 1 for row in close):
+        differ = "differences of a few per cent come and go with the process"
+        yield "one process", f"{differ}; gpugraph bench --processes 5 tells"
 
 
 def _noisy(row: Record) -> str:
@@ -235,7 +223,7 @@ def _noisy(row: Record) -> str:
 
 def _outliers(row: Record) -> str:
     further = [place for place in row.shape.sampling.outliers or () if place]
-    many = len(further) > max(1, len(row.samples) // 10)
+    many = not _noisy(row) and len(further) > max(1, len(row.samples) // 10)
     return f"{len(further)} of {counted(len(row.samples), 'sample')} are far from the median" if many else ""
 
 
@@ -262,11 +250,7 @@ ENDINGS = (".json", ".csv", ".md", ".tex")
 
 
 def check_ending(path: str) -> str:
-    """Return the ending of a file to export to.
-
-    Raises:
-        InputError: it is none of ``ENDINGS``.
-    """
+    """Return the ending of a file to export to; raise InputError if it is none of ``ENDINGS``."""
     ending = os.path.splitext(path)[1].lower()
     if ending not in ENDINGS:
         raise unknown_name("ending of an export", ending or path, ENDINGS)

@@ -91,10 +91,7 @@ class Sheet:
         return "\n".join(made).replace("\n\n\n", "\n\n").strip("\n")
 
     def latex(self) -> str:
-        """Return the same as LaTeX: a ``table`` by booktabs for each table, sentences as comments above it.
-
-        The heading becomes the caption.
-        """
+        """Return the same as LaTeX: a ``table`` by booktabs for each table, headings as captions, notes as comments."""
         made: list[str] = []
         caption = ""
         for part in self.parts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gpugraph.bench.estimate import Prices
@@ -75,12 +75,9 @@ def _footer(plan: Plan) -> list[Line]:
     return lines + [[(f"left out, {number}: {reason}", "dim")] for reason, number in plan.left_out.most_common()]
 
 
-def result_lines(records: Sequence[Mapping[str, Any]], *, width: int | None = None) -> list[Line]:
-    """Return the table of a bench's records, a small chart of each series, and how many cells ended how.
-
-    Tables are made as wide as they must be, or ``width``.
-    """
-    rows = with_distinct_names([Record.of(record) for record in records])
+def result_lines(records: Sequence[Record], *, width: int | None = None) -> list[Line]:
+    """Return the table of a bench's records, a small chart of each series, and how many cells ended how."""
+    rows = with_distinct_names(records)
     shown = rows if len(rows) <= MOST_ROWS else [row for row in rows if not row.ok]
     lines: list[Line] = [*_table(shown, width), []] if shown else []
     lines += _charts(rows, width)
@@ -97,7 +94,7 @@ def _table(rows: Sequence[Record], width: int | None) -> list[Line]:
     return columns([c.title for c in shown], lines, right=[i for i, c in enumerate(shown) if c.number], width=width)
 
 
-def _order(row: Record) -> tuple[Any, ...]:
+def _order(row: Record) -> tuple[object, ...]:
     return row.problem, row.shape.graph.arcs or 2**62, row.graph_name, row.algorithm
 
 

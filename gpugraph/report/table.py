@@ -56,7 +56,7 @@ def _subject(record: Record, width: int) -> list[Line]:
 _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
 
 
-def _defaults(problem: str, algorithm: str, device_kind: str) -> dict[str, Any]:
+def _defaults(problem: str, algorithm: str, device_kind: str) -> dict[str, object]:
     """Return what an algorithm's options are unless they are set, as far as it is known here."""
     try:
         found = find_algorithm(problem, algorithm, device_kind)

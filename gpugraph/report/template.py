@@ -11,7 +11,6 @@ from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
 from statistics import geometric_mean, median
-from typing import Any
 
 from gpugraph.bench.findings import Question
 from gpugraph.bench.sweep import Sweep
@@ -109,7 +108,7 @@ class _Page:
         lines = [shlex.join(["gpugraph", *one[one.index("bench") :]]) for one in words if "bench" in one]
         return "\n".join(dict.fromkeys(lines))
 
-    def lead(self, records: str, problem: str, algorithm: str, graphs: str = "*") -> dict[str, Any]:
+    def lead(self, records: str, problem: str, algorithm: str, graphs: str = "*") -> dict[str, object]:
         """Compare an algorithm of ours with the fastest verified peer on each graph of a file that a pattern matches.
 
         Returns:
@@ -164,16 +163,12 @@ class _Page:
                 rows.append([problem, graph, *shown, in_units(held)])
         return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + _note(used)
 
-    def cells(self, records: str) -> list[Mapping[str, Any]]:
+    def cells(self, records: str) -> list[Mapping[str, object]]:
         """Return the records of a file as they are stored."""
         return [row.data for row in self._of("", records)]
 
     def sources(self, records: str) -> str:
-        """Return a table of the records that searched from several sources: the median one, the fastest, the slowest.
-
-        Raises:
-            InputError: there is none.
-        """
+        """Return a table of searches from several sources: median, fastest, slowest; InputError if there is none."""
         rows, used = [], list[Record]()
         for row in self._of("", records):
             times = sorted(float(one["kernel_s"]) for one in row.shape.per_source if one.get("kernel_s"))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,12 +74,6 @@ def times_as_fast(factor: float) -> str:
     return f"{factor:,.0f}×" if factor >= 100 else f"{factor:.3g}×"
 
 
-def geometric_mean(factors: Iterable[float]) -> float:
-    """Return the geometric mean of factors above 0, at least one."""
-    logs = [math.log(factor) for factor in factors]
-    return math.exp(sum(logs) / len(logs))
-
-
 def machine(row: Record) -> str:
     """Return a cell's device, of a CPU with its cores."""
     cores = row.shape.environment.get("cores") or row.data.get("device", {}).get("threads")
@@ -89,10 +83,7 @@ def machine(row: Record) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """An algorithm's time over the best one's, None where it gave no number; its text, with a * where it proves little.
-
-    ``tone`` is 0 for the best to 1 for ten times its time and beyond.
-    """
+    """An algorithm's time over the best one's, if known, as text (* where it proves little), and its tone, 0 to 1."""
 
     ratio: float | None
     text: str
@@ -177,10 +168,7 @@ def _score(seconds: float | None, best: float, row: Record) -> Score:
 
 
 def _same_work(cells: Sequence[Labelled]) -> dict[tuple[str, str, str], list[Labelled]]:
-    """Return the cells by the work they did, each group with a verified rate at least.
-
-    A cell that gave no number may know neither digest nor source: it is listed with those of its graph's name.
-    """
+    """Return the cells by the work they did; one without a number goes with those of its graph's name."""
     groups: dict[tuple[str, str, str], list[Labelled]] = {}
     names: dict[tuple[str, str], tuple[str, str, str]] = {}
     for cell in cells:
@@ -283,10 +271,10 @@ def published(cells: Sequence[Labelled]) -> list[Published]:
     ]
 
 
-def _about(words: Mapping[str, Any]) -> str:
+def _about(words: Mapping[str, object]) -> str:
     who = ", ".join(str(words[key]) for key in ("authors", "year") if words.get(key))
-    parts = [part for part in (who, str(words.get("hardware") or "")) if part]
-    return ". ".join([*(["; ".join(parts)] if parts else []), *([str(words["note"])] if words.get("note") else [])])
+    measured = "; ".join(filter(None, (who, str(words.get("hardware") or ""))))
+    return ". ".join(filter(None, (measured, str(words.get("note") or ""))))
 
 
 def _figure(value: Stated, system: str, members: Sequence[Labelled], ratios: Mapping[int, Speedup]) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.record import Record
 from gpugraph.problems.on_graphs import series_of, size_of
 from tests.report.canned import mst_record
 
@@ -67,6 +67,6 @@ class Bench:
     def doing(self, planned: Planned, what: str) -> None:
         pass
 
-    def ended(self, planned: Planned, record: Mapping[str, Any], done: int, left_s: float) -> None:
-        self.told.append(f"{planned.cell.algorithm} {planned.cell.graph} {record['outcome']}")
+    def ended(self, planned: Planned, record: Record, done: int, left_s: float) -> None:
+        self.told.append(f"{planned.cell.algorithm} {planned.cell.graph} {record.outcome}")
         print(f"{planned.cell.algorithm} {planned.cell.graph}", flush=True)

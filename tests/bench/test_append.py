@@ -8,10 +8,11 @@ import sys
 
 import pytest
 
-from gpugraph.bench.store import append_record, read_records
+from gpugraph.bench.store import append_record
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
 from tests.report.canned import mst_record, sssp_record
+from tests.stored import read_records
 
 
 def test_records_are_appended_a_line_each(tmp_path):

@@ -14,6 +14,7 @@ from gpugraph.graph.generate import generate
 from gpugraph.graph.load import save_file
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.record import Record
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.scan.array import open_array
@@ -66,7 +67,7 @@ def test_what_a_graph_of_one_edge_takes_is_not_scaled_up_by_the_arcs():
 
     record = mst_record(algorithm="boruvka", outcome="ok", device={"kind": "cpu"}, phases_s={"kernel": 7e-4})
     record["graph"] = {"name": "random:n=65536,m=1", "vertices": 65536, "arcs": 2, "edges": 1}
-    prices = Prices(Sampling(), [record])
+    prices = Prices(Sampling(), [Record.of(record)])
     assert prices.need(planned("rmat:12")).basis == "results"
     assert prices.need(planned("rmat:16")).seconds < 10
     assert prices.need(planned("rmat:18")).seconds > prices.need(planned("rmat:16")).seconds

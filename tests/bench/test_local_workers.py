@@ -15,12 +15,13 @@ import pytest
 
 from gpugraph.bench import local_workers
 from gpugraph.bench.local_workers import WorkerProcess, workers_of
-from gpugraph.bench.store import Store, read_records
+from gpugraph.bench.store import Store
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.bench import plans
 from tests.bench.plans import Bench, planned
 from tests.cli.runner import refuse, succeed
 from tests.devices.fake_cupy import FakeCupy
+from tests.stored import read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -170,9 +171,11 @@ def test_each_worker_sees_its_own_gpu_alone_of_those_that_the_bench_sees(gpus, m
     assert places("2", "cpus") == ["", ""]
 
 
-def test_shares_of_the_processors_are_equal_and_disjoint(monkeypatch):
-    assert local_workers._shares([0, 1, 2, 3, 4], 2) == [[0, 1], [2, 3]]
-    assert local_workers._shares([3], 2) == [[3], [3]]
+def test_shares_of_the_processors_are_equal_and_disjoint_or_all_where_there_are_not_enough(gpus, monkeypatch):
+    for processors, shares in (([0, 1, 2, 3, 4], [[0, 1], [2, 3]]), ([3], [[3], [3]])):
+        monkeypatch.setattr(local_workers, "_processors", lambda processors=processors: processors)
+        workers = local_workers.workers_of("gpus", "2", "--on gpus:2")
+        assert [worker.start.args[1] for worker in workers] == shares
 
 
 @pytest.mark.parametrize(

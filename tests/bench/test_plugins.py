@@ -12,10 +12,10 @@ import pytest
 from gpugraph.bench import available
 from gpugraph.bench.available import Plugins
 from gpugraph.bench.local_workers import WorkerProcess
-from gpugraph.bench.store import read_records
 from gpugraph.errors import InputError
 from tests.cli.runner import refuse, run, succeed
 from tests.problems.hostile_plugins import IMPORTS_FOREVER, PLUGINS, PRELUDE
+from tests.stored import read_records
 
 BY_NAME = {plugin.name: plugin for plugin in PLUGINS}
 

@@ -13,14 +13,15 @@ from gpugraph.bench import local_workers
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
-from gpugraph.bench.store import read_records
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.record import Record
 from gpugraph.problems.mst import gpu_filter_boruvka
 from gpugraph.problems.on_graphs import size_of
 from tests.bench.plans import Bench, planned
 from tests.report.canned import mst_record
+from tests.stored import read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -181,7 +182,7 @@ def test_prices_learn_from_stored_results():
     assert before.basis == "rates"
     record = mst_record(algorithm="a", device={"kind": "cpu"}, graph={"arcs": cell.size.arcs // 2})
     record["phases_s"]["kernel"] = 0.05
-    after = Prices(Sampling(), [record]).need(cell)
+    after = Prices(Sampling(), [Record.of(record)]).need(cell)
     assert after.basis == "results"
     assert before.seconds < 30 * 0.1 < after.seconds < 4
 
@@ -203,7 +204,7 @@ def test_the_price_of_a_peer_counts_starting_it_and_what_its_samples_really_took
     record = mst_record(algorithm="peer:mine", device={"kind": "cpu"}, graph={"arcs": cell.size.arcs})
     record |= {"samples_s": {"kernel": [0.001] * 5}, "sampling": {"spent_s": 1.5}}
     record["phases_s"]["kernel"] = 0.001
-    assert 30 * 0.3 <= Prices(Sampling(), [record]).need(cell).seconds < 12
+    assert 30 * 0.3 <= Prices(Sampling(), [Record.of(record)]).need(cell).seconds < 12
 
 
 def test_what_is_left_follows_what_peers_really_took(tmp_path):

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.bench.store import Store, append_record, dated_name, latest_name, read_records
+from gpugraph.bench.store import Store, append_record, dated_name, latest_name
 from gpugraph.errors import InputError
 from gpugraph.measure.record import Record
+from tests.stored import read_records
 
 
-def record(number: int) -> dict[str, object]:
-    return {"schema": 1, "problem": "mst", "algorithm": "a", "outcome": "ok", "number": number, "text": "ü\n"}
+def record(number: int) -> Record:
+    data = {"schema": 1, "problem": "mst", "algorithm": "a", "outcome": "ok", "number": number, "text": "ü\n"}
+    return Record.of(data)
 
 
 def numbers(path: Path) -> list[int]:
@@ -46,7 +48,7 @@ def test_wherever_a_line_is_torn_the_whole_ones_before_it_stay(tmp_path_factory,
     whole = content[: cut + 1].count(b"\n")  # a record that lacks its line feed alone is whole
     assert numbers(path) == list(range(whole))
     with Store(path, resume=True) as store:
-        assert [r["number"] for r in store.records] == list(range(whole))
+        assert [r.data["number"] for r in store.records] == list(range(whole))
         assert store.cut == max(cut - (content[: cut + 1].rfind(b"\n") + 1), 0)
         store.append(record(whole))
     assert numbers(path) == list(range(whole + 1))
@@ -54,14 +56,14 @@ def test_wherever_a_line_is_torn_the_whole_ones_before_it_stay(tmp_path_factory,
 
 def test_a_last_line_of_zeros_that_a_power_cut_left_is_cut_off(tmp_path):
     path = tmp_path / "r.jsonl"
-    path.write_bytes(json.dumps(record(0)).encode() + b"\n" + bytes(100) + b"\n")
+    path.write_bytes(json.dumps(record(0).data).encode() + b"\n" + bytes(100) + b"\n")
     with Store(path, resume=True) as store:
         assert (len(store.records), store.cut) == (1, 101)
 
 
 def test_a_broken_line_in_the_middle_is_an_error_that_names_it(tmp_path):
     path = tmp_path / "r.jsonl"
-    path.write_text(f"{json.dumps(record(0))}\nhello\n{json.dumps(record(1))}\n")
+    path.write_text(f"{json.dumps(record(0).data)}\nhello\n{json.dumps(record(1).data)}\n")
     with pytest.raises(InputError, match=r"r\.jsonl line 2: is no record"):
         read_records(path)
 
@@ -85,7 +87,7 @@ def test_dropping_replaces_the_file_and_what_follows_is_appended_to_the_new_one(
     with Store(path) as store:
         for number in range(4):
             store.append(record(number))
-        assert store.drop(lambda r: r["number"] in (1, 2)) == 2
+        assert store.drop(lambda r: r.data["number"] in (1, 2)) == 2
         with pytest.raises(InputError, match="another process"):
             Store(path, resume=True)
         store.append(record(9))
@@ -143,7 +145,7 @@ def test_a_file_with_nothing_but_a_torn_record_is_gone_on_with(tmp_path):
 @pytest.mark.parametrize("content", ["notes", "notes\n", "[]\n", '{"name": "mst"', "RECORD\nnotes", "RECORD\n[1]\n"])
 def test_a_file_that_is_no_store_is_refused_and_stays_as_it_is(tmp_path, content, resume):
     path = tmp_path / "notes.txt"
-    path.write_text(content.replace("RECORD", json.dumps(record(0))))
+    path.write_text(content.replace("RECORD", json.dumps(record(0).data)))
     before = path.read_bytes()
     with pytest.raises(InputError, match=r"notes\.txt line \d: is no record"):
         Store(path, resume=resume)
@@ -164,13 +166,13 @@ def test_what_is_appended_while_a_file_is_replaced_is_not_lost(tmp_path, monkeyp
 
     def beaten(source, target):
         replace(source, target)
-        append_record(Record(record(7)), path)
+        append_record(record(7), path)
 
     with Store(path) as store:
         for number in range(3):
             store.append(record(number))
         monkeypatch.setattr(os, "replace", beaten)
-        store.drop(lambda r: r["number"] == 1)
+        store.drop(lambda r: r.data["number"] == 1)
         monkeypatch.setattr(os, "replace", replace)
-        store.drop(lambda r: r["number"] == 2)
+        store.drop(lambda r: r.data["number"] == 2)
     assert numbers(path) == [0, 7]

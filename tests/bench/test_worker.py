@@ -93,7 +93,7 @@ def test_a_peer_or_a_plugin_that_throws_is_reported_in_one_line_without_a_trace(
         heard = answers(worker, *cells, peers=told)
         records = {event["index"]: event["record"] for event in found(heard, "finished")}
         worker.end()
-        said = worker.last_words()
+        said = [*worker._tail]
     assert [records[i]["outcome"] for i in (0, 1)] == ["threw", "threw"]
     assert "ZeroDivisionError" in records[0]["message"]
     assert "mine.py line 2: ValueError: a trouble of mine" in records[1]["message"]
@@ -183,7 +183,7 @@ worker.main()
 """
     with WorkerProcess([sys.executable, "-c", program, str(os.getpid())]) as process:
         process.ask({"do": "wait"})
-        while "busy" not in process.last_words():
+        while "busy" not in process._tail:
             time.sleep(0.02)
         assert len(list(tmp_path.iterdir())) == 1
     assert list(tmp_path.iterdir()) == []

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from gpugraph.bench import store
-from gpugraph.bench.store import read_records
 from gpugraph.bench.worker import describe_device
 from gpugraph.cli.options import defaults
 from gpugraph.measure.instruments import command_line
 from gpugraph.peers import register_commands
 from gpugraph.quantities import in_seconds, parse_seconds
 from tests.cli.runner import refuse, run, succeed
+from tests.stored import read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 

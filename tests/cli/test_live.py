@@ -4,6 +4,7 @@ import io
 
 from gpugraph.cli import output
 from gpugraph.cli.output import Lines, LiveView, outcome_of
+from gpugraph.measure.record import Record
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain
 from tests.bench.plans import planned
@@ -19,19 +20,18 @@ def scaled(scale: int, rate: float) -> dict[str, object]:
 
 
 def test_a_finished_cell_is_reported_with_its_interval_and_its_rate_and_a_failed_one_with_its_reason():
-    assert outcome_of(scaled(16, 1419.6)) == "641 µs ±1.56 %, 1,419.6 MTEPS"
-    assert (
-        outcome_of({**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"}) == "wrong: edge 3-9 is missing"
-    )
+    assert outcome_of(Record.of(scaled(16, 1419.6))) == "641 µs ±1.56 %, 1,419.6 MTEPS"
+    wrong = Record.of({**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"})
+    assert outcome_of(wrong) == "wrong: edge 3-9 is missing"
     unverified = mst_record(verification={"status": "skipped", "method": "none", "detail": "not asked for"})
-    assert outcome_of(unverified) == "641 µs, not verified"
+    assert outcome_of(Record.of(unverified)) == "641 µs, not verified"
 
 
 def test_lines_count_and_estimate_and_quiet_says_nothing():
     stream, silent = io.StringIO(), io.StringIO()
     for quiet, target in ((False, stream), (True, silent)):
         with Lines(3, quiet=quiet, stream=target) as lines:
-            lines.ended(planned("kruskal"), scaled(16, 1419.6), 1, 42.0)
+            lines.ended(planned("kruskal"), Record.of(scaled(16, 1419.6)), 1, 42.0)
     assert stream.getvalue() == (
         "gpugraph: [1/3] mst kruskal on cpu, path:9: 641 µs ±1.56 %, 1,419.6 MTEPS · about 42 s left\n"
     )
@@ -52,8 +52,8 @@ def test_the_live_view_shows_progress_the_cells_at_work_and_the_best_so_far():
     from rich.console import Console
 
     view = LiveView(3, "a sweep", stream=io.StringIO())
-    view.ended(planned("kruskal"), scaled(16, 1419.6), 1, 42.0)
-    view.ended(planned("prim"), scaled(16, 9.0), 2, 20.0)
+    view.ended(planned("kruskal"), Record.of(scaled(16, 1419.6)), 1, 42.0)
+    view.ended(planned("prim"), Record.of(scaled(16, 9.0)), 2, 20.0)
     view.doing(planned("boruvka"), "sample 7")
     view.doing(planned("boruvka-scan"), "sample 3")
     view.doing(planned("boruvka"), "sample 8, 641 µs ± 2 % so far")
@@ -72,7 +72,8 @@ def test_the_live_view_shows_progress_the_cells_at_work_and_the_best_so_far():
 
 def test_the_summary_shows_every_cell_a_chart_of_each_series_and_the_counts():
     records = [scaled(scale, rate) for scale, rate in ((18, 400.0), (16, 100.0), (17, 200.0))]
-    text = plain(result_lines([*records, {**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"}]))
+    records.append({**failed(), "outcome": "wrong", "message": "edge 3-9 is missing"})
+    text = plain(result_lines([*map(Record.of, records)]))
     assert "mst · boruvka · cuda · rmat:{scale}" in text
     assert "▃▅█" in text
     assert "100.00 … 400.00" in text
@@ -82,6 +83,7 @@ def test_the_summary_shows_every_cell_a_chart_of_each_series_and_the_counts():
 
 def test_a_long_sweep_is_summed_up_but_what_did_not_go_well_is_still_shown():
     records = [scaled(1, float(i + 1)) for i in range(70)]
-    text = plain(result_lines([*records, {**failed(), "outcome": "timeout", "message": "took too long"}]))
+    records.append({**failed(), "outcome": "timeout", "message": "took too long"})
+    text = plain(result_lines([*map(Record.of, records)]))
     assert "timeout: took too long" in text
     assert text.count("verified") == 1

@@ -14,7 +14,7 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import CellSetup, Inputs
-from gpugraph.problems.registry import load_problem
+from gpugraph.measure.instruments import OpenDevice
 from tests.emulator.compiler import needs_compiler
 
 pytestmark = needs_compiler
@@ -22,7 +22,7 @@ pytestmark = needs_compiler
 
 def setup(cell: Cell, device: Any) -> CellSetup:
     """Return what sets up a cell on a device, and tells nobody."""
-    return CellSetup(cell, load_problem(cell.problem), device, PhaseTimer(), lambda what: None)
+    return CellSetup(cell, OpenDevice(device, None), PhaseTimer(), lambda what: None)
 
 
 @pytest.mark.parametrize(("free", "kept"), [(1 << 40, True), (100_000, False)])

@@ -16,7 +16,7 @@ from gpugraph.measure import cell_run
 from gpugraph.measure.assemble import record_of
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.cell_run import CellRun
-from gpugraph.measure.inputs import Inputs, LoadedInput
+from gpugraph.measure.inputs import CellSetup, Inputs, LoadedInput
 from gpugraph.measure.instruments import OpenDevice
 from gpugraph.measure.on_ranks import Ranks
 from gpugraph.measure.record import Record
@@ -70,7 +70,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CellRun]:
         enlist(monkeypatch, algorithm)
         cell = Cell("mst", "a graph", device="cpu", phases=False)
         silent = lambda what: None  # noqa: E731
-        return CellRun(cell, sampling, Inputs(), OpenDevice(DEVICE, None), PhaseTimer("start"), silent, comm=comm)
+        return CellRun(
+            CellSetup(cell, OpenDevice(DEVICE, None), PhaseTimer("start"), silent), sampling, Inputs(), comm=comm
+        )
 
     return start
 

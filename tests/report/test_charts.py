@@ -10,11 +10,11 @@ from gpugraph.measure.record import Record
 from gpugraph.quantities import percent
 from gpugraph.report.cells import label, ordered
 from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, draw, entries, paint
-from gpugraph.report.charts.curves import Point, curves, log_axis, log_domain
+from gpugraph.report.charts.curves import Look, Point, curves, log_axis, log_domain
 from gpugraph.report.charts.panels import panels
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.report.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
-from gpugraph.report.figure import chosen_points, figure
+from gpugraph.report.figure import Choice, chosen_points, figure
 from gpugraph.report.page import colours
 from gpugraph.report.versus import gains
 from tests.report.canned import emulated, mst_record, sssp_record
@@ -80,7 +80,7 @@ def test_a_stated_speed_up_is_in_the_figure_of_speed_ups_with_what_it_is_over():
         assert text in chart.caption
     (throughput_,) = throughput(label(rows), LIGHT)
     assert "GTX 460" not in throughput_.caption
-    drawn = figure(rows, LIGHT, x="scale", y="speedup")
+    drawn = figure(rows, LIGHT, Choice(x="scale", y="speedup"))
     assert any(v.get("y") == 2.5 for layer in drawn["layer"] for v in layer.get("data", {}).get("values", ()))
 
 
@@ -228,7 +228,7 @@ def test_names_are_listed_by_letters_and_by_the_size_of_numbers_peers_last():
 def test_an_axis_of_whole_numbers_marks_each_once():
     def axis(places):
         points = [Point(x, 1.0 + x, "a", "d") for x in places]
-        return curves(points, LIGHT, x_title="x", y_title="y")["layer"][0]["encoding"]["x"]["axis"]
+        return curves(points, LIGHT, Look("y", "x"))["layer"][0]["encoding"]["x"]["axis"]
 
     assert axis([12.0, 13.0, 14.0, 13.0]) == {"values": [12, 13, 14], "format": "d"}
     assert axis([float(x) for x in range(31)])["values"] == list(range(0, 31, 3))
@@ -260,27 +260,31 @@ def test_axes_end_at_round_numbers():
 
 def test_a_value_of_nothing_is_not_drawn_on_a_logarithmic_axis():
     points = [Point(1, 0.0, "a", "d"), Point(2, 1.0, "a", "d"), Point(3, 1000.0, "a", "d")]
-    assert entries(curves(points, LIGHT, x_title="x", y_title="y"), "x") == [2, 3]
+    assert entries(curves(points, LIGHT, Look("y", "x")), "x") == [2, 3]
 
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])
 def test_figures_are_drawn_without_a_browser(rows, ending):
-    drawn = draw(figure(rows, LIGHT, where=("problem=mst", "family=rmat"), title="T"), ending)
+    drawn = draw(figure(rows, LIGHT, Choice(where=("problem=mst", "family=rmat"), title="T")), ending)
     assert drawn[:5].lstrip() in (b"<svg ", b"%PDF-", b"\x89PNG\r")
 
 
 def test_a_figure_takes_any_axis_and_any_condition(rows):
     for y in ("mteps", "end-to-end", "kernel", "transfer", "speedup", "roof", "energy", "memory"):
-        assert entries(figure(rows, LIGHT, y=y, where=["device=NVIDIA*"] if y != "speedup" else []), "y")
-    spec = figure(rows, LIGHT, x="graph", by=["algorithm"], where=["problem=sssp"])
+        assert entries(figure(rows, LIGHT, Choice(y=y, where=["device=NVIDIA*"] if y != "speedup" else [])), "y")
+    spec = figure(rows, LIGHT, Choice(x="graph", by=["algorithm"], where=["problem=sssp"]))
     assert set(entries(spec, "variant")) == {"delta-stepping", "dijkstra"}
     assert "rmat:16" in entries(spec, "x")
-    assert set(entries(figure(rows, LIGHT, x="scale"), "variant")) >= {"mst, rmat, boruvka", "sssp, rmat, dijkstra"}
+    scales = figure(rows, LIGHT, Choice(x="scale"))
+    assert set(entries(scales, "variant")) >= {
+        "mst, rmat, boruvka",
+        "sssp, rmat, dijkstra",
+    }
 
 
 def test_without_options_a_figure_shows_what_the_data_are():
     def drawn(*cells, **how):
-        return figure([Record.of(one) for one in cells], LIGHT, **how)
+        return figure([Record.of(one) for one in cells], LIGHT, Choice(**how))
 
     boruvka, kruskal = (cell("mst", name, "cpu", 16) for name in ("kruskal", "kruskal"))
     kruskal |= {"algorithm": "prim", "mteps": {**kruskal["mteps"], "kernel": 7.0}}
@@ -302,7 +306,7 @@ def test_without_options_a_figure_shows_what_the_data_are():
 
 
 def test_a_figure_is_as_wide_as_a_column_in_every_format(rows):
-    spec = figure(rows, LIGHT, where=("problem=mst", "family=rmat"), width=317)
+    spec = figure(rows, LIGHT, Choice(where=("problem=mst", "family=rmat")), width=317)
     assert b'width="317"' in draw(spec, ".svg")
     (width,) = re.findall(rb"MediaBox \[0 0 ([0-9.]+)", draw(spec, ".pdf"))
     assert abs(float(width) / 72 * 25.4 - 84) < 1
@@ -324,7 +328,7 @@ def test_a_figure_is_as_wide_as_a_column_in_every_format(rows):
 )
 def test_what_a_figure_cannot_show_is_refused(rows, asked, reason):
     with pytest.raises(InputError, match=reason):
-        figure(rows, LIGHT, **asked)
+        figure(rows, LIGHT, Choice(**asked))
 
 
 def on_ranks(scale: int, ranks: int, seconds: float, **changes):
@@ -376,7 +380,7 @@ def test_more_threads_are_compared_with_the_fewest_of_the_same_algorithm_on_the_
         return Record.of(made | {"phases_s": phases, "device": made["device"] | {"threads": threads}})
 
     rows = [on(1, 8.0), on(4, 2.5), on(2, 6.0, 18), on(8, 2.0, 18)]
-    drawn = chosen_points(rows, "threads", "scaling", ["problem", "graph"], [])
+    drawn = chosen_points(rows, Choice("threads", "scaling", ["problem", "graph"]))
     assert [(p.x, p.y) for p in drawn.points if "16" in p.variant] == [(1, 1.0), (4, pytest.approx(3.2))]
     assert [(p.x, p.y) for p in drawn.points if "18" in p.variant] == [(2, 2.0), (8, pytest.approx(6.0))]
 

@@ -21,6 +21,7 @@ from gpugraph import code_cache
 from gpugraph.errors import InputError, unknown_name
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record_shape import encodable, jsonable
+from gpugraph.report.assets import template
 from gpugraph.report.cells import ordered
 
 Spec = dict[str, Any]
@@ -39,7 +40,7 @@ def channel(field: str, kind: str = "quantitative", **more: Any) -> Spec:
 
 
 def layer(
-    mark: str, values: Sequence[Mapping[str, Any]] | None = None, look: Spec | None = None, **channels: Any
+    mark: str, values: Sequence[Mapping[str, object]] | None = None, look: Spec | None = None, **channels: Any
 ) -> Spec:
     """Return a layer of a figure: a mark with its ``look``, over ``values`` or else the data of the whole figure.
 
@@ -156,26 +157,8 @@ PAGE = Ink("var(--text)", "var(--faint)", "var(--grid)", "transparent", _OF_PAGE
 
 def config(ink: Ink) -> Spec:
     """Return the Vega-Lite configuration that all figures share."""
-    sizes = {"labelFontSize": 12, "titleFontSize": 12}
-    axis = {"labelColor": ink.faint, "titleColor": ink.text, "titleFontWeight": 500, "titlePadding": 8}
-    lines = {"gridColor": ink.grid, "tickColor": ink.grid, "domain": False, "labelLimit": 220}
-    legend = {"labelColor": ink.text, "titleColor": ink.faint, "titleFontWeight": 400, "labelLimit": 280}
-    symbols: Spec = {"symbolStrokeWidth": 2, "symbolSize": 90}
-    symbols |= {"symbolBaseFillColor": ink.faint, "symbolBaseStrokeColor": ink.faint}
-    title = {"fontSize": 14, "subtitleFontSize": 12, "fontWeight": 600, "offset": 10}
-    return {
-        "background": ink.paper,
-        "font": ink.font,
-        "view": {"stroke": None},
-        "padding": 4,
-        "axis": {**axis, **sizes, **lines},
-        "axisX": {"grid": False, "domain": True, "domainColor": ink.grid},
-        "legend": {"orient": "top", "columns": 3, **legend, **sizes, **symbols},
-        "title": {"color": ink.text, "subtitleColor": ink.faint, "anchor": "start", "frame": "group", **title},
-        "range": {"category": list(ink.series)},
-        "rule": {"color": ink.faint},
-        "text": {"color": ink.faint, "fontSize": 11},
-    }
+    shared: Spec = json.loads(template("vega.json").render(ink=ink))
+    return shared
 
 
 def paint(spec: Spec, colors: Mapping[str, str], field: str = "variant") -> Spec:
@@ -189,7 +172,7 @@ def paint(spec: Spec, colors: Mapping[str, str], field: str = "variant") -> Spec
     return spec if not names or len(scale["range"]) < len(names) else _with_scale(spec, scale, field)
 
 
-def entries(spec: Any, field: str) -> list[str]:
+def entries(spec: object, field: str) -> list[str]:
     """Return the values of a field of a figure's data, in order, repeats and all."""
     if isinstance(spec, list):
         return [name for part in spec for name in entries(part, field)]
@@ -200,7 +183,7 @@ def entries(spec: Any, field: str) -> list[str]:
     return [name for part in spec.values() for name in entries(part, field)]
 
 
-def _with_scale(spec: Any, scale: Spec, field: str) -> Any:
+def _with_scale(spec: object, scale: Spec, field: str) -> Any:
     if isinstance(spec, list):
         return [_with_scale(part, scale, field) for part in spec]
     if not isinstance(spec, dict):
@@ -221,11 +204,7 @@ _REMEDY = "pip install 'gpugraph[report]'"
 
 
 def check_engine() -> Any:
-    """Return the library that draws.
-
-    Raises:
-        InputError: what it needs is not installed; the message says how to install it.
-    """
+    """Return the library that draws; an InputError says how to install it where it is missing."""
     try:
         import vl_convert
     except ImportError as error:
@@ -234,13 +213,7 @@ def check_engine() -> Any:
 
 
 def vega_bundle() -> str:
-    """Return Vega, Vega-Lite and vega-embed as one script that needs no network and defines ``vegaEmbed``.
-
-    It is kept in the cache of compiled code: to put it together takes two seconds.
-
-    Raises:
-        InputError: the library is not installed.
-    """
+    """Return Vega, Vega-Lite and vega-embed as one script, kept in the cache: putting it together takes two seconds."""
     engine = check_engine()
     name = f"vega-{engine.__version__}.js"
     kept = code_cache.find("scripts", name)
@@ -252,10 +225,7 @@ def vega_bundle() -> str:
 
 
 def vega_license() -> str:
-    """Return whose the script is and on which terms it may be handed on, as its license asks.
-
-    The terms are the BSD 3-Clause License, as the distribution that carries the script has them.
-    """
+    """Return whose the script is, and the terms (BSD 3-Clause License) on which it may be handed on."""
     owner = "Vega, Vega-Lite and vega-embed: copyright (c) 2015-2025, University of Washington Interactive Data Lab."
     try:
         files = metadata.files("vl-convert-python") or []
@@ -286,11 +256,7 @@ _POINTS, _DOTS = 72, 300
 
 
 def check_figure(path: str) -> str:
-    """Return the ending of a file for a figure, in lower case, if a figure can be written so.
-
-    Raises:
-        InputError: it is none of ``ENDINGS``, or what draws is not installed.
-    """
+    """Return the ending of a figure's file; raise InputError if it is none of ``ENDINGS`` or nothing can draw it."""
     ending = os.path.splitext(path)[1].lower()
     if ending not in ENDINGS:
         raise unknown_name("ending of a figure", ending or path, ENDINGS)
@@ -299,7 +265,7 @@ def check_figure(path: str) -> str:
     return ending
 
 
-def draw(spec: dict[str, Any], ending: str) -> bytes:
+def draw(spec: dict[str, object], ending: str) -> bytes:
     """Return a Vega-Lite figure as the content of a file with one of ``ENDINGS``, in all of them of the same size.
 
     Raises:

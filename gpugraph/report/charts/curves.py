@@ -52,66 +52,68 @@ class Mark:
     tip: dict[str, str]
 
 
-def curves(
-    points: Sequence[Point],
-    ink: Ink,
-    *,
-    x_title: str,
-    y_title: str,
-    names: bool = False,
-    bars: bool = False,
-    least_first: bool = False,
-    failed: Sequence[Mark] = (),
-    papers: Sequence[Mark] = (),
-    level: tuple[float, str] | None = None,
-    log: bool | None = None,
-    log_x: bool = False,
-    percent: bool = False,
-    titles: tuple[str, str] = ("algorithm", "device"),
-) -> Spec:
-    """Return a line for each series and its points with their intervals.
+@dataclass(frozen=True)
+class Look:
+    """How values are drawn, and what is drawn beside them.
 
-    ``failed`` cells are marked at the foot, ``papers`` are values that papers state, ``level`` is a horizontal line and
-    its meaning.  With ``names`` the abscissa is a text, the best value first: the greatest, or with ``least_first`` the
-    least; with ``bars`` each is a bar, unless the ordinate is logarithmic.  ``percent``: the values are shares; ``log``
-    None decides by the values.
+    Attributes:
+        caption, show: how to read the figure, and what makes a text of a value.
+        failed, papers: cells without a value, and what papers state.
+        unit: the head of the values in a table, where it is not the ordinate's title.
+        titles: of the legends of variant and device.
+        names: the abscissa is a text, the best value first: the greatest, or with ``least_first`` the least.
+        bars: each value is a bar, unless the ordinate is logarithmic.
+        level: a horizontal line and its meaning.
+        log: whether the ordinate is logarithmic; None decides by the values.
     """
+
+    y_title: str
+    x_title: str = ""
+    caption: str = ""
+    show: Callable[[float], str] = rate
+    unit: str = ""
+    titles: tuple[str, str] = ("algorithm", "device")
+    names: bool = False
+    bars: bool = False
+    least_first: bool = False
+    failed: Sequence[Mark] = ()
+    papers: Sequence[Mark] = ()
+    level: tuple[float, str] | None = None
+    log: bool | None = None
+    log_x: bool = False
+    percent: bool = False
+
+
+def curves(points: Sequence[Point], ink: Ink, look: Look) -> Spec:
+    """Return a line for each series and its points with their intervals; over names a row for each."""
+    names, papers = look.names, look.papers
     positive = [p.y for p in points if p.y > 0] + [m.y for m in papers if m.y]
+    log = look.log
     if log is None:
         log = len(positive) > 1 and max(positive) > LOG_BEYOND * min(positive)
-    positive += [level[0]] if level else []
+    positive += [look.level[0]] if look.level else []
     shown = [p for p in points if p.y > 0 or not log]
-    devices = list(dict.fromkeys(p.device for p in shown))
-    places: list[float] = []
-    x = channel("x", "nominal" if names else "quantitative", title=x_title)
-    if names:
-        order = best_first([(str(p.x), p.y) for p in shown], least=least_first)
-        x |= {"sort": order, "title": None, "axis": {"grid": True}}
-    else:
-        places = [float(x) for x in (*(p.x for p in shown), *(m.x for m in (*papers, *failed)))]
-        whole = all(place.is_integer() for place in places)
-        x["scale"] = {"zero": False, "nice": False, "padding": 16, "type": "log" if log_x else "linear"}
-        if not log_x:
-            x["axis"] = {"values": _whole_ticks([int(place) for place in places]), "format": "d"} if whole else {}
-    y = channel("y", title=y_title + (" (log scale)" if log else ""))
+    several_devices = len({p.device for p in shown}) > 1
+    x, places = _abscissa(shown, look)
+    y = channel("y", title=look.y_title + (" (log scale)" if log else ""))
     y["scale"] = {"type": "log", "nice": False, "domain": log_domain(positive)} if log else {"zero": True}
-    y["axis"] = log_axis(positive) if log else {"format": "%" if percent else ",.6~r", "tickCount": 6}
+    y["axis"] = log_axis(positive) if log else {"format": "%" if look.percent else ",.6~r", "tickCount": 6}
     y["axis"] |= {"grid": True}
     names_of = ordered(p.variant for p in shown)
-    bars = bars and names and not log
+    bars = look.bars and names and not log
     several = len({p.x for p in shown}) < len(shown)
     legend = SOLID if any(names_of) and not (bars and not several) else None  # else the rows have the same names
-    color = channel("variant", "nominal", title=titles[0], sort=names_of, legend=legend)
+    picked = {"condition": {"param": "picked", "value": 1}, "value": 0.12}
     series: Spec = {
         "x": x,
         "y": y,
-        "color": color,
+        "color": channel("variant", "nominal", title=look.titles[0], sort=names_of, legend=legend),
         "detail": [{"field": "variant"}, {"field": "device"}],
-        "opacity": {"condition": {"param": "picked", "value": 1}, "value": 0.12} if legend else None,
+        "opacity": picked if legend else None,
     }
-    kind = channel("device", "nominal", title=titles[1], sort=None)
-    dash = {**kind, "legend": None, "scale": {"range": _DASHES}} if len(devices) > 1 else None
-    shape = {**kind, "legend": SOLID, "scale": {"range": _SHAPES}} if len(devices) > 1 else None
+    kind = channel("device", "nominal", title=look.titles[1], sort=None)
+    dash = {**kind, "legend": None, "scale": {"range": _DASHES}} if several_devices else None
+    shape = {**kind, "legend": SOLID, "scale": {"range": _SHAPES}} if several_devices else None
     of = [{"x": p.x, "variant": p.variant, "device": p.device} for p in shown]
     values, tip = _with_tips([{**one, "y": p.y} for one, p in zip(of, shown, strict=True)], [p.tip for p in shown])
     ends = [
@@ -119,10 +121,10 @@ def curves(
         for one, p in zip(of, shown, strict=True)
         if p.low is not None and p.high is not None and (p.low > 0 or not log)
     ]
-    layers = _level(level) if level else []
+    layers = _level(look.level) if look.level else []
     whisker = series
     if bars:
-        order = best_first([(f"{p.variant}, {p.device}", p.y) for p in shown], least=least_first)
+        order = best_first([(f"{p.variant}, {p.device}", p.y) for p in shown], least=look.least_first)
         series["xOffset"] = channel("series", "nominal", sort=order) if several else None
         series["x"] = x = {**x, "axis": {"grid": False, "ticks": False}, "scale": {"paddingInner": 0.25}}
         for one in (*values, *ends):
@@ -133,25 +135,39 @@ def curves(
     if ends:
         wide = {"strokeWidth": 1 if bars else 2, "clip": True}
         layers.append(layer("rule", ends, wide, **whisker, y2={"field": "y2"}))
-    marks = (
-        layer("bar", None, {"cornerRadiusEnd": 2}, **series, tooltip=tip)
-        if bars
-        else layer("point", None, {"filled": True, "size": 64}, **series, shape=shape, tooltip=tip)
-    )
+    if bars:
+        marks = layer("bar", None, {"cornerRadiusEnd": 2}, **series, tooltip=tip)
+    else:
+        marks = layer("point", None, {"filled": True, "size": 64}, **series, shape=shape, tooltip=tip)
     if legend:
-        picked = {"name": "picked", "select": {"type": "point", "fields": ["variant"]}, "bind": "legend"}
-        marks = {"params": [picked], **marks}
+        chosen = {"name": "picked", "select": {"type": "point", "fields": ["variant"]}, "bind": "legend"}
+        marks = {"params": [chosen], **marks}
     layers.insert(0 if bars else len(layers), marks)
     layers += _stated(papers, x, y, ink, (min(places) + max(places)) / 2 if places else 0.0)
-    layers += _failed(failed, x, ink, {"value": 0 if names else {"expr": "height"}}, "middle" if names else "bottom")
+    foot = {"value": 0 if names else {"expr": "height"}}
+    layers += _failed(look.failed, x, ink, foot, "middle" if names else "bottom")
     spec: Spec = {"data": {"values": values}, "layer": layers}
     return turned(spec) if names else spec
+
+
+def _abscissa(shown: Sequence[Point], look: Look) -> tuple[Spec, list[float]]:
+    """Return the channel of the abscissa, and the places on one of numbers."""
+    x = channel("x", "nominal" if look.names else "quantitative", title=look.x_title)
+    if look.names:
+        order = best_first([(str(p.x), p.y) for p in shown], least=look.least_first)
+        return x | {"sort": order, "title": None, "axis": {"grid": True}}, []
+    places = [float(x) for x in (*(p.x for p in shown), *(m.x for m in (*look.papers, *look.failed)))]
+    x["scale"] = {"zero": False, "nice": False, "padding": 16, "type": "log" if look.log_x else "linear"}
+    if not look.log_x:
+        whole = all(place.is_integer() for place in places)
+        x["axis"] = {"values": _whole_ticks([int(place) for place in places]), "format": "d"} if whole else {}
+    return x, places
 
 
 _OTHER = {"x": "y", "y": "x", "x2": "y2", "y2": "x2", "xOffset": "yOffset"}
 
 
-def turned(spec: Any) -> Any:
+def turned(spec: object) -> Any:
     """Return a figure with abscissa and ordinate exchanged."""
     if isinstance(spec, list):
         return [turned(part) for part in spec]
@@ -246,24 +262,16 @@ def _failed(marks: Sequence[Mark], x: Spec, ink: Ink, foot: Spec, baseline: str)
     return [layer("text", values, look, x=x, y=foot, text={"value": "×"}, tooltip=tip)]
 
 
-def listed(
-    points: Sequence[Point],
-    titles: tuple[str, ...],
-    show: Callable[[float], str],
-    failed: Sequence[Mark] = (),
-    papers: Sequence[Mark] = (),
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return a figure as a table: its header, and a row for each mark; arguments are as for ``curves``.
-
-    ``titles`` are of abscissa, variant, device and ordinate; there is no column for devices where none has a name.
-    """
-    named = any(point.device for point in points)
+def listed(points: Sequence[Point], look: Look) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return a figure as a table: its header, and a row for each mark; devices only where one has a name."""
+    show = look.show
+    titles = ("graph" if look.names else "scale", *look.titles, look.unit or look.y_title)
     rows = [(_at(p.x), p.variant, p.device, show(p.y) + _interval(p, show)) for p in points]
-    rows += [(_at(m.x), m.tip.get("algorithm", "-"), m.tip.get("device", ""), m.text) for m in failed]
-    rows += [(_at(m.x), m.text, "", show(m.y)) for m in papers if m.y is not None]
+    rows += [(_at(m.x), m.tip.get("algorithm", "-"), m.tip.get("device", ""), m.text) for m in look.failed]
+    rows += [(_at(m.x), m.text, "", show(m.y)) for m in look.papers if m.y is not None]
     place = {x: i for i, x in enumerate(ordered(row[0] for row in rows))}
     rows.sort(key=lambda row: place[row[0]])
-    kept = [0, 1, 2, 3] if named else [0, 1, 3]
+    kept = [0, 1, 2, 3] if any(point.device for point in points) else [0, 1, 3]
     return tuple(titles[i] for i in kept), [tuple(row[i] for i in kept) for row in rows]
 
 
@@ -271,7 +279,7 @@ def _interval(point: Point, show: Callable[[float], str]) -> str:
     return f" ({show(point.low)} to {show(point.high)})" if point.low is not None and point.high is not None else ""
 
 
-def describe(points: Sequence[Point], x_title: str, y_title: str) -> str:
+def describe(points: Sequence[Point], look: Look) -> str:
     """Return the figure in words: what it shows, and of each series its ends."""
     series: dict[tuple[str, str], list[Point]] = {}
     for point in points:
@@ -281,8 +289,8 @@ def describe(points: Sequence[Point], x_title: str, y_title: str) -> str:
         first, last = members[0], members[-1]
         text = f"{variant} on {device}: {rate(first.y)} at {_at(first.x)}"
         parts.append(text + (f", {rate(last.y)} at {_at(last.x)}" if len(members) > 1 else ""))
-    return f"{y_title} over {x_title}. " + "; ".join(parts) + "."
+    return f"{look.unit or look.y_title} over {look.x_title}. " + "; ".join(parts) + "."
 
 
-def _at(x: Any) -> str:
+def _at(x: object) -> str:
     return f"{x:g}" if isinstance(x, float) else str(x)

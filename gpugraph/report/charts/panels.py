@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record
@@ -13,7 +12,7 @@ from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
 from gpugraph.report.charts.chart import HEIGHT, Chart, Ink, row_height
-from gpugraph.report.charts.curves import Mark, Point, curves, describe, listed
+from gpugraph.report.charts.curves import Look, Mark, Point, curves, describe, listed
 
 SCALE = "scale (log2 of the number of vertices)"
 
@@ -95,43 +94,22 @@ def panels(cells: Sequence[Labelled]) -> list[Panel]:
 
 
 def charts(
-    kind: str,
-    cells: Sequence[Labelled],
-    ink: Ink,
-    points_of: Callable[[Panel, Labelled], Iterable[Point]],
-    *,
-    y_title: str | Callable[[str], str],
-    caption: str,
-    show: Callable[[float], str],
-    unit: str = "",
-    titles: tuple[str, str] = ("algorithm", "device"),
-    more: Callable[[Panel, Sequence[Point]], dict[str, Any]] = lambda panel, points: {},
+    kind: str, cells: Sequence[Labelled], ink: Ink, drawn: Callable[[Panel], tuple[list[Point], Look]]
 ) -> list[Chart]:
     """Return a figure for each panel that has anything to show, in words and as a table besides.
 
-    ``kind`` begins its name in addresses; ``points_of`` gives the values of a cell, ``show`` one as text; ``unit`` is
-    the head of their column if not the ordinate's title, ``titles`` are of the legends of variant and device, and
-    ``more`` gives for a panel what else ``curves`` takes, and ``add``, a text to go on with after the caption.
+    ``kind`` begins its name in addresses; ``drawn`` gives the values of a panel and how they are drawn, all but axes.
     """
     found = []
     for panel in panels(cells):
-        points = [one for member in panel.members for one in points_of(panel, member)]
-        other = more(panel, points)
-        added = other.pop("add", "")
-        marks = [*other.get("failed", ()), *other.get("papers", ())]
-        if not points and not other.get("papers"):
-            continue
-        title = y_title if isinstance(y_title, str) else y_title(panel.problem)
-        spec = curves(
-            points, ink, x_title=panel.x_title, y_title=title, names=panel.names, bars=bool(panel.alone),
-            titles=titles, **other,
-        )  # fmt: skip
-        head = ("graph" if panel.names else "scale", *titles, unit or title)
-        header, rows = listed(points, head, show, other.get("failed", ()), other.get("papers", ()))
-        height = row_height(len({p.x for p in points} | {m.x for m in marks})) if panel.names else HEIGHT
-        words = describe(points, panel.x_title, unit or title)
-        key, text = f"{kind}-{panel.key}", f"{caption}{' ' if added else ''}{added}"
-        found.append(Chart(key, panel.title, text, words, spec, header, rows, height=height))
+        points, look = drawn(panel)
+        look = replace(look, x_title=panel.x_title, names=panel.names, bars=bool(panel.alone))
+        if points or look.papers:
+            header, rows = listed(points, look)
+            places = {p.x for p in points} | {m.x for m in (*look.failed, *look.papers)}
+            height = row_height(len(places)) if panel.names else HEIGHT
+            spec, words, key = curves(points, ink, look), describe(points, look), f"{kind}-{panel.key}"
+            found.append(Chart(key, panel.title, look.caption, words, spec, header, rows, height=height))
     return found
 
 

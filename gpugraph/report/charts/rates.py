@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from gpugraph.measure.columns import Labelled, kernel_time
 from gpugraph.measure.record import Record
@@ -13,7 +13,7 @@ from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import in_units, percent, rate
 from gpugraph.report.charts.chart import Chart, Ink, Spec, channel, layer, row_height, tooltip
-from gpugraph.report.charts.curves import Mark, Point, curves, describe, log_axis, log_domain
+from gpugraph.report.charts.curves import Look, Mark, Point, curves, describe, log_axis, log_domain
 from gpugraph.report.charts.panels import Panel, charts, failures, panels, point, problem_name, rate_title, times
 from gpugraph.report.versus import Gain, Stated, machine, stated, times_as_fast
 
@@ -21,25 +21,23 @@ from gpugraph.report.versus import Gain, Stated, machine, stated, times_as_fast
 def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return throughput over scale or graph, with failed cells and what papers state."""
 
-    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
-        row = cell.record
-        if row.mteps is not None:
-            tip = {"MTEPS": rate(row.mteps)}
-            if row.transfers and row.end_to_end is not None:
-                tip["end to end"] = f"{rate(row.end_to_end)} MTEPS"
-            low, high = row.mteps_interval
-            yield point(panel, cell, row.mteps, {**tip, **times(row)}, low=low, high=high)
-
-    def more(panel: Panel, points: Sequence[Point]) -> dict[str, Any]:
+    def drawn(panel: Panel) -> tuple[list[Point], Look]:
+        points = []
+        for cell in panel.members:
+            row = cell.record
+            if row.mteps is not None:
+                tip = {"MTEPS": rate(row.mteps)}
+                if row.transfers and row.end_to_end is not None:
+                    tip["end to end"] = f"{rate(row.end_to_end)} MTEPS"
+                low, high = row.mteps_interval
+                points.append(point(panel, cell, row.mteps, {**tip, **times(row)}, low=low, high=high))
         papers, failed = _papers(panel, _stated_rate), failures(panel)
-        add = ["× marks a cell that gave no number."] if failed else []
-        add += [_hardware(papers, panel.members)] if papers else []
-        return {"papers": papers, "failed": failed, "add": " ".join(add)}
+        caption = "Higher is better. Marks are medians, bars their 95 % confidence intervals."
+        caption += " × marks a cell that gave no number." if failed else ""
+        caption += f" {_hardware(papers, panel.members)}" if papers else ""
+        return points, Look(rate_title(panel.problem), caption=caption, unit="MTEPS", papers=papers, failed=failed)
 
-    caption = "Higher is better. Marks are medians, bars their 95 % confidence intervals."
-    return charts(
-        "throughput", cells, ink, points, y_title=rate_title, caption=caption, show=rate, unit="MTEPS", more=more
-    )
+    return charts("throughput", cells, ink, drawn)
 
 
 def stated_marks(cells: Sequence[Labelled], what: str = "mteps") -> list[Mark]:
@@ -86,25 +84,23 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: In
     """Return how much faster the best GPU algorithm is than the best of a CPU, and the speed-ups that papers state."""
     by_row = {id(group[0].gpu): group for group in found}
 
-    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
-        for one in by_row.get(id(cell.record), ()):
-            tip = {one.by: times_as_fast(one.factor), "GPU": _who(one.gpu), "CPU": _who(one.cpu)}
-            yield Point(panel.x(cell), one.factor, one.by, "", {"graph": one.gpu.graph_name, **tip})
-
-    def more(panel: Panel, points: Sequence[Point]) -> dict[str, Any]:
+    def drawn(panel: Panel) -> tuple[list[Point], Look]:
+        points = []
+        for cell in panel.members:
+            for one in by_row.get(id(cell.record), ()):
+                tip = {one.by: times_as_fast(one.factor), "GPU": _who(one.gpu), "CPU": _who(one.cpu)}
+                points.append(Point(panel.x(cell), one.factor, one.by, "", {"graph": one.gpu.graph_name, **tip}))
         papers = _papers(panel, lambda value, row: value.point.speedup)
         over = "; ".join(dict.fromkeys(mark.tip["over"] for mark in papers))
-        add = f"{_hardware(papers, panel.members)} Theirs are over {over}." if papers else ""
-        return {"papers": papers, "level": (1.0, "as fast as the CPU"), "add": add}
+        caption = (
+            "The fastest GPU algorithm over the fastest CPU algorithm on each graph, other people's programs in "
+            "the records included; above 1 the GPU wins. Each time has its own fastest two; the pointer names them."
+        )
+        caption += f" {_hardware(papers, panel.members)} Theirs are over {over}." if papers else ""
+        look = Look("times as fast as the CPU", caption=caption, show=times_as_fast, titles=("time", "device"))
+        return points, replace(look, papers=papers, level=(1.0, "as fast as the CPU"))
 
-    caption = (
-        "The fastest GPU algorithm over the fastest CPU algorithm on each graph, other people's programs in "
-        "the records included; above 1 the GPU wins. Each time has its own fastest two; the pointer names them."
-    )
-    return charts(
-        "speedup", cells, ink, points, y_title="times as fast as the CPU", caption=caption, show=times_as_fast,
-        titles=("time", "device"), more=more,
-    )  # fmt: skip
+    return charts("speedup", cells, ink, drawn)
 
 
 def _who(row: Record) -> str:
@@ -114,45 +110,47 @@ def _who(row: Record) -> str:
 def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return how near to the roof each cell comes: its least traffic at the measured copy bandwidth."""
 
-    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
-        row, traffic = cell.record, cell.record.shape.traffic
-        if row.share is not None and row.mteps is not None:
-            tip = {"share of the roof": percent(row.share)}
-            if traffic.minimum_bytes:
-                tip["least traffic"] = in_units(int(traffic.minimum_bytes))
-            if traffic.copy_bytes_per_s:
-                tip["copy bandwidth"] = f"{traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured"
-            if row.share > 0:
-                tip["at the roof"] = f"{rate(row.mteps / row.share)} MTEPS"
-            yield point(panel, cell, row.share, {**tip, **times(row)})
-
-    def more(panel: Panel, points: Sequence[Point]) -> dict[str, Any]:
+    def drawn(panel: Panel) -> tuple[list[Point], Look]:
+        points = []
+        for cell in panel.members:
+            row, traffic = cell.record, cell.record.shape.traffic
+            if row.share is not None and row.mteps is not None:
+                tip = {"share of the roof": percent(row.share)}
+                if traffic.minimum_bytes:
+                    tip["least traffic"] = in_units(int(traffic.minimum_bytes))
+                if traffic.copy_bytes_per_s:
+                    tip["copy bandwidth"] = f"{traffic.copy_bytes_per_s / 1e9:,.0f} GB/s, measured"
+                if row.share > 0:
+                    tip["at the roof"] = f"{rate(row.mteps / row.share)} MTEPS"
+                points.append(point(panel, cell, row.share, {**tip, **times(row)}))
+        caption = (
+            "How much of the measured copy bandwidth the kernel would use if it moved only the bytes that its "
+            "algorithm must move; 100 % is the roof that the memory sets."
+        )
         high = any(p.y > 0.5 for p in points)
         level = (1.0, "the roof: least traffic at copy bandwidth") if high else None
-        return {"log": False, "percent": True, "level": level}
+        title = "share of the bandwidth roof"
+        return points, Look(title, caption=caption, show=percent, log=False, percent=True, level=level)
 
-    caption = (
-        "How much of the measured copy bandwidth the kernel would use if it moved only the bytes that its "
-        "algorithm must move; 100 % is the roof that the memory sets."
-    )
-    title = "share of the bandwidth roof"
-    return charts("roof", cells, ink, points, y_title=title, caption=caption, show=percent, more=more)
+    return charts("roof", cells, ink, drawn)
 
 
 def energy(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the energy that an edge takes."""
-
-    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
-        row = cell.record
-        if row.nanojoules is not None and row.ok:
-            joules = {} if row.joules is None else {"a run": f"{row.joules:.4g} J"}
-            yield point(panel, cell, row.nanojoules, {"an edge": f"{row.nanojoules:.4g} nJ", **joules})
-
     caption = "Lower is better. The device's own meter, read over windows long enough for its counter."
-    return charts(
-        "energy", cells, ink, points, y_title="nanojoules per edge", caption=caption, show="{:.4g} nJ".format,
-        more=lambda panel, points: {"least_first": True},
-    )  # fmt: skip
+    look = Look("nanojoules per edge", caption=caption, show="{:.4g} nJ".format, least_first=True)
+
+    def drawn(panel: Panel) -> tuple[list[Point], Look]:
+        points = []
+        for cell in panel.members:
+            row = cell.record
+            if row.nanojoules is not None and row.ok:
+                joules = {} if row.joules is None else {"a run": f"{row.joules:.4g} J"}
+                tip = {"an edge": f"{row.nanojoules:.4g} nJ", **joules}
+                points.append(point(panel, cell, row.nanojoules, tip))
+        return points, look
+
+    return charts("energy", cells, ink, drawn)
 
 
 def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
@@ -233,56 +231,42 @@ def strong(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     A graph that one device has no run of begins on the ideal with the fewest ranks that it has.
     """
     caption = "The fastest verified algorithm on each number of ranks, against the fastest on one device."
-    found = []
-    for problem, series in _fastest(cells, lambda row: row.graph_name).items():
-        points = [
-            _point(n, min(runs) * _ratio(runs[min(runs)], row), key, row, runs[min(runs)])
-            for key, runs in series.items()
-            for n, row in runs.items()
-        ]
-        ideal = [Point(n, float(n), IDEAL, points[0].device) for n in sorted({int(point.x) for point in points} | {1})]
-        how = {"y_title": "times as fast as one", "log": False}
-        title = f"{problem_name(problem)}, the same graph on more ranks"
-        found.append(
-            _over_ranks(f"strong-{problem}", title, caption, points, ink, "times as fast", "graph", how, ideal)
-        )
-    return found
+    look = Look("times as fast as one", "ranks", caption, unit="times as fast", titles=("graph", "device"), log=False)
+    return _over_ranks("strong", "the same graph on more ranks", _fastest(cells, lambda row: row.graph_name), ink, look)
 
 
 def weak(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return for each problem what is left of one device's speed where graphs grow as ranks do."""
     caption = "Graphs with twice the vertices on twice the ranks: the time on the fewest over the time on so many."
-    found = []
-    for problem, series in _fastest([cell for cell in cells if cell.record.scale is not None], _share).items():
-        points = [
-            _point(n, _ratio(runs[min(runs)], row), key, row, runs[min(runs)])
-            for key, runs in series.items()
-            for n, row in runs.items()
-        ]
-        how = {"y_title": "efficiency", "log": False, "percent": True, "level": (1.0, IDEAL)}
-        title = f"{problem_name(problem)}, graphs that grow with the ranks"
-        key = f"weak-{problem}"
-        found.append(_over_ranks(key, title, caption, points, ink, "efficiency", "graph of each rank", how))
-    return found
+    titles, level = ("graph of each rank", "device"), (1.0, IDEAL)
+    look = Look("efficiency", "ranks", caption, titles=titles, log=False, percent=True, level=level)
+    fastest = _fastest([cell for cell in cells if cell.record.scale is not None], _share)
+    return _over_ranks("weak", "graphs that grow with the ranks", fastest, ink, look)
 
 
 def _over_ranks(
-    key: str,
-    title: str,
-    caption: str,
-    points: Sequence[Point],
-    ink: Ink,
-    gain: str,
-    variant: str,
-    how: dict[str, Any],
-    ideal: Sequence[Point] = (),
-) -> Chart:
-    """Return a figure over the number of ranks, and its table; ``gain`` and ``variant`` are heads of its columns."""
-    drawn = [*points, *ideal]
-    spec = curves(drawn, ink, x_title="ranks", titles=(variant, "device"), **how)
-    rows = [(p.variant, p.device, f"{p.x:g}", f"{p.y:.3g}", p.tip["kernel"], p.tip["against"]) for p in points]
-    header = (variant, "device", "ranks", gain, "kernel", "against")
-    return Chart(key, title, caption, describe(drawn, "ranks", gain), spec, header, rows)
+    kind: str, title: str, fastest: dict[str, dict[tuple[str, str], _Times]], ink: Ink, look: Look
+) -> list[Chart]:
+    """Return a figure over the number of ranks for each problem: the gain over the fewest of them."""
+    charts = []
+    for problem, series in fastest.items():
+        points = []
+        for key, runs in series.items():
+            least = min(runs)
+            base = runs[least]
+            for n, row in runs.items():
+                gain = (base.kernel_s or 0.0) / (row.kernel_s or math.inf) * (least if kind == "strong" else 1)
+                tip = {"graph": row.graph_name, "ranks": str(n), "algorithm": row.program, "kernel": kernel_time(row)}
+                points.append(Point(n, gain, *key, {**tip, "against": f"{base.graph_name}, {kernel_time(base)}"}))
+        drawn = list(points)
+        if kind == "strong":
+            drawn += [Point(n, float(n), IDEAL, points[0].device) for n in sorted({int(p.x) for p in points} | {1})]
+        rows = [(p.variant, p.device, f"{p.x:g}", f"{p.y:.3g}", p.tip["kernel"], p.tip["against"]) for p in points]
+        header = (*look.titles, "ranks", look.unit or look.y_title, "kernel", "against")
+        words, spec = describe(drawn, look), curves(drawn, ink, look)
+        name = f"{problem_name(problem)}, {title}"
+        charts.append(Chart(f"{kind}-{problem}", name, look.caption, words, spec, header, rows))
+    return charts
 
 
 def _share(row: Record) -> str:
@@ -310,12 +294,3 @@ def _fastest(cells: Sequence[Labelled], of: Callable[[Record], str]) -> dict[str
         for problem, series in found.items()
     }
     return {problem: series for problem, series in kept.items() if series}
-
-
-def _ratio(base: Record, row: Record) -> float:
-    return (base.kernel_s or 0.0) / (row.kernel_s or math.inf)
-
-
-def _point(ranks: int, y: float, key: tuple[str, str], row: Record, base: Record) -> Point:
-    tip = {"graph": row.graph_name, "ranks": str(ranks), "algorithm": row.program, "kernel": kernel_time(row)}
-    return Point(ranks, y, *key, {**tip, "against": f"{base.graph_name}, {kernel_time(base)}"})

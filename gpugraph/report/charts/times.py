@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gpugraph.measure.columns import Labelled
@@ -11,7 +11,7 @@ from gpugraph.measure.statistics import median
 from gpugraph.quantities import duration, percent
 from gpugraph.report.cells import ordered
 from gpugraph.report.charts.chart import HEIGHT, Chart, Ink, Spec, channel, layer, row_height, tooltip
-from gpugraph.report.charts.curves import SOLID, Point, best_first, turned
+from gpugraph.report.charts.curves import SOLID, Look, Point, best_first, turned
 from gpugraph.report.charts.panels import Panel, charts, panels, point
 
 MOST_PANELS = 12
@@ -39,70 +39,64 @@ NOTHING_ELSE = 0.03
 def answers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the seconds from the command to the answer, a bar for each cell; older records do not know them."""
     known = [cell for cell in cells if cell.record.answer_s is not None]
-    return _phases("answer", known, _TO_ANSWER, stack="zero")
+    return _stacked("answer", known, lambda row: _seconds(row, _TO_ANSWER), stack="zero")
 
 
 def shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the shares of the phases on the device, a small figure for each algorithm and device."""
-    return _phases("phases", cells, _ON_DEVICE)
-
-
-def _phases(
-    kind: str, cells: Sequence[Labelled], parts: Mapping[str, Sequence[str]], stack: str = "normalize"
-) -> list[Chart]:
-    charts = []
-    for panel, series, members in _by_series(cells):
-        values = []
-        for member in members:
-            phases = member.record.phases
-            phases = {name: s for name, s in phases.items() if name not in member.record.once}
-            seconds = {part: sum(phases.get(name, 0.0) for name in names) for part, names in parts.items()}
-            total = sum(seconds.values())
-            values += [_part(panel, member, part, s, total, i) for i, (part, s) in enumerate(seconds.items()) if s]
-        if values and (stack == "zero" or _several(values)):
-            charts.append(_small(kind, panel, series, values, _stack(panel, values, stack)))
-    return charts
-
-
-def _several(values: Sequence[Spec]) -> bool:
-    """Tell whether there is more to see than one part that is all of every bar."""
-    most = {value["part"]: value["of"] for value in sorted(values, key=lambda value: value["of"])}
-    seen = [share for share in most.values() if share >= NOTHING_ELSE]
-    return len(seen) > 1
+    return _stacked("phases", cells, lambda row: _seconds(row, _ON_DEVICE))
 
 
 def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the shares of the phases inside the kernel, a small figure for each algorithm and device."""
+    return _stacked("inside", cells, lambda row: row.inner)
+
+
+def _seconds(row: Record, parts: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    phases = {name: s for name, s in row.phases.items() if name not in row.once}
+    return {part: sum(phases.get(name, 0.0) for name in names) for part, names in parts.items()}
+
+
+def _stacked(
+    kind: str, cells: Sequence[Labelled], parts_of: Callable[[Record], Mapping[str, float]], stack: str = "normalize"
+) -> list[Chart]:
+    """Return a figure of bars for each algorithm and device, made up of parts; none where one part is all there is."""
     charts = []
     for panel, series, members in _by_series(cells):
-        order = list(dict.fromkeys(name for m in members for name in m.record.inner))
+        parts = [parts_of(member.record) for member in members]
+        order = list(dict.fromkeys(name for one in parts for name in one))
         values = [
-            _part(panel, m, name, m.record.inner[name], sum(m.record.inner.values()), order.index(name))
-            for m in members
-            for name in m.record.inner
+            {**_part(panel, member, name, seconds, sum(one.values())), "order": order.index(name)}
+            for member, one in zip(members, parts, strict=True)
+            for name, seconds in one.items()
+            if seconds or kind == "inside"
         ]
-        if _several(values):
-            charts.append(_small("inside", panel, series, values, _stack(panel, values)))
+        most = {value["part"]: value["of"] for value in sorted(values, key=lambda value: value["of"])}
+        several = sum(share >= NOTHING_ELSE for share in most.values()) > 1
+        if values and (stack == "zero" or several):
+            charts.append(_small(kind, panel, series, values, _stack(panel, values, stack)))
     return charts
 
 
 def transfers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """Return the time of the kernel and of the transfers, where there are transfers."""
     alone = len({cell.device for cell in cells if cell.record.device_kind not in ("cpu", "emulated")}) == 1
-
-    def points(panel: Panel, cell: Labelled) -> Iterator[Point]:
-        row = cell.record
-        if row.device_kind in ("cpu", "emulated") or row.kernel_s is None or not row.transfer_s:
-            return
-        for kind, seconds in (("kernel", row.kernel_s), ("transfer", row.transfer_s)):
-            one = point(panel, cell, seconds * 1e3, {kind: duration(seconds), "device": row.device})
-            yield replace(one, variant=cell.variant if alone else cell.series, device=kind)
-
     caption = "Lower is better. The transfer is transfer + d2h: the graph to the device, the result back."
-    return charts(
-        "transfer", cells, ink, points, y_title="milliseconds", caption=caption, unit="takes",
-        show=lambda ms: duration(ms / 1e3), titles=("algorithm" if alone else "algorithm, device", "time of"),
-    )  # fmt: skip
+    titles = ("algorithm" if alone else "algorithm, device", "time of")
+    show = lambda ms: duration(ms / 1e3)  # noqa: E731
+    look = Look("milliseconds", caption=caption, show=show, unit="takes", titles=titles)
+
+    def drawn(panel: Panel) -> tuple[list[Point], Look]:
+        points = []
+        for cell in panel.members:
+            row = cell.record
+            if row.device_kind not in ("cpu", "emulated") and row.kernel_s is not None and row.transfer_s:
+                for kind, seconds in (("kernel", row.kernel_s), ("transfer", row.transfer_s)):
+                    one = point(panel, cell, seconds * 1e3, {kind: duration(seconds), "device": row.device})
+                    points.append(replace(one, variant=cell.variant if alone else cell.series, device=kind))
+        return points, look
+
+    return charts("transfer", cells, ink, drawn)
 
 
 def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelled]]]:
@@ -118,18 +112,11 @@ def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelle
     return [found[i] for i in sorted(kept)]
 
 
-def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float, order: int) -> Spec:
-    x = panel.x(cell)
-    return {
-        "x": x if isinstance(x, str) else f"{x:g}" if float(x).is_integer() else f"{x:.1f}",
-        "part": name,
-        "y": seconds,
-        "order": order,
-        "graph": cell.record.graph_name,
-        "time": duration(seconds),
-        "of": seconds / total if total else 0.0,
-        "share": percent(seconds / total if total else 0.0),
-    }
+def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float) -> Spec:
+    x, of = panel.x(cell), seconds / total if total else 0.0
+    shown = x if isinstance(x, str) else f"{x:g}" if float(x).is_integer() else f"{x:.1f}"
+    named = {"graph": cell.record.graph_name, "time": duration(seconds), "share": percent(of)}
+    return {"x": shown, "part": name, "y": seconds, "of": of, **named}
 
 
 def _stack(panel: Panel, values: list[Spec], stack: str = "normalize") -> Spec:
