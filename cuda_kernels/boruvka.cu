@@ -278,7 +278,7 @@ extern "C" __global__ void boruvka_break_ties(int32 round, const uint32* __restr
     }
 }
 
-// The segment that holds a tree's lightest edge tells the tree where it leads.  An edge leaves a tree by one arc only,
+// The segment that holds a tree's lightest edge gives the tree its link.  An edge leaves a tree by one arc only,
 // so exactly one thread writes.
 // Launch: any grid.  Writes link, edge.
 extern "C" __global__ void boruvka_link_trees(int32 round, const uint32* __restrict__ segments,

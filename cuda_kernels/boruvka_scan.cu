@@ -29,7 +29,7 @@ constexpr int32 DROPPED = -1;
 
 // ------------------------------------------------------------------ helpers
 
-// Add one for every lane to counts[tree], with one atomic for the lanes of one tree; arcs of a tree stand together, so
+// Add one for every lane to counts[tree], with one atomic for the lanes of one tree; arcs of a tree are adjacent, so
 // mostly that is one for the whole warp.  Returns the lane's place.  All 32 lanes must call; DROPPED takes no part.
 __device__ __forceinline__ count_t add_one(count_t* counts, int32 tree) {
     const unsigned same = __match_any_sync(FULL_MASK, tree);
@@ -110,7 +110,7 @@ extern "C" __global__ void boruvka_scan_count_arcs(index_t arcs, const int32* __
     }
 }
 
-// Mark where the segments begin, and tell the host what is left.
+// Mark where the segments begin, and report to the host what is left.
 // Launch: any grid; `head` is all 0, `ends` the exclusive scan of `counts`.  Writes head, left.
 extern "C" __global__ void boruvka_scan_mark_heads(int32 round, const uint32* __restrict__ trees,
                                                    const count_t* __restrict__ counts,

@@ -153,7 +153,7 @@ extern "C" __global__ void streamed_settle_chunk(index_t first, index_t count, i
     });
 }
 
-// The same chunk again: the edge that a tree has chosen so far tells it where it leads.  A later chunk that lowers the
+// The same chunk again: the edge that a tree has chosen so far gives it its link.  A later chunk that lowers the
 // choice overwrites it.  Numbers are unique, so exactly one thread writes.
 // Launch: any grid of whole warps.  Writes link.
 extern "C" __global__ void streamed_link_chunk(index_t first, index_t count, index_t numbers, int32 vertices,
@@ -183,7 +183,7 @@ extern "C" __global__ void streamed_deal_list(int32 blocks, uint32 share, const 
 }
 
 // Find-min on the list: every edge offers itself to both trees.
-// Launch: the blocks the list was dealt to.  Lowers best_key, best_id.
+// Launch: the blocks that share the list.  Lowers best_key, best_id.
 extern "C" __global__ void streamed_offer_list(uint32 share, const uint32* __restrict__ kept,
                                                const uint64* __restrict__ ends, const uint64* __restrict__ key,
                                                uint64* best_key, uint64* best_id) {
@@ -195,7 +195,7 @@ extern "C" __global__ void streamed_offer_list(uint32 share, const uint32* __res
 }
 
 // Find-min on the list, wide keys only: the least number among the edges of least weight.
-// Launch: the blocks the list was dealt to.  Lowers best_id.
+// Launch: the blocks that share the list.  Lowers best_id.
 extern "C" __global__ void streamed_settle_list(uint32 share, const uint32* __restrict__ kept,
                                                 const uint64* __restrict__ ends, const uint64* __restrict__ key,
                                                 const uint64* __restrict__ id, const uint64* __restrict__ best_key,
@@ -208,8 +208,8 @@ extern "C" __global__ void streamed_settle_list(uint32 share, const uint32* __re
     }
 }
 
-// Find-min on the list: the edge that a tree has chosen tells it where it leads.
-// Launch: the blocks the list was dealt to.  Writes link.
+// Find-min on the list: the edge that a tree has chosen gives it its link.
+// Launch: the blocks that share the list.  Writes link.
 extern "C" __global__ void streamed_link_list(uint32 share, const uint32* __restrict__ kept,
                                               const uint64* __restrict__ ends, const uint64* __restrict__ key,
                                               const uint64* __restrict__ id, const uint64* __restrict__ best_key,
@@ -271,7 +271,7 @@ extern "C" __global__ void streamed_number_trees(int32 round, uint32* trees, con
 
 // Renumber: the edges of the list learn the numbers of their trees; those inside a tree are dropped, and each block
 // closes up its share.  Round 0 holds labels, which a tree without an outgoing edge may have only if no edge has it.
-// Launch: the blocks the list was dealt to, of BLOCK threads.  Writes ends, key, id, kept; raises control[LEFT].
+// Launch: the blocks that share the list, of BLOCK threads.  Writes ends, key, id, kept; raises control[LEFT].
 extern "C" __global__ void streamed_rename_list(uint32 share, uint32* kept, uint64* ends, uint64* key, uint64* id,
                                                 const int32* __restrict__ link, const uint64* __restrict__ best_key,
                                                 uint32* control) {

@@ -133,7 +133,7 @@ extern "C" __global__ void build_rows(int64 count, const uint64* __restrict__ ke
 // A word that compares as the weight behind it does, among words of one width (canonical.py: weight_key), and back.
 template <typename Word>
 __device__ __forceinline__ Word weight_order(Word word, Word sign, int32 real) {
-    if (real && word == sign) return sign;  // -0.0 comes to stand where +0.0 does
+    if (real && word == sign) return sign;  // -0.0 is sorted as +0.0 is
     if (real && (word & sign)) return ~word;
     return word ^ sign;
 }

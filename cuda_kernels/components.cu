@@ -138,7 +138,7 @@ __device__ __forceinline__ int32 join(int32* parent, int32 a, int32 b, int32 gia
 
 // Let v point to its root, and change no other vertex: who halves the paths of others may undo what they have found.
 // Nothing may be joined meanwhile.  Returns the root.
-__device__ __forceinline__ int32 hang_on_root(int32* parent, int32 v) {
+__device__ __forceinline__ int32 point_to_root(int32* parent, int32 v) {
     int32 above = parent_seen(parent, v);
     if (above < 0) return v;
     for (;;) {
@@ -378,7 +378,7 @@ components_hook(int32 skips, int32 vertices, const index_t* __restrict__ offsets
     // In the order of their numbers: those before are through by the time that others come to them.
     for (uint32 v = blockIdx.x * BLOCK + threadIdx.x; v < n; v += gridDim.x * BLOCK) {
         const int32 above = parent_seen(parent, static_cast<int32>(v));
-        if (above >= 0 && above < static_cast<int32>(v / span * span)) hang_on_root(parent, static_cast<int32>(v));
+        if (above >= 0 && above < static_cast<int32>(v / span * span)) point_to_root(parent, static_cast<int32>(v));
     }
     barrier();
 
@@ -464,15 +464,15 @@ components_hook(int32 skips, int32 vertices, const index_t* __restrict__ offsets
     if (hub_count != 0) barrier();
 
     enter(LABEL);
-    int32 told = -1;  // the root that this lane, or one before it, has lowered
+    int32 lowered = -1;  // the root that this lane, or one before it, has lowered
     for (int64 first = grid_thread() - lane_id(); first < vertices; first += grid_threads()) {
         const int64 v = first + lane_id();
-        const int32 root = v < vertices ? hang_on_root(parent, static_cast<int32>(v)) : -1;
+        const int32 root = v < vertices ? point_to_root(parent, static_cast<int32>(v)) : -1;
         // Of neighbouring lanes with one root the first has the smallest vertex, and of a lane's vertices the first.
         const int32 before = __shfl_up_sync(FULL_MASK, root, 1);
-        const bool news = root > v && root != told && (lane_id() == 0 || before != root);
+        const bool news = root > v && root != lowered && (lane_id() == 0 || before != root);
         if (news) raise_to(&parent[root], ~static_cast<int32>(v));
-        told = root;
+        lowered = root;
     }
     barrier();
     for (int64 v = grid_thread(); v < vertices; v += grid_threads()) {

@@ -4,11 +4,11 @@ threshold that moves up.  What is special:
 
     no parameter      the width of a bucket follows what the last one saw: wider while the GPU is idle and distances
                       settle at once, narrower when they are lowered again and again; where many vertices wait, a
-                      histogram of their distances says how far the threshold goes
-    local steps       a small frontier is dealt out to the blocks, and each follows what it finds for many steps in a
+                      histogram of their distances sets how far the threshold goes
+    local steps       a small frontier is divided among the blocks, and each follows what it finds for many steps in a
                       queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
                       has found more than it can relax at once, such as a clique, relaxes the nearest first, long
-                      rows by two a warp, and calls for a new deal if it is much more
+                      rows by two a warp, and requests a redistribution if it is much more
     early thresholds  when most blocks have nothing near left, or a large round has left little, the threshold moves,
                       and nobody waits for the longest chain of a bucket; what is left is relaxed with what is near by
                       the new threshold
@@ -16,7 +16,7 @@ threshold that moves up.  What is special:
                       each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
                       for some steps, so that a hop waits for the memory once and for no barrier
     no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold is known
-                      before the list is read, and costs no barrier: who is due is dealt out with the next round.  When
+                      before the list is read, and costs no barrier: those due join the next round.  When
                       it overflows, distances are read instead, a part of them to choose the threshold and all to see
                       who is below it: what is reached, and not below it, is pending
     a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
@@ -32,7 +32,7 @@ threshold that moves up.  What is special:
     an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
                       goes beyond them; the goal's is the least known so far
 
-The phases stand in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
+The phases are in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
 (the same with packed rows), buckets (the next threshold, the horizon), search (how they follow each other); where
 lowered vertices go is in outbox, what all share in base.
 
@@ -46,7 +46,7 @@ lowered vertices go is in outbox, what all share in base.
     control, wide_control                           counters (enum Control, enum WideControl), all 0 before the launch
     next (next_words)                               another set of these three, which the launch behind this one uses
     timeline (PHASES)                               nanoseconds spent in each phase (enum Phase)
-    reply_word (1)                                  tells the host what it waits for
+    reply_word (1)                                  reports to the host what it waits for
 
 Invariants.  A distance only falls, and each time it does its vertex is entered into a queue or the list, or stays
 pending; an entry whose distance has fallen since is skipped.  When the near queue is empty every vertex below the
@@ -71,10 +71,10 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 #include "delta_stepping/search.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
-// all 0, and so are the `next_words` words at `next` afterwards.  `symmetric` tells that both arcs of every edge are
+// all 0, and so are the `next_words` words at `next` afterwards.  `symmetric`: both arcs of every edge are
 // there; `group_shift` is the binary logarithm of the lanes that share a row in local steps, half of a warp where few
 // arcs lead to rows that need a whole one.  Local steps relax up to `local_limit` entries, at times LOCAL_LIMIT_FACTOR
-// times as many; `packs` tells that there are packed_rows.  Only distances below `limit` are asked for, and none beyond
+// times as many; `packs`: there are packed_rows.  Only distances below `limit` are asked for, and none beyond
 // that of `goal`, -1 for none.  Writes distance, of which what was not asked for may be too large; replies whether a
 // wider word is needed, as the launch of that `number`.  The host may set control[STOP] while it runs: then it ends a
 // round or two later, without a reply, and what it has written means nothing.

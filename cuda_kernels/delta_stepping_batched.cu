@@ -11,7 +11,7 @@ and Ford's algorithm.  It relaxes an arc several times, but for all searches at 
                     one tile alone: no atomics, no queue
     changed bits    only tails whose line fell in the sweep before are gathered, or fell earlier in this one and will be
                     once more; where nearly all have, nobody looks
-    lists           where few have, each tells the heads of its out-arcs, and only these are looked at in the next sweep
+    lists           where few have, each marks the heads of its out-arcs, and only these are looked at in the next sweep
     pieces          of a row longer than PIECE several tiles take one each; they lower its line by atomics
     long paths      without thresholds a distance falls once for every better path that comes later.  Where lines fall
                     more often than a line has distances, nothing is gained, and the host makes the searches one by one
@@ -64,8 +64,8 @@ constexpr int IN_FLIGHT = 2;      // lines that a thread has under way: more wou
 constexpr int CLASSES = 16;       // rows of as many eights of arcs are looked at side by side
 constexpr int PIECE = TILE * CLASSES;  // arcs; longer rows are cut
 constexpr int FEW = 8;            // lists pay where fewer than one arc of so many leaves what fell,
-constexpr int LONG_ROW = 4096;    // and no row that tells its heads is longer
-constexpr float64 NEARLY_ALL = 0.875;  // of the arcs leave what fell: then bits tell nothing
+constexpr int LONG_ROW = 4096;    // and no row that marks its heads is longer
+constexpr float64 NEARLY_ALL = 0.875;  // of the arcs leave what fell: then bits exclude nothing
 
 enum Phase { LIST, SWEEP, PHASES };
 

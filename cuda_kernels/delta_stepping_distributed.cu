@@ -23,7 +23,7 @@ graph what lies within is relaxed once more (reenter).
     best (n,) distance_t                             of each entry that pulls the best offer
     hubs (arcs / HUB_ROW + 1)                        rows put aside, by entry; see relax.cuh
     control (CONTROL_WORDS,) uint32                  OVERFLOW, and NEAR: entries collected
-    table (P, TOLD) uint64                           what each rank reports of pending vertices; see enum Told
+    table (P, REPORT_WORDS) uint64                   what each rank reports of pending vertices; see enum Report
 
 Kernel rules of rounds: every wait on another block is grid_barrier(), every wait on another device is meet(), which the
 first block does between two barriers; all ranks come to the same ones, for they decide alike on the same table.
@@ -39,10 +39,10 @@ long arcs); Dong, Gu, Sun & Zhang 2021, Efficient stepping algorithms and implem
 constexpr int ENTRY_WORDS = DISTANCE_BITS / 32;
 constexpr int TILE = 1024;  // arcs that a warp turns at a time
 
-// What a rank tells of its pending vertices: the complement of the least distance, whether a sum did not fit, and how
+// What a rank reports of its pending vertices: the complement of the least distance, whether a sum did not fit, and how
 // many there are by bin of their distance beyond `base`.
-enum Told { LEAST_PENDING, OVERFLOWED, BY_BIN };
-constexpr int TOLD = BY_BIN + BINS;
+enum Report { LEAST_PENDING, OVERFLOWED, BY_BIN };
+constexpr int REPORT_WORDS = BY_BIN + BINS;
 
 // ------------------------------------------------------------------ entries
 
@@ -150,8 +150,8 @@ __device__ __forceinline__ void survey_pending(int32 rows, const distance_t* dis
     survey.add_to(&table[BY_BIN], &table[LEAST_PENDING]);
 }
 
-// Launch: any.  Writes: table (TOLD,), this rank's, 0 at first, by atomics; and 0 for what the round that follows
-// counts.
+// Launch: any.  Writes: table (REPORT_WORDS,), this rank's, 0 at first, by atomics; and 0 for what the round that
+// follows counts.
 extern "C" __global__ void delta_stepping_distributed_survey(int32 rows, const distance_t* __restrict__ distance,
                                                              const uint32* __restrict__ pending, distance_t base,
                                                              float64 units, uint32* control, uint64* hub_pieces,
@@ -338,11 +338,11 @@ delta_stepping_distributed_relax_hubs(const uint64* __restrict__ entries, int32 
 // ------------------------------------------------------------------ all rounds in one launch
 
 // Where every GPU can write into the memory of all others, a round needs no host: a rank has a block of memory that is
-// mapped by all, what it tells and the vertices that it sends go straight into those of the others, and a word in each
-// says how far.
+// mapped by all, its reports and the vertices that it sends go straight into those of the others, and a word in each
+// counts them.
 //
-//     block   FLAGS words: how often each rank has said that what it wrote is there
-//             two tables (P, TOLD), as above, which take turns: who is late may read the last one still
+//     block   FLAGS words: how often each rank has signalled that what it wrote is there
+//             two tables (P, REPORT_WORDS), as above, which take turns: who is late may read the last one still
 //             entries (ENTRY_WORDS * n,), as above
 constexpr int FLAGS = 32;  // and so many ranks at most
 
@@ -373,13 +373,15 @@ struct Ranks {
         return rank == own ? block : reinterpret_cast<uint64*>(blocks[rank]);
     }
     __device__ __forceinline__ uint64* table_in(uint64* block, uint64 epoch) const {
-        return block + FLAGS + epoch % 2 * count * TOLD;
+        return block + FLAGS + epoch % 2 * count * REPORT_WORDS;
     }
-    __device__ __forceinline__ uint64* entries_in(uint64* block) const { return block + FLAGS + 2 * count * TOLD; }
+    __device__ __forceinline__ uint64* entries_in(uint64* block) const {
+        return block + FLAGS + 2 * count * REPORT_WORDS;
+    }
 };
 
-// Say, in the memory of another GPU, that all is there that was written before.
-__device__ __forceinline__ void say(uint64* flag, uint64 epoch) {
+// Signal, in the memory of another GPU, that all is there that was written before.
+__device__ __forceinline__ void signal(uint64* flag, uint64 epoch) {
 #ifdef __CUDA_ARCH__
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(epoch) : "memory");
 #else
@@ -388,8 +390,8 @@ __device__ __forceinline__ void say(uint64* flag, uint64 epoch) {
 #endif
 }
 
-// What another GPU has said; what it wrote before is seen by whoever reads this first.
-__device__ __forceinline__ uint64 heard(const uint64* flag) {
+// What another GPU has signalled; what it wrote before is seen by whoever reads this first.
+__device__ __forceinline__ uint64 signalled(const uint64* flag) {
 #ifdef __CUDA_ARCH__
     uint64 epoch;
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(epoch) : "l"(flag) : "memory");
@@ -407,8 +409,8 @@ __device__ __forceinline__ void meet(const Ranks& ranks, uint64* plan) {
     __syncthreads();
     const int32 other = static_cast<int32>(threadIdx.x);
     if (other < ranks.count && other != ranks.own) {
-        say(&ranks.block_of(other)[ranks.own], epoch);
-        spin_until(heard(&ranks.block[other]) >= epoch);
+        signal(&ranks.block_of(other)[ranks.own], epoch);
+        spin_until(signalled(&ranks.block[other]) >= epoch);
     }
     if (threadIdx.x == 0) plan[EPOCH] = epoch;
     __syncthreads();
@@ -423,16 +425,16 @@ __device__ __forceinline__ uint32 bins_to_width(distance_t base, distance_t near
     return static_cast<uint32>(scaled < most ? bin : BINS);
 }
 
-// Tell all ranks what is pending here, hear what is there, and settle, as all do alike, what the round takes.
+// Report to all ranks what is pending here, read what they report, and decide, as all do alike, what the round takes.
 // The first block alone calls, all its threads, between two barriers of the grid.
 __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 width, float64 units, uint64* own_table,
                                    uint32* control, uint64* hub_pieces, uint64* plan) {
     __shared__ uint32 histogram[BINS], sums[WARPS], counts[FLAGS];
     const uint64 epoch = current(&plan[EPOCH]);
-    for (int word = threadIdx.x; word < TOLD; word += blockDim.x) {
-        const uint64 told = word == OVERFLOWED ? control[OVERFLOW] : current(&own_table[word]);
+    for (int word = threadIdx.x; word < REPORT_WORDS; word += blockDim.x) {
+        const uint64 value = word == OVERFLOWED ? control[OVERFLOW] : current(&own_table[word]);
         for (int32 rank = 0; rank < ranks.count; ++rank) {
-            ranks.table_in(ranks.block_of(rank), epoch)[ranks.own * TOLD + word] = told;
+            ranks.table_in(ranks.block_of(rank), epoch)[ranks.own * REPORT_WORDS + word] = value;
         }
         own_table[word] = 0;
     }
@@ -443,7 +445,7 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
     if (bin < BINS) {
         uint32 waiting = 0;
         for (int32 rank = 0; rank < ranks.count; ++rank) {
-            waiting += static_cast<uint32>(current(&table[rank * TOLD + BY_BIN + bin]));
+            waiting += static_cast<uint32>(current(&table[rank * REPORT_WORDS + BY_BIN + bin]));
         }
         histogram[bin] = waiting;
     }
@@ -455,9 +457,9 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
     if (wanted > total) wanted = total;
     uint64 least = 0, over = 0;
     for (int32 rank = 0; rank < ranks.count; ++rank) {
-        const uint64 told = current(&table[rank * TOLD + LEAST_PENDING]);
-        if (told > least) least = told;
-        over |= current(&table[rank * TOLD + OVERFLOWED]);
+        const uint64 complement = current(&table[rank * REPORT_WORDS + LEAST_PENDING]);
+        if (complement > least) least = complement;
+        over |= current(&table[rank * REPORT_WORDS + OVERFLOWED]);
     }
     const distance_t nearest = static_cast<distance_t>(~least), base = static_cast<distance_t>(plan[BASE]);
     uint32 below = static_cast<uint32>(bin_of_rank(histogram, wanted)) + 1;
@@ -467,7 +469,7 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
     }
     for (int32 rank = 0; rank < ranks.count; ++rank) {
         uint32 mine = 0;
-        if (bin < BINS && bin < below) mine = static_cast<uint32>(current(&table[rank * TOLD + BY_BIN + bin]));
+        if (bin < BINS && bin < below) mine = static_cast<uint32>(current(&table[rank * REPORT_WORDS + BY_BIN + bin]));
         mine = warp_scan(mine);
         if (lane_id() == WARP - 1 && mine != 0) atomicAdd(&counts[rank], mine);
     }
@@ -495,43 +497,49 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
     }
 }
 
-// Launch: cooperative, BLOCK threads; control[ARRIVALS] and plan[ENDED] are 0.  Writes: distance and pending by
-// atomics, plan, hubs; own_table (TOLD,), 0 at first and afterwards; the blocks of all ranks.
-extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping_distributed_rounds(int32 count, int32 rank, uint64* block, const uint64* __restrict__ blocks, int32 rows,
-                                  int32 first, uint32 share, float64 width, float64 units, int32 whole,
-                                  const int64* __restrict__ offsets, const uint32* __restrict__ light,
-                                  const int32* __restrict__ heads, const weight_t* __restrict__ weights, int64 arcs,
-                                  distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
-                                  int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
-                                  uint64 hub_room, uint64* own_table, uint64* plan) {
-    uint32 barriers = 0;
-    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &barriers); };
-    uint64 since = device_nanoseconds();
-    const auto spent_on = [&](Step step) {
+// The arguments of the kernel of all rounds, and the steps of a round.  All threads must call all functions but
+// spent_on().
+struct Rounds {
+    const Ranks& ranks;
+    int32 rows, first;
+    uint32 share;           // pending vertices that a round takes at least
+    float64 width;          // and it takes all that are less than this beyond the nearest
+    float64 units;          // of float distances; see bin_beyond()
+    const Turned& turned;
+    const Hubs& hubs;
+    Lower& lower;
+    uint64* entries;        // of all ranks, in this one's block
+    uint64* own_table;
+    uint64* plan;
+    uint32 barriers;        // passed
+    uint64 since;           // when the last step ended
+
+    __device__ __forceinline__ void barrier() { grid_barrier(&lower.control[ARRIVALS], &barriers); }
+
+    // The time since the last call was spent in `step`.
+    __device__ __forceinline__ void spent_on(Step step) {
         if (grid_thread() != 0) return;
         const uint64 now = device_nanoseconds();
         plan[SPENT + step] += now - since;
         since = now;
-    };
-    const Ranks ranks = {count, rank, block, blocks};
-    uint64* const entries = ranks.entries_in(block);
-    Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, horizon};
-    const Turned turned = {offsets, light, whole != 0};
-    const Hubs hubs = {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room};
-    for (;;) {
-        const distance_t base = static_cast<distance_t>(current(&plan[BASE]));
-        survey_pending(rows, distance, pending, base, units, own_table);
+    }
+
+    // Survey what is pending beyond `base`, and agree with all ranks on what the round takes.  False if there is none.
+    __device__ __forceinline__ bool plan_round(distance_t base) {
+        survey_pending(rows, lower.distance, lower.pending, base, units, own_table);
         barrier();
         spent_on(SURVEY);
-        if (blockIdx.x == 0) agree(ranks, share, width, units, own_table, control, hub_pieces, plan);
+        if (blockIdx.x == 0) agree(ranks, share, width, units, own_table, lower.control, hubs.pieces, plan);
         barrier();
         spent_on(AGREE);
-        if (current(&plan[ENDED]) != 0) return;
+        return current(&plan[ENDED]) == 0;
+    }
 
+    // Write the own entries of the round into the lists of all ranks, and wait until theirs are here.
+    __device__ __forceinline__ void exchange_entries(distance_t base) {
         const uint64 begin = current(&plan[BEGIN]);
         const int32 below = static_cast<int32>(current(&plan[BELOW]));
-        collect_pending(rows, distance, pending, base, units, below, &control[NEAR],
+        collect_pending(rows, lower.distance, lower.pending, base, units, below, &lower.control[NEAR],
                         [&](uint32 slot, int32 v, distance_t length) {
                             for (int32 other = 0; other < ranks.count; ++other) {
                                 uint64* list = ranks.entries_in(ranks.block_of(other));
@@ -544,14 +552,42 @@ delta_stepping_distributed_rounds(int32 count, int32 rank, uint64* block, const 
         if (blockIdx.x == 0) meet(ranks, plan);
         barrier();
         spent_on(EXCHANGE);
+    }
 
+    // Relax the own arcs out of all entries.
+    __device__ __forceinline__ void relax() {
         relax_entries(lower, turned, entries, static_cast<uint32>(current(&plan[COUNT])), hubs);
         barrier();
-        if (current(hub_pieces) != 0) {
+        if (current(hubs.pieces) != 0) {
             relax_pieces(lower, turned, entries, hubs);
             barrier();
         }
         spent_on(RELAX);
+    }
+};
+
+// Launch: cooperative, BLOCK threads; control[ARRIVALS] and plan[ENDED] are 0.  Writes: distance and pending by
+// atomics, plan, hubs; own_table (REPORT_WORDS,), 0 at first and afterwards; the blocks of all ranks.
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+delta_stepping_distributed_rounds(int32 count, int32 rank, uint64* block, const uint64* __restrict__ blocks, int32 rows,
+                                  int32 first, uint32 share, float64 width, float64 units, int32 whole,
+                                  const int64* __restrict__ offsets, const uint32* __restrict__ light,
+                                  const int32* __restrict__ heads, const weight_t* __restrict__ weights, int64 arcs,
+                                  distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
+                                  int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
+                                  uint64 hub_room, uint64* own_table, uint64* plan) {
+    const uint64 since = device_nanoseconds();
+    const Ranks ranks = {count, rank, block, blocks};
+    Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, horizon};
+    const Turned turned = {offsets, light, whole != 0};
+    const Hubs hubs = {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room};
+    Rounds rounds = {ranks, rows, first, share, width, units, turned, hubs, lower, ranks.entries_in(block), own_table,
+                     plan, 0, since};
+    while (true) {
+        const distance_t base = static_cast<distance_t>(current(&plan[BASE]));
+        if (!rounds.plan_round(base)) return;
+        rounds.exchange_entries(base);
+        rounds.relax();
     }
 }
 

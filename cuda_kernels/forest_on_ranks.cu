@@ -1,6 +1,6 @@
 /*
 Filter-Boruvka over ranks: the phases of filter_boruvka.cu, of which those that read arcs are divided; what the ranks
-tell each other lies between the launches.
+exchange lies between the launches.
 
     1  row minimum      every vertex picks its lightest arc: its row lies on one rank as a whole, so the pick is right
     2  hook             the ranks give each other their picks, and each finds the roots among its vertices; these they

@@ -1,8 +1,8 @@
 /*
 Random and structured graphs, made on the device: the edges of a family as sorting keys, and the weights of the arcs
-once they stand in rows.
+once they lie in rows.
 
-Each family is one function from a number to an edge.  Numbers are dealt to threads, nobody waits for anybody, and what
+Each family is one function from a number to an edge.  A thread takes some numbers, nobody waits for anybody, and what
 comes out does not depend on who drew it: the draws are hashes of (seed, number) (counter_random.cuh).  build.cu sorts
 the keys and makes the rows; repeats merge there, which no weight minds, since weights are a hash of the edge too:
 
@@ -11,7 +11,7 @@ the keys and makes the rows; repeats merge there, which no weight minds, since w
     LO + (HI - LO) * ((h >> 11) * 2^-53)           reals, each operation rounded to float64, then converted
     HI where h >> 63 is 1, else LO                 one of the two, converted by way of float64
 
-The families' formulas, and where they are from, stand in gpugraph/graph/generators/, a file for each kind; the host
+The families' formulas, and where they are from, are in gpugraph/graph/generators/, a file for each kind; the host
 makes the same graphs there.
 
     begin, out, mode, mirrored, head_bits, first, last, counters      where edges go: arc_keys.cuh

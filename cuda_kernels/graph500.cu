@@ -22,7 +22,7 @@ the validation.  The search itself is delta_stepping.cu.
     found              words of 64 bits, see the two enums
 
 In launch order: generate; survey, count, count_classes, rank, tile_sums, running_sums, rename, place, list_pieces;
-first_hub, push, tight, list_open, hang, unrank; check_vertices, climb, check_tuples, check_confirmed.
+first_hub, push, tight, list_open, attach, unrank; check_vertices, climb, check_tuples, check_confirmed.
 
 Parents are found by pulling.  An arc v -> u of weight w is tight for v if d(u) + w = d(v).  Let D be the distance of
 the nearest vertex with many arcs.  Few vertices are nearer than D; these push along all of their arcs.  From the others
@@ -429,7 +429,7 @@ __device__ __forceinline__ void look_through(const Row& row, index_t first, inde
 
 // Give every vertex a parent that is nearer to the root, but no nearer than the nearest hub, and joined to it by a
 // tight arc, if there is one.
-// Launch: any grid of BLOCK threads.  A warp takes pieces of hubs, and then 32 vertices at a time, whose arcs it deals
+// Launch: any grid of BLOCK threads.  A warp takes pieces of hubs, and then 32 vertices at a time, whose arcs it shares
 // out to its lanes.  Writes parent: every writer is right.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 graph500_tight(int32 vertices, index_t arcs, int64 pieces, const int32* __restrict__ piece_vertex,
@@ -489,28 +489,28 @@ extern "C" __global__ void graph500_list_open(int32 vertices, const float32* __r
 // Give listed vertices an equally far parent.  Who has one got it before whoever reads it here, and so
 // on back to a nearer vertex: there is no cycle.
 // Launch: any grid of whole warps; a warp takes a vertex.  Writes parent, and adds to *left those that found nothing.
-extern "C" __global__ void graph500_hang(int64 count, const int32* __restrict__ list,
-                                         const index_t* __restrict__ offsets, const int32* __restrict__ targets,
-                                         const weight_t* __restrict__ weights, const float32* __restrict__ distance,
-                                         int32* parent, uint32* left) {
+extern "C" __global__ void graph500_attach(int64 count, const int32* __restrict__ list,
+                                           const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+                                           const weight_t* __restrict__ weights, const float32* __restrict__ distance,
+                                           int32* parent, uint32* left) {
     volatile int32* const seen = parent;
     for (int64 i = grid_thread() / WARP; i < count; i += grid_threads() / WARP) {
         const int32 v = list[i];
         const bool has = seen[v] != NONE;  // written by this warp alone, in an earlier launch
         if (__any_sync(FULL_MASK, has)) continue;
         const float32 far = distance[v];
-        bool hangs = false;
-        for (index_t first = offsets[v]; first < offsets[v + 1] && !hangs; first += WARP) {
+        bool attached = false;
+        for (index_t first = offsets[v]; first < offsets[v + 1] && !attached; first += WARP) {
             const index_t at = first + lane_id();
             int32 u = NONE;
             // Few weights are so small that a distance absorbs them: only their targets are read.
             if (at < offsets[v + 1] && far + weights[at] == far && distance[targets[at]] == far) u = targets[at];
             if (u != NONE && seen[u] == NONE) u = NONE;  // race-allowed: a parent is written once
             const unsigned offers = __ballot_sync(FULL_MASK, u != NONE);
-            hangs = offers != 0;
-            if (hangs && lane_id() == first_lane(offers)) seen[v] = u;  // race-allowed: readers take either value
+            attached = offers != 0;
+            if (attached && lane_id() == first_lane(offers)) seen[v] = u;  // race-allowed: readers take either value
         }
-        if (!hangs && lane_id() == 0) atomicAdd(left, 1u);
+        if (!attached && lane_id() == 0) atomicAdd(left, 1u);
     }
 }
 

@@ -7,7 +7,7 @@ Prefix sums of an array that a GPU's blocks share: four schemes, of the same few
                                  whatever n is.
     reduce-then-scan-multilevel  as many blocks as tiles, so that the sums may need more than one tile: they are reduced
                                  again, level by level, and scanned on the way back.  log_TILE n launches each way.
-    scan-then-propagate          as before, but every level is scanned on the way up (scan_tiles, which tells totals)
+    scan-then-propagate          as before, but every level is scanned on the way up (scan_tiles, which writes totals)
                                  and the sum before a tile is added on the way down (scan_propagate).
     look-back                    one launch: a tile that knows its sum publishes it, and gets the sum before it from
                                  one warp that looks back for all.
@@ -56,7 +56,7 @@ scan_sums(int64 n, const element_t* source, element_t* sums) {
 }
 
 // Spine and downsweep: every block scans its range; where `has_prefixes`, from prefixes[block] on, else from 0.  Where
-// `has_totals`, it tells the range's sum.
+// `has_totals`, it writes the range's sum.
 // Launch: BLOCK threads, at most as many blocks as tiles.  Writes target, and totals[block].
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 scan_tiles(int64 n, int32 exclusive, const element_t* source, element_t* target, int32 has_prefixes,

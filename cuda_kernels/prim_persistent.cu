@@ -1,5 +1,5 @@
 /*
-Prim's minimum spanning forest in one launch, without a loop on the host.  The vertices are dealt to the blocks in
+Prim's minimum spanning forest in one launch, without a loop on the host.  The vertices are divided among the blocks in
 ranges; each block keeps the candidate edges of its own in a tournament (prim/tournament.cuh), on chip where they fit.
 One step:
 
@@ -60,7 +60,7 @@ __device__ __forceinline__ T* carve(unsigned char*& free, int64 count) {
     return array;
 }
 
-// lower_bound() in a whole row of a graph of `vertices`, from where the vertex would stand were targets spread
+// lower_bound() in a whole row of a graph of `vertices`, from where the vertex would be were targets spread
 // evenly: on dense rows that is a line or two away, and a line is loaded once.
 __device__ __forceinline__ index_t lower_bound_near(const int32* __restrict__ targets, index_t begin, index_t end,
                                                     int32 vertex, int32 vertices) {
@@ -187,7 +187,7 @@ prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32
             for (int i = 0; i < ITEMS; ++i) {
                 if (own.has(target[i]) && own.offer(target[i] - own.first, key[i], v)) improved |= 1u << i;
             }
-            block_barrier();  // before climbing: the leaves stand
+            block_barrier();  // before climbing: the leaves are written
 #pragma unroll
             for (int i = 0; i < ITEMS; ++i) {
                 if (improved >> i & 1) own.climb(target[i] - own.first);

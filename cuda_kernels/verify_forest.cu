@@ -96,7 +96,7 @@ __device__ __forceinline__ Node heaviest_between(const Node* __restrict__ leaves
 
 // ------------------------------------------------------------------ the forest's edges
 
-// Find the ends of the forest's edges; say so if one is no arc u->v, u < v, or does not come after the one before it.
+// Find the ends of the forest's edges; report if one is no arc u->v, u < v, or does not come after the one before it.
 // Launch: any grid.  Writes ends, *malformed.
 extern "C" __global__ void verify_forest_read_edges(uint32 count, int32 vertices, index_t arcs,
                                                     const index_t* __restrict__ offsets,
@@ -156,7 +156,7 @@ extern "C" __global__ void verify_forest_break_ties(uint32 count, const int64* _
     }
 }
 
-// The edge that a node has chosen tells it where it leads.  Positions are unique, so one thread writes.
+// The edge that a node has chosen gives it its link.  Positions are unique, so one thread writes.
 // Launch: any grid.  Writes level.parent.
 extern "C" __global__ void verify_forest_link(uint32 count, const Ends* __restrict__ ends, Node* level) {
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {

@@ -64,9 +64,9 @@ constexpr int HUB_SHIFT = 36;     // bits: hubs and their pieces share a word
 
 // ------------------------------------------------------------------ rounds, in steps
 
-constexpr int LOCAL_STEPS = 128;    // at most, before all blocks share out anew what each holds
-constexpr int OWN_STEPS = 8;        // of a warp by itself, before its block shares out anew what its warps carry
-constexpr int CARRIED_STEPS = 256;  // of a block that carries packed rows, before all blocks share out anew
+constexpr int LOCAL_STEPS = 128;    // at most, before all blocks redistribute what each holds
+constexpr int OWN_STEPS = 8;        // of a warp by itself, before its block redistributes what its warps carry
+constexpr int CARRIED_STEPS = 256;  // of a block that carries packed rows, before all blocks redistribute
 // A block is overloaded, and ends the round, where it holds OVERLOAD_FACTOR times what its warps relax at once, and
 // OVERLOAD_STEPS times that, divided by the steps so far.  Where a row has a whole warp the block takes the nearest
 // first.
@@ -97,7 +97,7 @@ enum Tally { STEPPED, RELAXED, PUSHED, REPEATED, TALLIES };
 enum Control {
     ARRIVALS,            // three words of grid_barrier_or_stop(); the host may set the last, STOP
     STOP = ARRIVALS + 2,
-    CALLED,              // the last round, counted from 1, that a block called to an end
+    REDISTRIBUTE,        // the last round, counted from 1, in which a block requested a redistribution
     OVERFLOW,            // a sum did not fit that may be needed
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
     SETTLED,             // entries that were relaxed
@@ -156,7 +156,7 @@ struct __align__(8 * PACKED) PackedRow {
 };
 constexpr int32 NO_HEAD = -1, LONG_HEAD = -2;
 
-// A far list that is to be looked through when the near vertices are dealt out: some of it is due.
+// A far list that is to be looked through when the near vertices are distributed: some of it is due.
 struct Due {
     Queue list;
     uint32 count;
@@ -230,7 +230,7 @@ struct Shared {
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[4];  // entries of the block's own queues; the words take turns
-    uint32 called[2];       // CALLED, as a step has seen it; the words take turns
+    uint32 requested[2];    // REDISTRIBUTE, as a step has seen it; the words take turns
     uint32 nearness[NEARNESSES];  // entries of the block's own queue, by bins of distance
     int32 nearness_shift;   // binary logarithm of the width of such a bin
     uint32 ranked;          // entries that have their rank, ten bits for each kind
@@ -280,7 +280,7 @@ __device__ __forceinline__ count_t pieces_of(index_t begin, index_t end) {
 // The same number, but nothing that was computed from it before is held in registers until now.
 __device__ __forceinline__ uint32 anew(uint32 number) {
 #ifdef __AMDGCN__
-    asm volatile("" : "+v"(number));  // so a register is called there
+    asm volatile("" : "+v"(number));  // a register is named so there
 #else
     asm volatile("" : "+r"(number));
 #endif

@@ -179,7 +179,7 @@ __device__ __forceinline__ void survey_lines(Shared& shared, const distance_t* d
 }
 
 // Find what is pending by reading distances: of a large graph a part of them, whose least is near enough, and all if
-// that holds none.  Afterwards shared.seen tells the least, and about how many there are.  All threads must call.
+// that holds none.  Afterwards shared.seen has the least, and about how many there are.  All threads must call.
 template <typename Barrier>
 __device__ __forceinline__ void survey_pending(Shared& shared, const distance_t* distance, uint32 vertices,
                                                uint32* histogram, uint32* count, uint64* least, Barrier barrier) {
@@ -200,7 +200,7 @@ __device__ __forceinline__ void survey_pending(Shared& shared, const distance_t*
     }
 }
 
-// Tell whether a round of more than `many` entries has left so little that this is relaxed with the next bucket.  That
+// Whether a round of more than `many` entries has left so little that this is relaxed with the next bucket.  That
 // goes by what others do not change in the next round, for a block may be late.
 __device__ __forceinline__ bool is_tail(const Shared& shared, int32 vertices, uint32 many) {
     return shared.seen.began > many && 2 * shared.seen.near <= shared.seen.began &&
@@ -221,7 +221,7 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const uint64 arcs = settled * static_cast<uint64>(arcs_in_all / vertices + 1);
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         if (shared.reach != 0) {
-            // few are met before the first large hubs, and say nothing of those behind
+            // few are met before the first large hubs, and predict nothing of those behind
         } else if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
         } else if (!grows && ((repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||

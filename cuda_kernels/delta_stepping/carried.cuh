@@ -51,7 +51,7 @@ __device__ __forceinline__ PackedRow read_row(const PackedRow* rows, int32 verte
 }
 
 // What a warp carries: near vertices with their distances and rows, in a ring.  What finds no room in it goes to the
-// block, and what finds none there into the near queue.  `turn` counts the times that the block has dealt out.
+// block, and what finds none there into the near queue.  `turn` counts the times that the block has redistributed.
 struct Carrier {
     Push& push;
     const PackedRow* rows;
@@ -100,7 +100,7 @@ struct Carrier {
 
     // Relax the next entries, PACKED lanes each.  All that a hop needs is asked for at once, so that it waits for the
     // memory once: the distance at the head is lowered while the head's row is read, in case it falls, and while the
-    // distance of the tail tells whether the entry is stale.
+    // distance of the tail shows whether the entry is stale.
     __device__ __forceinline__ void step(const Hubs& hubs) {
         Outbox& outbox = push.outbox;
         const Graph& graph = push.graph;
@@ -173,7 +173,7 @@ struct Carrier {
 };
 
 // Local steps with packed rows: as relax_locally(), but a warp goes on by itself with what it lowers for OWN_STEPS
-// steps, with no barrier at all, before its block deals out anew what its warps carry, and sees whether it was called.
+// steps, with no barrier at all, before its block redistributes what its warps carry, and looks for a request.
 __device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* rows, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
@@ -194,24 +194,24 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* row
         }
         carrier.turn += 1;
         if (held == 0 || held > LOCAL_ROOM || carrier.turn > CARRIED_STEPS / OWN_STEPS) break;
-        if (shared.called[(carrier.turn + 1) % 2] == shared.round) break;
+        if (shared.requested[(carrier.turn + 1) % 2] == shared.round) break;
         PackedRow row = {};
         if (there) row = read_row(rows, vertex);
         carrier.take(there, vertex, length, row);
 #pragma unroll 1
         for (int step = 0; step < OWN_STEPS && carrier.held != 0; ++step) carrier.step(hubs);
-        uint32 called = 0;  // looked up by the warp that has the fewest entries
-        if (threadIdx.x == BLOCK - 1) called = current(&push.control[CALLED]);
+        uint32 requested = 0;  // looked up by the warp that has the fewest entries
+        if (threadIdx.x == BLOCK - 1) requested = current(&push.control[REDISTRIBUTE]);
         if (carrier.held != 0) {
             there = lane_id() < carrier.held;
             const uint32 from = carrier.slot(lane_id());
             carrier.share(there, shared.carried_vertex[from], shared.carried_length[from]);
             carrier.held = 0;
         }
-        if (threadIdx.x == BLOCK - 1) shared.called[carrier.turn % 2] = called;
+        if (threadIdx.x == BLOCK - 1) shared.requested[carrier.turn % 2] = requested;
         __syncthreads();
     }
-    if (shared.local_count[(carrier.turn + 3) % 4] == 0) tell_dry(shared, push.control);
+    if (shared.local_count[(carrier.turn + 3) % 4] == 0) count_dry(shared, push.control);
     outbox.add(carrier.counts);
     outbox.enqueue(__ballot_sync(FULL_MASK, there), vertex, length);
     return (carrier.turn - 1) * OWN_STEPS;

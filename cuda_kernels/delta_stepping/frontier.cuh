@@ -1,6 +1,6 @@
 /*
 The three ways to relax the entries of the near queue: a few, by warps that keep what they find and follow it for
-several steps; many, evenly dealt out; and hubs, a piece for each warp.
+several steps; many, evenly distributed; and hubs, a piece for each warp.
 */
 #ifndef GPUGRAPH_DELTA_STEPPING_FRONTIER_CUH
 #define GPUGRAPH_DELTA_STEPPING_FRONTIER_CUH
@@ -13,7 +13,7 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
 }
 
 // Relax the rows of the warp's lanes in groups: the `group` lanes of one row bring the same.  Nothing here waits for
-// what could have been asked for before: arcs are read while the distance tells whether the row is stale, and where the
+// what could have been asked for before: arcs are read while the distance shows whether the row is stale, and where the
 // row of a head begins is read while its distance is lowered.  Where a row has the WHOLE warp, two arcs of a lane are
 // under way at once.  All lanes must call.
 template <bool WHOLE>
@@ -135,17 +135,17 @@ __device__ __forceinline__ void relax_pair(Push& push, Row row, const Hubs& hubs
     } while (__any_sync(FULL_MASK, first < row.end));
 }
 
-// Tell that this block has nothing left, in a round that began with entries for all blocks.  Who makes such blocks most
-// of all calls the others to an end: the threshold moves, and nobody waits for the last of them.
-__device__ __forceinline__ void tell_dry(const Shared& shared, uint32* control) {
+// Count this block as dry: it has nothing left, in a round that began with entries for all blocks.  When most are dry,
+// the last of them requests a redistribution: the threshold moves, and nobody waits for the rest.
+__device__ __forceinline__ void count_dry(const Shared& shared, uint32* control) {
     if (threadIdx.x != 0 || shared.seen.near + shared.due.count < gridDim.x) return;
     if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == shared.most) {
-        control[CALLED] = shared.round;  // race-allowed: every writer writes the same
+        control[REDISTRIBUTE] = shared.round;  // race-allowed: every writer writes the same
     }
 }
 
 // Choose the nearest `at_once` of the `held` entries that the block's own queue has for this step, which are more:
-// shared.choice tells their places, and the others go into the queue of the next step.  Nearest means by bins of
+// shared.choice has their places, and the others go into the queue of the next step.  Nearest means by bins of
 // distance; which entries of the last bin are chosen is chance.  All threads must call.
 __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint32 held, uint32 at_once) {
     static_assert(LOCAL_ROOM <= BLOCK && NEARNESSES == WARP, "a thread looks after one entry, a lane after one bin");
@@ -189,11 +189,11 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
 }
 
-// Deal out a small frontier, of at most an entry for each thread, to the blocks' own queues: `count` near entries, and
+// Distribute a small frontier, at most an entry for each thread, to the blocks' own queues: `count` near entries, and
 // of the far list those that are due, for they are below the threshold by now.  The others come into the far list
 // anew.  Where rows are packed it need not be known where a row begins.  All threads must call.
-__device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const distance_t* distance, const Queue& near,
-                                     uint32 count, bool packed) {
+__device__ __forceinline__ void distribute(Shared& shared, const Graph& graph, const distance_t* distance,
+                                           const Queue& near, uint32 count, bool packed) {
     const auto keep = [&](uint32 slot, int32 vertex, distance_t length) {
         shared.local.row[slot] = packed ? Row{vertex, length, 0, 0} : row_of(graph, vertex, length);
     };
@@ -218,13 +218,13 @@ __device__ __forceinline__ void deal(Shared& shared, const Graph& graph, const d
     __syncthreads();
 }
 
-// Relax a small frontier that was dealt out to the blocks, and for LOCAL_STEPS steps what comes out of it: each keeps
+// Relax a small frontier that was distributed to the blocks, and for LOCAL_STEPS steps what comes out of it: each keeps
 // the near vertices that it lowers in a queue of its own in shared memory and goes on with them, so that a step costs
 // two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may relax a
 // vertex to which another will find a shorter path, and then the vertex is entered again.  A block that holds more than
 // its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.  If it is
-// much more, it calls for an end, the sooner the more it is; so does the block with which most have nothing left.  What
-// the others hold then goes into the near queue and is dealt out anew.  Returns the number of steps made.
+// much more, it requests a redistribution, the sooner the more it is; so does the block with which most are dry.
+// What the others hold then goes into the near queue and is distributed again.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
@@ -243,10 +243,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     while (step < LOCAL_STEPS && held != 0) {
         const uint32 from = step % 2 * LOCAL_ROOM;
         outbox.local_step = step;
-        uint32 called = 0;
+        uint32 requested = 0;
         if (threadIdx.x == 0) {
             shared.local_count[(step + 2) % 4] = 0;
-            called = current(&push.control[CALLED]);
+            requested = current(&push.control[REDISTRIBUTE]);
         }
         const bool pairs = whole && held > WARPS;
         const int shift = pairs ? group_shift - 1 : group_shift;
@@ -267,23 +267,24 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
                 relax_groups<false>(push, row, 1 << group_shift, hubs, counts);
             }
         }
-        if (threadIdx.x == 0) shared.called[step % 2] = called;
+        if (threadIdx.x == 0) shared.requested[step % 2] = requested;
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 4];
         const uint32 patience = whole ? OVERLOAD_STEPS_WARP_PER_ROW : OVERLOAD_STEPS;
-        const bool is_crowd = held > LOCAL_ROOM || (held > OVERLOAD_FACTOR * usual && held * step > patience * usual);
+        const bool is_overloaded =
+            held > LOCAL_ROOM || (held > OVERLOAD_FACTOR * usual && held * step > patience * usual);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
-        if (is_crowd && threadIdx.x == 0) {
-            push.control[CALLED] = shared.round;  // race-allowed: every writer writes the same
+        if (is_overloaded && threadIdx.x == 0) {
+            push.control[REDISTRIBUTE] = shared.round;  // race-allowed: every writer writes the same
         }
-        if (is_crowd || shared.called[(step + 1) % 2] == shared.round) break;
+        if (is_overloaded || shared.requested[(step + 1) % 2] == shared.round) break;
     }
     outbox.add(counts);
     end_copies();
     await_copies<0>();  // of rows that nobody came to
     if (held == 0) {
-        tell_dry(shared, push.control);
+        count_dry(shared, push.control);
         return step;
     }
     if (threadIdx.x == 0) shared.base = outbox.reserve_near(held);

@@ -150,7 +150,7 @@ struct Outbox {
     }
 
     // Reserve `count` entries of the near queue, by one thread.  What finds no room is entered again later: the number
-    // of entries tells.
+    // of entries shows it.
     __device__ __forceinline__ uint32 reserve_near(uint32 count) { return atomicAdd(shared.near.count, count); }
 
     // The same for the whole warp.
@@ -193,7 +193,7 @@ struct Outbox {
         }
     }
 
-    // Write out everything, and tell all blocks what the next threshold needs to know.  A block reserves for all of its
+    // Write out everything, and count for all blocks what the threshold needs.  A block reserves for all of its
     // warps at once, since reservations wait for each other.  All threads must call.
     __device__ __forceinline__ void flush() {
         uint32 near_at = 0, far_at = 0;

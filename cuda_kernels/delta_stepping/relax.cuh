@@ -179,7 +179,7 @@ __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bo
     const uint64 slot = base >> HUB_SHIFT;
     if (!is_hub) return;
     if (slot >= hubs.room) {  // in local steps one hub may be put aside several times
-        atomicAdd(hubs.pieces, 0 - pieces);  // nobody relaxes them: only those of hubs that found room are dealt out
+        atomicAdd(hubs.pieces, 0 - pieces);  // nobody relaxes them: only those of hubs that found room are distributed
         return;
     }
     hubs.vertex[slot] = row.vertex;
@@ -220,7 +220,7 @@ __device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfH
     }
 }
 
-// Relax the rows of the warp's lanes; hubs are put aside.  The arcs of the others are dealt out evenly, four side by
+// Relax the rows of the warp's lanes; hubs are put aside.  The arcs of the others are distributed evenly, four side by
 // side to a lane, so that none waits for a longer row.  All lanes must call; a lane without a row brings an empty one.
 template <typename Visit>
 __device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hubs) {

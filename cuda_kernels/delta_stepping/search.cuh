@@ -131,7 +131,7 @@ struct Search {
             shared.most = (gridDim.x * quarters + 3) / 4;
             shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
             shared.near_left = shared.far_left = shared.due.count = 0;
-            shared.called[0] = shared.called[1] = 0;
+            shared.requested[0] = shared.requested[1] = 0;
             shared.lost = false;
             for (int what = 0; what < TALLIES; ++what) {
                 shared.tallies[what] = shared.seen_tallies[what] = 0;
@@ -196,7 +196,7 @@ struct Search {
         uint32 steps = 1;
         if (shared.phase == LOCAL) {
             const bool packed = PACKABLE && shared.packed;
-            deal(shared, graph, distance, near(round).queue, entries(), packed);
+            distribute(shared, graph, distance, near(round).queue, entries(), packed);
             steps = packed ? relax_carried(push, packed_rows, hubs(round))
                            : relax_locally(push, group_shift, hubs(round));
             outbox.write_far_of_block();
@@ -217,8 +217,9 @@ struct Search {
 
     __device__ __forceinline__ void relax_hubs_put_aside() {
         const uint64 pieces = shared.seen.pieces & ((1ull << HUB_SHIFT) - 1);
-        if (threadIdx.x == 0 && shared.reach != 0 && pieces > static_cast<uint64>(graph.arcs) / (HUB_SHARE * PIECE)) {
-            set_horizon_beyond(shared, shared.threshold);
+        if (threadIdx.x == 0) {  // the others must not even load `reach`, which this thread writes
+            const bool many = pieces > static_cast<uint64>(graph.arcs) / (HUB_SHARE * PIECE);
+            if (many && shared.reach != 0) set_horizon_beyond(shared, shared.threshold);
         }
         outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
         relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);
@@ -244,7 +245,7 @@ struct Search {
     // near, for what was entered may have fallen since: then a bucket stays empty.  Without a list a part of the
     // distances is read, whose least is near enough, and where many wait the threshold goes far enough to take in an
     // eighth of the vertices.  From here until they meet nobody relaxes, so that all see the same; only a far list as
-    // short as a small frontier is dealt out with the next round, without a meeting.  Nothing beyond `end` is wanted.
+    // short as a small frontier is distributed with the next round, without a meeting.  Nothing beyond `end` is wanted.
     __device__ __forceinline__ Next move_threshold(distance_t end) {
         const uint32 bucket = shared.bucket, turn = bucket % 2;
         const uint32 listed = shared.seen.listed;
@@ -264,8 +265,8 @@ struct Search {
             meet(round);
             return RELAXING;
         }
-        const bool deals = few && waiting != 0 && listed <= most_local() && shared.seen.near <= most_local();
-        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !deals && shared.seen.overflow != 0) return WIDER_WORDS;
+        const bool distributes = few && waiting != 0 && listed <= most_local() && shared.seen.near <= most_local();
+        if (SUMS_OVERFLOW && DISTANCE_BITS == 32 && !distributes && shared.seen.overflow != 0) return WIDER_WORDS;
         if (threadIdx.x == 0) {
             shared.last = shared.threshold;
             if (!is_early()) shared.floor = shared.threshold;
@@ -277,7 +278,7 @@ struct Search {
         const bool keeps = fits_far_list(waiting, threshold);
         pack_if_it_pays();
         clear_for_next_bucket(bucket, turn, few);
-        if (deals) {
+        if (distributes) {
             if (goal >= 0) barrier();  // all have read how far it is
             if (threadIdx.x == 0) {
                 shared.threshold = threshold;
@@ -312,7 +313,7 @@ struct Search {
         return RELAXING;
     }
 
-    // Tell whether the far list can hold what stays beyond a threshold.  Where more has been settled than waits few are
+    // Whether the far list can hold what stays beyond a threshold.  Where more has been settled than waits few are
     // still to come.
     __device__ __forceinline__ bool fits_far_list(uint32 waiting, distance_t threshold) const {
         if (waiting <= far_room) return true;

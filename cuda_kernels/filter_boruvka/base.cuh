@@ -7,7 +7,7 @@ that host and kernel exchange, and what a warp or a block does together.
 
 #include "csr.cuh"
 
-// What tells edges of equal weight apart: the position of an edge's first arc; or, where ranks know their own arcs
+// What distinguishes edges of equal weight: the position of an edge's first arc; or, where ranks know their own arcs
 // only, its ends, the smaller in the upper half.
 #ifdef EDGES_BY_ENDS
 typedef int64 edge_id_t;
@@ -20,7 +20,7 @@ constexpr bool NARROW = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 #endif
 constexpr bool PACKED = sizeof(edge_id_t) == 4 && sizeof(weight_key_t) == 4;
 
-// Tuned on an H200; docs/performance/mst.md tells what each is worth.
+// Tuned on an H200; docs/performance/mst.md has what each is worth.
 // As many threads as leave 72 registers for each, or 96: fewer would spill.
 constexpr int PACKED_BLOCK = 448;
 constexpr int WIDE_BLOCK = 640;
@@ -274,7 +274,7 @@ __device__ __forceinline__ Quad load_quad(const Graph& graph, index_t quad) {
 
 // The list of light edges.  Every warp lists those of its own span of arcs, in the order of their arcs, under numbers
 // that begin with the span: so an edge's slot orders edges as its id does, and finds it.  Pages are taken as they are
-// needed; page_of tells where PAGE slots lie.
+// needed; page_of has where PAGE slots lie.
 struct Pages {
     Edge* list;
     uint32 room;  // pages that there are; what is listed beyond is only counted

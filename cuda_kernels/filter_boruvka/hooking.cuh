@@ -114,7 +114,7 @@ __device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, 
 // weights are equal, or rise along a path, a million may form one chain.  So who has followed LONG_WAY links puts
 // what each further one leads to in the place of its own parent: as all on the chain climb at once, every link then
 // leads twice as far as the one before it, and who comes to the root leaves its number to those below.  The way of a
-// thread may lead on among those whose turn has not come.  After CHASE links it gives up and says so: the caller
+// thread may lead on among those whose turn has not come.  After CHASE links it gives up and reports so: the caller
 // repeats until nobody did.
 __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
     static_assert(LONG_WAY < CHASE, "who gives up has come nearer");

@@ -115,7 +115,7 @@ __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const S
         for (int64 t = own_thread(); t < matrix.size; t += grid_threads()) matrix.root_bids(round + 1)[t] = NO_BID;
         for (uint32 t = threadIdx.x; t < matrix.size; t += BLOCK) shared.other[t] = NO_LINK;
         barrier();
-        // The row that has won tells the root where it leads.  A bid is of two rows, and these of two roots.
+        // The row that has won gives the root its link.  A bid is of two rows, and these of two roots.
         for (uint32 first = threadIdx.x; first < matrix.size; first += BLOCK * PER_THREAD) {
             int32 own[PER_THREAD], to[PER_THREAD];
             uint64 bid[PER_THREAD], least[PER_THREAD];

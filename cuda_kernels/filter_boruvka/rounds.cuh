@@ -1,7 +1,7 @@
 /*
 Phases 4 and 6 of filter_boruvka.cu: the listed edges bid for the components at their ends, and the winners link them.
 On the paged list of light edges a bid names a slot, from which the component learns where it leads; on the list of
-heavy edges, which is in no order, it names an id, and the edge that has won tells the component.
+heavy edges, which is in no order, it names an id, and the edge that has won links the component.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
 #define GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
@@ -37,7 +37,7 @@ __device__ __forceinline__ bool lightest_of_neighbours(const Edge& edge) {
 }
 
 // A warp drops those of its edges that lie inside a component, in order, and the others bid at both ends.  `number`
-// tells what became of the components of the round before; nullptr in the first round.  Returns what it holds then.
+// is what became of the components of the round before; nullptr in the first round.  Returns what it holds then.
 template <typename Slots>
 __device__ Holding bid_by_slots(const Slots& pages, const Holding& held, bool narrow, const int32* number,
                                 uint64* best_key) {
@@ -106,7 +106,7 @@ __device__ __forceinline__ uint64 bid_of(const Edge& edge) {
 }
 
 // Edges inside a component are dropped from the block's region, the others bid at both ends, most at the giant one.
-// `renumbered` tells what became of the components of the round before; nullptr in the first round.  Returns the edges
+// `renumbered` is what became of the components of the round before; nullptr in the first round.  Returns the edges
 // kept.
 __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered,
                                   uint64* best_key) {
@@ -158,7 +158,7 @@ __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, con
     return renumbered == nullptr ? held : kept;
 }
 
-// Of the edges of least weight, which wide keys cannot tell apart, the least id.
+// Of the edges of least weight, whose wide keys are equal, the least id.
 __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_key, uint64* best_id) {
     for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
         const Edge edge = region[i];
@@ -168,7 +168,7 @@ __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_ke
     }
 }
 
-// The edge that won a component tells it where it leads; ids are unique, so one thread writes.
+// The edge that won a component links it; ids are unique, so one thread writes.
 __device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
                                 edge_id_t* pick, int32* link) {
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {

@@ -1,7 +1,7 @@
 /*
 A tournament over the candidates of one block: who is the lightest stays known while candidates improve and leave.
 
-Leaf i is the candidate edge of one vertex: its weight as a key, and the tree's end of it.  The leaves stand in groups
+Leaf i is the candidate edge of one vertex: its weight as a key, and the tree's end of it.  The leaves lie in groups
 of a warp's width; the winner of each group, of each group of groups, and so on up to one, is noted as the number of its
 leaf.  An improved candidate climbs as long as it wins; one that leaves has its groups played again by a warp.
 

@@ -1,6 +1,6 @@
 /*
 What the kernels of segmented_scan.cu share: elements with their positions, and how a block reads, scans and writes one
-tile of them without reaching across the head of a segment.  Where a thread's elements stand: prefix_scan/tile.cuh.
+tile of them without reaching across the head of a segment.  Where a thread's elements are: prefix_scan/tile.cuh.
 */
 #ifndef GPUGRAPH_SEGMENTED_SCAN_TILE_CUH
 #define GPUGRAPH_SEGMENTED_SCAN_TILE_CUH

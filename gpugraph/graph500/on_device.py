@@ -182,7 +182,7 @@ class DeviceMachine:
         while missing:
             device.fill(left, 0)
             where = (np.int64(waiting), self.waiting, *rows, distance, above, left)
-            self._launch("hang", FILE["WARP"] * waiting, *where)
+            self._launch("attach", FILE["WARP"] * waiting, *where)
             before, missing = missing, int(device.read(left))
             if missing == before:
                 break  # the validation will say so

@@ -31,7 +31,7 @@ def test_delta_stepping_has_a_thread_for_each_bin(block: str, bits: int) -> None
 
 
 @pytest.mark.parametrize("block", BLOCKS.values())
-def test_delta_stepping_deals_out_no_more_than_a_block_holds(block: int) -> None:
+def test_delta_stepping_distributes_no_more_than_a_block_holds(block: int) -> None:
     """As many near entries as local steps relax, and as many that are due."""
     share = delta_stepping.LOCAL_SHARE * block // BLOCKS["MOST_BLOCK"]
     most = delta_stepping.FILE["LOCAL_LIMIT_FACTOR"] * share

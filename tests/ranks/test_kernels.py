@@ -61,7 +61,7 @@ def test_rows_too_long_for_a_few_lanes_are_cut_and_give_the_same() -> None:
 
 
 def test_the_host_reads_in_the_same_places_as_the_kernels_write() -> None:
-    places = delta_stepping_distributed.FILE.enumerators("Told")
+    places = delta_stepping_distributed.FILE.enumerators("Report")
     assert len(places) == 3
     assert {name: getattr(delta_stepping_distributed, name) for name in places} == places
 

@@ -225,7 +225,7 @@ class DeviceSearch(Arrays):
             self.mapped = None
         if comm.size > FILE["FLAGS"]:
             return
-        words, first = bits // 32 * n, FILE["FLAGS"] + 2 * comm.size * FILE.constant("TOLD", {"DISTANCE_BITS": bits})
+        words, first = bits // 32 * n, FILE["FLAGS"] + 2 * comm.size * FILE.constant("REPORT_WORDS", {"DISTANCE_BITS": bits})
         self.mapped = mapped_block(comm, self.device, first + words)
         if self.mapped is not None:
             self.entries = self.mapped.own[first : first + words]
@@ -253,7 +253,7 @@ class DeviceSearch(Arrays):
         return plan
 
     def survey(self) -> NDArray[np.uint64]:
-        """Return (P, TOLD) what every rank reports; a collective."""
+        """Return (P, REPORT_WORDS) what every rank reports; a collective."""
         device, ranks = self.device, self.comm.size
         device.fill(self.table, 0)
         what = (np.int32(self.part.rows), self.distance, self.pending, self.base, np.float64(self.widths.units))

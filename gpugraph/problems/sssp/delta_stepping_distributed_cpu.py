@@ -21,7 +21,7 @@ from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.part import GraphPart, sent_to_owners
 
 LEAST_PENDING, OVERFLOWED, BY_BIN = range(3)
-"""Places in what a rank reports; ``Told`` in the .cu file has them too, which the CPU does not read."""
+"""Places in what a rank reports; ``Report`` in the .cu file has them too, which the CPU does not read."""
 NEAR_SHARE = 8
 """Of a device's vertices at least this part is near, if so many wait: a round costs as much as many relaxations."""
 HORIZON_DEGREE, HORIZON_ARCS, FIRST_WIDTHS = 16, 2, 8

@@ -388,7 +388,7 @@ def test_parts_that_cannot_be_reached_stay_so(seed: int) -> None:
 
 
 @SEEDS
-def test_a_block_with_too_much_to_do_calls_for_a_new_deal(seed: int) -> None:
+def test_a_block_with_too_much_to_do_requests_a_redistribution(seed: int) -> None:
     """Weights of 0 leave all of it in the first bucket."""
     graph = generate("knn:n=16000,k=60")
     told = search(graph.renamed(weights=np.zeros_like(graph.weights)), seed=seed)
