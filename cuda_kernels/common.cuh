@@ -348,10 +348,10 @@ __device__ __forceinline__ void clear_for_next(T* words, uint32 count) {
     for (int64 i = grid_thread(); i < count; i += grid_threads()) words[i] = 0;
 }
 
-// Tells the host what it waits for, in a word of the host's own memory; `number` says which launch does.  One thread
-// calls it when nothing can change what is reported any more; all else the host sees when the kernel has ended.
-__device__ __forceinline__ void reply(uint64* word, uint32 number, uint32 told) {
-    *static_cast<volatile uint64*>(word) = static_cast<uint64>(number) << 32 | told;
+// Answers the host, in a word of the host's own memory; `number` says which launch does.  One thread calls it when
+// nothing can change what is reported any more; all else the host sees when the kernel has ended.
+__device__ __forceinline__ void reply(uint64* word, uint32 number, uint32 answer) {
+    *static_cast<volatile uint64*>(word) = static_cast<uint64>(number) << 32 | answer;
 }
 
 // ------------------------------------------------------------------ time

@@ -131,9 +131,9 @@ scan_look_back(int64 n, int32 exclusive, const element_t* source, element_t* tar
         }
         if (tile >= 0) {
             if (threadIdx.x == 0) {
-                element_t told = 0;
-                spin_until(inspect(&descriptors[tile], epoch, &told) == PREFIX);
-                before = told;
+                element_t prefix = 0;
+                spin_until(inspect(&descriptors[tile], epoch, &prefix) == PREFIX);
+                before = prefix;
             }
             __syncthreads();
             add_to_tile(items, before);

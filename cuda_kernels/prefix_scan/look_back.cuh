@@ -64,10 +64,10 @@ __device__ __forceinline__ void publish(Descriptor* descriptor, uint32 epoch, St
 __device__ __forceinline__ Status inspect(const Descriptor* descriptor, uint32 epoch, element_t* value) {
     const volatile uint64* const half = descriptor->half;
     const uint64 low = half[0], high = HALVES == 1 ? low : half[HALVES - 1];
-    const uint32 told = static_cast<uint32>(low >> 32) - epoch;
+    const uint32 status = static_cast<uint32>(low >> 32) - epoch;
     *value = element_of(HALVES == 1 ? low : high << 32 | (low & 0xffffffffu));
-    if (told != SUM && told != PREFIX) return NOTHING;
-    return low >> 32 == high >> 32 ? static_cast<Status>(told) : NOTHING;
+    if (status != SUM && status != PREFIX) return NOTHING;
+    return low >> 32 == high >> 32 ? static_cast<Status>(status) : NOTHING;
 }
 
 // Give every tile the sum before it, in order, as soon as all tiles before it have published theirs.  One warp does
@@ -76,15 +76,16 @@ __device__ __forceinline__ void look_back(Descriptor* descriptors, uint32 tiles,
     element_t before = 0;
     for (uint32 first = 0; first < tiles;) {
         element_t sum[LOOKS];
-        uint32 told[LOOKS];  // by tile first + 32 k + lane
+        uint32 summed[LOOKS];  // by tile first + 32 k + lane
         const auto look = [&]() {
 #pragma unroll
             for (int k = 0; k < LOOKS; ++k) {
                 const uint32 tile = first + k * WARP + lane_id();
                 sum[k] = 0;
-                told[k] = __ballot_sync(FULL_MASK, tile < tiles && inspect(&descriptors[tile], epoch, &sum[k]) == SUM);
+                summed[k] =
+                    __ballot_sync(FULL_MASK, tile < tiles && inspect(&descriptors[tile], epoch, &sum[k]) == SUM);
             }
-            return (told[0] & 1) != 0;
+            return (summed[0] & 1) != 0;
         };
         spin_until(look());
         uint32 row = first;
@@ -92,7 +93,7 @@ __device__ __forceinline__ void look_back(Descriptor* descriptors, uint32 tiles,
 #pragma unroll
         for (int k = 0; k < LOOKS; ++k, row += WARP) {
             if (!all) continue;
-            const int ready = told[k] == FULL_MASK ? WARP : first_lane(~told[k]);
+            const int ready = summed[k] == FULL_MASK ? WARP : first_lane(~summed[k]);
             const element_t inclusive = warp_scan(lane_id() < ready ? sum[k] : element_t(0));
             const element_t preceding = __shfl_up_sync(FULL_MASK, inclusive, 1);
             const element_t prefix = before + (lane_id() == 0 ? element_t(0) : preceding);

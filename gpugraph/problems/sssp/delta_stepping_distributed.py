@@ -225,7 +225,8 @@ class DeviceSearch(Arrays):
             self.mapped = None
         if comm.size > FILE["FLAGS"]:
             return
-        words, first = bits // 32 * n, FILE["FLAGS"] + 2 * comm.size * FILE.constant("REPORT_WORDS", {"DISTANCE_BITS": bits})
+        report = FILE.constant("REPORT_WORDS", {"DISTANCE_BITS": bits})
+        words, first = bits // 32 * n, FILE["FLAGS"] + 2 * comm.size * report
         self.mapped = mapped_block(comm, self.device, first + words)
         if self.mapped is not None:
             self.entries = self.mapped.own[first : first + words]
