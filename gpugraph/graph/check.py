@@ -63,15 +63,6 @@ _REMEDY = "the file is damaged: fetch or convert it again"
 
 
 @njit
-def _first_fall(offsets: Any, first: int, last: int) -> int:
-    """Return the first vertex of [first, last) whose row ends before it begins, or −1."""
-    for v in range(first, last):
-        if offsets[v + 1] < offsets[v]:
-            return v
-    return -1
-
-
-@njit
 def _first_bad_arc(offsets: Any, targets: Any, weights: Any, first: int, last: int) -> int:
     """Return the first arc of the rows [first, last) that no graph holds, or −1.
 
@@ -108,7 +99,12 @@ def check_structure(graph: CSRGraph) -> None:
     offsets, targets = graph.offsets, graph.targets
     if int(offsets[0]) != 0 or int(offsets[-1]) != graph.arcs:
         raise refuse(f"the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {graph.arcs} arcs")
-    v = _least(in_threads(lambda lo, hi: _first_fall(offsets, lo, hi), even_ranges(graph.vertices)))
+
+    def first_fall(low: int, high: int) -> int:
+        falls = offsets[low + 1 : high + 1] < offsets[low:high]
+        return low + int(falls.argmax()) if falls.any() else -1
+
+    v = _least(in_threads(first_fall, even_ranges(graph.vertices)))
     if v >= 0:
         raise refuse(f"the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}")
     bits = 8 * graph.weights.itemsize

@@ -55,8 +55,10 @@ def high_product(x: Any, k: Any) -> Any:
 
 
 @inner_njit
-def shuffle(x: Any, k1: Any, k2: Any, mask: Any, half: Any) -> Any:
-    """Return the image of x under the bijection of 0..mask, a power of two less one."""
+def shuffle(x: Any, keys: Any, bits: int) -> Any:
+    """Return the image of x under the bijection of 0..2^bits − 1; the keys are two odd multipliers."""
+    k1, k2 = keys
+    mask, half = (np.uint64(1) << np.uint64(bits)) - np.uint64(1), np.uint64((bits + 1) // 2)
     x = (x * k1) & mask
     x ^= x >> half
     x = (x * k2) & mask
@@ -84,13 +86,12 @@ def bit_width(x: Any) -> Any:
 
 
 @njit
-def nth_distinct(k1: Any, k2: Any, j: Any, size: Any, bits: int) -> Any:
+def nth_distinct(keys: Any, j: Any, size: Any, bits: int) -> Any:
     """Return the j-th element of a pseudo-random order of 0..size−1; ``bits`` is the width of size − 1."""
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
-    half = np.uint64((bits + 1) // 2)
     x = np.uint64(j)
     while True:
         # Adding a key first keeps zero from being a fixed point.
-        x = shuffle((x + (k2 >> np.uint64(32))) & mask, k1, k2, mask, half)
+        x = shuffle((x + (keys[1] >> np.uint64(32))) & mask, keys, bits)
         if x < size:
             return x

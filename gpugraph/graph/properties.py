@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,9 +73,16 @@ def properties(graph: CSRGraph) -> GraphProperties:
     into = np.bincount(graph.targets, minlength=graph.vertices) if graph.directed else None
     touched = graph.degrees if into is None else graph.degrees + into
     sizes = component_sizes(graph)
-    zero, negative, infinite = _weight_counts(graph.weights)
-    arcs_per_edge = 1 if graph.directed else 2
-    some = graph.arcs > 0
+    some, weights = graph.arcs > 0, graph.weights
+
+    def count(start: int, stop: int) -> tuple[int, int, int]:
+        part = weights[start:stop]
+        infinite = int(np.count_nonzero(np.isinf(part))) if part.dtype.kind == "f" else 0
+        negative = int(np.count_nonzero(part < 0)) if part.dtype.kind != "u" else 0
+        return len(part) - int(np.count_nonzero(part)), negative, infinite
+
+    counts = zip(*in_threads(count, even_ranges(graph.arcs)), strict=True)
+    zero, negative, infinite = (sum(found) // (1 if graph.directed else 2) for found in counts)
     return GraphProperties(
         vertices=graph.vertices,
         arcs=graph.arcs,
@@ -91,9 +97,9 @@ def properties(graph: CSRGraph) -> GraphProperties:
         least_weight=graph.weights.min().item() if some else None,
         greatest_weight=graph.weights.max().item() if some else None,
         distinct_weights=int(rank_weights(graph.weights).max(initial=0)) + some,
-        zero_weights=zero // arcs_per_edge,
-        negative_weights=negative // arcs_per_edge,
-        infinite_weights=infinite // arcs_per_edge,
+        zero_weights=zero,
+        negative_weights=negative,
+        infinite_weights=infinite,
         host_bytes=graph.nbytes,
         device_bytes_32=device_bytes(graph, 32) if graph.arcs < MAX_NARROW_ARCS else None,
         device_bytes_64=device_bytes(graph, 64),
@@ -121,16 +127,3 @@ def component_sizes(graph: CSRGraph) -> NDArray[np.int64]:
     labels = np.arange(graph.vertices, dtype=graph.targets.dtype)
     number = label_components(graph.offsets, graph.targets, labels)
     return np.bincount(labels, minlength=int(number))
-
-
-def _weight_counts(weights: NDArray[Any]) -> tuple[int, int, int]:
-    """Return how many weights are zero, negative and infinite."""
-
-    def count(start: int, stop: int) -> tuple[int, int, int]:
-        part = weights[start:stop]
-        infinite = int(np.count_nonzero(np.isinf(part))) if part.dtype.kind == "f" else 0
-        negative = int(np.count_nonzero(part < 0)) if part.dtype.kind != "u" else 0
-        return len(part) - int(np.count_nonzero(part)), negative, infinite
-
-    counts = in_threads(count, even_ranges(len(weights)))
-    return sum(c[0] for c in counts), sum(c[1] for c in counts), sum(c[2] for c in counts)

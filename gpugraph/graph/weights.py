@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +51,7 @@ def transform_weights(graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
         weights = _absolute(graph.weights)
     elif kind == "hash":
         low, high = _integer_range(text, bounds)
-        weights = _into_range(_edge_words(graph, _edge_hash, 0), low, high)
+        weights = _into_range(_edge_words(graph, None), low, high)
     else:
         weights = _uniform(graph, text, bounds, seed)
     note = f"weights replaced: {text}" + (f", seed {seed}" if kind == "uniform" else "")
@@ -70,7 +69,7 @@ def _absolute(weights: NDArray[Any]) -> NDArray[Any]:
 
 
 def _uniform(graph: CSRGraph, text: str, bounds: str, seed: int) -> NDArray[Any]:
-    words = _edge_words(graph, _edge_random, seed)
+    words = _edge_words(graph, seed)
     if _INTEGERS.match(bounds):
         return _into_range(words, *_integer_range(text, bounds))
     if (match := _REALS.match(bounds)) is None:
@@ -112,37 +111,27 @@ def _into_range(words: NDArray[np.uint64], low: int, high: int) -> NDArray[Any]:
         return (steps + np.uint64(low % 2**64)).astype(dtype)
 
 
-def _edge_words(graph: CSRGraph, function: Callable[..., Any], seed: int) -> NDArray[np.uint64]:
-    """Return (arcs,) uint64: ``function`` of every arc's edge, filled by all threads."""
-    out = np.empty(graph.arcs, np.uint64)
-    key = np.uint64(seed % 2**64)
-    in_threads(
-        lambda lo, hi: function(graph.offsets, graph.targets, key, graph.directed, out, lo, hi),
-        balanced_ranges(graph.offsets),
-    )
+def _edge_words(graph: CSRGraph, seed: int | None) -> NDArray[np.uint64]:
+    """Return (arcs,) uint64, a word for every arc: a hash of the undirected edge alone, or drawn by a seed."""
+    out, offsets, targets = np.empty(graph.arcs, np.uint64), graph.offsets, graph.targets
+    rule = seed is not None, np.uint64((seed or 0) % 2**64), graph.directed and seed is not None
+    in_threads(lambda lo, hi: _fill_words(offsets, targets, rule, lo, hi, out), balanced_ranges(offsets))
     return out
 
 
 @njit
-def _edge_hash(offsets: Any, targets: Any, key: Any, directed: bool, out: Any, first: int, last: int) -> None:
-    """Hash the undirected edge of every arc in the rows [first, last)."""
-    for u in range(first, last):
-        for i in range(offsets[u], offsets[u + 1]):
-            v = targets[i]
-            x = np.uint64(min(u, v)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(max(u, v)) * np.uint64(
-                0xC2B2AE3D27D4EB4F
-            )
-            x ^= x >> np.uint64(32)
-            x *= np.uint64(0xD6E8FEB86659FD93)
-            out[i] = x ^ (x >> np.uint64(32))
-
-
-@njit
-def _edge_random(offsets: Any, targets: Any, key: Any, directed: bool, out: Any, first: int, last: int) -> None:
-    """Draw a word for every arc of the rows [first, last) by its counter: the seed and its two ends."""
+def _fill_words(offsets: Any, targets: Any, rule: Any, first: int, last: int, out: Any) -> None:
+    """Write the words of the rows [first, last); one that is drawn has for its counter the seed and its two ends."""
+    drawn, key, directed = rule
     for u in range(first, last):
         for i in range(offsets[u], offsets[u + 1]):
             v = targets[i]
             a = np.uint64(u if directed else min(u, v))
             b = np.uint64(v if directed else max(u, v))
-            out[i] = mix(mix(mix(key + np.uint64(0x9E3779B97F4A7C15)) + a) + b)
+            if drawn:
+                out[i] = mix(mix(mix(key + np.uint64(0x9E3779B97F4A7C15)) + a) + b)
+            else:
+                x = a * np.uint64(0x9E3779B97F4A7C15) + b * np.uint64(0xC2B2AE3D27D4EB4F)
+                x ^= x >> np.uint64(32)
+                x *= np.uint64(0xD6E8FEB86659FD93)
+                out[i] = x ^ (x >> np.uint64(32))

@@ -70,8 +70,7 @@ def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, t
     try:
         import pooch
     except ImportError:
-        by_hand = f"or put {dataset.urls[0]} into {folder} by hand"
-        remedy = f"pip install 'gpugraph[data]', {by_hand}"
+        remedy = f"pip install 'gpugraph[data]', or put {dataset.urls[0]} into {folder} by hand"
         what = "data sets are fetched by pooch, which is not installed"
         raise InputError(what, where=str(dataset), remedy=remedy) from None
     pooch.get_logger().setLevel("ERROR")
@@ -92,26 +91,16 @@ def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, t
             troubles.append((host, _Refused(why, remedy=changed(dataset, vouched_by))))
         except OSError as error:
             transfer.forget()
-            raise _cannot_write(error, folder) from error
-    raise _failure(dataset, folder, troubles)
-
-
-def _failure(dataset: Dataset, folder: Path, troubles: list[tuple[str, _Refused]]) -> InputError:
-    """Return the error for a file that no source gives as it should be."""
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            reason = "no room is left" if full else (error.strerror or str(error)).lower()
+            raise InputError(f"cannot be written: {reason}", where=folder, remedy=_ROOM) from error
     what = "cannot be fetched: " + "; ".join(dict.fromkeys(f"{host}: {why}" for host, why in troubles))
     remedy = next((why.remedy for _, why in troubles if why.remedy), "")
     if all(why.missing for _, why in troubles):
         remedy = "check the name: gpugraph datasets lists some; or name a mirror in GPUGRAPH_MIRROR"
     elif not remedy:
         remedy = f"try again later, what has come is kept; or put the file into {folder} by hand"
-    return InputError(what, where=str(dataset), remedy=remedy)
-
-
-def _cannot_write(error: OSError, folder: Path) -> InputError:
-    """Return the error for a cache that does not take the file."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    reason = "no room is left" if full else (error.strerror or str(error)).lower()
-    return InputError(f"cannot be written: {reason}", where=folder, remedy=_ROOM)
+    raise InputError(what, where=str(dataset), remedy=remedy)
 
 
 def require_room(dataset: Dataset, folder: Path, needed: int, what: str) -> None:

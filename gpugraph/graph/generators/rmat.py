@@ -27,10 +27,8 @@ from gpugraph.graph.generators.family import SCALE, Drawn, Family, Launches, Par
 @njit
 def _draw(start: int, stop: int, begin: int, scale: int, seed: Any, limits: Any, tails: Any, heads: Any) -> None:
     """Draw the edges of [start, stop) into arrays that begin with edge ``begin``."""
-    k1, k2 = shuffle_keys(seed)
-    mask, half = (np.uint64(1) << np.uint64(scale)) - np.uint64(1), np.uint64((scale + 1) // 2)
+    keys, base = shuffle_keys(seed), hash64(seed)
     first, second, third = limits[0], limits[1], limits[2]
-    base = hash64(seed)
     for i in range(start, stop):
         state = base ^ hash64(np.uint64(i) + np.uint64(77))
         u = v = np.uint64(0)
@@ -44,8 +42,8 @@ def _draw(start: int, stop: int, begin: int, scale: int, seed: Any, limits: Any,
             quadrant = np.uint64(x >= first) + np.uint64(x >= second) + np.uint64(x >= third)
             u = (u << np.uint64(1)) | (quadrant >> np.uint64(1))
             v = (v << np.uint64(1)) | (quadrant & np.uint64(1))
-        tails[i - begin] = shuffle(u, k1, k2, mask, half)
-        heads[i - begin] = shuffle(v, k1, k2, mask, half)
+        tails[i - begin] = shuffle(u, keys, scale)
+        heads[i - begin] = shuffle(v, keys, scale)
 
 
 def _size(values: Values) -> Size:

@@ -64,26 +64,22 @@ def _cliques(values: Values, seed: int) -> tuple[NDArray[np.int64], NDArray[np.i
 @njit
 def _inside(first: int, last: int, starts: Any, edges: Any, scale: int, seed: Any, tails: Any, heads: Any) -> None:
     """Write the edges of the cliques [first, last); those of clique c begin at ``edges[c]``."""
-    k1, k2 = shuffle_keys(seed)
-    mask, half = (np.uint64(1) << np.uint64(scale)) - np.uint64(1), np.uint64((scale + 1) // 2)
+    keys = shuffle_keys(seed)
     for c in range(first, last):
         out = edges[c]
         for i in range(starts[c], starts[c + 1]):
-            u = shuffle(np.uint64(i), k1, k2, mask, half)
+            u = shuffle(np.uint64(i), keys, scale)
             for j in range(i + 1, starts[c + 1]):
                 tails[out] = u
-                heads[out] = shuffle(np.uint64(j), k1, k2, mask, half)
+                heads[out] = shuffle(np.uint64(j), keys, scale)
                 out += 1
 
 
 @njit
-def _between(
-    first: int, last: int, clique: int, starts: Any, scale: int, limit: Any, seed: Any, at: int, tails: Any, heads: Any
-) -> int:
-    """Count edges that leave the cliques of the vertices [first, last); with tails, write them from ``at`` on."""
-    k1, k2 = shuffle_keys(seed)
-    mask, half = (np.uint64(1) << np.uint64(scale)) - np.uint64(1), np.uint64((scale + 1) // 2)
-    base = hash64(seed + np.uint64(12))
+def _between(first: int, last: int, cliques: Any, rule: Any, at: int, ends: Any) -> int:
+    """Count edges that leave the cliques of the vertices [first, last); with room for ends, write them from ``at``."""
+    (clique, starts), (scale, limit, seed), (tails, heads) = cliques, rule, ends
+    keys, base = shuffle_keys(seed), hash64(seed + np.uint64(12))
     count = 0
     for i in range(first, last):
         while i >= starts[clique + 1]:
@@ -94,12 +90,12 @@ def _between(
                 continue
             # The low half scaled to [0, 2^(t-1)), t - 1 < 32 or not: the product fits while t <= 32.
             spread = ((x & np.uint64(0xFFFFFFFF)) << np.uint64(t - 1)) >> np.uint64(32)
-            j = (i + (1 << t) + np.int64(spread)) & np.int64(mask)
+            j = (i + (1 << t) + np.int64(spread)) & ((1 << scale) - 1)
             if starts[clique] <= j < starts[clique + 1]:
                 continue
             if len(tails):
-                tails[at + count] = shuffle(np.uint64(i), k1, k2, mask, half)
-                heads[at + count] = shuffle(np.uint64(j), k1, k2, mask, half)
+                tails[at + count] = shuffle(np.uint64(i), keys, scale)
+                heads[at + count] = shuffle(np.uint64(j), keys, scale)
             count += 1
     return count
 
@@ -110,12 +106,12 @@ def _arcs(values: Values, seed: int, run: Runner) -> Drawn:
     starts, inside = _cliques(values, seed)
     cliques = len(starts) - 1
 
-    def between(first: int, last: int, at: int, tails: Any, heads: Any) -> int:
+    def between(first: int, last: int, at: int, ends: tuple[NDArray[Any], NDArray[Any]]) -> int:
         clique = int(np.searchsorted(starts, first, side="right")) - 1
-        return _between(first, last, clique, starts, scale, limit, key, at, tails, heads)
+        return _between(first, last, (clique, starts), (scale, limit, key), at, ends)
 
     nothing = run.empty(0)
-    counts = run(lambda lo, hi: between(lo, hi, 0, *nothing), n, "counting edges")
+    counts = run(lambda lo, hi: between(lo, hi, 0, nothing), n, "counting edges")
     (begin, _), (clique, end) = run.range_of(n), run.range_of(cliques)
     inside = inside[: end + 1] - inside[clique]
     ends = np.cumsum([int(inside[-1]), *counts])
@@ -127,7 +123,7 @@ def _arcs(values: Values, seed: int, run: Runner) -> Drawn:
         chunk=max(1, int(CHUNK * cliques // max(1, inside[-1]))),
     )
     if len(tails) > inside[-1]:
-        run(lambda lo, hi: between(lo, hi, int(ends[(lo - begin) // CHUNK]), tails, heads), n, "joining cliques")
+        run(lambda lo, hi: between(lo, hi, int(ends[(lo - begin) // CHUNK]), (tails, heads)), n, "joining cliques")
     return tails, heads, None
 
 

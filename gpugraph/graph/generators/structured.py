@@ -65,11 +65,11 @@ def _dense_size(values: Values) -> Size:
 @njit
 def _pairs(start: int, stop: int, to: int, n: int, seed: Any, tails: Any, heads: Any) -> None:
     """Write the edges of [start, stop) that are no part of the path, edge i to ``i + to``."""
-    k1, k2 = shuffle_keys(hash64(seed + np.uint64(21)))
+    keys = shuffle_keys(hash64(seed + np.uint64(21)))
     size = np.uint64((n - 1) * (n - 2) // 2)
     bits = bit_width(size - np.uint64(1))
     for i in range(start, stop):
-        p = np.int64(nth_distinct(k1, k2, np.uint64(i), size, bits))
+        p = np.int64(nth_distinct(keys, np.uint64(i), size, bits))
         # The square root only has to land near: the two loops make it exact.
         r = np.int64((np.sqrt(8.0 * p + 1.0) - 1.0) / 2.0)
         while r * (r + 1) // 2 > p:
@@ -100,10 +100,10 @@ def _tree_size(values: Values) -> Size:
 @njit
 def _shuffle(start: int, stop: int, n: int, seed: Any, order: Any) -> None:
     """Write the vertices at the places [start, stop) behind vertex 0."""
-    k1, k2 = shuffle_keys(hash64(seed + np.uint64(41)))
+    keys = shuffle_keys(hash64(seed + np.uint64(41)))
     bits = bit_width(np.uint64(max(n - 2, 0)))
     for i in range(start, stop):
-        order[i + 1] = 1 + np.int64(nth_distinct(k1, k2, np.uint64(i), np.uint64(n - 1), bits))
+        order[i + 1] = 1 + np.int64(nth_distinct(keys, np.uint64(i), np.uint64(n - 1), bits))
 
 
 def _path_arcs(values: Values, seed: int, run: Runner) -> Drawn:
@@ -161,10 +161,9 @@ def _lattice_size(values: Values, road: bool) -> Size:
 
 
 @njit
-def _rows(
-    first: int, last: int, width: int, height: int, seed: Any, road: bool, starts: Any, tails: Any, heads: Any
-) -> None:
-    """Count the edges of the rows [first, last) into ``starts[row + 1]``; with tails given, write them."""
+def _rows(first: int, last: int, shape: Any, starts: Any, ends: Any) -> None:
+    """Count the edges of the rows [first, last) into ``starts[row + 1]``; with room for the ends, write them."""
+    (width, height, seed, road), (tails, heads) = shape, ends
     base = hash64(seed + np.uint64(5))
     for y in range(first, last):
         out = starts[y]
@@ -186,22 +185,14 @@ def _rows(
 def _lattice_arcs(values: Values, seed: int, run: Runner, road: bool) -> Drawn:
     width, height = values["width"], values["height"]
     starts = np.zeros(height + 1, np.int64)
-    chunk = max(1, CHUNK // width)
-
-    def pass_over(what: str, tails: Any, heads: Any) -> None:
-        run(
-            lambda lo, hi: _rows(lo, hi, width, height, np.uint64(seed), road, starts, tails, heads),
-            height,
-            what,
-            chunk=chunk,
-        )
-
-    pass_over("counting edges", *run.empty(0))
+    shape, chunk = (width, height, np.uint64(seed), road), max(1, CHUNK // width)
+    nothing = run.empty(0)
+    run(lambda lo, hi: _rows(lo, hi, shape, starts, nothing), height, "counting edges", chunk=chunk)
     np.cumsum(starts, out=starts)
-    tails, heads = run.empty(int(starts[-1]))
-    if len(tails):
-        pass_over("writing edges", tails, heads)
-    return tails, heads, None
+    ends = run.empty(int(starts[-1]))
+    if len(ends[0]):
+        run(lambda lo, hi: _rows(lo, hi, shape, starts, ends), height, "writing edges", chunk=chunk)
+    return *ends, None
 
 
 _SHUFFLED = Parameter("shuffled", "vertices in random order, the first stays vertex 0", "flag", default=False)

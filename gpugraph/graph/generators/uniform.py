@@ -96,9 +96,9 @@ def _regular(first: int, last: int, begin: int, n: int, degree: int, seed: Any, 
     size = np.uint64(n - 1)
     bits = bit_width(np.uint64(max(n - 2, 0)))
     for v in range(first, last):
-        k1, k2 = shuffle_keys(hash64(base + np.uint64(v)))
+        keys = shuffle_keys(hash64(base + np.uint64(v)))
         for j in range(degree):
-            x = np.int64(nth_distinct(k1, k2, np.uint64(j), size, bits))
+            x = np.int64(nth_distinct(keys, np.uint64(j), size, bits))
             own[(v - begin) * degree + j] = v
             others[(v - begin) * degree + j] = x + 1 if x >= v else x
 
