@@ -392,9 +392,8 @@ _CHARACTERS = {np.dtype(char): char for char in "?bBhHiIqQefd"}
 def check_arguments(kernel: str, args: Arguments, array_type: Any, sizes: tuple[int, ...] | None) -> None:
     """Raise KernelArgumentError if number, kinds or widths of arguments are wrong; ``sizes``: bytes, if known."""
     if sizes is not None and len(args) != len(sizes):
-        raise KernelArgumentError(
-            f"{len(args)} arguments are given, the kernel takes {len(sizes)}", where=kernel, remedy="correct the launch"
-        )
+        what = f"{len(args)} arguments are given, the kernel takes {len(sizes)}"
+        raise KernelArgumentError(what, where=kernel, remedy="correct the launch")
     for position, value in enumerate(args):
         where = f"{kernel}, argument {position}"
         if isinstance(value, array_type):

@@ -143,32 +143,24 @@ def _suggest(parameter: Parameter) -> str:
 
 def check_limits(name: str, grid: Sequence[int], block: Sequence[int], shared_bytes: int, max_threads: int) -> None:
     """Refuse a launch that no GPU would take.  Raises InputError if it exceeds a limit."""
+
+    def refuse(what: str, remedy: str) -> InputError:
+        return InputError(f"{name}: {what}", remedy=remedy)
+
     for what, shape, limits in (("grid", grid, MAX_GRID), ("block", block, MAX_BLOCK)):
         if not 1 <= len(shape) <= 3:
-            raise InputError(
-                f"{name}: a {what} has one to three extents, not {len(shape)}",
-                remedy="give an integer or a tuple of up to three",
-            )
+            raise refuse(f"a {what} has one to three extents, not {len(shape)}", "give a tuple of up to three")
         for extent, limit in zip(shape, limits, strict=False):
             if not 1 <= extent <= limit:
-                raise InputError(
-                    f"{name}: {what} extent {extent} is not in 1..{limit}", remedy="choose one in that range"
-                )
+                raise refuse(f"{what} extent {extent} is not in 1..{limit}", "choose one in that range")
     threads = math.prod(block)
     if threads > MAX_THREADS:
-        raise InputError(
-            f"{name}: a block of {threads} threads exceeds the limit of {MAX_THREADS}", remedy="choose a smaller block"
-        )
+        raise refuse(f"a block of {threads} threads exceeds the limit of {MAX_THREADS}", "choose a smaller block")
     if max_threads and threads > max_threads:
-        raise InputError(
-            f"{name}: a block of {threads} threads exceeds its __launch_bounds__ of {max_threads}",
-            remedy="choose a smaller block, or raise the bound",
-        )
+        what = f"a block of {threads} threads exceeds its __launch_bounds__ of {max_threads}"
+        raise refuse(what, "choose a smaller block, or raise the bound")
     if not 0 <= shared_bytes <= MAX_SHARED_BYTES:
-        raise InputError(
-            f"{name}: {shared_bytes} bytes of shared memory exceed the limit of {MAX_SHARED_BYTES}",
-            remedy="ask for less",
-        )
+        raise refuse(f"{shared_bytes} bytes of shared memory exceed the limit of {MAX_SHARED_BYTES}", "ask for less")
 
 
 _REPORT_BYTES = 4096

@@ -82,10 +82,8 @@ def canonical_ids(graph: CSRGraph) -> NDArray[np.int64]:
         return np.arange(graph.arcs, dtype=np.int64)
     ids = np.empty(graph.arcs, np.int64)
     # Every range holds a cursor per vertex, which bounds how many are worth it.
-    in_threads(
-        lambda lo, hi: _fill_ids(graph.offsets, graph.targets, lo, hi, ids),
-        balanced_ranges(graph.offsets, min(threads(), _MOST_RANGES)),
-    )
+    rows = balanced_ranges(graph.offsets, min(threads(), _MOST_RANGES))
+    in_threads(lambda lo, hi: _fill_ids(graph.offsets, graph.targets, lo, hi, ids), rows)
     return ids
 
 

@@ -153,9 +153,7 @@ class GraphView:
             view.__dict__.update(graph=graph, _index=index)
             return view
         offsets, targets, weights = graph.offsets, graph.targets, graph.weights
-        arc_origin: NDArray[Any] | None = None
-        vertex_origin: NDArray[Any] | None = None
-        edge_ids: NDArray[Any] | None = None
+        arc_origin = vertex_origin = edge_ids = None
         # The compiled code behind the preparations is loaded only where one is wanted.
         if "rank-weights" in chosen:
             weights = rank_weights(weights)
@@ -166,20 +164,9 @@ class GraphView:
             weights = weights[origin]
             edge_ids = canonical_ids(graph)[origin].astype(index, copy=False)
             arc_origin = origin.astype(index, copy=False)
-        compressed = None
-        if "compress" in chosen:
-            compressed = compress(offsets, targets, index)
-        return cls(
-            graph,
-            offsets.astype(index, copy=False),
-            targets,
-            weights,
-            chosen,
-            arc_origin,
-            vertex_origin,
-            edge_ids,
-            compressed,
-        )
+        compressed = compress(offsets, targets, index) if "compress" in chosen else None
+        offsets = offsets.astype(index, copy=False)
+        return cls(graph, offsets, targets, weights, chosen, arc_origin, vertex_origin, edge_ids, compressed)
 
     def canonical_edges(self, arc_positions: NDArray[Any]) -> NDArray[np.int64]:
         """Return (k,) int64 canonical edge ids, in the CSRGraph, of arcs of the view; either arc of an edge will do."""
