@@ -45,7 +45,6 @@ def test_every_listed_data_set_says_all_that_is_needed(dataset: registry.Dataset
     else:
         assert {url.rpartition("/")[2] for url in dataset.urls} == {dataset.file}
     assert dataset.digest is None or re.fullmatch("[0-9a-f]{32}", dataset.digest)
-    assert dataset.sha256 is None or dataset.bytes
     assert dataset.format in (None, PLAIN.name, *(form.name for form in FORMATS))
 
 
