@@ -18,8 +18,8 @@ heavy edges that still join two components.
 Where no component is giant, 5 lists all edges that are left as 3 does.  Where the list has no room for what is to be
 listed, the threshold is lowered, and 3 to 5 are repeated.
 
-filter_boruvka/phases has the phases in order; their parts are in row_minima, hooking, listing, rounds and matrix, and
-what all share is in base.
+The phases are in filter_boruvka/, in this order: row_minima, hooking, listing, rounds, matrix; what they share is in
+base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
@@ -48,7 +48,11 @@ Source: O. Boruvka 1926; V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal 
 2023 (filtering on the GPU).  Dense renumbering, the row minimum without atomics, slots on pages that order edges as ids
 do and find them, and reading only the rows outside the giant component are ours.
 */
-#include "filter_boruvka/phases.cuh"
+#include "filter_boruvka/row_minima.cuh"
+#include "filter_boruvka/hooking.cuh"
+#include "filter_boruvka/listing.cuh"
+#include "filter_boruvka/rounds.cuh"
+#include "filter_boruvka/matrix.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0, and
 // `next_control` when it has ended.
@@ -66,21 +70,213 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
-    Boruvka boruvka = {shared, graph, pages, wanted, label, pick, link, up, best_key, best_id, chain, first_row, hubs,
-                       forest, control, timeline, cells, narrow, narrow ? dense : 1, 0, 0, 0};
-    boruvka.pick_minima(next_control);
-    boruvka.hook_vertices();
-    boruvka.choose_threshold();
-    Holding held;  // what the warp has listed
+    const uint32 few = narrow ? dense : 1;  // a bid on the matrix is one word
+    uint32 chases = 0;
+    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
+    // A phase that is entered again, because the list was too short, goes on.
+    const auto enter = [&](Phase phase) {
+        if (own_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
+    };
+    // Repeats learn_number until every chain has been followed to its root.
+    const auto learn = [&](uint32 count, int32* number) {
+        uint32 more = 1;
+        while (more != 0) {
+            uint32* unfinished = &control[UNFINISHED + chases % 3];
+            learn_number(count, up, number, unfinished);
+            barrier();
+            more = current(unfinished);
+            // A barrier lies between the last reader of this word and its reset, and another before its next use.
+            if (own_thread() == 0) control[UNFINISHED + (chases + 2) % 3] = 0;
+            chases += 1;
+        }
+    };
+    const auto forget_bids = [&](uint32 count) {
+        for (int64 t = own_thread(); t < count; t += grid_threads()) {
+            best_key[t] = NO_BID;
+            if (!PACKED) best_id[t] = NO_BID;
+        }
+        if (count > few) return;
+        const uint32 words = Matrix{cells, count}.words();
+        for (int64 t = own_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
+    };
+
+    if (threadIdx.x == 0) {
+        shared.span = span_length(arcs);
+        shared.barriers = shared.batches = shared.round = 0;
+    }
+    __syncthreads();
+    enter(ROW_MINIMA);
+    clear_for_next(next_control, CONTROL_WORDS);
+    if (wanted != 0) note_light_arcs(shared, graph, wanted);
+    if (threadIdx.x == 0) shared.filters = wanted != 0 && shared.light != 0;
+    pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
+                    &control[HUBS_FIRST]);
+    barrier();
+    if (threadIdx.x == 0) shared.batches = 0;  // for the next that go through all rows
+    if (current(&control[HUBS_FIRST]) != 0) {
+        pick_hub_minima(shared, graph, pick, link, hubs, current(&control[HUBS_FIRST]));
+        barrier();
+    }
+    enter(HOOK);
+    hook_along_links(shared, vertices, true, pick, link, up, best_key, best_id, forest, control, &control[LIVE]);
+    barrier();
+    forget_bids(current(&control[LIVE]));
+    learn(vertices, label);
+
+    uint32 live = current(&control[LIVE]);
+    Holding held;   // what the warp has listed
+    uint32 levels;  // rounds whose numbers are in the chain
+    // Begins after a barrier, so that nobody reads the last round's number any more.
+    const auto next_round = [&]() {
+        if (threadIdx.x == 0) shared.round += 1;
+        __syncthreads();
+    };
+    const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
+    const auto begin_rounds = [&]() {
+        levels = 0;
+        if (threadIdx.x == 0) shared.levels[0] = 0;
+        __syncthreads();
+    };
+    // What became of the components in the last round; nullptr before the first.
+    const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
+    // After a round, the components learn their new numbers and there are fewer.
+    const auto renumber = [&]() {
+        if (own_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
+        learn(live, chain + shared.levels[levels]);
+        levels += 1;
+        if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
+        __syncthreads();
+        live = current(live_after(shared.round));
+    };
+    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
+    uint64* const outside = reinterpret_cast<uint64*>(&control[OUTSIDE]);
+    if (shared.filters) {
+        const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
+        const float part = LESS_MERGED / 100.0f;
+        sample_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light);
+    }
+
     while (true) {
-        if (!boruvka.list_spans(held)) continue;
-        boruvka.make_rounds_by_slots(held);
+        enter(shared.round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
+#pragma unroll 1
+        for (int which = 0; which < 2; ++which) {
+            const uint64 number = span_number(which), base = number * shared.span;
+            const uint64 rest = static_cast<uint64>(arcs) - base;
+            const bool any = base < static_cast<uint64>(arcs);
+            const count_t begin = static_cast<count_t>(any ? base : 0);
+            const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
+            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0, shared.round != 0};
+            if (shared.filters) {
+                list_light(shared, graph, begin, end, lister);
+            } else {
+                list_all(graph, begin, end, lister);
+            }
+            if (lane_id() == 0) {
+                shared.begin[threadIdx.x / WARP][which] = static_cast<slot_t>(base);
+                shared.listed[threadIdx.x / WARP][which] = lister.held;
+            }
+        }
+        __syncwarp();
+        held.begin = shared.begin[threadIdx.x / WARP];
+        held.first = shared.listed[threadIdx.x / WARP][0];
+        held.edges = held.first + shared.listed[threadIdx.x / WARP][1];
+        barrier();
+        const uint32 taken = current(&control[PAGES]);
+        if (taken > room) {  // less has to be light
+            lower_threshold(shared, list, room, taken);
+            if (threadIdx.x == 0) shared.filters = true;
+            barrier();
+            if (own_thread() == 0) control[PAGES] = 0;
+            barrier();
+            continue;
+        }
+
+        enter(shared.round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
+        begin_rounds();
+        while (live > few) {
+            held = bid_by_slots(pages, held, narrow, renumbered(), best_key);
+            barrier();
+            if (!narrow) {
+                bid_again_by_slots(pages, held, best_key, best_id);
+                barrier();
+            }
+            next_round();
+            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control,
+                          live_after(shared.round));
+            barrier();
+            forget_bids(current(live_after(shared.round)));
+            renumber();
+        }
+        if (live > 1) {
+            const Matrix matrix = {cells, live};
+            fill_matrix(pages, held, renumbered(), matrix);
+            barrier();
+            const uint32 rounds = finish_on_matrix(shared, matrix, pages, link, forest, &control[FOREST], barrier);
+            if (threadIdx.x == 0) shared.round += rounds;
+            if (own_thread() == 0) *live_after(shared.round + 1) = 0;
+        }
         if (!shared.filters) break;
-        boruvka.spread_numbers();
-        if (!boruvka.list_outside_giant()) continue;
-        boruvka.make_rounds_by_ids();
+
+        // Every vertex learns its component after these rounds; the live ones are numbered like the retired.
+        enter(SPREAD);
+        for (int64 t = own_thread(); t < live; t += grid_threads()) {
+            chain[shared.levels[levels] + t] = live > 1 ? shared.root[t] : 0;
+        }
+        levels += 1;
+        barrier();
+        const uint32 last = current(&control[FINALS]);
+        __syncthreads();
+        shorten_chain(shared, levels == 1 ? live : shared.levels[1], chain, levels, static_cast<int32>(last));
+        barrier();
+        spread(vertices, label, chain);
+        live += last;
+        forget_bids(live);
+        barrier();
+        if (own_thread() == 0) control[PAGES] = control[FINALS] = 0;
+        if (threadIdx.x == 0) shared.filters = false;
+        const int32 giant = find_giant(shared, graph, label);
+        if (giant != NO_GIANT) count_outside(graph, label, giant, outside);
+        barrier();
+        const uint64 outside_arcs = *static_cast<const volatile uint64*>(outside);
+        if (giant == NO_GIANT || outside_arcs > static_cast<uint64>(room) * PAGE) {
+            barrier();
+            if (own_thread() == 0) *outside = 0;
+            continue;
+        }
+
+        enter(HEAVY_EDGES);
+        Gatherer gatherer = {shared, 0, list, listed};
+        list_rows(shared, graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
+        if (current(&control[HUBS_FIRST]) != 0) {
+            barrier();
+            list_hubs(graph, label, giant, gatherer, hubs, current(&control[HUBS_HEAVY]));
+        }
+        gatherer.flush();
+        barrier();
+        // Each block keeps a region of the list and compacts it in place, round by round.
+        enter(HEAVY_ROUNDS);
+        const int64 entries = *static_cast<const volatile int64*>(listed);
+        Edge* const region = list + entries * blockIdx.x / gridDim.x;
+        uint32 in_region = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
+        begin_rounds();
+        while (live > 1) {
+            for (int64 t = own_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
+            in_region = compact_and_bid(shared, region, in_region, renumbered(), best_key);
+            barrier();
+            if (!PACKED) {
+                bid_again(region, in_region, best_key, best_id);
+                barrier();
+            }
+            link_components(region, in_region, best_key, best_id, pick, link);
+            barrier();
+            next_round();
+            hook_along_links(shared, live, false, pick, link, up, best_key, best_id, forest, control,
+                             live_after(shared.round));
+            barrier();
+            renumber();
+        }
         break;
     }
     if (own_thread() == 0) control[ROUNDS] = shared.round;
-    boruvka.enter(END);
+    enter(END);
 }
