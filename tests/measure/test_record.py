@@ -54,7 +54,7 @@ def test_a_time_of_few_samples_says_so_wherever_it_is(samples, sampling, few):
         markdown(records(record)),
         page([Record.of(record)]),
         plain(table(Record.of(record))),
-        plain(result_lines([record])),
+        plain(result_lines([Record.of(record)])),
     )
     if few:
         assert f"({few})" in shown[0]
