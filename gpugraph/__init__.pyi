@@ -41,16 +41,16 @@ __all__ = [
 
 @overload
 def mst(
-    graph: Any, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[False] = ..., **options: Any
+    graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[False] = ..., **options: Any
 ) -> Forest: ...
 @overload
 def mst(
-    graph: Any, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[True], **options: Any
+    graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[True], **options: Any
 ) -> Measured: ...
 @overload
 def sssp(
-    graph: Any,
-    source: Any = ...,
+    graph: object,
+    source: object = ...,
     *,
     sources: None = ...,
     algo: str = ...,
@@ -62,7 +62,7 @@ def sssp(
 ) -> Distances | list[Distances]: ...
 @overload
 def sssp(
-    graph: Any,
+    graph: object,
     source: None = ...,
     *,
     sources: Any,
@@ -75,10 +75,10 @@ def sssp(
 ) -> DistanceMatrix: ...
 @overload
 def sssp(
-    graph: Any,
-    source: Any = ...,
+    graph: object,
+    source: object = ...,
     *,
-    sources: Any = ...,
+    sources: object = ...,
     algo: str = ...,
     device: str = ...,
     verify: str = ...,
@@ -88,18 +88,18 @@ def sssp(
 ) -> Measured: ...
 @overload
 def components(
-    graph: Any, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[False] = ..., **options: Any
+    graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[False] = ..., **options: Any
 ) -> Components: ...
 @overload
 def components(
-    graph: Any, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[True], **options: Any
+    graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[True], **options: Any
 ) -> Measured: ...
 @overload
 def scan(
-    values: Any,
+    values: object,
     *,
     exclusive: bool = ...,
-    heads: Any = ...,
+    heads: object = ...,
     algo: str = ...,
     device: str = ...,
     verify: str = ...,
@@ -108,10 +108,10 @@ def scan(
 ) -> Scanned: ...
 @overload
 def scan(
-    values: Any,
+    values: object,
     *,
     exclusive: bool = ...,
-    heads: Any = ...,
+    heads: object = ...,
     algo: str = ...,
     device: str = ...,
     verify: str = ...,
