@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import parallel_njit, prange, threads
+from gpugraph.compiled import plain_njit, threads
+from gpugraph.graph.chunks import even_ranges, in_threads
 
 _CHUNK = 1 << 20
 """Elements converted or split at a time: the copies stay in cache."""
@@ -65,12 +66,18 @@ def _sum_in_bins(array: NDArray[Any]) -> float:
     specials = np.zeros((threads(), 3), np.int64)
     total = 0
     summed = 0
+
+    def accumulate(i: int, _: int) -> None:
+        start, stop = ranges[i]
+        _accumulate(bits, start, stop, bins[i], specials[i])
+
     for start in range(0, len(array), step):
         if summed + step > _PIECE:
             total += _drain(bins)
             summed = 0
         chunk = np.ascontiguousarray(array[start : start + step], np.float64)
-        _accumulate(chunk.view(np.int64), bins, specials)
+        bits, ranges = chunk.view(np.int64), even_ranges(len(chunk), len(bins))
+        in_threads(accumulate, [(i, i + 1) for i in range(len(ranges))])
         summed += step
     total += _drain(bins)
     positive, negative, nan = (int(count) for count in specials.sum(axis=0))
@@ -96,27 +103,25 @@ def _drain(bins: NDArray[np.int64]) -> int:
     return total
 
 
-@parallel_njit
-def _accumulate(bits: NDArray[np.int64], bins: NDArray[np.int64], specials: NDArray[np.int64]) -> None:
-    """Add float64 values, by their bits, to bins (threads, 2, 2048): low 32 bits and rest of mantissas, by exponent.
+@plain_njit
+def _accumulate(bits: Any, start: int, stop: int, bins: Any, specials: Any) -> None:
+    """Add the float64 values of [start, stop), by their bits, to (2, 2048) bins by exponent: low 32 bits, and the rest.
 
-    ``specials`` counts +inf, −inf and NaN; each thread has bins of its own.
+    ``specials`` counts +inf, −inf and NaN.
     """
-    workers = len(bins)
-    for worker in prange(workers):
-        for i in range(len(bits) * worker // workers, len(bits) * (worker + 1) // workers):
-            value = bits[i]
-            exponent = (value >> 52) & 0x7FF
-            mantissa = value & 0xFFFFFFFFFFFFF
-            if exponent == 0x7FF:
-                kind = 2 if mantissa != 0 else (1 if value < 0 else 0)
-                specials[worker, kind] += 1
-                continue
-            if exponent != 0:
-                mantissa |= 0x10000000000000
-            if value < 0:
-                bins[worker, 0, exponent] -= mantissa & 0xFFFFFFFF
-                bins[worker, 1, exponent] -= mantissa >> 32
-            else:
-                bins[worker, 0, exponent] += mantissa & 0xFFFFFFFF
-                bins[worker, 1, exponent] += mantissa >> 32
+    for i in range(start, stop):
+        value = bits[i]
+        exponent = (value >> 52) & 0x7FF
+        mantissa = value & 0xFFFFFFFFFFFFF
+        if exponent == 0x7FF:
+            kind = 2 if mantissa != 0 else (1 if value < 0 else 0)
+            specials[kind] += 1
+            continue
+        if exponent != 0:
+            mantissa |= 0x10000000000000
+        if value < 0:
+            bins[0, exponent] -= mantissa & 0xFFFFFFFF
+            bins[1, exponent] -= mantissa >> 32
+        else:
+            bins[0, exponent] += mantissa & 0xFFFFFFFF
+            bins[1, exponent] += mantissa >> 32
