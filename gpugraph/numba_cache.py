@@ -5,6 +5,7 @@ Only ``compiled.py`` imports this, when a function is first called: to import Nu
 
 from __future__ import annotations
 
+# mypy: allow-untyped-calls
 # ruff: noqa: E402  the time that Numba takes to be imported is counted
 import time
 
@@ -257,4 +258,4 @@ class _CompileTime(event.Listener):
 
 
 COMPILING.seconds += time.perf_counter() - _BEGAN
-event.register("numba:compiler_lock", _CompileTime())  # type: ignore[no-untyped-call]
+event.register("numba:compiler_lock", _CompileTime())
