@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import plain_njit, threads
-from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.thread_pool import enter, leave, run_on_threads, share_of
 
 _CHUNK = 1 << 20
 """Elements converted or split at a time: the copies stay in cache."""
@@ -66,18 +66,12 @@ def _sum_in_bins(array: NDArray[Any]) -> float:
     specials = np.zeros((threads(), 3), np.int64)
     total = 0
     summed = 0
-
-    def accumulate(i: int, _: int) -> None:
-        start, stop = ranges[i]
-        _accumulate(bits, start, stop, bins[i], specials[i])
-
     for start in range(0, len(array), step):
         if summed + step > _PIECE:
             total += _drain(bins)
             summed = 0
         chunk = np.ascontiguousarray(array[start : start + step], np.float64)
-        bits, ranges = chunk.view(np.int64), even_ranges(len(chunk), len(bins))
-        in_threads(accumulate, [(i, i + 1) for i in range(len(ranges))])
+        run_on_threads(_accumulate, chunk.view(np.int64), bins, specials)
         summed += step
     total += _drain(bins)
     positive, negative, nan = (int(count) for count in specials.sum(axis=0))
@@ -104,24 +98,27 @@ def _drain(bins: NDArray[np.int64]) -> int:
 
 
 @plain_njit
-def _accumulate(bits: Any, start: int, stop: int, bins: Any, specials: Any) -> None:
-    """Add the float64 values of [start, stop), by their bits, to (2, 2048) bins by exponent: low 32 bits, and the rest.
+def _accumulate(control: Any, rank: int, size: int, bits: Any, bins: Any, specials: Any) -> None:
+    """Add float64 values, by their bits, to bins (threads, 2, 2048): low 32 bits and rest of mantissas, by exponent.
 
-    ``specials`` counts +inf, −inf and NaN.
+    ``specials`` counts +inf, −inf and NaN; each thread has bins of its own.
     """
+    enter(control)
+    start, stop = share_of(len(bits), rank, size)
     for i in range(start, stop):
         value = bits[i]
         exponent = (value >> 52) & 0x7FF
         mantissa = value & 0xFFFFFFFFFFFFF
         if exponent == 0x7FF:
             kind = 2 if mantissa != 0 else (1 if value < 0 else 0)
-            specials[kind] += 1
+            specials[rank, kind] += 1
             continue
         if exponent != 0:
             mantissa |= 0x10000000000000
         if value < 0:
-            bins[0, exponent] -= mantissa & 0xFFFFFFFF
-            bins[1, exponent] -= mantissa >> 32
+            bins[rank, 0, exponent] -= mantissa & 0xFFFFFFFF
+            bins[rank, 1, exponent] -= mantissa >> 32
         else:
-            bins[0, exponent] += mantissa & 0xFFFFFFFF
-            bins[1, exponent] += mantissa >> 32
+            bins[rank, 0, exponent] += mantissa & 0xFFFFFFFF
+            bins[rank, 1, exponent] += mantissa >> 32
+    leave(control, size)
