@@ -12,6 +12,7 @@ import pytest
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.record import Record
 from gpugraph.peers import PeerThrew, register_commands
+from gpugraph.problems.components.verify import reference_labels
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.peers.helpers import measured, script
@@ -29,7 +30,7 @@ def answer(folder: Path, text: str, graph: CSRGraph, problem: str, printed: str 
     (folder / "answer").write_text(text)
     body = f"import shutil, sys; shutil.copy({str(folder / 'answer')!r}, sys.argv[2]); print('took 1\\n{printed}')"
     command = f"{script(folder, body)} {{graph.wel}} {{result}}" + (" {source}" if problem == "sssp" else "")
-    register_commands({"mine": {"command": command, "time": "took (.+)", **table}})
+    register_commands({"mine": {"command": command, "time": "took (.+)", "problem": problem, **table}})
     same = {"source": "5"} if problem == "sssp" else {}
     return measured(graph, "peer:mine", problem, **same)
 
@@ -78,6 +79,17 @@ def test_a_printed_total_must_be_that_of_the_file(tmp_path: Path) -> None:
     record = answer(tmp_path, text, graph, "mst", "weight 3", weight="weight (.+)")
     assert record.status == "failed"
     assert "it printed the total weight 3, and its result file has" in record.data["verification"]["detail"]
+
+
+def test_components_are_checked_and_their_printed_number_must_be_that_of_the_file(tmp_path: Path) -> None:
+    graph = zoo("two-components")
+    labels = reference_labels(graph).tolist()
+    text = "\n".join(map(str, labels))
+    assert answer(tmp_path, text, graph, "components").status == "passed"
+    given = {"components": "components (.+)"}
+    assert answer(tmp_path, text, graph, "components", f"components {len(set(labels))}", **given).status == "passed"
+    with pytest.raises(PeerThrew, match="number of components 1"):
+        answer(tmp_path, text, graph, "components", "components 1", **given)
 
 
 def test_an_edge_that_is_not_there_is_reported_whatever_was_printed(tmp_path: Path) -> None:
