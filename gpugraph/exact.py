@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import plain_njit, threads
-from gpugraph.thread_pool import enter, leave, run_on_threads, share_of
+from gpugraph.compiled import parallel_njit, prange, threads
 
 _CHUNK = 1 << 20
 """Elements converted or split at a time: the copies stay in cache."""
@@ -71,7 +70,7 @@ def _sum_in_bins(array: NDArray[Any]) -> float:
             total += _drain(bins)
             summed = 0
         chunk = np.ascontiguousarray(array[start : start + step], np.float64)
-        run_on_threads(_accumulate, chunk.view(np.int64), bins, specials)
+        _accumulate(chunk.view(np.int64), bins, specials)
         summed += step
     total += _drain(bins)
     positive, negative, nan = (int(count) for count in specials.sum(axis=0))
@@ -97,28 +96,27 @@ def _drain(bins: NDArray[np.int64]) -> int:
     return total
 
 
-@plain_njit
-def _accumulate(control: Any, rank: int, size: int, bits: Any, bins: Any, specials: Any) -> None:
+@parallel_njit
+def _accumulate(bits: NDArray[np.int64], bins: NDArray[np.int64], specials: NDArray[np.int64]) -> None:
     """Add float64 values, by their bits, to bins (threads, 2, 2048): low 32 bits and rest of mantissas, by exponent.
 
     ``specials`` counts +inf, −inf and NaN; each thread has bins of its own.
     """
-    enter(control)
-    start, stop = share_of(len(bits), rank, size)
-    for i in range(start, stop):
-        value = bits[i]
-        exponent = (value >> 52) & 0x7FF
-        mantissa = value & 0xFFFFFFFFFFFFF
-        if exponent == 0x7FF:
-            kind = 2 if mantissa != 0 else (1 if value < 0 else 0)
-            specials[rank, kind] += 1
-            continue
-        if exponent != 0:
-            mantissa |= 0x10000000000000
-        if value < 0:
-            bins[rank, 0, exponent] -= mantissa & 0xFFFFFFFF
-            bins[rank, 1, exponent] -= mantissa >> 32
-        else:
-            bins[rank, 0, exponent] += mantissa & 0xFFFFFFFF
-            bins[rank, 1, exponent] += mantissa >> 32
-    leave(control, size)
+    workers = len(bins)
+    for worker in prange(workers):
+        for i in range(len(bits) * worker // workers, len(bits) * (worker + 1) // workers):
+            value = bits[i]
+            exponent = (value >> 52) & 0x7FF
+            mantissa = value & 0xFFFFFFFFFFFFF
+            if exponent == 0x7FF:
+                kind = 2 if mantissa != 0 else (1 if value < 0 else 0)
+                specials[worker, kind] += 1
+                continue
+            if exponent != 0:
+                mantissa |= 0x10000000000000
+            if value < 0:
+                bins[worker, 0, exponent] -= mantissa & 0xFFFFFFFF
+                bins[worker, 1, exponent] -= mantissa >> 32
+            else:
+                bins[worker, 0, exponent] += mantissa & 0xFFFFFFFF
+                bins[worker, 1, exponent] += mantissa >> 32

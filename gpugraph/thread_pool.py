@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from gpugraph.clock import NullClock
-from gpugraph.compiled import FromNumba, load_compiler, plain_njit, threads
+from gpugraph.compiled import FromNumba, inner_njit, load_compiler, plain_njit, threads
 from gpugraph.host import ForkLock
 
 # ------------------------------------------------------------------ atomics
 # Atomic operations on NumPy arrays in compiled code, for threads that share an array without the GIL.
-# ``intrinsics.py`` has them; here they have names that can be imported without Numba.
+# ``intrinsics.py`` has them; here they have names that can be imported without Numba, which compiled code puts its own
+# in place of.
 
 
 def _intrinsic(name: str) -> Any:
@@ -82,7 +83,7 @@ def _of_the_system(name: str) -> Any:
 _sleep, _read, _write = _of_the_system("usleep"), _of_the_system("read"), _of_the_system("write")
 
 
-@plain_njit
+@inner_njit
 def look_again(looks: int) -> int:
     """Let a moment pass before one that waits looks again, for the time after ``looks`` of them; return one more.
 
@@ -97,7 +98,7 @@ def look_again(looks: int) -> int:
     return looks + 1
 
 
-@plain_njit
+@inner_njit
 def join(control: Any, size: int) -> bool:
     """Wait until the whole thread pool is here; return True to the last that comes, while the others still wait.
 
@@ -112,21 +113,21 @@ def join(control: Any, size: int) -> bool:
     return False
 
 
-@plain_njit
+@inner_njit
 def release(control: Any) -> None:
     """Let those go on that wait in ``join``."""
     control[_ARRIVED] = 0
     fetch_add(control, _EPOCH, 1)
 
 
-@plain_njit
+@inner_njit
 def meet(control: Any, size: int) -> None:
     """Wait until the whole thread pool is here."""
     if size > 1 and join(control, size):
         release(control)
 
 
-@plain_njit
+@inner_njit
 def stopped(control: Any) -> bool:
     """Tell whether the caller wants no result any more: asked by one that decides for all."""
     return bool(load_now(control, _STOP) != 0)
@@ -152,7 +153,7 @@ def thread_count(items: int) -> int:
 # through with it; and at the end one of them tells the caller, while the others wait until it has been heard.
 
 
-@plain_njit
+@inner_njit
 def enter(control: Any) -> None:
     """Tell that this thread is at work: the first thing that the function does."""
     fetch_add(control, _HERE, 1)

@@ -16,12 +16,16 @@ from gpugraph.errors import GpuGraphWarning
 
 HELPER = "from gpugraph.compiled import njit\n@njit\ndef twice(x):\n    return 2 * x\n"
 CALLER = """
-from gpugraph.compiled import njit
+from gpugraph.compiled import njit, parallel_njit, prange
 from {helper} import twice
 STEP = 1
 @njit
 def forward(x):
     return twice(x) + STEP
+@parallel_njit
+def spread(array):
+    for i in prange(len(array)):
+        array[i] = i
 """
 
 
@@ -83,6 +87,16 @@ def test_threads_that_call_a_function_for_the_first_time_at_once_find_all_that_i
             assert list(pool.map(module.both, [6] * 16)) == [(True, False)] * 16
 
 
+def test_a_parallel_function_is_found_again(sources: Sources) -> None:
+    import numpy as np
+
+    for count in (0, 1):
+        module, array = sources.load(), np.zeros(100)
+        module.spread(array)
+        assert array.tolist() == list(range(100))
+        assert hits(module.spread) == count
+
+
 def test_a_change_of_a_called_function_or_of_a_constant_is_seen(sources: Sources) -> None:
     assert sources.load().forward(3) == 7
     sources.helper = HELPER.replace("2 * x", "3 * x")
@@ -98,10 +112,12 @@ def test_what_another_process_compiled_meanwhile_is_taken_from_the_cache(
     sources: Sources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sources.load().forward(3)
+    sources.caller = CALLER.replace("STEP = 1", "STEP = 2")
     monkeypatch.setattr(code_cache, "find", lambda kind, name: None)  # it is not there yet
     module = sources.load()
-    monkeypatch.setattr(module.forward.dispatcher._cache, "_compile", None)  # nor compiled here
-    assert module.forward(3) == 7
+    monkeypatch.setattr(module.twice.dispatcher._cache, "_compile", None)  # nor compiled here
+    assert module.forward(3) == 8
+    assert sources.load().twice(4) == 8
 
 
 @pytest.mark.parametrize("size", [0, 10, 1000])

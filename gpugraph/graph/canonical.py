@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit, plain_njit, threads
+from gpugraph.compiled import inner_njit, njit, threads
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 
 
-@plain_njit
+@inner_njit
 def lower_bound(values: Any, low: Any, high: Any, key: Any) -> Any:
     """Return the first position in [low, high) of an ascending stretch with a value not below ``key``, or ``high``."""
     while low < high:

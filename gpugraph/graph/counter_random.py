@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.compiled import njit, plain_njit
+from gpugraph.compiled import inner_njit, njit
 from gpugraph.graph.digest import mix
 
 
@@ -54,7 +54,7 @@ def high_product(x: Any, k: Any) -> Any:
     return x1 * k1 + (middle >> half) + ((x0 * k1 + (middle & low32)) >> half)
 
 
-@plain_njit
+@inner_njit
 def shuffle(x: Any, keys: Any, bits: int) -> Any:
     """Return the image of x under the bijection of 0..2^bits − 1; the keys are two odd multipliers."""
     k1, k2 = keys
@@ -67,7 +67,7 @@ def shuffle(x: Any, keys: Any, bits: int) -> Any:
     return x ^ (x >> half)
 
 
-@plain_njit
+@inner_njit
 def shuffle_keys(key: Any) -> Any:
     """Return the two odd multipliers of a shuffle."""
     return hash64(key * np.uint64(3) + np.uint64(1)) | np.uint64(1), hash64(

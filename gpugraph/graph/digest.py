@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit, plain_njit, threads
+from gpugraph.compiled import inner_njit, njit, threads
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 
 _MASK = 2**64 - 1
@@ -46,7 +46,7 @@ def mix(z: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@plain_njit
+@inner_njit
 def arc_lanes(tail: int, head: int, word: Any) -> Any:
     """Return the two uint64 lanes of the arc tail→head whose weight has the bit pattern ``word``."""
     t, w = np.uint64(tail), np.uint64(word)

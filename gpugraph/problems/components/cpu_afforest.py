@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import NullClock
-from gpugraph.compiled import plain_njit
+from gpugraph.compiled import inner_njit, plain_njit
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.components.labels import Components, label_bytes
@@ -170,7 +170,7 @@ def _afforest(control: Any, rank: int, size: int, shared: tuple[Any, ...]) -> No
     leave(control, size)
 
 
-@plain_njit
+@inner_njit
 def _giant(targets: Any, parent: Any) -> int:
     """Return the root that more than half of the heads of some arcs have that lie evenly spread, -1 if none has.
 
@@ -222,7 +222,7 @@ def _join(parent: Any, u: Any, v: Any) -> None:
         a, b = _root(parent, u), _root(parent, v)
 
 
-@plain_njit
+@inner_njit
 def _link(parent: Any, u: Any, v: Any) -> None:
     """Join the trees of two vertices that are nearly flat, without a write but that one: others would have to read it.
 

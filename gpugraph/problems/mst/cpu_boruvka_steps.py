@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import plain_njit
+from gpugraph.compiled import inner_njit, plain_njit
 from gpugraph.graph.canonical import find_arc
 from gpugraph.thread_pool import (
     COUNTERS,
@@ -84,7 +84,7 @@ class Shared(NamedTuple):
     filtered: bool
 
 
-@plain_njit
+@inner_njit
 def _key(word: Any, sign: Any, below_sign: Any) -> Any:
     """Return a key that orders as the weight behind the word does: see ``canonical.order_keys``."""
     flipped = word ^ sign
@@ -92,7 +92,7 @@ def _key(word: Any, sign: Any, below_sign: Any) -> Any:
     return flipped ^ below_sign if word & sign else flipped
 
 
-@plain_njit
+@inner_njit
 def _root(up: Any, tree: Any) -> Any:
     """Return the root of a tree."""
     above = load_now(up, tree)
@@ -101,7 +101,7 @@ def _root(up: Any, tree: Any) -> Any:
     return tree
 
 
-@plain_njit
+@inner_njit
 def _flatten(up: Any, tree: Any) -> Any:
     """Return the root of a tree, halving the path to it; another thread may do so too: every ancestor will do."""
     at = tree
@@ -116,7 +116,7 @@ def _flatten(up: Any, tree: Any) -> Any:
     return above
 
 
-@plain_njit
+@inner_njit
 def _least_arcs(s: Any, start: int, stop: int) -> None:
     """Write for each row of [start, stop) its least arc, the first of equals, and that arc's head."""
     for u in range(start, stop):
@@ -134,7 +134,7 @@ def _least_arcs(s: Any, start: int, stop: int) -> None:
         s.up[u] = s.targets[first]
 
 
-@plain_njit
+@inner_njit
 def _offer(best: Any, tree: Any, slot: int, key: Any, edge: Any) -> None:
     """Give a tree the edge in a slot, if that comes before the one it has.
 
@@ -158,7 +158,7 @@ def _offer(best: Any, tree: Any, slot: int, key: Any, edge: Any) -> None:
         held = found
 
 
-@plain_njit
+@inner_njit
 def _first_forward(offsets: Any, targets: Any, u: Any) -> Any:
     """Return the position of the first arc of ``u`` to a greater vertex."""
     low, high = offsets[u], offsets[u + 1]
@@ -171,7 +171,7 @@ def _first_forward(offsets: Any, targets: Any, u: Any) -> Any:
     return low
 
 
-@plain_njit
+@inner_njit
 def _list_edges(s: Any, control: Any, limit: Any, giant: int) -> None:
     """List the edges up to ``limit`` between two trees, and offer them; rows of the tree ``giant`` are not read."""
     n = len(s.offsets) - 1
@@ -206,7 +206,7 @@ def _list_edges(s: Any, control: Any, limit: Any, giant: int) -> None:
         s.filled[(end - 1) // BLOCK] = slot - (end - BLOCK)
 
 
-@plain_njit
+@inner_njit
 def _find_min(s: Any, control: Any) -> int:
     """Rename the ends of live edges, drop those inside a tree, and offer the others; return how many those are."""
     kept = 0
@@ -228,7 +228,7 @@ def _find_min(s: Any, control: Any) -> int:
         kept += out - start
 
 
-@plain_njit
+@inner_njit
 def _merge(s: Any, me: Any, count: int, rows: bool, turn: int) -> int:
     """Merge the trees that picked each other, take their picks into the forest, list the roots; return how many.
 
@@ -282,7 +282,7 @@ def _merge(s: Any, me: Any, count: int, rows: bool, turn: int) -> int:
     return trees
 
 
-@plain_njit
+@inner_njit
 def _rounds(s: Any, me: Any, count: int) -> None:
     """Contract the trees along live edges that are listed and offered, until none is left."""
     control, rank, size = me
@@ -383,7 +383,7 @@ def boruvka(control: Any, rank: int, size: int, s: Shared) -> None:
     leave(control, size)
 
 
-@plain_njit
+@inner_njit
 def _list_roots(s: Any, me: Any, trees: int) -> int:
     """List the trees that are roots, forget their picks, and return how many there are."""
     control, rank, size = me
@@ -407,7 +407,7 @@ def _list_roots(s: Any, me: Any, trees: int) -> int:
     return total
 
 
-@plain_njit
+@inner_njit
 def _frequent(label: Any, targets: Any) -> int:
     """Return the tree of most heads among arcs that lie evenly spread, if it has half of them, else any.
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.clock import Clock, working_seconds
-from gpugraph.compiled import plain_njit, threads
+from gpugraph.compiled import njit, parallel_njit, prange, threads
 from gpugraph.devices.base import Array, Device, Mark
 from gpugraph.errors import InputError
 from gpugraph.graph.canonical import lower_bound, weight_key, weight_words
@@ -37,7 +37,6 @@ from gpugraph.problems.mst import gpu_boruvka
 from gpugraph.problems.mst.gpu_boruvka_streamed import LIMIT, check_limit, limit_bytes
 from gpugraph.problems.mst.gpu_forest import forest_algorithm
 from gpugraph.quantities import parse_share
-from gpugraph.thread_pool import COUNTERS, enter, fetch_add, leave, run_on_threads
 
 PIECES = 4
 """Parts of the CPU's rows, at most: one is on the bus while the next is worked on."""
@@ -142,11 +141,10 @@ class CpuRows:
         how = view.edge_ids if has_ids else view.offsets, has_ids, self._ordered, again
         found = self._base, tree, self._lower, *self._host
         ranges = balanced_ranges(view.offsets[first : last + 1], RANGES_PER_THREAD * threads())
-        cuts = np.array([first, *(first + stop for _, stop in ranges)])
-        run_on_threads(_find_min_everywhere, cuts, arcs, how, found, size=None if len(ranges) > 1 else 1)
+        _find_min_everywhere(np.array([first, *(first + stop for _, stop in ranges)]), arcs, how, found)
 
 
-@plain_njit
+@njit
 def _find_min(start: int, stop: int, arcs: tuple[Any, ...], how: tuple[Any, ...], found: tuple[Any, ...]) -> None:
     """Write key, id and tree at the other end of the lightest outgoing arc of the rows [start, stop).
 
@@ -187,19 +185,14 @@ def _find_min(start: int, stop: int, arcs: tuple[Any, ...], how: tuple[Any, ...]
             edge[at] = best if u < v else lower_bound(targets, offsets[v], offsets[v + 1], u)
 
 
-@plain_njit
-def _find_min_everywhere(control: Any, rank: int, size: int, cuts: Any, arcs: Any, how: Any, found: Any) -> None:
-    """Call ``_find_min`` for the rows between each two neighbours of (ranges+1,) ``cuts``, a range a thread in turn.
+@parallel_njit
+def _find_min_everywhere(cuts: Any, arcs: tuple[Any, ...], how: tuple[Any, ...], found: tuple[Any, ...]) -> None:
+    """Call ``_find_min`` for the rows between each two neighbours of (ranges+1,) ``cuts``, on all threads.
 
     A loop inside of compiled code: handing out ranges from Python would take longer than a round.
     """
-    enter(control)
-    while True:
-        part = fetch_add(control, COUNTERS, 1)
-        if part >= len(cuts) - 1:
-            break
+    for part in prange(len(cuts) - 1):
         _find_min(cuts[part], cuts[part + 1], arcs, how, found)
-    leave(control, size)
 
 
 FIRST_SHARE = 0.2

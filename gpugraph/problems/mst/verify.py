@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit, plain_njit, threads
+from gpugraph.compiled import inner_njit, njit, threads
 from gpugraph.devices.base import Device
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.exact import exact_sum
@@ -160,7 +160,7 @@ def unite_by_size(u: Any, v: Any, up: Any, size: Any) -> int:
     return -1
 
 
-@plain_njit
+@inner_njit
 def _path_maximum(up: Any, a: Any, b: Any) -> int:
     """Return the greatest rank on the forest path from ``a`` to ``b``, or −1 where there is no path."""
     rank = -1

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import plain_njit
+from gpugraph.compiled import inner_njit, plain_njit
 from gpugraph.thread_pool import (
     COUNTERS,
     STRIDE,
@@ -101,7 +101,7 @@ class Search(NamedTuple):
 # ------------------------------------------------------------------ blocks
 
 
-@plain_njit
+@inner_njit
 def new_block(s: Any, me: Any) -> Any:
     """Return a block for the thread; none, −1, where the pool is dry."""
     control, rank, _ = me
@@ -113,7 +113,7 @@ def new_block(s: Any, me: Any) -> Any:
     return block if block < len(s.following) else np.int64(-1)
 
 
-@plain_njit
+@inner_njit
 def give_back(s: Any, me: Any, block: Any) -> None:
     """Let the thread use a block again."""
     rank = me[1]
@@ -140,7 +140,7 @@ def push(s: Any, me: Any, bucket: Any, v: Any, far: Any) -> None:
     s.counts[rank, bucket] += 1
 
 
-@plain_njit
+@inner_njit
 def bucket_of(far: Any, start: Any, scale: float) -> Any:
     """Return the bucket of a distance; the first also has what lies before the window."""
     if far < start:
@@ -152,7 +152,7 @@ def bucket_of(far: Any, start: Any, scale: float) -> Any:
 # ------------------------------------------------------------------ queues
 
 
-@plain_njit
+@inner_njit
 def lay_out(s: Any, me: Any, block: Any) -> bool:
     """Lay a block at the end of the thread's queue; False where that is full."""
     rank = me[1]
@@ -165,7 +165,7 @@ def lay_out(s: Any, me: Any, block: Any) -> bool:
     return True
 
 
-@plain_njit
+@inner_njit
 def has_some(s: Any, owner: int) -> bool:
     """Tell whether there are blocks in a thread's queue."""
     end = 2 * STRIDE * owner
@@ -185,7 +185,7 @@ def take(s: Any, owner: int) -> Any:
             return block
 
 
-@plain_njit
+@inner_njit
 def take_behind(s: Any, me: Any, front: float) -> Any:
     """Take a block of the thread that is farthest behind ``front`` and has some, or −1."""
     _, rank, size = me
@@ -261,7 +261,7 @@ def _relax(s: Any, me: Any, window: Any, block: Any, fill: Any) -> Any:
     return lowest
 
 
-@plain_njit
+@inner_njit
 def _least_in(s: Any, block: Any, fill: Any, least: Any) -> Any:
     """Return the least distance in a chain of blocks, or ``least``, and how many of its entries are not stale."""
     waiting = 0
@@ -285,7 +285,7 @@ def _wake(control: Any, size: int) -> bool:
             return True
 
 
-@plain_njit
+@inner_njit
 def _start_again(s: Any, me: Any) -> Any:
     """Empty all buckets of the thread pool, and return the least distance that waited in one, or was dropped."""
     control, rank, size = me
