@@ -152,7 +152,7 @@ def test_numba_counts_the_processors_of_the_machine_when_a_team_is_the_first_to_
         "size = max(2, before)\n"
         "graph = np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int32)\n"
         "taken, spent = np.zeros(2 * size * thread_pool.STRIDE, np.int64), np.zeros(4, np.int64)\n"
-        "thread_pool.run_on_threads(cpu_afforest._afforest, *graph, taken, spent, size=size)\n"
+        "thread_pool.run_on_threads(cpu_afforest._afforest, (*graph, taken, spent), size=size)\n"
         "assert threads() == before, threads()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)

@@ -251,7 +251,7 @@ class Runner:
         reason = self._obstacle(planned, worker)
         if reason is None:
             begun = self._parts.get(id(planned), (0,))[0]
-            reason = self._budget.obstacle(planned, begun, first=not self.totals.records)
+            reason = self._budget.obstacle(planned, begun, first=not (begun or self.totals.records))
         if reason is not None:
             taken = self._parts.pop(id(planned), None)
             self._end(planned, taken[1] if taken else {"outcome": "skipped", "message": reason})

@@ -47,7 +47,6 @@ def graph500(
     from gpugraph.graph500.record import record_of
     from gpugraph.measure.on_ranks import open_own_device
     from gpugraph.measure.record import EMULATED
-    from gpugraph.peers import load_peer
     from gpugraph.ranks.world import world
 
     comm = world()
@@ -74,7 +73,9 @@ def graph500(
                     "several ranks run Graph500 on processors alone", remedy="use --device cpu*N, or one GPU"
                 )
             if peer is not None:
-                load_peer(peer, "sssp", opened.kind)  # refuses what it cannot do
+                from gpugraph.graph500.on_cugraph import check_device
+
+                check_device(opened.kind)
             files = Files(*(None if path is None else Path(path) for path in (reuse, keep, results)))
             done = run(scale, Place(opened, comm, peer), roots=roots, files=files, report=progress)
             record = record_of(done, description)

@@ -6,11 +6,11 @@ import contextlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.devices.base import Device
 from gpugraph.devices.context import begin_context
 from gpugraph.errors import DeviceUnavailable, InputError, installable_here, unknown_name
 
 if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
     from gpugraph.devices.cpu import CpuDevice
     from gpugraph.devices.cuda import CudaDevice
     from gpugraph.emulator.device import EmulatedDevice

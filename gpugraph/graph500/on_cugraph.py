@@ -9,11 +9,17 @@ import numpy as np
 from gpugraph.graph500.checked import Found
 from gpugraph.graph500.generator import FILE
 from gpugraph.graph500.on_device import DeviceMachine
+from gpugraph.peers import load_peer
 from gpugraph.peers.libraries import drivers_pool
 from gpugraph.peers.peer import guarded
 
 _of_cugraph = partial(guarded, peer="peer:cugraph")
 """Turns what the library throws into an error of one line."""
+
+
+def check_device(kind: str) -> None:
+    """Raise InputError on another kind of device than cuGraph's, PeerRefused where it is not installed."""
+    load_peer("cugraph", "sssp", kind)
 
 
 class CugraphMachine(DeviceMachine):

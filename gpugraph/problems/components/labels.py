@@ -34,7 +34,10 @@ class Components(Shown):
         if labels.dtype == np.int64 and labels.flags.c_contiguous:
             return cls(graph, labels)
         wide = np.empty(len(labels), np.int64)
-        in_threads(lambda start, stop: np.copyto(wide[start:stop], labels[start:stop]), even_ranges(len(labels)))
+        in_threads(
+            lambda start, stop: np.copyto(wide[start:stop], labels[start:stop], casting="unsafe"),
+            even_ranges(len(labels)),
+        )
         return cls(graph, wide)
 
     @cached_property
