@@ -81,7 +81,7 @@ class CpuMachine:
         own = sum(in_threads(partial(_pull, *arrays), balanced_ranges(rows.offsets)))
         before, missing = 0, self._exchange_parents(own)
         while missing not in (0, before):  # without progress the validation will say so
-            before, missing = missing, self._exchange_parents(_hang(*arrays))
+            before, missing = missing, self._exchange_parents(_attach(*arrays))
         self.distance[np.isinf(self.distance)] = -1
 
     def _find_distances(self, root: int) -> None:
@@ -154,18 +154,24 @@ def validate(
         jump = np.where(parent == NONE, np.int32(root), parent)
         for _ in range(n.bit_length() + 1):
             jump = jump[jump]
-        firsts["CYCLE"] = next(iter(np.flatnonzero(jump != root).tolist()), None)
+        firsts["CYCLE"] = _first_of(jump != root)
     inside = 0
     if not any(first is not None for first in firsts.values()):
         found = in_threads(partial(_check_tuples, (tuples.edges, tuples.weights), result), even_ranges(len(tuples)))
         note(("SPLIT", "TOO_FAR"), found)
         inside = sum(part[2] for part in found)
         comm.all_reduce(result[2], "max")
-        firsts["UNCONFIRMED"] = next(iter(np.flatnonzero(result[2] == 0).tolist()), None)
+        firsts["UNCONFIRMED"] = _first_of(result[2] == 0)
     fault = fault_in_words(firsts, root, lambda v: (int(parent[v]), float(distance[v])), tuples)
     broken = (k for k, rule in enumerate(RULES) if firsts[rule] is not None)
     reports = comm.all_gather_object((next(broken, len(RULES)), fault, inside))
     return Found(sum(own for *_, own in reports), min(reports, key=lambda one: int(one[0]))[1])
+
+
+def _first_of(broken: NDArray[np.bool_]) -> int | None:
+    """Return the first place of a true value, or None."""
+    places = np.flatnonzero(broken)
+    return int(places[0]) if len(places) else None
 
 
 @njit
@@ -205,8 +211,8 @@ def _pull(rows: tuple[Any, ...], result: tuple[Any, ...], first: int, begin: int
 
 
 @njit
-def _hang(rows: tuple[Any, ...], result: tuple[Any, ...], first: int) -> int:
-    """Hang vertices of these rows on equally far ones that have a parent; return how many reached ones have none.
+def _attach(rows: tuple[Any, ...], result: tuple[Any, ...], first: int) -> int:
+    """Attach vertices of these rows to equally far ones that have a parent; return how many reached ones have none.
 
     Who has a parent got it before: in an earlier row, or an earlier round, of which all ranks know.  So no cycle forms.
     """

@@ -10,7 +10,7 @@ from gpugraph.graph500.checked import Found
 from gpugraph.graph500.generator import FILE
 from gpugraph.graph500.on_device import DeviceMachine
 from gpugraph.peers import load_peer
-from gpugraph.peers.libraries import drivers_pool
+from gpugraph.peers.libraries import call_cugraph, drivers_pool
 from gpugraph.peers.peer import guarded
 
 _of_cugraph = partial(guarded, peer="peer:cugraph")
@@ -50,6 +50,7 @@ class CugraphMachine(DeviceMachine):
         self.graph = pylibcugraph.SGGraph(self.handle, properties, tails, heads, weights, **form)
         cupy.cuda.runtime.deviceSynchronize()
         self.arcs = int(tails.size)
+        self._make_room()
 
     def degree(self, vertex: int) -> int:
         """Return the arcs of a vertex, loops left out; see ``Machine``."""
@@ -63,12 +64,7 @@ class CugraphMachine(DeviceMachine):
     @_of_cugraph
     def search(self, root: int) -> None:
         """Find distances and predecessors; see ``Machine``."""
-        import cupy
-        import pylibcugraph
-
-        with cupy.cuda.Stream.null:
-            self.found = pylibcugraph.sssp(self.handle, self.graph, root, np.inf, True, False)
-        cupy.cuda.runtime.deviceSynchronize()
+        self.found = call_cugraph(self, "sssp", root, np.inf, True, False)
 
     def validate(self, root: int) -> Found:
         """Put the last search's answer in the order of the labels and check it; see ``Machine``."""

@@ -68,10 +68,16 @@ class DeviceMachine:
         targets, weights = device.empty(arcs, np.int32), device.empty(arcs, np.float32)
         self._place(starts, targets, weights)
         self.use_rows(DeviceRows(device, starts[:-1], targets, weights, _not_on_host))
+        self._make_room()
         device.synchronize()
 
+    def _make_room(self) -> None:
+        """Allocate the result of a search."""
+        self.distance = self.device.empty(self.vertices, np.float32)
+        self.parent = self.device.empty(self.vertices, np.int32)
+
     def _survey(self) -> int:
-        """Check the labels, load the kernels and make room for results; return the width of an arc's position."""
+        """Check the labels and load the kernels; return the width of an arc's position."""
         device, count = self.device, np.int64(len(self.tuples))
         lists = count, self.tuples.edges, self.tuples.weights
         found = device.upload(np.array([0, NOTHING, 0], np.uint64))
@@ -83,8 +89,6 @@ class DeviceMachine:
         bits = self.bits or index_bits_for(2 * (len(self.tuples) - loops))
         self.kernels = FILE.kernels(device, {"INDEX_BITS": bits, "WEIGHT": "float32"}, without=("generate", "survey"))
         self.vertices = largest + 1
-        self.distance = device.empty(self.vertices, np.float32)
-        self.parent = device.empty(self.vertices, np.int32)
         return bits
 
     def _rank(self, dtype: np.dtype[Any]) -> Array:

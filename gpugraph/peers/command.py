@@ -182,10 +182,11 @@ def _command(name: str, table: object) -> CommandPeer:
     _check_placeholders(names, problems[problem].query_fields, options)
     pattern = _time_pattern(table)
     others = {*answers.values()} - {answers[problem]}
-    for key in (key for key in table if key in others):
-        raise InputError(f"has {key}, but solves {problem}", remedy=f"use {answers[problem]}")
+    for key in table:
+        if key in others:
+            raise InputError(f"has {key}, but solves {problem}", remedy=f"use {answers[problem]}")
     for key, most in (("warmup", 1000), ("first_vertex", 1)):
-        if isinstance(given[key], bool) or given[key] not in range(most + 1):
+        if type(given[key]) is not int or not 0 <= given[key] <= most:
             raise InputError(f"{key} is {given[key]!r}", remedy=f"give a whole number from 0 to {most}")
     with errors_at("timeout"):
         timeout_s = parse_seconds(table["timeout"]) if "timeout" in table else DEFAULT_TIMEOUT_S
@@ -212,8 +213,10 @@ def _time_pattern(table: Mapping[str, Any]) -> re.Pattern[str] | None:
             what = "lacks time, the pattern that finds the program's own time in its output"
             raise InputError(what, remedy="for example time = 'runtime: ([0-9.]+)'")
         return pattern
-    for key in {"unit", "warmup"} & table.keys():
-        raise InputError(f"has {key}, which is for times that the program prints", remedy=f"leave {key} out, or time")
+    for key in ("unit", "warmup"):
+        if key in table:
+            what = f"has {key}, which is for times that the program prints"
+            raise InputError(what, remedy=f"leave {key} out, or time")
     return None
 
 

@@ -299,12 +299,13 @@ def _with_figures(result: Any, texts: tuple[str, ...], figure: PrintedFigure, la
         return result
     total = result.summary()[figure.field]
     own = Figure(total, 1e-5 * abs(total) if isinstance(total, float) else 0.0, "its result file")
-    for text in (text for text in texts if judge(own, text, figure.what).status == "failed"):
-        what = f"it printed the {figure.what} {text}, and its result file has {total}"
-        if not hasattr(result, "fault"):
-            raise PeerThrew(what, where=label)
-        return replace(result, fault=what)
-    return result
+    wrong = next((text for text in texts if judge(own, text, figure.what).status == "failed"), None)
+    if wrong is None:
+        return result
+    what = f"it printed the {figure.what} {wrong}, and its result file has {total}"
+    if not hasattr(result, "fault"):
+        raise PeerThrew(what, where=label)
+    return replace(result, fault=what)
 
 
 def _wrapped(words: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shutil
@@ -148,7 +149,7 @@ class ResultFile:
         from gpugraph.problems.result_files import text_table
 
         try:
-            content = self.path.read_bytes()
+            content = self.path.read_bytes().removeprefix(codecs.BOM_UTF8)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             remedy = "see {result} in its command"

@@ -5,9 +5,9 @@ How a library solves a problem is in ``peers.py`` of the problem's folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,8 +163,15 @@ def drivers_pool() -> rmm.mr.CudaAsyncMemoryResource:
     return rmm.mr.CudaAsyncMemoryResource()
 
 
-def call_cugraph(prepared: CugraphGraph, function: str, *args: object) -> object:
-    """Return the first two arrays that a function of pylibcugraph gives of the graph, the device at rest.
+class OnCugraph(Protocol):
+    """What has a graph of cuGraph's."""
+
+    handle: Any
+    graph: Any
+
+
+def call_cugraph(prepared: OnCugraph, function: str, *args: object) -> Sequence[Any]:
+    """Return the arrays that a function of pylibcugraph gives of the graph, the device at rest.
 
     It makes arrays of its arguments by CuPy, whose current stream, one of ours, its own would not wait for.
     """
@@ -172,16 +179,16 @@ def call_cugraph(prepared: CugraphGraph, function: str, *args: object) -> object
     import pylibcugraph
 
     with cupy.cuda.Stream.null:
-        found = getattr(pylibcugraph, function)(prepared.handle, prepared.graph, *args)
+        found: Sequence[Any] = getattr(pylibcugraph, function)(prepared.handle, prepared.graph, *args)
     cupy.cuda.runtime.deviceSynchronize()
-    return found[:2]
+    return found
 
 
-def cugraph_to_host(prepared: CugraphGraph, arrays: Iterable[object]) -> tuple[NDArray[Any], ...]:
-    """Return the arrays that a function of cuGraph returned, CuPy's, as NumPy's."""
+def cugraph_to_host(prepared: CugraphGraph, arrays: Sequence[Any]) -> tuple[NDArray[Any], ...]:
+    """Return the first two arrays that a function of cuGraph returned, CuPy's, as NumPy's."""
     import cupy
 
-    return tuple(cupy.asnumpy(cupy.asarray(array)) for array in arrays)
+    return tuple(cupy.asnumpy(cupy.asarray(array)) for array in arrays[:2])
 
 
 # ------------------------------------------------------------------ the graph as libraries take it

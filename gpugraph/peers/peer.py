@@ -16,17 +16,19 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from importlib import import_module, metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpugraph.clock import NullClock
 from gpugraph.errors import GpuGraphError, InputError, VerificationFailed, in_one_line
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.host import usable_cores
 from gpugraph.problems.adapter import Adapter, Figure
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, Result, Verdict, problem_called
 from gpugraph.problems.registry import find_algorithm, load_peered, load_problem
+
+if TYPE_CHECKING:
+    from gpugraph.graph.view import GraphView, ResidentView
 
 _REFUSAL = re.compile(
     r"disconnected|(not|be) connected|not (yet |currently )?(supported|implemented|available)|unsupported",
@@ -260,6 +262,8 @@ def note_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...], result: Re
 
 def certified(problem: str, name: str, graph: CSRGraph, *query: int) -> Any:
     """Return what our own algorithm on all threads finds; raise VerificationFailed if its certificate does not hold."""
+    from gpugraph.graph.view import GraphView
+
     own = find_algorithm(problem, name, "cpu")
     state = own.prepare(GraphView.of(graph), None)
     result = own.finish(state, own.fetch(state, own.run(state, NullClock(), *query)), *query)

@@ -161,7 +161,9 @@ class HostComm(Comm):
 
     def all_gather_v(self, part: Host) -> list[Host]:
         """Return the arrays of all ranks, of one dtype and any lengths, in the order of the ranks."""
-        return self.all_to_all([part] * self.size)
+        received = self.all_gather_object(len(part))
+        packed = self.all_to_all_v(np.concatenate([part] * self.size), [len(part)] * self.size, received)
+        return np.split(packed, np.cumsum(received)[:-1])
 
     def leave_device(self) -> None:
         """Give back what arrays of a device were exchanged through, if ``comm_for`` was asked for that."""

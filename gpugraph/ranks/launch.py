@@ -14,7 +14,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,23 +56,24 @@ def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugr
     KeyboardInterrupt is raised after all ranks have ended.
     """
     children: list[_Child] = []
-    try:
-        _start(devices, ["-P", "-m", module, *words], children)
-        while all(child.process.poll() in (None, 0) for child in children):
-            if all(child.process.poll() == 0 for child in children):
-                return 0
-            time.sleep(_LOOK_S)
-        _wait(children, GRACE_S)
-        ended = {child.rank: child.process.poll() for child in children}
-    finally:
-        _end(children)
-    code, line = _verdict(children, ended)
-    if line:
-        if "--debug" in words:
-            for child in children:
-                sys.stderr.write(child.said())
-        print(f"gpugraph: error: {line}", file=sys.stderr, flush=True)
-    return code
+    with contextlib.ExitStack() as files:
+        try:
+            _start(devices, ["-P", "-m", module, *words], children, files)
+            while all(child.process.poll() in (None, 0) for child in children):
+                if all(child.process.poll() == 0 for child in children):
+                    return 0
+                time.sleep(_LOOK_S)
+            _wait(children, GRACE_S)
+            ended = {child.rank: child.process.poll() for child in children}
+        finally:
+            _end(children)
+        code, line = _verdict(children, ended)
+        if line:
+            if "--debug" in words:
+                for child in children:
+                    sys.stderr.write(child.said())
+            print(f"gpugraph: error: {line}", file=sys.stderr, flush=True)
+        return code
 
 
 def _verdict(children: Sequence[_Child], ended: Mapping[int, int | None]) -> tuple[int, str]:
@@ -97,7 +97,7 @@ def _called(child: _Child) -> str:
     return f"rank {child.rank} ({child.device}, process {child.process.pid})"
 
 
-def _start(devices: Sequence[str], words: Sequence[str], children: list[_Child]) -> None:
+def _start(devices: Sequence[str], words: Sequence[str], children: list[_Child], files: contextlib.ExitStack) -> None:
     size = len(devices)
     pairs = {(i, j): socket.socketpair() for j in range(size) for i in range(j)}
     lifeline, held = os.pipe()  # what is never written; its other end closes with this process
@@ -109,7 +109,7 @@ def _start(devices: Sequence[str], words: Sequence[str], children: list[_Child])
             environment = {**environment_with_package(), RANK: " ".join(joined)}
             if device.startswith(("cpu", "emulated")):  # ranks share the processors
                 environment.setdefault("NUMBA_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // size)))
-            errors = tempfile.TemporaryFile()  # noqa: SIM115  read when all ranks have ended
+            errors = files.enter_context(os.fdopen(os.memfd_create("errors"), "w+b"))  # read when all ranks have ended
             process = subprocess.Popen(
                 [sys.executable, *words],
                 stdin=subprocess.DEVNULL,

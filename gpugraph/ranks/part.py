@@ -8,7 +8,6 @@ whatever the number of ranks.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from itertools import pairwise
@@ -314,14 +313,16 @@ def gone() -> CSRGraph:
 
 def sent_to_owners(
     comm: HostComm, cuts: NDArray[np.int64], vertices: NDArray[Any], *arrays: NDArray[Any]
-) -> Iterator[NDArray[Any]]:
-    """Send element k of each of (k,) ``arrays`` to the rank that owns ``vertices[k]``; yield what came; collective."""
+) -> list[NDArray[Any]]:
+    """Send element k of each of (k,) ``arrays`` to the rank that owns ``vertices[k]``; return what came; collective."""
     owner = np.searchsorted(cuts[1:-1], vertices, side="right")
     order = np.argsort(owner, kind="stable")
     ends = np.searchsorted(owner[order], np.arange(comm.size + 1))
+    came = []
     for array in arrays:
         ordered = array[order]
-        yield np.concatenate(comm.all_to_all([ordered[low:high] for low, high in pairwise(ends)]))
+        came.append(np.concatenate(comm.all_to_all([ordered[low:high] for low, high in pairwise(ends)])))
+    return came
 
 
 @dataclass(frozen=True, eq=False)

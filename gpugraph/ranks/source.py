@@ -77,11 +77,9 @@ def open_part(
         with clock.phase("check"):
             part.check()
     else:
-        what, remedy = (
-            "several ranks share a spec, a data set or a .csr, nothing else",
-            "gpugraph convert FILE graph.csr",
-        )
-        raise InputError(what, where=text or type(source).__name__, remedy=f"convert it first: {remedy}")
+        what = "several ranks share a spec, a data set or a .csr, nothing else"
+        remedy = "convert it first: gpugraph convert FILE graph.csr"
+        raise InputError(what, where=text or type(source).__name__, remedy=remedy)
     if weights == "unit":
         part = part.changed(negative_loop=None, notes=(*part.notes, "weights replaced: unit"), graph=None)
         if (rows := part.on_device) is None:

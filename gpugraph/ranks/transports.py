@@ -220,8 +220,8 @@ class NcclComm(Comm):
         if own:
             there, here = int(from_[self.rank]), int(to[self.rank])
             self._device.copy(out[there : there + own], packed[here : here + own])
-        lengths = ([size * count for count in counts] for counts in (sent, received))
-        self._swap(packed.data.ptr + size * to, next(lengths), out.data.ptr + size * from_, next(lengths))
+        bytes_sent, bytes_received = ([size * count for count in counts] for counts in (sent, received))
+        self._swap(packed.data.ptr + size * to, bytes_sent, out.data.ptr + size * from_, bytes_received)
         return out
 
     def _all_gather_v_in_place(self, array: Array, cuts: list[int]) -> None:

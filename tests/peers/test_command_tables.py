@@ -63,6 +63,7 @@ def test_a_command_with_a_source_solves_shortest_paths() -> None:
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"timeout": "soon"}, "timeout: 'soon' is no length of time"),
         ({"warmup": -1}, "warmup is -1"),
+        ({"warmup": 1.0}, "warmup is 1.0"),
         ({"first_vertex": 2}, "first_vertex is 2"),
         ({"env": "X=1"}, "env is no table"),
         ({"env": {"X": "{thread}"}}, "unknown placeholder 'thread' — did you mean 'threads'"),

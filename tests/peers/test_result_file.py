@@ -73,6 +73,11 @@ def test_reals_that_are_printed_short_prove_nothing_either_way(tmp_path: Path) -
     assert answer(tmp_path, "\n".join(f"{d * 1.001}" for d in distance), graph, "sssp").status == "failed"
 
 
+def test_a_byte_order_mark_is_no_part_of_the_answer(tmp_path: Path) -> None:
+    graph = zoo("random")
+    assert answer(tmp_path, "\ufeff" + "\n".join(f"{u} {v}" for u, v in edges(graph)), graph, "mst").status == "passed"
+
+
 def test_a_printed_total_must_be_that_of_the_file(tmp_path: Path) -> None:
     graph = zoo("random")
     text = "\n".join(f"{u} {v}" for u, v in edges(graph))

@@ -34,10 +34,11 @@ class Components(Shown):
         if labels.dtype == np.int64 and labels.flags.c_contiguous:
             return cls(graph, labels)
         wide = np.empty(len(labels), np.int64)
-        in_threads(
-            lambda start, stop: np.copyto(wide[start:stop], labels[start:stop], casting="unsafe"),
-            even_ranges(len(labels)),
-        )
+
+        def widen(start: int, stop: int) -> None:
+            wide[start:stop] = labels[start:stop]
+
+        in_threads(widen, even_ranges(len(labels)))
         return cls(graph, wide)
 
     @cached_property

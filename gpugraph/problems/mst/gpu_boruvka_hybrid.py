@@ -331,7 +331,9 @@ def compile_(view: GraphView, device: Device, **options: object) -> None:
 
 def prepare(view: GraphView, device: Device, **options: Any) -> State:
     """Split the graph, copy the GPU's part, and allocate everything a run needs."""
-    text, share, remedy = str(options["cpu-share"]), None, "write 0.2, 20% or auto"
+    text = str(options["cpu-share"])
+    remedy = "write 0.2, 20% or auto"
+    share = None
     if text != "auto":
         share = parse_share("option 'cpu-share'", text, remedy=remedy)
         if not 0 <= share <= 1:

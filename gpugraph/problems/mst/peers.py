@@ -81,7 +81,9 @@ class PeerForest(Forest):
     def _tied(self) -> Verdict:
         """The certificate in the order (weight, edges of the forest first)."""
         graph, edges = self.graph, self.edges
-        keys = rank_weights(graph.weights).astype(np.uint64) << np.uint64(1) | np.uint64(1)
+        keys = rank_weights(graph.weights).astype(np.uint64)
+        keys <<= np.uint64(1)
+        keys |= np.uint64(1)
         keys[edges[(edges >= 0) & (edges < graph.arcs)]] &= ~np.uint64(1)
         return verify.check_certificate(graph, self, keys)
 

@@ -69,7 +69,6 @@ class DeviceSide:
         """Work on these arrays with these kernels from now on."""
         self._distance, self._states, self._minima, self._kernels = distance, states, minima, kernels
         self._word = distance.there.dtype.type
-        self._unreached = np.iinfo(self._word).max
 
     def _launch(self, step: str, *args: object, grid: int | None = None) -> None:
         self._kernels[step](grid or self._grid, self._block, args)

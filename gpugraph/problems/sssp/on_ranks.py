@@ -39,6 +39,13 @@ class Degrees:
         return np.concatenate(self._part.comm.all_gather_v(self._part.degrees))
 
 
+def of_greatest_degree(part: GraphPart) -> int:
+    """Return the first vertex of greatest out-degree; a collective, for which no rank needs all degrees."""
+    v = int(np.argmax(part.degrees)) if part.rows else 0
+    greatest = part.comm.all_gather_object((int(part.degrees[v]), -v - part.first) if part.rows else (-1, 0))
+    return -int(max(greatest)[1])
+
+
 def certify_part(part: GraphPart, source: int, result: Distances) -> Verdict:
     """Check distances by themselves; a collective."""
     fault = _fault(part, source, result)

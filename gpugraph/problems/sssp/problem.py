@@ -22,13 +22,13 @@ from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.problems.result_files import MismatchError, PathLike
-from gpugraph.problems.sources import resolve_sources
+from gpugraph.problems.sources import DEFAULT, resolve_sources
 from gpugraph.problems.sssp import COMMAND, verify
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
-from gpugraph.problems.sssp.on_ranks import Degrees, certify_part
+from gpugraph.problems.sssp.on_ranks import Degrees, certify_part, of_greatest_degree
 from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.vertex_files import FileColumn, VertexClaim, VertexFiles
 from gpugraph.quantities import duration
@@ -213,6 +213,8 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         """Return a (source,) for each run that ``parameters`` ask for (see ``problems/sources.py``); InputError
         if there is none.
         """
+        if isinstance(graph, GraphPart) and parameters.get("source") in (None, DEFAULT) and graph.vertices:
+            return [(of_greatest_degree(graph),)]
         whole: Any = Degrees(graph) if isinstance(graph, GraphPart) else graph
         return [(source,) for source in resolve_sources(whole, parameters)]
 
