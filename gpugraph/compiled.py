@@ -137,12 +137,13 @@ def _numba() -> Any:
         warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
         try:
             loaded = importlib.import_module("gpugraph.numba_cache")
-            if "NUMBA_THREADING_LAYER" in os.environ or "NUMBA_THREADING_LAYER_PRIORITY" in os.environ:
-                loaded.numba.get_num_threads()  # starts the threads, which finds out
         except RuntimeWarning as warning:
             name = str(warning).split("'")[1]
             what = f"{name} is {os.environ.get(name, '')[:40]!r}, which Numba cannot use"
             raise InputError(what, remedy="change it, or unset it") from warning
+    if "NUMBA_THREADING_LAYER" in os.environ or "NUMBA_THREADING_LAYER_PRIORITY" in os.environ:
+        try:
+            loaded.numba.get_num_threads()  # starts the threads, which finds out
         except ValueError as error:
             what = f"NUMBA_THREADING_LAYER, or its PRIORITY, names what Numba cannot use ({error})"
             raise InputError(what, remedy="unset them") from error

@@ -216,7 +216,7 @@ _REPEAT_S = 1e-3
 class Interrupts:
     """The launches on a stream that Ctrl-C can end, by a pinned word of (4,) uint8."""
 
-    def __init__(self, cupy: ModuleType, stream: Stream, word: NDArray[np.uint8]):
+    def __init__(self, cupy: ModuleType, stream: int, word: NDArray[np.uint8]):
         self._runtime = cupy.cuda.runtime
         self._stream = stream
         self._orders = cupy.cuda.Stream(non_blocking=True)
@@ -224,7 +224,7 @@ class Interrupts:
         self._word.view(np.uint32)[0] = 1
         self._stops: set[int] = set()
 
-    def add(self, stop: Event) -> None:
+    def add(self, stop: int) -> None:
         """Take note of a launch that ends when the word at ``stop`` on the device is not 0."""
         self._stops.add(stop)
 

@@ -108,7 +108,7 @@ def parse_device(text: str) -> tuple[str, int]:
     kind, colon, rest = name.partition(":")
     if kind not in KINDS:
         raise unknown_name("device", text, KINDS)
-    is_count = limit.isascii() and limit.isdigit() and 0 < int(limit[:9]) == int(limit)
+    is_count = limit.isascii() and limit.isdigit() and len(limit) < 10 and int(limit) > 0
     if slash and (kind not in ("cuda", "emulated") or not is_count):
         remedy = "write a number of multiprocessors after cuda or emulated, as --device cuda:0/33"
         raise InputError(f"'/{limit}' is no part of a device", where=f"--device {text}", remedy=remedy)

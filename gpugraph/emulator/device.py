@@ -126,8 +126,8 @@ class EmulatedKernel:
     """A kernel bound to the device that launches it, and the races that the detector has found in its launches."""
 
     def __init__(self, device: EmulatedDevice, library: Library, source: Source, name: str, cooperative: bool) -> None:
-        self._parameters, self._bound = library.describe(name)
-        self.most_threads = self._bound or MAX_THREADS
+        self._parameters, bound = library.describe(name)
+        self.most_threads = bound or MAX_THREADS
         self.races: list[Race] = []
         self._device, self._library, self._source, self._name = device, library, source, name
         self._cooperative = cooperative
@@ -170,7 +170,7 @@ class EmulatedKernel:
             KernelFault: the kernel could not go on.
         """
         name, library = self._name, self._library
-        check_limits(name, how.grid, how.block, how.shared_bytes, self._bound)
+        check_limits(name, how.grid, how.block, how.shared_bytes, self.most_threads)
         report, found = library.launch(name, pack(name, self._parameters, args, bounds=library.detects_races), how)
         if found:
             self.races += describe_races(name, self._source, library.symbols, found)

@@ -109,7 +109,8 @@ def build(
         weights = arcs.weights_or_ones
         rows = sort_arcs(arcs.tails, arcs.heads, weights, arcs.vertices, mirrored=arcs.one_sided, report=report)
     negative = np.zeros(0, np.int64)
-    if rows.loops and arcs.weights is not None and arcs.weights.dtype.kind != "u":
+    signed = arcs.weights is not None and arcs.weights.dtype.kind != "u"
+    if rows.loops and signed and arcs.weights.min() < 0:
         negative = np.flatnonzero((arcs.tails == arcs.heads) & (arcs.weights < 0))
     graph = CSRGraph(
         offsets=rows.offsets,

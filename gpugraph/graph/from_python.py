@@ -159,7 +159,7 @@ def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None
             f"{len(plain)} weights for {len(targets)} targets", remedy="give one weight for each target, or None"
         )
     tails = RowTails(offsets.astype(np.int64)).on_host()
-    return ArcList(tails, targets.astype(np.int64), plain, vertices)
+    return ArcList(tails, targets.astype(tails.dtype), plain, vertices)
 
 
 # ------------------------------------------------------------------ SciPy

@@ -252,3 +252,22 @@ def test_a_gpu_finds_the_same_lengths_and_forests(monkeypatch):
     assert gpugraph.last_call().device == "emulated"
     assert all(nx.path_weight(G, paths[node], "weight") == expected[node] for node in expected)
     assert outcome(here, "minimum_spanning_tree", G) == forest
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("single_source_dijkstra", ([1],)),
+        ("single_source_dijkstra", (0, [1])),
+        ("dijkstra_path_length", (0, [1])),
+        ("dijkstra_path_length", ([1], 0)),
+        ("dijkstra_predecessor_and_distance", ([1],)),
+    ],
+)
+def test_what_is_no_node_raises_what_networkx_raises(name: str, arguments: tuple[object, ...]) -> None:
+    graph, raised = nx.path_graph(4), []
+    for backend in (None, "gpugraph"):
+        with pytest.raises((TypeError, nx.NodeNotFound)) as found:
+            getattr(nx, name)(graph.copy(), *arguments, backend=backend)
+        raised.append((found.type, str(found.value)))
+    assert raised[0] == raised[1]

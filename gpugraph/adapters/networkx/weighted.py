@@ -17,18 +17,22 @@ Given = dict[str, Any]
 """The arguments of a call by NetworkX's names: ``G``, ``source`` or ``sources``, ``target``, ``cutoff``, ``weight``."""
 
 
-def _starts(given: Given, message: str = "Node {} not found in graph") -> list[int]:
+def _sources(given: Given) -> Any:
+    """Return the sources, one in a set as NetworkX has it: what cannot be hashed is a TypeError."""
+    return given["sources"] if "sources" in given else {given["source"]}
+
+
+def _starts(given: Given) -> list[int]:
     """Return the vertices of the sources; raise what NetworkX raises where there are none."""
-    sources = given["sources"] if "sources" in given else (given["source"],)
-    if not sources:
+    if not (sources := _sources(given)):
         raise ValueError("sources must not be empty")
-    return [vertex_of(given["G"], source, message) for source in sources]
+    return [vertex_of(given["G"], source) for source in sources]
 
 
 def _lengths_and_paths(given: Given) -> tuple[Any, Any]:
     """Return lengths and paths by node from the nearest source, or the length and the path of the target."""
     graph, target, starts = given["G"], given.get("target"), _starts(given)
-    if target in (given["sources"] if "sources" in given else (given["source"],)):
+    if target in _sources(given):
         return 0, [target]
     found = nearest(graph, starts, given["weight"], target, given.get("cutoff"))
     if target is None:
@@ -47,6 +51,7 @@ def _lengths(given: Given) -> dict[Hashable, float]:
 
 def _length(given: Given) -> float:
     """Return the length of the path to the target."""
+    vertex_of(given["G"], given["source"])
     try:
         length: float = _lengths_and_paths(given)[0]
     except nx.NetworkXNoPath:
@@ -56,7 +61,8 @@ def _length(given: Given) -> float:
 
 def _predecessors_and_lengths(given: Given) -> tuple[dict[Hashable, list[Hashable]], dict[Hashable, float]]:
     """Return all predecessors on shortest paths, and lengths."""
-    graph, starts = given["G"], _starts(given, "Node {} is not found in the graph")
+    graph = given["G"]
+    starts = [vertex_of(graph, given["source"], "Node {} is not found in the graph")]
     found = nearest(graph, starts, given["weight"], None, given["cutoff"])
     return lists_of(graph, found, *tight_tails(graph.rows(given["weight"]), found)), lengths_of(graph, found)
 

@@ -8,7 +8,6 @@ Source: Shun, Blelloch et al. 2012, The Problem Based Benchmark Suite; its page 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
@@ -57,11 +56,11 @@ def _numbers(source: Source, words: list[bytes], start: int, stop: int, *, reals
         except (ValueError, OverflowError):
             continue
         return numbers
-    place = start
-    with suppress(ValueError, OverflowError):
-        while True:
+    for place in range(start, stop):
+        try:
             part[place - start : place - start + 1].astype(np.float64 if reals else np.int64)
-            place += 1
+        except (ValueError, OverflowError):
+            break
     what = f"word {place + 1}, '{words[place][:40].decode('utf-8', 'replace')}', is no"
     remedy = "correct the word, or write the file again"
     raise source.error(f"{what} {'number' if reals else 'integer'}", remedy)
