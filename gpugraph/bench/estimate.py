@@ -202,8 +202,7 @@ class Budget:
         began: float | None = None,
     ):
         self._budget_s, self._prices, self._processes, self._workers = budget_s, prices, processes, workers
-        before_s = 0.0 if began is None else time.perf_counter() - began
-        self._until = time.monotonic() + budget_s - before_s if by_clock else None
+        self._until = (time.perf_counter() if began is None else began) + budget_s if by_clock else None
         self._spent_s: dict[str, float] = defaultdict(float)
         self._pace: dict[str, float] = defaultdict(lambda: 1.0)
         self._opening_pace = 1.0
@@ -237,7 +236,7 @@ class Budget:
     def _left_s(self, device: str) -> float:
         """Return the seconds that are left for a device: on the clock, or of the budget of all workers."""
         if self._until is not None:
-            return self._until - time.monotonic()
+            return self._until - time.perf_counter()
         return self._budget_s * self._workers - self._spent_s[device]
 
     def charge(

@@ -19,7 +19,7 @@ from gpugraph.bench.sweep import Block, Sweep, Variant
 from gpugraph.errors import InputError, placed
 from gpugraph.measure.cell import Cell, unopened_id
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import InputSize
+from gpugraph.problems.contract import InputSize, Problem
 from gpugraph.problems.registry import load_problem
 
 MOST_CELLS = 100_000
@@ -148,11 +148,11 @@ def _cells(
                 if reason is not None or size is None:
                     left_out[str(reason)] += 1
                     continue
-                cell = _cell(sweep, block, template, bound, way)
+                cell = _cell(sweep, block, problem, template, bound, way)
                 yield Planned(cell, way.kind, size, block.limits, way.refused, way.plugin)
 
 
-def _cell(sweep: str, block: Block, template: str, bound: Mapping[str, Any], way: Way) -> Cell:
+def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapping[str, Any], way: Way) -> Cell:
     varied = [name for name in AXES if name != "algorithm" and len(block.axes[name]) > 1]
     prepare = str(filled(bound["prepare"], bound))
     steps = () if prepare in ("", "none") else tuple(prepare.split("+"))
@@ -170,11 +170,5 @@ def _cell(sweep: str, block: Block, template: str, bound: Mapping[str, Any], way
         sweep=sweep,
     )
     extras = [f"{name}={bound[name]}" for name in ("weights", "source", "seed", "index_bits") if name in varied]
-    parts = [
-        cell.problem,
-        described_algorithm(cell),
-        cell.device,
-        load_problem(cell.problem).series(str(cell.graph)),
-        *extras,
-    ]
+    parts = [cell.problem, described_algorithm(cell), cell.device, problem.series(str(cell.graph)), *extras]
     return replace(cell, series=" · ".join(parts))

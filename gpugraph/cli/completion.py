@@ -12,6 +12,10 @@ from gpugraph.problems.contract import PROBLEMS
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_GPUGRAPH_COMPLETE"
 
+_FILES = ("output", "save", "exports", "result", "results", "file", "files", "commands", "array")
+"""Parameters that files complete, and nothing else does."""
+_GRAPHS = ("graph", "graphs", "spec")
+"""Parameters that files complete, or families of graphs and data sets."""
 
 Names = Iterable[str]
 
@@ -33,11 +37,6 @@ def complete(parameter: click.Parameter, context: click.Context, incomplete: str
     if name in _GRAPHS or (name in ("algo", "algos", "sweep") and not found):
         found.append(CompletionItem(incomplete, type="file"))
     return found
-
-
-_FILES = ("output", "save", "exports", "result", "results", "file", "files", "commands", "array")
-_GRAPHS = ("graph", "graphs", "spec")
-"""Parameters that files complete, alone or with families of graphs and data sets."""
 
 
 def _graphs(context: click.Context, incomplete: str) -> Names:

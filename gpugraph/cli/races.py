@@ -72,11 +72,13 @@ def races(
     lines = [str(race) for race in found.values()]
     facts = {"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong}
     count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
-    shown = [line for race in found.values() for line in (str(race), *race.excerpt)]
-    report: list[Line] = [[(text, "")] for text in (f"{algorithm.name}: {count} in {runs} schedules", *shown, *wrong)]
-    if shape is not None:
-        report += [[("", "")], *sketch(shape, width=page_width(), unicode=can_draw())]
-    show_as(style, facts, lambda: report)
+
+    def report() -> list[Line]:
+        shown = [line for race in found.values() for line in (str(race), *race.excerpt)]
+        page: list[Line] = [[(text, "")] for text in (f"{algorithm.name}: {count} in {runs} schedules", *shown, *wrong)]
+        return page if shape is None else [*page, [("", "")], *sketch(shape, width=page_width(), unicode=can_draw())]
+
+    show_as(style, facts, report)
     draw_counter_example(draw, shape, quiet=quiet)
     if lines or wrong:
         what = lines[0] if lines else wrong[0]

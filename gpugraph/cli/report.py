@@ -12,7 +12,7 @@ import click
 
 from gpugraph.cli.options import command, export_option, named
 from gpugraph.cli.output import Progress, check_destination, show, show_lines, show_written, tell
-from gpugraph.errors import InputError, Regression, VerificationFailed, check_name
+from gpugraph.errors import InputError, Regression, VerificationFailed, check_name, unknown_name
 from gpugraph.files import atomic_write
 from gpugraph.quantities import counted, parse_share
 from gpugraph.report import STYLES, render
@@ -66,10 +66,11 @@ def _checked_style(
     if asked["template"] and (asked["sweep"] or style):
         raise InputError("--template says all that is shown", remedy="leave --format and --sweep out")
     if style is not None:
-        check_name("output format", style, sorted(set(STYLES.values())))
+        check_name("output format", style, STYLES.values())
     elif output is not None and not asked["template"]:
         ending = os.path.splitext(output)[1].lower()
-        check_name("ending of a report", ending or output, STYLES)
+        if ending not in STYLES:
+            raise unknown_name("ending of a report", ending or output, STYLES)
         style = STYLES[ending]
     style = "template" if asked["template"] else style or "text"
     if asked["sweep"] is not None and style not in ("text", "markdown"):

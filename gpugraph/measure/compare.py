@@ -127,23 +127,27 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
 
 def _without_times(base: Record, new: Record) -> tuple[str, str] | None:
     """Return verdict and reason for a pair of which not both have times to compare, or None if both do."""
-    skipped, side = (base, "BASE") if base.outcome == "skipped" else (new, "NEW")
-    broken = "broken" if base.ok else "not compared"
+    if "skipped" in (base.outcome, new.outcome):
+        side, row = ("BASE", base) if base.outcome == "skipped" else ("NEW", new)
+        return "not compared", f"skipped in {side}: {row.message}".rstrip(": ")
+    if not new.ok:
+        ended = f"{new.outcome}: {new.message}".rstrip(": ")
+        return ("broken", ended) if base.ok else ("not compared", f"both: {ended}")
+    if not base.ok:
+        return "repaired", f"was {base.outcome}: {base.message}".rstrip(": ")
     cells = Labelled.alone(base), Labelled.alone(new)
-    values = [(one.name, *map(one.value, cells)) for one in problem_columns(cells) if one.identifies]
-    differs = next((name.rpartition(".")[2] for name, a, b in values if a and b and a != b), "")
+    for column in problem_columns(cells):
+        first, second = (column.value(cell) for cell in cells)
+        if column.identifies and first and second and first != second:
+            return "different result", f"{column.name.rpartition('.')[2]} differs on the same graph"
+    if "emulated" in (base.device_kind, new.device_kind):
+        return "not compared", EMULATED.partition(";")[0]
+    if not usable(base) or not usable(new):
+        return "not compared", "there are no samples"
     cold = [bool(row.shape.sampling.cold) for row in (base, new)]
-    flushed = f"only {'BASE' if cold[0] else 'NEW'} flushed the caches before every sample"
-    reasons = (
-        (skipped.outcome == "skipped", "not compared", f"skipped in {side}: {skipped.message}"),
-        (not new.ok, broken, f"{'' if base.ok else 'both: '}{new.outcome}: {new.message}"),
-        (not base.ok, "repaired", f"was {base.outcome}: {base.message}"),
-        (differs, "different result", f"{differs} differs on the same graph"),
-        ("emulated" in (base.device_kind, new.device_kind), "not compared", EMULATED.partition(";")[0]),
-        (not usable(base) or not usable(new), "not compared", "there are no samples"),
-        (cold[0] != cold[1], "not compared", flushed),
-    )
-    return next(((verdict, reason.rstrip(": ")) for holds, verdict, reason in reasons if holds), None)
+    if cold[0] != cold[1]:
+        return "not compared", f"only {'BASE' if cold[0] else 'NEW'} flushed the caches before every sample"
+    return None
 
 
 _SAMPLING = ("target", "min_samples", "max_samples", "time_limit_s", "warmup", "processes")
@@ -270,11 +274,12 @@ def pair(base: Sequence[Record], new: Sequence[Record]) -> tuple[list[tuple[Reco
         left = [row for row in left if id(row) not in taken]
         right = [row for row in right if id(row) not in taken]
     unpaired = []
+    several = "several cells are alike, so that none can be identified"
     for side, rows, other in (("base", left, "NEW"), ("new", right, "BASE")):
-        alike = Counter(map(_by_content, rows))
-        for row in rows:
-            several = "several cells are alike, so that none can be identified"
-            unpaired.append(Unpaired(side, row, several if alike[_by_content(row)] > 1 else f"not in {other}"))
+        contents = [*map(_by_content, rows)]
+        alike = Counter(contents)
+        for row, content in zip(rows, contents, strict=True):
+            unpaired.append(Unpaired(side, row, several if alike[content] > 1 else f"not in {other}"))
     order = {id(row): i for i, row in enumerate(base)}
     pairs.sort(key=lambda both: order[id(both[0])])
     unpaired += [Unpaired("both", both[1], why) for both in pairs if (why := _other_graph(*both))]

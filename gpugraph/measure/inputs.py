@@ -182,7 +182,7 @@ OPENING = ("load", "build", "check", "transfer")
 
 def _copy(loaded: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool) -> None:
     """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
-    device, phase_timer = setup.device, setup.phase_timer
+    device, phase_timer, problem = setup.device, setup.phase_timer, setup.problem
     before = live_bytes(device)
     stage_s, h2d_s, whole_s = list[float](), list[float](), list[float]()
     with phase_timer.phase("sampling"):
@@ -191,7 +191,7 @@ def _copy(loaded: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool
                 break
             loaded.algorithm_input = None  # so that two copies never lie there together
             start = time.perf_counter()
-            loaded.algorithm_input, staging_s, bus_s = setup.problem.to_device(loaded.view, device)
+            loaded.algorithm_input, staging_s, bus_s = problem.to_device(loaded.view, device)
             whole_s.append(time.perf_counter() - start)
             stage_s.append(staging_s)
             h2d_s.append(bus_s)

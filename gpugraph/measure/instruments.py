@@ -89,13 +89,13 @@ class OpenDevice:
 
         try:
             if self.device.kind == "cpu":
-                return probes.host_copy_bandwidth(self.device.describe()["threads"])
+                return probes.host_copy_bandwidth(self.description["threads"])
             return probes.copy_bandwidth(self.device)
         except GpuGraphError as error:
             return f"the copy bandwidth could not be measured: {error}"
 
     @cached_property
-    def description(self) -> dict[str, object]:
+    def description(self) -> dict[str, Any]:
         """The ``device`` object of a record."""
         described: dict[str, Any] = self.device.describe()
         return described

@@ -137,6 +137,9 @@ def kept() -> Iterator[None]:
         finally:
             if os.getpid() != process:  # a fork that it left behind must not go on as we do
                 os._exit(1)
+            if folder:
+                with contextlib.suppress(OSError):
+                    os.chdir(folder)
             sys.settrace(traced)
             if sys.getprofile() is not profiled:  # a profiler in C cannot be given back
                 sys.setprofile(profiled)
@@ -148,8 +151,6 @@ def kept() -> Iterator[None]:
             set_threads(workers)
             np.random.set_state(numpy_state)
             random.setstate(python_state)
-            with contextlib.suppress(OSError):
-                os.chdir(folder or os.curdir)
 
 
 @contextlib.contextmanager

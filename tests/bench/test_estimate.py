@@ -76,7 +76,7 @@ def test_what_a_graph_of_one_edge_takes_is_not_scaled_up_by_the_arcs():
 @pytest.mark.parametrize("by_clock", [True, False])
 def test_a_budget_by_the_clock_is_one_for_all_devices_and_runs_on_while_graphs_are_made(monkeypatch, by_clock):
     now = [100.0]
-    monkeypatch.setattr(estimate.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(estimate.time, "perf_counter", lambda: now[0])
     budget = Budget(60.0, Prices(Sampling()), 1, workers=2, by_clock=by_clock)
     one, other = (Planned(Cell("mst", "grid:9x9", "kruskal", d), "cpu", size_of("grid:9x9"), Limits()) for d in "ab")
     assert budget.obstacle(one, 0, first=False) is None

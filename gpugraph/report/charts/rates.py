@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from gpugraph.measure.columns import Labelled, kernel_time
 from gpugraph.measure.record import Record
@@ -97,8 +96,9 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: In
             "the records included; above 1 the GPU wins. Each time has its own fastest two; the pointer names them."
         )
         caption += f" {_hardware(papers, panel.members)} Theirs are over {over}." if papers else ""
-        look = Look("times as fast as the CPU", caption=caption, show=times_as_fast, titles=("time", "device"))
-        return points, replace(look, papers=papers, level=(1.0, "as fast as the CPU"))
+        titles, level = ("time", "device"), (1.0, "as fast as the CPU")
+        title = "times as fast as the CPU"
+        return points, Look(title, caption=caption, show=times_as_fast, titles=titles, papers=papers, level=level)
 
     return charts("speedup", cells, ink, drawn)
 
@@ -232,7 +232,8 @@ def strong(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     """
     caption = "The fastest verified algorithm on each number of ranks, against the fastest on one device."
     look = Look("times as fast as one", "ranks", caption, unit="times as fast", titles=("graph", "device"), log=False)
-    return _over_ranks("strong", "the same graph on more ranks", _fastest(cells, lambda row: row.graph_name), ink, look)
+    fastest = _fastest(cells, lambda row: row.graph_name)
+    return _over_ranks("strong", "the same graph on more ranks", fastest, ink, look, ideal=True)
 
 
 def weak(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
@@ -245,28 +246,37 @@ def weak(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
 
 
 def _over_ranks(
-    kind: str, title: str, fastest: dict[str, dict[tuple[str, str], _Times]], ink: Ink, look: Look
+    name: str,
+    title: str,
+    fastest: dict[str, dict[tuple[str, str], _Times]],
+    ink: Ink,
+    look: Look,
+    *,
+    ideal: bool = False,
 ) -> list[Chart]:
-    """Return a figure over the number of ranks for each problem: the gain over the fewest of them."""
-    charts = []
+    """Return a figure over the number of ranks for each problem: the gain over the fewest of them.
+
+    With an ``ideal``, n ranks are to be n times as fast as one; else as fast as the fewest.
+    """
+    found: list[Chart] = []
     for problem, series in fastest.items():
         points = []
         for key, runs in series.items():
             least = min(runs)
-            base = runs[least]
+            base, first = runs[least], least if ideal else 1
             for n, row in runs.items():
-                gain = (base.kernel_s or 0.0) / (row.kernel_s or math.inf) * (least if kind == "strong" else 1)
+                gain = (base.kernel_s or 0.0) / (row.kernel_s or math.inf) * first
                 tip = {"graph": row.graph_name, "ranks": str(n), "algorithm": row.program, "kernel": kernel_time(row)}
                 points.append(Point(n, gain, *key, {**tip, "against": f"{base.graph_name}, {kernel_time(base)}"}))
         drawn = list(points)
-        if kind == "strong":
+        if ideal:
             drawn += [Point(n, float(n), IDEAL, points[0].device) for n in sorted({int(p.x) for p in points} | {1})]
         rows = [(p.variant, p.device, f"{p.x:g}", f"{p.y:.3g}", p.tip["kernel"], p.tip["against"]) for p in points]
         header = (*look.titles, "ranks", look.unit or look.y_title, "kernel", "against")
         words, spec = describe(drawn, look), curves(drawn, ink, look)
-        name = f"{problem_name(problem)}, {title}"
-        charts.append(Chart(f"{kind}-{problem}", name, look.caption, words, spec, header, rows))
-    return charts
+        heading = f"{problem_name(problem)}, {title}"
+        found.append(Chart(f"{name}-{problem}", heading, look.caption, words, spec, header, rows))
+    return found
 
 
 def _share(row: Record) -> str:
