@@ -266,8 +266,8 @@ def test_a_gpu_finds_the_same_lengths_and_forests(monkeypatch):
 )
 def test_what_is_no_node_raises_what_networkx_raises(name: str, arguments: tuple[object, ...]) -> None:
     graph, raised = nx.path_graph(4), []
-    for backend in (None, "gpugraph"):
+    for where in (None, "gpugraph"):
         with pytest.raises((TypeError, nx.NodeNotFound)) as found:
-            getattr(nx, name)(graph.copy(), *arguments, backend=backend)
+            getattr(nx, name)(graph.copy(), *arguments, backend=where)
         raised.append((found.type, str(found.value)))
     assert raised[0] == raised[1]

@@ -27,8 +27,10 @@ ENDLESS = ("mst", "rmat:13", "--repeat", "10000000", "--no-phases", "-q")
 
 THROWING = """
 import os, signal
+class Thrown(Exception):
+    pass
 def throw(number, frame):
-    raise ValueError("a rank throws")
+    raise Thrown("a rank throws")
 if os.environ.get("GPUGRAPH_RANK", "").startswith("1/") or os.environ.get("PMI_RANK") == "1":
     signal.signal(signal.SIGUSR1, throw)
 """
