@@ -239,6 +239,10 @@ class Budget:
             return self._until - time.perf_counter()
         return self._budget_s * self._workers - self._spent_s[device]
 
+    def on_the_clock(self) -> dict[str, float]:
+        """Return the seconds that the clock leaves as an item of a request to a worker; none without such a budget."""
+        return {} if self._until is None else {"left_s": self._left_s("")}
+
     def charge(
         self, cells: Sequence[Planned], own_s: Sequence[float], elapsed_s: float, expected: Sequence[Need] | None
     ) -> None:

@@ -237,6 +237,7 @@ class Runner:
             "sampling": dict(self.sweep.sampling),
             "peers": self.sweep.peers,
             "finished": self._finished_ids,
+            **self._budget.on_the_clock(),
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
             "plugins": {
                 i: description_of(planned.plugin) for i, planned in enumerate(cells) if planned.plugin is not None

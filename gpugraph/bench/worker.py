@@ -10,8 +10,9 @@ request         answers
 ``devices``     one ``devices``: for each name its kind, description and memory, or why it cannot be used
 ``describe``    one ``described``: what a user's own algorithm says of itself (``describe_plugin``)
 ``measure``     ``current``, ``progress`` and ``decided`` as they come; ``identified`` or ``already`` for each cell,
-                then ``opened``; ``finished`` with its record for each cell; ``done`` at the end, or ``lost``
-                where a kernel took the GPU's context with it or foreign code wrote into the graph
+                then ``opened``; ``finished`` with its record for each cell that got a sample in the seconds that
+                are left (``left_s``); ``done`` at the end, or ``lost`` where a kernel took the GPU's context with
+                it or foreign code wrote into the graph
 ==============  ==================================================================================
 
 The worker ends with its parent: at the end of standard input, and on Linux at once, by the kernel's own hand, even
@@ -22,10 +23,12 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -144,6 +147,7 @@ class Worker:
         from gpugraph.measure.isolation import SpoiledGraph
         from gpugraph.measure.run_cell import DeviceLost
 
+        until = time.perf_counter() + request.get("left_s", math.inf)
         self._open()
         if request.get("peers"):
             from gpugraph.peers import parse_commands, register_commands
@@ -168,6 +172,7 @@ class Worker:
                 failed=lambda at, error: self._failed(places[at], cells[places[at]], error),
                 current=lambda at: self._send("current", index=places[at]),
                 earlier=earlier,
+                until=until,
             )
         except (DeviceLost, SpoiledGraph) as lost:
             self._send("lost", message=str(lost))

@@ -333,6 +333,11 @@ class CellRun:
         return "time" if self.spent_s >= wanted.time_limit_s else None
 
     @property
+    def ending_s(self) -> float:
+        """About how many seconds it takes to end: those of the runs that time its inner phases."""
+        return INNER_RUNS * self.trials[0].last_s if self.cell.phases else 0.0
+
+    @property
     def wrong(self) -> bool:
         """Whether a result does not hold."""
         return any(trial.verdict.status == "failed" for trial in self.trials)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import math
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -81,6 +83,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         failed: Callable[[int, Exception], None],
         current: Callable[[int], None] = lambda index: None,
         earlier: Mapping[int, Mapping[str, object]] | None = None,
+        until: float = math.inf,
     ) -> None:
         """Measure cells that compete, their samples interleaved.
 
@@ -93,6 +96,8 @@ class Session(contextlib.AbstractContextManager["Session"]):
             failed: called with a cell's place and what it raised; the others go on.
             current: called with a cell's place before anything of it runs.
             earlier: by a cell's place the record of the processes that took samples of it before this one.
+            until: when all should have ended, as ``time.perf_counter`` shows it.  Cells then end with the samples they
+                have.  Those that have none are given up, the first excepted: neither callback is called for them.
 
         Raises:
             DeviceLost, SpoiledGraph: after ``failed`` was called for the cell that lost the GPU, or changed the
@@ -109,13 +114,18 @@ class Session(contextlib.AbstractContextManager["Session"]):
             for index in turns:
                 current(index)
                 try:
+                    begun = index in runs and runs[index].samples
+                    if index > 0 and not begun and time.perf_counter() >= until:
+                        runs.pop(index, None)
+                        turns.ended(index)
+                        continue
                     if index not in runs:
                         setup = self._setup(cells[index], progress, self._phase_timer)
                         before = (earlier or {}).get(index)
                         runs[index] = CellRun(setup, sampling, self._inputs, before, self._comm)
                         turns.begun(index)
                         continue
-                    stopped_by = _turn(index, runs, turns)
+                    stopped_by = _turn(index, runs, turns, until)
                     if stopped_by is None:
                         continue
                     record = record_of(runs.pop(index), stopped_by)
@@ -206,12 +216,14 @@ class Session(contextlib.AbstractContextManager["Session"]):
         self.close()
 
 
-def _turn(index: int, runs: dict[int, CellRun], turns: Turns) -> str | None:
+def _turn(index: int, runs: dict[int, CellRun], turns: Turns, until: float) -> str | None:
     """Let a cell take its turn; return why it ends, or None."""
     run = runs[index]
-    if turns.takes_sample(index):
+    ending_s = sum(other.ending_s for other in runs.values())
+    time_is_up = run.samples > 0 and time.perf_counter() + ending_s >= until
+    if not time_is_up and turns.takes_sample(index):
         run.sample()
-    stopped_by = turns.end_of(index, run.stopped_by(), lambda other: runs[other].narrow)
+    stopped_by = turns.end_of(index, "time" if time_is_up else run.stopped_by(), lambda other: runs[other].narrow)
     if stopped_by is not None:
         _LOG.info("%s: stopped after %s samples, %s", run.algorithm.name, run.samples, _STOPPED[stopped_by])
     return stopped_by

@@ -45,13 +45,15 @@ class Bench:
         record = mst_record(outcome="ok", device=DEVICES["cpu"]["description"])
         self._template.write_text(json.dumps(record))
         self.told: list[str] = []
+        self.by_clock = False
 
     @property
     def requests(self) -> list[str]:
         return self._log.read_text().splitlines() if self._log.exists() else []
 
     def sweep(self) -> Sweep:
-        return read_sweep(str(self.folder / "s.toml"), default_budget=self.budget_s)
+        given = {"budget" if self.by_clock else "default_budget": self.budget_s}
+        return read_sweep(str(self.folder / "s.toml"), **given)
 
     def start(self) -> WorkerProcess:
         program = str(Path(__file__).with_name("fake_worker.py"))

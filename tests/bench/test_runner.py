@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpugraph.bench import local_workers
-from gpugraph.bench.estimate import Prices
+from gpugraph.bench.estimate import Budget, Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.graph.generate import generate
@@ -102,6 +102,16 @@ def test_cells_beyond_the_budget_are_skipped_with_the_reason(bench):
     assert "budget" in read_records(bench.path)[-1]["message"]
 
 
+def test_a_cell_that_a_worker_gave_up_for_want_of_time_is_skipped(bench, monkeypatch):
+    bench.budget_s, bench.by_clock = 600.0, True
+    spent = iter([600.0, 600.0, 0.0])
+    monkeypatch.setattr(Budget, "_left_s", lambda self, device: next(spent, 0.0))
+    bench.run(planned("a"), planned("late"))
+    assert outcomes(bench) == {"a path:9": "ok", "late path:9": "skipped"}
+    assert read_records(bench.path)[-1]["message"] == "the budget of 10.0 min is spent"
+    assert bench.requests == ["a late"]
+
+
 def test_what_can_never_fit_is_not_tried(bench):
     bench.run(planned("a"), planned("a", "rmat:34"), planned("a", "path:5000", memory_bytes=1000))
     told = outcomes(bench)
@@ -142,17 +152,19 @@ bench.run(*(planned(f"a{i % 4}", f"path:{9 + i // 4}") for i in range(400)), res
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_kill_at_any_moment_loses_only_the_running_cell(tmp_path, seed):
-    chance, reported = random.Random(seed), 0
+    chance, reported, path = random.Random(seed), 0, tmp_path / "r.jsonl"
     for _ in range(2):
         words = [sys.executable, "-c", KILLED, str(tmp_path)]
         process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
+        limit = time.monotonic() + 60
+        while not path.exists() and time.monotonic() < limit:
+            time.sleep(0.01)
         time.sleep(chance.uniform(0.05, 0.4))
         process.send_signal(signal.SIGKILL)
         reported += len(process.stdout.read().splitlines())
         process.wait()
-    path = tmp_path / "r.jsonl"
     stored = read_records(path)
     # What was told of is stored; at most one line was written and not yet told, each time.
     assert reported <= len(stored) <= reported + 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -33,10 +34,12 @@ class Notes:
         self.errors[index] = error
 
 
-def measure(cells: list[Cell], sampling: Sampling, used: Session | None = None) -> Notes:
+def measure(cells: list[Cell], sampling: Sampling, used: Session | None = None, until: float = math.inf) -> Notes:
     notes = Notes()
     with Session() if used is None else used as open_session:
-        open_session.measure(cells, sampling, lambda what: None, notes.finished, notes.failed, notes.current.append)
+        open_session.measure(
+            cells, sampling, lambda what: None, notes.finished, notes.failed, notes.current.append, until=until
+        )
     return notes
 
 

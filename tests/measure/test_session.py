@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph import clock as clocks
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
-from gpugraph.measure import cell_run, instruments
+from gpugraph.measure import cell_run, instruments, run_cell
 from gpugraph.measure.assemble import outcome_of
 from gpugraph.measure.cell import Sampling
 from gpugraph.measure.record import Record
@@ -68,6 +68,7 @@ def test_cells_that_end_together_are_all_known_well_enough_at_the_end(monkeypatc
 def clock(monkeypatch):
     fake = FakeTime()
     monkeypatch.setattr(cell_run, "time", fake)
+    monkeypatch.setattr(run_cell, "time", fake)
     monkeypatch.setattr(clocks, "time", fake)
     monkeypatch.setattr(clocks, "compile_seconds", lambda: 0.0)
     return fake
@@ -94,6 +95,36 @@ def test_the_check_of_the_first_result_does_not_count_against_the_limit(monkeypa
     monkeypatch.setattr(cell_run, "check", check)
     measure([cell("slow")], Sampling(target=0, min_samples=5, time_limit_s=3.5, warmup=0))
     assert len(log) == 4
+
+
+def test_at_the_end_of_the_time_for_all_cells_end_with_what_they_have_and_those_without_a_sample_are_given_up(
+    monkeypatch, clock
+):
+    (one, two, late), log = puppets(monkeypatch, "one", "two", "late")
+    one.on_run = two.on_run = late.on_run = clock.lasting(1.0)
+    sampling = Sampling(target=0, min_samples=9, warmup=0)
+    notes = measure([cell("one"), cell("two")], sampling, until=5.5)
+    assert [notes.records[index].data["sampling"]["stopped_by"] for index in (0, 1)] == ["time", "time"]
+    assert len(log) == 6
+    clock.now, log[:] = 0.0, []
+    late.on_prepare = lambda turn: setattr(clock, "now", 9.0)
+    notes = measure([cell("one"), cell("late"), cell("two")], sampling, until=5.5)
+    assert (notes.ended, notes.errors, log) == ([0], {}, ["one"])
+
+
+def test_the_first_cell_gets_a_sample_even_if_there_is_no_time_left(monkeypatch, clock):
+    puppets(monkeypatch, "one", "two")
+    notes = measure([cell("one"), cell("two")], Sampling(target=0, min_samples=9, warmup=0), until=0.0)
+    assert notes.ended == [0]
+    assert len(notes.records[0].data["samples_s"]["kernel"]) == 1
+
+
+def test_the_time_that_the_inner_phases_take_is_kept_for_them(monkeypatch, clock):
+    (slow,), log = puppets(monkeypatch, "slow")
+    slow.on_run = clock.lasting(1.0)
+    measure([replace(cell("slow"), phases=True)], Sampling(target=0, min_samples=9, warmup=0), until=7.0)
+    assert len(log) == 7
+    assert clock.now == 7.0
 
 
 def test_the_caller_learns_whose_code_runs_before_it_runs(monkeypatch):
