@@ -25,7 +25,7 @@ from gpugraph.measure.statistics import (
     relative_half_width,
     spread_interval,
 )
-from gpugraph.problems.contract import ReportsFigures, Verdict
+from gpugraph.problems.contract import ReportsFigures, Verdict, worst
 from gpugraph.ranks.world import is_own_rank
 
 if TYPE_CHECKING:
@@ -91,10 +91,9 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         results = [trial.result.summary() for trial in trials]
     phases = _phases(run, h2d_s)
     counters = {**counters, **trials[0].counters}
-    verdict = next((t.verdict for t in trials if not t.verdict.passed), trials[0].verdict)
-    wrong = verdict.status == "failed"
+    verdict = worst(trial.verdict for trial in trials)
     algorithm, gpu, device = run.algorithm, run.opened.gpu(), run.opened.description
-    data = _blank(cell, run.problem, "wrong" if wrong else "ok", verdict.detail if wrong else "")
+    data = _blank(cell, run.problem, *(("wrong", verdict.detail) if run.wrong else ("ok", "")))
     index_bits = getattr(run.input.view, "index_bits", 32)  # what is no graph has no arcs to index
     data["parameters"] |= {**run.options, "warmup": run.sampling.warmup, "index_bits": index_bits}
     data["mteps"] |= _rates(run, phases)

@@ -38,7 +38,7 @@ from gpugraph.peers.peer import (
 )
 from gpugraph.problems.adapter import Figure, PrintedFigure
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import Verdict
+from gpugraph.problems.contract import Verdict, worst
 from gpugraph.problems.registry import load_peered
 from gpugraph.quantities import counted
 
@@ -140,7 +140,6 @@ def _manner(code: int) -> str:
     return f"with exit code {code}"
 
 
-_WORST = ("failed", "skipped", "passed")
 _MOST_ZEROS = 30
 
 
@@ -198,7 +197,7 @@ class CommandAnswer:
         methods = ("certificate", "reference") if method == "both" else (method,)
         truths = [truth_of(self.graph, self.problem, self.query, one) for one in methods]
         verdicts = [judge(truth, text, self._printed.what) for truth in truths for text in self.texts]
-        return replace(min(verdicts, key=lambda verdict: _WORST.index(verdict.status)), method=method)
+        return replace(worst(verdicts), method=method)
 
     def summary(self) -> dict[str, Any]:
         """Return the ``result`` object of a record: only what the command said."""

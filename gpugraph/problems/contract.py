@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -65,6 +65,11 @@ def verdict_of(verdicts: Sequence[Verdict], method: str) -> Verdict:
         return verdicts[0]
     used = method if len(passed) == len(verdicts) else passed[0].method
     return Verdict("passed", used, "; ".join(verdict.detail for verdict in verdicts))
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the first that failed, else the first that was not checked, else the first."""
+    return min(verdicts, key=lambda verdict: ("failed", "skipped", "passed").index(verdict.status))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,13 @@ import pytest
 
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
+from gpugraph.measure import cell_run
 from gpugraph.measure import run_cell as measuring
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record_shape import OUTCOMES
 from gpugraph.measure.run_cell import Session, run_cell
+from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.test_run import RECORD_NAMES
 from tests.emulator.compiler import needs_compiler
@@ -135,6 +137,14 @@ def test_several_sources_are_sampled_in_turn_and_stored_source_by_source():
     assert len(data["samples_s"]["kernel"]) == 12
     assert len(data["per_source"]) == 3
     assert data["samples_s"]["h2d"] == []
+
+
+def test_a_result_that_is_wrong_counts_even_if_that_of_the_source_before_could_not_be_checked(monkeypatch):
+    verdicts = iter([Verdict("skipped", "reference", "no proof"), Verdict("failed", "reference", "too far")])
+    monkeypatch.setattr(cell_run, "check", lambda *asked: next(verdicts))
+    data = run_cell(Cell("sssp", "rmat:7", "dijkstra", "cpu", source="random:2", repeat=1)).data
+    assert (data["outcome"], data["message"]) == ("wrong", "too far")
+    assert data["verification"]["status"] == "failed"
 
 
 def test_what_measures_its_own_time_is_believed(monkeypatch):
