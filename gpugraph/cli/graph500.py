@@ -43,19 +43,14 @@ def graph500(
     """
     from gpugraph.devices.discovery import select_device
     from gpugraph.graph500.benchmark import ROOTS, Files, Place, run
-    from gpugraph.graph500.generator import weights_file
     from gpugraph.graph500.record import record_of
     from gpugraph.measure.on_ranks import open_own_device
     from gpugraph.measure.record import EMULATED
+    from gpugraph.peers import load_peer
     from gpugraph.ranks.world import world
 
     comm = world()
-    if keep is not None and keep == reuse:
-        raise InputError("is given to be read and to be written", where=keep, remedy="leave out --keep")
-    for path in () if keep is None else (keep, str(weights_file(Path(keep)))):
-        check_destination(path)
-    if results is not None and not Path(results).is_dir():
-        raise InputError("is no folder", where=results, remedy="make it first, or name another one")
+    files = Files(*(None if path is None else Path(path) for path in (reuse, keep, results)))
     if save is not None:
         check_destination(save, append=True)
     with Progress(quiet=quiet) as progress:
@@ -73,10 +68,7 @@ def graph500(
                     "several ranks run Graph500 on processors alone", remedy="use --device cpu*N, or one GPU"
                 )
             if peer is not None:
-                from gpugraph.graph500.on_cugraph import check_device
-
-                check_device(opened.kind)
-            files = Files(*(None if path is None else Path(path) for path in (reuse, keep, results)))
+                load_peer(peer, "sssp", opened.kind)
             done = run(scale, Place(opened, comm, peer), roots=roots, files=files, report=progress)
             record = record_of(done, description)
         finally:

@@ -15,9 +15,9 @@ import numpy as np
 
 from gpugraph.devices.base import Device
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.errors import VerificationFailed
-from gpugraph.graph500.checked import Machine
-from gpugraph.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save
+from gpugraph.errors import InputError, VerificationFailed
+from gpugraph.files import check_writable
+from gpugraph.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save, weights_file
 from gpugraph.graph500.on_cpu import CpuMachine, RanksMachine
 from gpugraph.graph500.on_device import DeviceMachine, possible_widths
 from gpugraph.ranks.comm import HostComm
@@ -28,6 +28,7 @@ MOST_SCALE = 30
 _WARM_SCALE = 5
 
 Step = Callable[[str, float | None], None]
+Machine = CpuMachine | DeviceMachine
 
 
 @dataclass(eq=False)
@@ -158,7 +159,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a run.
+    """The files of a run; an InputError where one could not be written after it.
 
     Attributes:
         reuse: an edge list to read in place of making one, as the reference's REUSEFILE.
@@ -169,6 +170,15 @@ class Files:
     reuse: Path | None = None
     keep: Path | None = None
     results: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.keep is not None:
+            if self.keep == self.reuse:
+                raise InputError("is given to be read and to be written", where=self.keep, remedy="leave out --keep")
+            for path in (self.keep, weights_file(self.keep)):
+                check_writable(path)
+        if self.results is not None and not self.results.is_dir():
+            raise InputError("is no folder", where=self.results, remedy="make it first, or name another one")
 
 
 NO_FILES = Files()

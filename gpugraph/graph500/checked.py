@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device
 from gpugraph.errors import InputError
@@ -31,40 +27,6 @@ class Found:
 
     tuples: int
     fault: str | None
-
-
-class Machine(Protocol):
-    """Where the benchmark runs: the tuple list in, searches and their validation out.
-
-    Attributes:
-        vertices: n, from the largest label; known once the rows are made.
-        arcs: arcs of the rows.
-    """
-
-    vertices: int
-    arcs: int
-
-    def construct(self) -> None:
-        """Make the rows, and all that searches need: kernel 1.
-
-        Raises InputError if a tuple has a label beyond 31 bits, or a weight outside [0, 1], and OutOfMemory if there is
-        no room for the rows.
-        """
-
-    def degree(self, vertex: int) -> int:
-        """Return how many arcs a vertex has, loops left out; 0 for a label that no tuple has."""
-
-    def search(self, root: int) -> None:
-        """Find distances and parents from a root, and return once they are in memory: kernel 3."""
-
-    def validate(self, root: int) -> Found:
-        """Check what the last search, from ``root``, left in memory against the input's tuples."""
-
-    def result(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Return parents (n,) and distances (n,) of the last search on the host, −1 where not reached."""
-
-    def peak_bytes(self) -> int | None:
-        """Return the most bytes of device memory in use so far, or None where there is no such memory."""
 
 
 def fault_in_words(

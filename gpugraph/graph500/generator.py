@@ -71,9 +71,9 @@ def _step() -> NDArray[Any]:
     return matrix
 
 
-def _jumped(state: NDArray[Any], steps: int) -> NDArray[Any]:
-    """Return the state so many steps later."""
-    matrix = _step()
+def _jumped(steps: int) -> NDArray[Any]:
+    """Return the state so many steps after the seeds."""
+    state, matrix = _SEED, _step()
     while steps:
         if steps & 1:
             state = matrix @ state % P
@@ -94,7 +94,7 @@ def random_words() -> NDArray[np.uint64]:
 
     Matrix k makes 2^k edges' steps, 2^(64 + k).
     """
-    numbers = _draws(_jumped(_SEED, 50 * 2**128 + 7 * 2**64))
+    numbers = _draws(_jumped(50 * 2**128 + 7 * 2**64))
     scrambles = [(next(numbers) * 0xFFFFFFFF + next(numbers)) % 2**64 for _ in range(2)]
     matrix, jumps = _step(), []
     for k in range(64 + _BITS):
@@ -202,7 +202,7 @@ def _generate(begin: int, end: int, scale: int, words: Any, out_arrays: tuple[An
 
 def root_candidates(scale: int) -> Iterator[int]:
     """Yield the vertices among which the roots are looked for, in order: as many as the reference draws at most."""
-    numbers = _draws(_jumped(_SEED, 2 * 2**128))
+    numbers = _draws(_jumped(2 * 2**128))
     n = 1 << scale
     for _ in range(n):
         first, second = (next(numbers) * _WEIGHT_UNIT + next(numbers) * _SECOND_UNIT for _ in range(2))

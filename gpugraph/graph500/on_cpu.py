@@ -32,7 +32,12 @@ MOST_LABEL = 2**31 - 3
 
 
 class CpuMachine:
-    """The benchmark on the CPU; see ``Machine``.  The tuples, of a rank its share, are on the host."""
+    """The benchmark on the CPU: the tuples in, of a rank its share on the host; searches and their validation out.
+
+    Attributes:
+        vertices: n, from the largest label; known once the rows are made.
+        arcs: arcs of the rows.
+    """
 
     algorithm_name = "delta-stepping"
 
@@ -44,7 +49,11 @@ class CpuMachine:
         self.distance: NDArray[np.float32]
 
     def construct(self) -> None:
-        """Make the rows and the state of searches; see ``Machine``."""
+        """Make the rows, and all that searches need: kernel 1.
+
+        Raises InputError if a tuple has a label beyond 31 bits, or a weight outside [0, 1], and OutOfMemory if there is
+        no room for the rows.
+        """
         edges, weights = self.tuples.edges, self.tuples.weights
         seen = in_threads(partial(_survey, edges, weights), even_ranges(len(weights)))
         bad = next((bad for _, bad in seen if bad >= 0), None)
@@ -66,13 +75,13 @@ class CpuMachine:
         return graph
 
     def degree(self, vertex: int) -> int:
-        """Return the arcs of a vertex; see ``Machine``."""
+        """Return how many arcs a vertex has, loops left out; 0 for a label that no tuple has."""
         row, offsets = vertex - self.first, self.rows.offsets
         own = int(offsets[row + 1] - offsets[row]) if 0 <= row < len(offsets) - 1 else 0
         return sum(self.comm.all_gather_object(own))
 
     def search(self, root: int) -> None:
-        """Find distances and parents; see ``Machine``."""
+        """Find distances and parents from a root, and return once they are in memory: kernel 3."""
         self._find_distances(root)
         rows, parent = self.rows, self.parent
         parent[:] = NONE
@@ -92,20 +101,20 @@ class CpuMachine:
         return missing
 
     def validate(self, root: int) -> Found:
-        """Check the last search; see ``Machine``."""
+        """Check what the last search, from ``root``, left in memory against the input's tuples."""
         return validate(self.tuples, root, self.parent, self.distance, self.comm)
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Return copies of parents and distances; see ``Machine``."""
+        """Return parents (n,) and distances (n,) of the last search on the host, −1 where not reached."""
         return self.parent.copy(), self.distance.copy()
 
     def peak_bytes(self) -> int | None:
-        """Return None: there is no device memory."""
+        """Return the most bytes of device memory in use so far: None, for there is none."""
         return None
 
 
 class RanksMachine(CpuMachine):
-    """The benchmark on the processors of several ranks; all methods are collectives; see ``Machine``."""
+    """The benchmark on the processors of several ranks; all methods are collectives."""
 
     algorithm_name = "delta-stepping-distributed"
 

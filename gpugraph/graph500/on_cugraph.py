@@ -9,7 +9,6 @@ import numpy as np
 from gpugraph.graph500.checked import Found
 from gpugraph.graph500.generator import FILE
 from gpugraph.graph500.on_device import DeviceMachine
-from gpugraph.peers import load_peer
 from gpugraph.peers.libraries import call_cugraph, drivers_pool
 from gpugraph.peers.peer import guarded
 
@@ -17,13 +16,8 @@ _of_cugraph = partial(guarded, peer="peer:cugraph")
 """Turns what the library throws into an error of one line."""
 
 
-def check_device(kind: str) -> None:
-    """Raise InputError on another kind of device than cuGraph's, PeerRefused where it is not installed."""
-    load_peer("cugraph", "sssp", kind)
-
-
 class CugraphMachine(DeviceMachine):
-    """The benchmark by pylibcugraph on a CUDA device; see ``Machine``.
+    """The benchmark by pylibcugraph on a CUDA device; see ``CpuMachine``.
 
     Kernel 1 gives cuGraph both arcs of every tuple, and lets it number the vertices anew.  Kernel 3 ends when vertices,
     distances and predecessors are in device memory; they are put in the order of the labels outside of the clock.
@@ -31,7 +25,7 @@ class CugraphMachine(DeviceMachine):
 
     @_of_cugraph
     def construct(self) -> None:
-        """Make cuGraph's graph; see ``Machine``."""
+        """Make cuGraph's graph; see ``CpuMachine``."""
         import cupy
         import pylibcugraph
         import rmm
@@ -53,7 +47,7 @@ class CugraphMachine(DeviceMachine):
         self._make_room()
 
     def degree(self, vertex: int) -> int:
-        """Return the arcs of a vertex, loops left out; see ``Machine``."""
+        """Return the arcs of a vertex, loops left out; see ``CpuMachine``."""
         import cupy
 
         if vertex >= self.vertices:
@@ -63,11 +57,11 @@ class CugraphMachine(DeviceMachine):
 
     @_of_cugraph
     def search(self, root: int) -> None:
-        """Find distances and predecessors; see ``Machine``."""
+        """Find distances and predecessors; see ``CpuMachine``."""
         self.found = call_cugraph(self, "sssp", root, np.inf, True, False)
 
     def validate(self, root: int) -> Found:
-        """Put the last search's answer in the order of the labels and check it; see ``Machine``."""
+        """Put the last search's answer in the order of the labels and check it; see ``CpuMachine``."""
         import cupy
 
         vertices, distance, parent = (cupy.asarray(array) for array in self.found)

@@ -48,7 +48,7 @@ def possible_widths(tuples: int) -> set[int]:
 
 
 class DeviceMachine:
-    """The benchmark on a device that holds the tuples, positions of arcs having ``index_bits``; see ``Machine``."""
+    """The benchmark on a device that holds the tuples, positions of arcs having ``index_bits``; see ``CpuMachine``."""
 
     def __init__(self, tuples: Tuples, device: Device, index_bits: int | None = None):
         self.tuples, self.device, self.bits = tuples, device, index_bits
@@ -60,7 +60,7 @@ class DeviceMachine:
         self.kernels[name](covering_grid(self.device, threads, BLOCK), BLOCK, args)
 
     def construct(self) -> None:
-        """Make the rows and the state of searches; see ``Machine``."""
+        """Make the rows and the state of searches; see ``CpuMachine``."""
         device, bits = self.device, self._survey()
         starts = self._rank(np.dtype(f"int{bits}"))
         arcs = self._add_up(starts)
@@ -152,7 +152,7 @@ class DeviceMachine:
         return int(ends[-1])
 
     def degree(self, vertex: int) -> int:
-        """Return the arcs of a vertex; see ``Machine``."""
+        """Return the arcs of a vertex; see ``CpuMachine``."""
         if vertex >= self.vertices:
             return 0
         rank = int(self.device.read(self.rank, vertex))
@@ -162,7 +162,7 @@ class DeviceMachine:
         return int(last - first)
 
     def search(self, root: int) -> None:
-        """Find distances and parents; see ``Machine``."""
+        """Find distances and parents; see ``CpuMachine``."""
         device, n, first = self.device, self.rows.vertices, int(self.device.read(self.rank, root))
         if first == FILE["NONE"]:  # it reaches itself alone
             device.fill(self.distance, -1)
@@ -195,7 +195,7 @@ class DeviceMachine:
         device.synchronize()
 
     def validate(self, root: int) -> Found:
-        """Check the last search; see ``Machine``."""
+        """Check the last search; see ``CpuMachine``."""
         device, n = self.device, self.vertices
         device.require(13 * n)
         found = device.upload(np.array([*(NOTHING for _ in RULES), 0], np.uint64))
@@ -232,11 +232,11 @@ class DeviceMachine:
         return int(self.device.read(self.parent, v)), float(self.device.read(self.distance, v))
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Return parents and distances; see ``Machine``."""
+        """Return parents and distances; see ``CpuMachine``."""
         return self.device.download(self.parent), self.device.download(self.distance)
 
     def peak_bytes(self) -> int | None:
-        """Return the peak of the device's memory; see ``Machine``."""
+        """Return the peak of the device's memory; see ``CpuMachine``."""
         return self.device.peak_bytes()
 
 

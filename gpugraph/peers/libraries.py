@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,15 +163,8 @@ def drivers_pool() -> rmm.mr.CudaAsyncMemoryResource:
     return rmm.mr.CudaAsyncMemoryResource()
 
 
-class OnCugraph(Protocol):
-    """What has a graph of cuGraph's."""
-
-    handle: Any
-    graph: Any
-
-
-def call_cugraph(prepared: OnCugraph, function: str, *args: object) -> Sequence[Any]:
-    """Return the arrays that a function of pylibcugraph gives of the graph, the device at rest.
+def call_cugraph(prepared: Any, function: str, *args: object) -> Sequence[Any]:
+    """Return the arrays that a function of pylibcugraph gives of the ``graph`` that is prepared, the device at rest.
 
     It makes arrays of its arguments by CuPy, whose current stream, one of ours, its own would not wait for.
     """
