@@ -12,12 +12,12 @@ import io
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from gpugraph.compression import codec_of_name, open_writer
-from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.errors import GpuGraphError, InputError, unknown_name, unreadable
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or write elsewhere",
@@ -67,6 +67,25 @@ def check_ends(path: str | os.PathLike[str]) -> None:
         mode = os.stat(path).st_mode
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
             raise InputError("is a device", where=path, remedy="name a file")
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file in UTF-8; an InputError names a file that cannot be read, or holds something else."""
+    check_ends(path)
+    try:
+        return Path(path).read_text("utf-8")
+    except UnicodeDecodeError:
+        raise InputError("is no text in UTF-8", where=path, remedy="name a text in UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def ending_of(path: str | os.PathLike[str], kind: str, known: Collection[str]) -> str:
+    """Return the ending of a file's name in small letters; InputError if a ``kind`` of file has no such ending."""
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending not in known:
+        raise unknown_name(f"ending of {kind}", ending or os.fspath(path), known)
+    return ending
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from gpugraph.compression import codec_of_name, open_reader
 from gpugraph.errors import InputError
-from gpugraph.files import atomic_write, check_writable
+from gpugraph.files import atomic_write, check_writable, ending_of, read_text
 
 
 def test_bytes_and_text_are_written(tmp_path: Path) -> None:
@@ -155,3 +155,19 @@ def test_a_reader_that_stops_early_is_no_bad_file(tmp_path: Path) -> None:
     with pytest.raises(BrokenPipeError), atomic_write(f"/dev/fd/{write}") as stream:
         stream.write(b"x")
     os.close(write)
+
+
+def test_a_name_with_an_unknown_ending_is_refused_and_the_nearest_suggested() -> None:
+    assert ending_of("a/b.SVG", "a figure", (".svg", ".pdf")) == ".svg"
+    with pytest.raises(InputError, match=r"unknown ending of a figure '\.svgg'.*did you mean '\.svg'"):
+        ending_of("b.svgg", "a figure", (".svg", ".pdf"))
+    with pytest.raises(InputError, match=r"unknown ending of a figure '\.svg'"):  # a name without an ending
+        ending_of(".svg", "a figure", (".svg", ".pdf"))
+
+
+def test_what_is_no_text_in_utf_8_or_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"a: is no text in UTF-8"):
+        read_text(tmp_path / "a")
+    with pytest.raises(InputError, match=r"b: cannot be read: no such file.*check the spelling"):
+        read_text(tmp_path / "b")

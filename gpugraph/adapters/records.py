@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from gpugraph.bench.store import append_record
 from gpugraph.errors import InputError, shown, unknown_name
-from gpugraph.files import atomic_write
+from gpugraph.files import atomic_write, ending_of
 from gpugraph.html import bar, card, table
 from gpugraph.measure import record_file
 from gpugraph.measure.columns import Labelled, columns_of, precise_time
@@ -26,7 +26,6 @@ from gpugraph.report.charts.chart import (
     DARK,
     LIGHT,
     Chart,
-    Ink,
     Spec,
     check_engine,
     check_figure,
@@ -42,7 +41,7 @@ from gpugraph.report.table import NOISY, describe_graph
 SPOKEN_OF = 24
 """Of more records than this only ``sentences`` says what their samples say: it takes a while."""
 
-_OF_TIMES: dict[str, Callable[[Sequence[Labelled], Ink], list[Chart]]] = {
+_OF_TIMES: dict[str, Callable[[Sequence[Labelled]], list[Chart]]] = {
     "samples": times.samples,
     "phases": times.answers,
     "inner-phases": times.inner_shares,
@@ -216,7 +215,7 @@ class Records(Sequence[Measured]):
         ink = DARK if dark else LIGHT
         if y in _OF_TIMES:
             cells = label(self)
-            if not (found := _OF_TIMES[y](cells, ink)):
+            if not (found := _OF_TIMES[y](cells)):
                 remedy = "one sample has no spread, a failed cell no phases"
                 raise InputError(f"no record has a value for '{y}'", remedy=remedy)
             palette = colors(cells, ink)
@@ -311,9 +310,7 @@ def report(records: object, path: str | os.PathLike[str], *, title: str | None =
     Raises:
         InputError: another ending, nothing to report, or, for ``.html``, ``gpugraph[report]`` is not installed.
     """
-    ending = os.path.splitext(os.fspath(path))[1].lower()
-    if ending not in STYLES:
-        raise unknown_name("ending of a report", ending or os.fspath(path), STYLES)
+    style = STYLES[ending_of(path, "a report", STYLES)]
     if isinstance(records, str | os.PathLike):
         records = [records]
     given: list[Any] = list(records) if isinstance(records, Iterable) else [records]
@@ -323,7 +320,7 @@ def report(records: object, path: str | os.PathLike[str], *, title: str | None =
     if not rows or not all(isinstance(one, Record) for one in rows):
         remedy = "give what gpugraph.bench returned, or files of records"
         raise InputError("there is no record to report", remedy=remedy)
-    text = render(rows, STYLES[ending], title=title, notices=notices)
+    text = render(rows, style, title=title, notices=notices)
     with atomic_write(path, "w") as stream:
         stream.write(text + "\n")
     return Path(path)

@@ -7,13 +7,12 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from gpugraph.errors import InputError, placed, unknown_name
-from gpugraph.files import check_ends
+from gpugraph.files import read_text
 
 Kind = TypeVar("Kind")
 
@@ -40,13 +39,7 @@ class Document:
         if tables is not None:
             self._text, self.tables = "", tables
             return
-        check_ends(path)
-        try:
-            self._text = Path(path).read_text("utf-8")
-        except OSError as error:
-            raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", where=path) from None
-        except UnicodeDecodeError:
-            raise InputError("is no text in UTF-8", where=path, remedy="a sweep is a TOML file") from None
+        self._text = read_text(path)
         try:
             self.tables = tomllib.loads(self._text)
         except tomllib.TOMLDecodeError as error:

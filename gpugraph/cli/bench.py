@@ -17,7 +17,7 @@ from gpugraph.cli.options import command, defaults, export_option, offline_optio
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
 from gpugraph.cli.process import Command
 from gpugraph.errors import InputError, Regression, errors_at, unknown_name
-from gpugraph.files import atomic_write
+from gpugraph.files import atomic_write, ending_of
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.quantities import counted, parse_seconds, parse_share
 from gpugraph.report.terminal import page_width, table_width
@@ -85,10 +85,10 @@ def split(texts: Sequence[str]) -> list[str]:
 def check_exports(paths: Sequence[str]) -> None:
     """Raise InputError before the work for an export that could not be written after it."""
     if paths:
-        from gpugraph.report.ranking import check_ending
+        from gpugraph.report.ranking import ENDINGS
 
         for path in paths:
-            check_ending(path)
+            ending_of(path, "an export", ENDINGS)
             check_destination(path)
 
 
@@ -99,11 +99,11 @@ def export(
     if not paths:
         return
     from gpugraph.measure.ranking import rank
-    from gpugraph.report.ranking import check_ending, exported
+    from gpugraph.report.ranking import exported
 
     found = rank(records)[0] if rankings is None else rankings
     for path in paths:
-        content = exported(records, found, check_ending(path))
+        content = exported(records, found, os.path.splitext(path)[1].lower())
         with atomic_write(path, "w") as stream:
             stream.write(content)
         samples = sum(len(record.samples) for record in records)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.clock import process_began
-from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, installable_here, unknown_name
-from gpugraph.files import atomic_write, check_writable
+from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, installable_here
+from gpugraph.files import atomic_write, check_writable, ending_of
 from gpugraph.quantities import in_seconds, rate
 from gpugraph.report.terminal import Line, plain, print_rich
 
@@ -153,9 +153,7 @@ def check_destination(path: str, *, append: bool = False) -> None:
 def check_drawing(path: str | None) -> None:
     """Raise InputError if the drawing of a counter-example could not be written where one is asked for."""
     if path is not None:
-        ending = os.path.splitext(path)[1].lower()
-        if ending != ".svg":
-            raise unknown_name("ending of a drawing", ending or path, [".svg"])
+        ending_of(path, "a drawing", [".svg"])
         check_destination(path)
 
 

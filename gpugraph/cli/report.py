@@ -12,8 +12,8 @@ import click
 
 from gpugraph.cli.options import command, export_option, named
 from gpugraph.cli.output import Progress, check_destination, show, show_lines, show_written, tell
-from gpugraph.errors import InputError, Regression, VerificationFailed, check_name, unknown_name
-from gpugraph.files import atomic_write
+from gpugraph.errors import InputError, Regression, VerificationFailed, check_name
+from gpugraph.files import atomic_write, ending_of
 from gpugraph.quantities import counted, parse_share
 from gpugraph.report import STYLES, render
 from gpugraph.report.terminal import Line, page_width, plain, table_width
@@ -68,10 +68,7 @@ def _checked_style(
     if style is not None:
         check_name("output format", style, STYLES.values())
     elif output is not None and not asked["template"]:
-        ending = os.path.splitext(output)[1].lower()
-        if ending not in STYLES:
-            raise unknown_name("ending of a report", ending or output, STYLES)
-        style = STYLES[ending]
+        style = STYLES[ending_of(output, "a report", STYLES)]
     style = "template" if asked["template"] else style or "text"
     if asked["sweep"] is not None and style not in ("text", "markdown"):
         remedy = "-o FILE.md, or --format markdown"

@@ -28,10 +28,10 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from gpugraph.errors import InputError, check_name, errors_at
+from gpugraph.files import read_text
 from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.problems.registry import peered_problems
 from gpugraph.quantities import parse_seconds
@@ -131,17 +131,14 @@ def _fill(word: str, values: Mapping[str, str]) -> str:
 
 def read_tables(text: str) -> dict[str, Any]:
     """Return the tables ``[peer.NAME]`` of a TOML file, or the one in the text; raise InputError for a bad one."""
-    where = text if text.endswith(".toml") else "--peer-command"
+    is_file = text.endswith(".toml")
+    where, content = (text, read_text(text)) if is_file else ("--peer-command", text)
     try:
-        if text.endswith(".toml"):
-            tables = tomllib.loads(Path(text).read_text("utf-8")).get("peer", {})
-        else:
-            tables = tomllib.loads(text)
-    except OSError as error:
-        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", where=where) from None
+        tables: Any = tomllib.loads(content)
     except ValueError as error:
         remedy = "write NAME = {command = \"…\", time = '…'}, or name a file that ends in .toml"
         raise InputError(f"is no TOML: {error}", where=where, remedy=remedy) from None
+    tables = tables.get("peer") if is_file else tables
     if not isinstance(tables, dict) or not tables:
         raise InputError("names no peer", where=where, remedy="write a table [peer.NAME]")
     parse_commands(tables, where)

@@ -57,17 +57,8 @@ def shape_to_draw(record: Record) -> CounterExampleShape | None:
     return shape if shape is not None and 0 < len(shape.vertices) <= MOST else None
 
 
-def drawing(record: Record, ink: Ink) -> str:
-    """Return the counter-example of a record as SVG, or nothing."""
-    shape = shape_to_draw(record)
-    return "" if shape is None else svg(shape, ink)
-
-
-def listed(record: Record) -> list[tuple[str, str, str]]:
-    """Return the counter-example of a record as rows: a vertex or an edge, its note or weight, and what it is."""
-    shape = shape_to_draw(record)
-    if shape is None:
-        return []
+def listed(shape: CounterExampleShape) -> list[tuple[str, str, str]]:
+    """Return a counter-example as rows: a vertex or an edge, its note or weight, and what it is."""
     names, arrow = [vertex.name for vertex in shape.vertices], "→" if shape.directed else "–"
     rows = [(v.name, v.note, "wrong" if v.wrong else "right") for v in shape.vertices if v.note]
     edges = sorted(_edges(shape), key=lambda edge: list(_MEANING).index(_kind(edge)))

@@ -36,7 +36,7 @@ from gpugraph.report.charts.chart import (
 )
 from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.report.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
-from gpugraph.report.counter_example import drawing, listed
+from gpugraph.report.counter_example import listed, shape_to_draw, svg
 from gpugraph.report.markdown_csv import csv
 from gpugraph.report.page_text import definitions, details, environments, headlines, lead
 from gpugraph.report.versus import COLUMNS as PAPER_COLUMNS
@@ -73,12 +73,12 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
     ]
     gained = gains(cells)
     groups = {
-        "throughput": [throughput(cells, PAGE)],
-        "cpu": [speedups(cells, gained, PAGE)],
-        "scaling": [strong(cells, PAGE), weak(cells, PAGE)],
-        "time": [answers(cells, PAGE), shares(cells, PAGE), transfers(cells, PAGE), inner_shares(cells, PAGE)],
-        "hardware": [bandwidth(cells, PAGE), roofline(cells, PAGE), energy(cells, PAGE)],
-        "samples": [samples(cells, PAGE)],
+        "throughput": [throughput(cells)],
+        "cpu": [speedups(cells, gained)],
+        "scaling": [strong(cells), weak(cells)],
+        "time": [answers(cells), shares(cells), transfers(cells), inner_shares(cells)],
+        "hardware": [bandwidth(cells), roofline(cells), energy(cells)],
+        "samples": [samples(cells)],
     }
     charts = [chart for several in groups.values() for group in several for chart in group]
     number = count()  # by which the script finds a figure
@@ -104,7 +104,7 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
         style=_safe(colours(palette) + asset("style.css")),
         lead=lead(cells),
         headlines=headlines(cells, gained),
-        wrong=[(cell, _safe(drawn), listed(cell.record)) for cell in cells if (drawn := drawing(cell.record, PAGE))],
+        wrong=[(c, _safe(svg(shape, PAGE)), listed(shape)) for c in cells if (shape := shape_to_draw(c.record))],
         matrices=matrices(cells),
         notices=notices,
         papers=published(cells),

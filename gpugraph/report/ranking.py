@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from gpugraph.errors import unknown_name
 from gpugraph.measure.claims import Claim
 from gpugraph.measure.columns import columns_of
 from gpugraph.measure.compare import sampled_otherwise
@@ -34,13 +32,10 @@ class Named:
     """A ranking whose records have names, as short as they can be while all differ."""
 
     def __init__(self, ranking: Ranking):
-        self.ranking = ranking
-        records = ranking.records
-        self.cells = label(records)
+        self.ranking, self.cells = ranking, label(ranking.records)
         several = len({cell.device for cell in self.cells}) > 1
-        self._names: dict[int, str] = {}
-        for record, cell in zip(records, self.cells, strict=True):
-            self._names[id(record)] = f"{cell.variant} on {cell.device}" if several else cell.variant
+        names = [f"{cell.variant} on {cell.device}" if several else cell.variant for cell in self.cells]
+        self._names = dict(zip(map(id, ranking.records), names, strict=True))
 
     def __call__(self, record: Record) -> str:
         """Return the name of a record."""
@@ -182,10 +177,6 @@ def _sentence(named: Named, claim: Claim) -> str:
 # ------------------------------------------------------------------ what to beware of
 
 
-def _sampling(row: Record) -> Mapping[str, object]:
-    return row.data.get("sampling") or {}
-
-
 def cautions(named: Named) -> Iterator[tuple[str, str]]:
     """Yield what speaks against relying on the times, each with a title, and what to do about it."""
     rows = named.ranking.rows
@@ -193,9 +184,9 @@ def cautions(named: Named) -> Iterator[tuple[str, str]]:
     kinds: tuple[tuple[str, Callable[[Record], str], str], ...] = (
         ("few", lambda row: row.few, "too few samples to prove much; give them more time with --max-seconds"),
         ("noisy", _noisy, f"the times scatter; close other programs{more}"),
-        ("first run", lambda row: first_stands_out(_sampling(row), row.samples), COLD_START),
+        ("first run", first_stands_out, COLD_START),
         ("outliers", _outliers, "something else ran now and then; close other programs"),
-        ("throttled", lambda row: throttled_samples(_sampling(row)), THROTTLED),
+        ("throttled", throttled_samples, THROTTLED),
         ("busy", lambda row: row.busy, "close other programs"),
     )
     for title, how, remedy in kinds:
@@ -247,18 +238,11 @@ def target_reached(named: Named) -> str:
 
 
 ENDINGS = (".json", ".csv", ".md", ".tex")
-
-
-def check_ending(path: str) -> str:
-    """Return the ending of a file to export to; raise InputError if it is none of ``ENDINGS``."""
-    ending = os.path.splitext(path)[1].lower()
-    if ending not in ENDINGS:
-        raise unknown_name("ending of an export", ending or path, ENDINGS)
-    return ending
+"""Of files that rankings are exported to."""
 
 
 def exported(records: Sequence[Record], rankings: Sequence[Ranking], ending: str) -> str:
-    """Return the content of such a file, by its ending, one of ``ENDINGS``.
+    """Return the content of a file by its ending, one of ``ENDINGS``.
 
     ``.json`` has every sample, ``.csv`` a row for each cell; ``.md`` and ``.tex`` have a sorted table of each ranking.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gpugraph.errors import InputError
@@ -135,17 +135,16 @@ def _samples(record: Record, width: int) -> list[Line]:
     if data.get("rounds") is not None:
         text += f"; {counted(data['rounds'], 'round')}"
     text += "; its inner phases as shares of a run of their own" if record.measured_inner else ""
-    return [*field("", text, width=width, style="dim"), *_precision(record, half, kernel, width)]
+    return [*field("", text, width=width, style="dim"), *_precision(record, width)]
 
 
-def _precision(record: Record, half: float | None, samples: Sequence[float], width: int) -> list[Line]:
+def _precision(record: Record, width: int) -> list[Line]:
     """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
-    sampling: Mapping[str, Any] = record.data.get("sampling") or {}
-    target = sampling.get("target")
+    half, target = record.measured_half_width, record.shape.sampling.target
     if target:
         reached = half is not None and half <= target
         said = f"± {percent(target)} " + ("reached" if reached else "not reached")
-        if not reached and sampling.get("stopped_by") == "time":
+        if not reached and record.data["sampling"].get("stopped_by") == "time":
             said += ": its time was up; give it more with --max-seconds"
         elif not reached:
             said += ": all its samples were taken; the machine is too restless for it"
@@ -153,8 +152,8 @@ def _precision(record: Record, half: float | None, samples: Sequence[float], wid
     else:
         lines = []
     for title, said, remedy in (
-        ("first run", first_stands_out(sampling, samples), COLD_START),
-        ("throttled", throttled_samples(sampling), THROTTLED),
+        ("first run", first_stands_out(record), COLD_START),
+        ("throttled", throttled_samples(record), THROTTLED),
         ("busy", record.busy, "its times are longer and scatter; close other programs"),
     ):
         lines += field(title, f"{said}: {remedy}", width=width, style="yellow") if said else []
@@ -166,17 +165,18 @@ def _precision(record: Record, half: float | None, samples: Sequence[float], wid
     return lines + field("noisy", said, width=width, style="yellow")
 
 
-def first_stands_out(sampling: Mapping[str, Any], samples: Sequence[float]) -> str:
+def first_stands_out(record: Record) -> str:
     """Return how much longer the first sample took than most, where it is an outlier; else nothing."""
-    if 0 not in (sampling.get("outliers") or ()) or not samples:
+    samples = record.shape.samples_s.kernel
+    if 0 not in (record.shape.sampling.outliers or ()) or not samples:
         return ""
     ratio = samples[0] / median(samples)
     return f"its first run took {ratio:.3g} times the median" if ratio > 1 else ""
 
 
-def throttled_samples(sampling: Mapping[str, Any]) -> str:
+def throttled_samples(record: Record) -> str:
     """Return how many samples were taken again because the GPU throttled, where there were any."""
-    repeated = sampling.get("throttled_repeated")
+    repeated = (record.data.get("sampling") or {}).get("throttled_repeated")
     return f"{counted(int(repeated), 'sample')} taken again" if repeated else ""
 
 

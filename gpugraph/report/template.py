@@ -16,16 +16,13 @@ from gpugraph.bench.findings import Question
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, check_name, placed
-from gpugraph.files import check_ends
+from gpugraph.files import read_text
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.measure.record import Record
 from gpugraph.problems.registry import find_algorithm, is_foreign
 from gpugraph.quantities import duration, in_units
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.sweep import table_markdown, verdicts_markdown
-
-_FUNCTIONS = ("table", "verdicts", "origin", "measured", "command", "lead", "sources", "cells", "hardware")
-"""What a template can call: methods of ``_Page``."""
 
 
 def fill(path: str, records: Sequence[Record]) -> str:
@@ -39,9 +36,9 @@ def fill(path: str, records: Sequence[Record]) -> str:
 
     page = _Page(records)
     known = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
-    functions = {name: getattr(page, name) for name in _FUNCTIONS}
+    functions = {name: getattr(page, name) for name in vars(_Page) if not name.startswith("_")}
     try:
-        rendered: str = known.from_string(_text(path)).render(functions)
+        rendered: str = known.from_string(read_text(path)).render(functions)
     except InputError as error:
         raise placed(error, path) from None
     except TemplateError as error:
@@ -52,15 +49,6 @@ def fill(path: str, records: Sequence[Record]) -> str:
     except TypeError as error:
         raise InputError(str(error), where=path, remedy="see docs/report.md") from None
     return rendered.rstrip("\n")
-
-
-def _text(path: str | Path) -> str:
-    check_ends(path)
-    try:
-        return Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = (error.strerror or "") if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"cannot be read: {why.lower()}", where=path, remedy="name a text in UTF-8") from None
 
 
 class _Page:

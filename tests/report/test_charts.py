@@ -41,7 +41,7 @@ def test_cells_of_a_family_share_a_figure_over_scale_and_the_rest_one_by_graph(c
 
 
 def test_throughput_has_every_rated_cell_failures_and_the_papers_points(cells):
-    first = throughput(cells, LIGHT)[0]
+    first = throughput(cells)[0]
     values = first.spec["data"]["values"]
     rated = [c for c in cells if c.record.mteps and c.record.problem == "mst" and c.record.family == "rmat"]
     assert [v["y"] for v in values] == [c.record.mteps for c in sorted(rated, key=lambda c: c.record.scale)]
@@ -62,7 +62,7 @@ def test_a_stated_time_counts_for_its_own_scale_alone():
         "points": [{"scale": 16, "kernel_s": 0.917504}, {"scale": 17, "kernel_s": 9}],
     }
     records = [cell("mst", "boruvka", "cuda", scale) | {"paper": paper} for scale in (16, 18)]
-    (chart,) = throughput(label([Record.of(record) for record in records]), LIGHT)
+    (chart,) = throughput(label([Record.of(record) for record in records]))
     stated = chart.spec["layer"][-2]["data"]["values"]
     assert [(v["x"], v["y"]) for v in stated] == [(16.0, pytest.approx(1.0))]
 
@@ -73,12 +73,12 @@ def test_a_stated_speed_up_is_in_the_figure_of_speed_ups_with_what_it_is_over():
     records = [cell("mst", "boruvka", "cuda", scale) | {"paper": paper} for scale in (16, 18)]
     records += [cell("mst", "kruskal", "cpu", scale) for scale in (16, 18)]
     rows = [Record.of(record) for record in records]
-    (chart,) = speedups(label(rows), gains(label(rows)), LIGHT)
+    (chart,) = speedups(label(rows), gains(label(rows)))
     stated = chart.spec["layer"][-2]["data"]["values"]
     assert [(v["x"], v["y"]) for v in stated] == [(17.0, 2.5)]
     for text in ("P, GTX 460", "NVIDIA H200", "Theirs are over one thread of a Core i7"):
         assert text in chart.caption
-    (throughput_,) = throughput(label(rows), LIGHT)
+    (throughput_,) = throughput(label(rows))
     assert "GTX 460" not in throughput_.caption
     drawn = figure(rows, LIGHT, Choice(x="scale", y="speedup"))
     assert any(v.get("y") == 2.5 for layer in drawn["layer"] for v in layer.get("data", {}).get("values", ()))
@@ -86,36 +86,36 @@ def test_a_stated_speed_up_is_in_the_figure_of_speed_ups_with_what_it_is_over():
 
 def test_a_stated_value_of_the_only_size_there_is_is_over_its_graph():
     paper = {"name": "P", "hardware": "H", "points": [{"scale": 16, "mteps": 3.0}, {"scale": 17, "mteps": 9.0}]}
-    (chart,) = throughput(label([Record.of(cell("mst", "boruvka", "cuda", 16) | {"paper": paper})]), LIGHT)
+    (chart,) = throughput(label([Record.of(cell("mst", "boruvka", "cuda", 16) | {"paper": paper})]))
     stated = chart.spec["layer"][-2]["data"]["values"]
     assert [(v["x"], v["y"]) for v in stated] == [("rmat:16", 3.0)]
 
 
 def test_shares_are_those_of_the_phases_and_no_more_figures_than_a_reader_bears(cells):
-    found = shares(cells, LIGHT)
+    found = shares(cells)
     assert {chart.title for chart in found} >= {"filter-boruvka, NVIDIA H200", "boruvka, NVIDIA H200"}
     (first,) = (chart for chart in found if chart.title == "filter-boruvka, NVIDIA H200" and "rmat" in chart.key)
     value = next(v for v in first.spec["data"]["values"] if v["part"] == "kernel")
     assert value["y"] == cells[0].record.kernel_s
     many = [cell("mst", "boruvka", "cuda", s) | {"algorithm": f"a{i}"} for i in range(20) for s in (16, 17)]
-    assert len(shares(label([Record.of(record) for record in many]), LIGHT)) == MOST_PANELS
-    assert inner_shares(cells, LIGHT)[0].title == "boruvka, NVIDIA H200"
+    assert len(shares(label([Record.of(record) for record in many]))) == MOST_PANELS
+    assert inner_shares(cells)[0].title == "boruvka, NVIDIA H200"
 
 
 def test_a_figure_of_shares_in_one_colour_is_left_out():
     phases = {"load": 1.0, "transfer": 0.0, "prepare": 0.001, "kernel": 2.0, "d2h": 0.0}
     alone = [Record.of(cell("mst", "boruvka", "cuda", s, phases_s=phases)) for s in (16, 17)]
-    assert shares(label(alone), LIGHT) == []
-    assert len(shares(label([*alone, Record.of(cell("mst", "boruvka", "cuda", 18))]), LIGHT)) == 1
+    assert shares(label(alone)) == []
+    assert len(shares(label([*alone, Record.of(cell("mst", "boruvka", "cuda", 18))]))) == 1
     inner = {"kernel_phases_s": {"sort": 1.0, "rest": 0.01}}
-    assert inner_shares(label([Record.of(cell("mst", "boruvka", "cuda", s) | inner) for s in (16, 17)]), LIGHT) == []
+    assert inner_shares(label([Record.of(cell("mst", "boruvka", "cuda", s) | inner) for s in (16, 17)])) == []
 
 
 def test_over_names_a_figure_lies_on_its_side_the_greatest_value_on_top():
     rows = [cell("mst", "boruvka", "cuda", 16 + i) | {"cell": {}} for i in range(3)]
     for name, row in zip("bca", rows, strict=True):
         row["graph"] = {**row["graph"], "name": f"{name}.gr", "digest": name, "vertices": 65536}
-    (chart,) = throughput(label([Record.of(row) for row in rows]), LIGHT)
+    (chart,) = throughput(label([Record.of(row) for row in rows]))
     shown = chart.spec["layer"][-1]["encoding"]
     assert shown["y"]["sort"] == ["a.gr", "c.gr", "b.gr"]
     assert (shown["x"]["field"], shown["y"]["field"]) == ("y", "x")
@@ -123,7 +123,7 @@ def test_over_names_a_figure_lies_on_its_side_the_greatest_value_on_top():
 
 
 def test_a_bar_leads_from_the_command_to_the_answer_of_every_cell_that_knows_its_total(cells):
-    assert answers(cells, LIGHT) == []
+    assert answers(cells) == []
     phases = {
         "start": 0.5,
         "compile": 0.25,
@@ -136,7 +136,7 @@ def test_a_bar_leads_from_the_command_to_the_answer_of_every_cell_that_knows_its
     new = cell("mst", "boruvka", "cuda", 16) | {"phases_s": {**phases, "sampling": 9.0, "total": 13.375}}
     alone = new | {"cell": new["cell"] | {"axes": {}}}
     for record, start in ((alone, {"start": 0.75}), (new, {})):  # in a sweep the first cell would start for all of them
-        (chart,) = answers(label([Record.of(record)]), LIGHT)
+        (chart,) = answers(label([Record.of(record)]))
         parts = {value["part"]: value["y"] for value in chart.spec["data"]["values"]}
         assert parts == {**start, "input": 1.5, "transfer": 0.125, "kernel": 2.0}
         assert chart.spec["encoding"]["x"]["stack"] == "zero"
@@ -147,16 +147,16 @@ def test_transfers_energy_roof_and_speed_up_are_shown_where_they_were_measured(r
     cpu = label([row for row in rows if row.device_kind == "cpu"])
     over = gains(cells)
     for make in (transfers, bandwidth, energy, roofline):
-        assert make(cells, LIGHT)
-        assert make(cpu, LIGHT) == []
-    assert speedups(cells, over, LIGHT)
-    assert speedups(cpu, [], LIGHT) == []
-    points = entries(roofline(cells, LIGHT)[0].spec, "share")
+        assert make(cells)
+        assert make(cpu) == []
+    assert speedups(cells, over)
+    assert speedups(cpu, []) == []
+    points = entries(roofline(cells)[0].spec, "share")
     assert f"{cells[0].record.share * 100:.3g} %" == points[0]
 
 
 def test_a_roofline_has_a_row_for_each_algorithm_and_each_row_its_own_roof(cells):
-    (chart,) = roofline(cells, LIGHT)
+    (chart,) = roofline(cells)
     roofs = chart.spec["layer"][0]["data"]["values"]
     assert len({roof["row"] for roof in roofs}) == len(roofs) >= 3
     rated = {cell.record.mteps: cell.record for cell in cells}
@@ -167,10 +167,10 @@ def test_a_roofline_has_a_row_for_each_algorithm_and_each_row_its_own_roof(cells
 
 
 def test_every_sample_is_drawn_and_too_many_are_thinned_to_their_extremes():
-    (chart,) = samples(label([Record.of(cell("mst", "boruvka", "cuda", s)) for s in (16, 17)]), LIGHT)
+    (chart,) = samples(label([Record.of(cell("mst", "boruvka", "cuda", s)) for s in (16, 17)]))
     assert len(chart.spec["data"]["values"]) == 40
     many = [Record.of(cell("mst", "boruvka", "cuda", s, samples=MOST)) for s in (16, 17)]
-    (chart,) = samples(label(many), LIGHT)
+    (chart,) = samples(label(many))
     drawn = [v["y"] for v in chart.spec["data"]["values"]]
     assert len(drawn) == MOST
     assert max(drawn) == pytest.approx(max(max(r.samples) / r.kernel_s - 1 for r in many), abs=1e-6)
@@ -179,19 +179,19 @@ def test_every_sample_is_drawn_and_too_many_are_thinned_to_their_extremes():
 
 def test_samples_of_several_sources_stand_beside_their_own_median():
     record = sssp_record(sources=2) | {"samples_s": {"kernel": [1.0, 1.1, 0.9, 10.0, 11.0, 9.0]}}
-    (chart,) = samples(label([Record.of(record)]), LIGHT)
+    (chart,) = samples(label([Record.of(record)]))
     assert [v["y"] for v in chart.spec["data"]["values"]] == pytest.approx([0, 0.1, -0.1] * 2)
 
 
 def test_the_emulated_device_is_on_no_figure():
     cells = label([Record.of(emulated())])
     for make in (throughput, shares, inner_shares, transfers, samples, bandwidth, energy, roofline):
-        assert make(cells, LIGHT) == []
+        assert make(cells) == []
 
 
 def test_a_variant_has_one_colour_on_all_figures(cells):
     palette = colors(cells, PAGE)
-    for chart in throughput(cells, PAGE):
+    for chart in throughput(cells):
         painted = json.dumps(paint(chart.spec, palette))
         for name in dict.fromkeys(entries(chart.spec, "variant")):
             assert palette[name] in painted
@@ -349,7 +349,7 @@ def test_strong_scaling_is_against_the_fastest_on_one_device_beside_the_ideal():
     rows += [on_ranks(21, 2, 6.0), on_ranks(21, 4, 4.0), on_ranks(22, 1, 1.0)]
     unverified = {"status": "skipped", "method": "none", "detail": ""}
     rows.append(on_ranks(20, 8, 0.1, verification=unverified, mteps={"kernel": None}))
-    (chart,) = strong(label([Record.of(row) for row in rows]), LIGHT)
+    (chart,) = strong(label([Record.of(row) for row in rows]))
     points = drawn(chart)
     assert {key: y for key, y in points.items() if key[0] == "rmat:20"} == {
         ("rmat:20", 1): 1.0,
@@ -364,13 +364,13 @@ def test_strong_scaling_is_against_the_fastest_on_one_device_beside_the_ideal():
 
 def test_weak_scaling_follows_graphs_that_grow_as_the_ranks_do():
     rows = [on_ranks(20, 1, 2.0), on_ranks(21, 2, 2.5), on_ranks(22, 4, 4.0), on_ranks(22, 1, 8.0)]
-    (chart,) = weak(label([Record.of(row) for row in rows]), LIGHT)
+    (chart,) = weak(label([Record.of(row) for row in rows]))
     assert [(v["x"], v["y"]) for v in chart.spec["data"]["values"]] == [(1, 1.0), (2, 0.8), (4, 0.5)]
     draw(chart.spec, "svg")
 
 
 def test_nothing_is_said_of_scaling_where_nothing_ran_on_several_ranks(cells):
-    assert strong(cells, LIGHT) == weak(cells, LIGHT) == []
+    assert strong(cells) == weak(cells) == []
 
 
 def test_more_threads_are_compared_with_the_fewest_of_the_same_algorithm_on_the_same_graph():

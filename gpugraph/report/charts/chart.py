@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from gpugraph import code_cache
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError
+from gpugraph.files import ending_of
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record_shape import encodable, jsonable
 from gpugraph.report.assets import template
@@ -257,9 +257,7 @@ _POINTS, _DOTS = 72, 300
 
 def check_figure(path: str) -> str:
     """Return the ending of a figure's file; raise InputError if it is none of ``ENDINGS`` or nothing can draw it."""
-    ending = os.path.splitext(path)[1].lower()
-    if ending not in ENDINGS:
-        raise unknown_name("ending of a figure", ending or path, ENDINGS)
+    ending = ending_of(path, "a figure", ENDINGS)
     if ending != ".json":
         check_engine()
     return ending

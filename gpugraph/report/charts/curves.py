@@ -144,8 +144,7 @@ def curves(points: Sequence[Point], ink: Ink, look: Look) -> Spec:
         marks = {"params": [chosen], **marks}
     layers.insert(0 if bars else len(layers), marks)
     layers += _stated(papers, x, y, ink, (min(places) + max(places)) / 2 if places else 0.0)
-    foot = {"value": 0 if names else {"expr": "height"}}
-    layers += _failed(look.failed, x, ink, foot, "middle" if names else "bottom")
+    layers += _failed(look.failed, x, ink, names=names)
     spec: Spec = {"data": {"values": values}, "layer": layers}
     return turned(spec) if names else spec
 
@@ -253,12 +252,13 @@ def _stated(marks: Sequence[Mark], x: Spec, y: Spec, ink: Ink, middle: float) ->
     return layers
 
 
-def _failed(marks: Sequence[Mark], x: Spec, ink: Ink, foot: Spec, baseline: str) -> list[Spec]:
-    """Return the layer of cells without a value, at the foot of the figure."""
+def _failed(marks: Sequence[Mark], x: Spec, ink: Ink, *, names: bool) -> list[Spec]:
+    """Return the layer of cells without a value, at the foot of the figure; over ``names`` it lies on its side."""
     if not marks:
         return []
     values, tip = _with_tips([{"x": m.x, "text": m.text} for m in marks], [m.tip for m in marks])
-    look = {"fontSize": 15, "color": ink.text, "baseline": baseline}
+    look = {"fontSize": 15, "color": ink.text, "baseline": "middle" if names else "bottom"}
+    foot = {"value": 0 if names else {"expr": "height"}}
     return [layer("text", values, look, x=x, y=foot, text={"value": "×"}, tooltip=tip)]
 
 

@@ -11,7 +11,7 @@ from gpugraph.measure.record import Record
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import duration, percent
-from gpugraph.report.charts.chart import HEIGHT, Chart, Ink, row_height
+from gpugraph.report.charts.chart import HEIGHT, PAGE, Chart, row_height
 from gpugraph.report.charts.curves import Look, Mark, Point, curves, describe, listed
 
 SCALE = "scale (log2 of the number of vertices)"
@@ -66,8 +66,7 @@ def rate_title(problem: str) -> str:
 def panels(cells: Sequence[Labelled]) -> list[Panel]:
     """Return the figures that cells fall into, in the order of their first cells."""
     groups: dict[tuple[str, str], list[Labelled]] = {}
-    families: dict[tuple[str, str | None], str]
-    families = {
+    families: dict[tuple[str, str | None], str] = {
         (c.record.problem, c.record.shape.cell.series): c.record.family
         for c in cells
         if c.record.shape.cell.series and c.record.data.get("graph")
@@ -93,9 +92,7 @@ def panels(cells: Sequence[Labelled]) -> list[Panel]:
     return found
 
 
-def charts(
-    kind: str, cells: Sequence[Labelled], ink: Ink, drawn: Callable[[Panel], tuple[list[Point], Look]]
-) -> list[Chart]:
+def charts(kind: str, cells: Sequence[Labelled], drawn: Callable[[Panel], tuple[list[Point], Look]]) -> list[Chart]:
     """Return a figure for each panel that has anything to show, in words and as a table besides.
 
     ``kind`` begins its name in addresses; ``drawn`` gives the values of a panel and how they are drawn, all but axes.
@@ -108,7 +105,7 @@ def charts(
             header, rows = listed(points, look)
             places = {p.x for p in points} | {m.x for m in (*look.failed, *look.papers)}
             height = row_height(len(places)) if panel.names else HEIGHT
-            spec, words, key = curves(points, ink, look), describe(points, look), f"{kind}-{panel.key}"
+            spec, words, key = curves(points, PAGE, look), describe(points, look), f"{kind}-{panel.key}"
             found.append(Chart(key, panel.title, look.caption, words, spec, header, rows, height=height))
     return found
 

@@ -11,13 +11,13 @@ from gpugraph.measure.record import Record
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import in_units, percent, rate
-from gpugraph.report.charts.chart import Chart, Ink, Spec, channel, layer, row_height, tooltip
+from gpugraph.report.charts.chart import PAGE, Chart, Spec, channel, layer, row_height, tooltip
 from gpugraph.report.charts.curves import Look, Mark, Point, curves, describe, log_axis, log_domain
 from gpugraph.report.charts.panels import Panel, charts, failures, panels, point, problem_name, rate_title, times
 from gpugraph.report.versus import Gain, Stated, machine, stated, times_as_fast
 
 
-def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def throughput(cells: Sequence[Labelled]) -> list[Chart]:
     """Return throughput over scale or graph, with failed cells and what papers state."""
 
     def drawn(panel: Panel) -> tuple[list[Point], Look]:
@@ -36,7 +36,7 @@ def throughput(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         caption += f" {_hardware(papers, panel.members)}" if papers else ""
         return points, Look(rate_title(panel.problem), caption=caption, unit="MTEPS", papers=papers, failed=failed)
 
-    return charts("throughput", cells, ink, drawn)
+    return charts("throughput", cells, drawn)
 
 
 def stated_marks(cells: Sequence[Labelled], what: str = "mteps") -> list[Mark]:
@@ -79,7 +79,7 @@ def _hardware(papers: Sequence[Mark], members: Sequence[Labelled]) -> str:
     return f"Open diamonds are a paper's own numbers ({stated}), as it states them; ours are of {ours}."
 
 
-def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: Ink) -> list[Chart]:
+def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]]) -> list[Chart]:
     """Return how much faster the best GPU algorithm is than the best of a CPU, and the speed-ups that papers state."""
     by_row = {id(group[0].gpu): group for group in found}
 
@@ -100,14 +100,14 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]], ink: In
         title = "times as fast as the CPU"
         return points, Look(title, caption=caption, show=times_as_fast, titles=titles, papers=papers, level=level)
 
-    return charts("speedup", cells, ink, drawn)
+    return charts("speedup", cells, drawn)
 
 
 def _who(row: Record) -> str:
     return f"{row.program}, {machine(row)}"
 
 
-def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def bandwidth(cells: Sequence[Labelled]) -> list[Chart]:
     """Return how near to the roof each cell comes: its least traffic at the measured copy bandwidth."""
 
     def drawn(panel: Panel) -> tuple[list[Point], Look]:
@@ -132,10 +132,10 @@ def bandwidth(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
         title = "share of the bandwidth roof"
         return points, Look(title, caption=caption, show=percent, log=False, percent=True, level=level)
 
-    return charts("roof", cells, ink, drawn)
+    return charts("roof", cells, drawn)
 
 
-def energy(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def energy(cells: Sequence[Labelled]) -> list[Chart]:
     """Return the energy that an edge takes."""
     caption = "Lower is better. The device's own meter, read over windows long enough for its counter."
     look = Look("nanojoules per edge", caption=caption, show="{:.4g} nJ".format, least_first=True)
@@ -150,10 +150,10 @@ def energy(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
                 points.append(point(panel, cell, row.nanojoules, tip))
         return points, look
 
-    return charts("energy", cells, ink, drawn)
+    return charts("energy", cells, drawn)
 
 
-def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def roofline(cells: Sequence[Labelled]) -> list[Chart]:
     """Return one figure of all cells whose least traffic and whose device's copy bandwidth are known.
 
     A roofline has the edges per byte of least traffic for its abscissa.  These are nearly the same for all cells of an
@@ -189,16 +189,16 @@ def roofline(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     by_share = sorted(roofs, key=lambda roof: roof["best"] / roof["roof"], reverse=True)
     axis = {"grid": True, "labelExpr": "split(datum.value, ': ')"}
     y = channel("row", "nominal", title=None, axis=axis, sort=[roof["row"] for roof in by_share])
-    legend = {"title": "scale", "orient": "top", "tickCount": 3, "format": "d", "symbolFillColor": ink.faint}
+    legend = {"title": "scale", "orient": "top", "tickCount": 3, "format": "d", "symbolFillColor": PAGE.faint}
     size = channel("size", scale={"range": [24, 160], "zero": False}, legend=legend)
     color = channel("variant", "nominal", title="algorithm", legend=None)
     tip = tooltip(dict(zip(_ROOF_FIELDS, _ROOF_TITLES, strict=True)))
     at_roof = channel("roof", **x)
-    text = {"align": "right", "dx": -9, "dy": -8, "color": ink.text}
+    text = {"align": "right", "dx": -9, "dy": -8, "color": PAGE.text}
     look = {"filled": True, "opacity": 0.7}
     layers = [
         layer("rule", roofs, {"strokeDash": [2, 3]}, x=channel("best", **x), x2={"field": "roof"}, y=y),
-        layer("tick", roofs, {"thickness": 3, "size": 16, "color": ink.text}, x=at_roof, y=y),
+        layer("tick", roofs, {"thickness": 3, "size": 16, "color": PAGE.text}, x=at_roof, y=y),
         layer("text", roofs, text, x=at_roof, y=y, text={"field": "text"}),
         layer("point", values, look, x=channel("x", **x), y=y, color=color, size=size, tooltip=tip),
     ]
@@ -225,7 +225,7 @@ _Times = dict[int, Record]
 """The fastest verified run on so many ranks."""
 
 
-def strong(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def strong(cells: Sequence[Labelled]) -> list[Chart]:
     """Return for each problem how many times as fast as one device several are, on the same graph.
 
     A graph that one device has no run of begins on the ideal with the fewest ranks that it has.
@@ -233,23 +233,22 @@ def strong(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
     caption = "The fastest verified algorithm on each number of ranks, against the fastest on one device."
     look = Look("times as fast as one", "ranks", caption, unit="times as fast", titles=("graph", "device"), log=False)
     fastest = _fastest(cells, lambda row: row.graph_name)
-    return _over_ranks("strong", "the same graph on more ranks", fastest, ink, look, ideal=True)
+    return _over_ranks("strong", "the same graph on more ranks", fastest, look, ideal=True)
 
 
-def weak(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def weak(cells: Sequence[Labelled]) -> list[Chart]:
     """Return for each problem what is left of one device's speed where graphs grow as ranks do."""
     caption = "Graphs with twice the vertices on twice the ranks: the time on the fewest over the time on so many."
     titles, level = ("graph of each rank", "device"), (1.0, IDEAL)
     look = Look("efficiency", "ranks", caption, titles=titles, log=False, percent=True, level=level)
     fastest = _fastest([cell for cell in cells if cell.record.scale is not None], _share)
-    return _over_ranks("weak", "graphs that grow with the ranks", fastest, ink, look)
+    return _over_ranks("weak", "graphs that grow with the ranks", fastest, look)
 
 
 def _over_ranks(
     name: str,
     title: str,
     fastest: dict[str, dict[tuple[str, str], _Times]],
-    ink: Ink,
     look: Look,
     *,
     ideal: bool = False,
@@ -273,7 +272,7 @@ def _over_ranks(
             drawn += [Point(n, float(n), IDEAL, points[0].device) for n in sorted({int(p.x) for p in points} | {1})]
         rows = [(p.variant, p.device, f"{p.x:g}", f"{p.y:.3g}", p.tip["kernel"], p.tip["against"]) for p in points]
         header = (*look.titles, "ranks", look.unit or look.y_title, "kernel", "against")
-        words, spec = describe(drawn, look), curves(drawn, ink, look)
+        words, spec = describe(drawn, look), curves(drawn, PAGE, look)
         heading = f"{problem_name(problem)}, {title}"
         found.append(Chart(f"{name}-{problem}", heading, look.caption, words, spec, header, rows))
     return found

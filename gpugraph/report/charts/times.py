@@ -10,7 +10,7 @@ from gpugraph.measure.record import WAY_THERE, Record
 from gpugraph.measure.statistics import median
 from gpugraph.quantities import duration, percent
 from gpugraph.report.cells import ordered
-from gpugraph.report.charts.chart import HEIGHT, Chart, Ink, Spec, channel, layer, row_height, tooltip
+from gpugraph.report.charts.chart import HEIGHT, Chart, Spec, channel, layer, row_height, tooltip
 from gpugraph.report.charts.curves import SOLID, Look, Point, best_first, turned
 from gpugraph.report.charts.panels import Panel, charts, panels, point
 
@@ -36,18 +36,18 @@ NOTHING_ELSE = 0.03
 """Where no second part ever has this share, a figure of shares has one colour and says nothing."""
 
 
-def answers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def answers(cells: Sequence[Labelled]) -> list[Chart]:
     """Return the seconds from the command to the answer, a bar for each cell; older records do not know them."""
     known = [cell for cell in cells if cell.record.answer_s is not None]
     return _stacked("answer", known, lambda row: _seconds(row, _TO_ANSWER), stack="zero")
 
 
-def shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def shares(cells: Sequence[Labelled]) -> list[Chart]:
     """Return the shares of the phases on the device, a small figure for each algorithm and device."""
     return _stacked("phases", cells, lambda row: _seconds(row, _ON_DEVICE))
 
 
-def inner_shares(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def inner_shares(cells: Sequence[Labelled]) -> list[Chart]:
     """Return the shares of the phases inside the kernel, a small figure for each algorithm and device."""
     return _stacked("inside", cells, lambda row: row.inner)
 
@@ -78,13 +78,12 @@ def _stacked(
     return charts
 
 
-def transfers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def transfers(cells: Sequence[Labelled]) -> list[Chart]:
     """Return the time of the kernel and of the transfers, where there are transfers."""
     alone = len({cell.device for cell in cells if cell.record.device_kind not in ("cpu", "emulated")}) == 1
     caption = "Lower is better. The transfer is transfer + d2h: the graph to the device, the result back."
     titles = ("algorithm" if alone else "algorithm, device", "time of")
-    show = lambda ms: duration(ms / 1e3)  # noqa: E731
-    look = Look("milliseconds", caption=caption, show=show, unit="takes", titles=titles)
+    look = Look("milliseconds", caption=caption, show=lambda ms: duration(ms / 1e3), unit="takes", titles=titles)
 
     def drawn(panel: Panel) -> tuple[list[Point], Look]:
         points = []
@@ -96,7 +95,7 @@ def transfers(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
                     points.append(replace(one, variant=cell.variant if alone else cell.series, device=kind))
         return points, look
 
-    return charts("transfer", cells, ink, drawn)
+    return charts("transfer", cells, drawn)
 
 
 def _by_series(cells: Sequence[Labelled]) -> list[tuple[Panel, str, list[Labelled]]]:
@@ -119,10 +118,12 @@ def _part(panel: Panel, cell: Labelled, name: str, seconds: float, total: float)
     return {"x": shown, "part": name, "y": seconds, "of": of, **named}
 
 
-def _stack(panel: Panel, values: list[Spec], stack: str = "normalize") -> Spec:
+def _stack(panel: Panel, values: list[Spec], stack: str) -> Spec:
     """Return bars (over names on their side); ``stack`` is ``"normalize"`` for shares, ``"zero"`` for seconds."""
-    shares = {"title": None, "axis": {"format": "%", "tickCount": 3, "grid": True}}
-    y = channel("y", stack=stack, **(shares if stack == "normalize" else _SECONDS))
+    ordinate: Spec = {"title": None, "axis": {"format": "%", "tickCount": 3, "grid": True}}
+    if stack == "zero":
+        ordinate = {"title": "seconds", "axis": {"tickCount": 4, "grid": True}}
+    y = channel("y", stack=stack, **ordinate)
     x = channel("x", "ordinal", title="scale", scale={"paddingInner": 0.15})
     if panel.names:
         totals: dict[str, float] = {}
@@ -135,9 +136,6 @@ def _stack(panel: Panel, values: list[Spec], stack: str = "normalize") -> Spec:
     tip = tooltip({"graph": "graph", "part": "phase", "time": "time", "share": "share"})
     spec = layer("bar", values, {"cornerRadius": 1}, x=x, y=y, color=color, order=channel("order"), tooltip=tip)
     return turned(spec) if panel.names else spec
-
-
-_SECONDS = {"title": "seconds", "axis": {"tickCount": 4, "grid": True}}
 
 
 def _small(kind: str, panel: Panel, series: str, values: list[Spec], spec: Spec) -> Chart:
@@ -163,7 +161,7 @@ WIDE = 0.5
 """Deviations beyond this share of the median make the ordinate grow by the logarithm away from 0."""
 
 
-def samples(cells: Sequence[Labelled], ink: Ink) -> list[Chart]:
+def samples(cells: Sequence[Labelled]) -> list[Chart]:
     """Return the spread of the kernel's samples over scale or graph."""
     charts = []
     for panel in panels(cells):
