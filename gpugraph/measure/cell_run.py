@@ -34,17 +34,14 @@ class Run:
     """One timed run.
 
     Attributes:
-        samples_s: of a program that measured several runs of its own the seconds of each; ``kernel_s`` is their median.
+        samples_s: the seconds of the kernel; of a program that measured several runs of its own those of each.
         raw: what ``fetch`` gave.
-        peak_bytes: the most that input, state and run took on the device together.
     """
 
-    kernel_s: float
+    samples_s: tuple[float, ...]
     d2h_s: float
     raw: Any
-    peak_bytes: int
     counters: dict[str, int]
-    samples_s: tuple[float, ...]
 
 
 @dataclass
@@ -69,11 +66,6 @@ class Trial:
     peak_bytes: int = 0
     counters: dict[str, int] = field(default_factory=dict)
     last_s: float = 0.0
-
-    def ran(self, run: Run) -> None:
-        """Take note of a run, whether or not it becomes a sample."""
-        self.last_s = run.kernel_s
-        self.peak_bytes = max(self.peak_bytes, run.peak_bytes)
 
 
 INNER_RUNS = 3
@@ -268,11 +260,10 @@ class CellRun:
             start = time.perf_counter()
             raw = algorithm.fetch(state, handle)
             d2h_s = time.perf_counter() - start if device.kind != "cpu" else 0.0
-            peak = self.device_bytes + int(device.peak_bytes()) - before
+            trial.peak_bytes = max(trial.peak_bytes, self.device_bytes + int(device.peak_bytes()) - before)
             self.device_bytes += live_bytes(device) - before  # some states grow when they are first run
-        run = Run(median(samples), ranks.greatest(d2h_s), raw, peak, clock.counters, samples)
-        trial.ran(run)
-        return run
+        trial.last_s = median(samples)
+        return Run(samples, ranks.greatest(d2h_s), raw, clock.counters)
 
     def _keep(self, trial: Trial, run: Run) -> None:
         """Take a run as a sample and check its result: the first in full, every other by its fingerprint."""
@@ -298,7 +289,7 @@ class CellRun:
             if first:
                 self.progress(f"verifying ({method})")
                 trial.same, trial.verdict = same, self._checked(trial, method)
-            elif not self.ranks.all_agree(same == trial.same):
+            elif not all(self.ranks.comm.all_gather_object(same == trial.same)):
                 detail = f"sample {len(trial.kernel_s)} differs from sample 1"
                 trial.verdict = Verdict("failed", trial.verdict.method, detail)
 

@@ -17,7 +17,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from gpugraph import __version__
@@ -33,28 +33,6 @@ SHORTEST_S = 0.2
 
 FACTOR = 2
 """The buffer is so many times the cache: whatever way the cache replaces its lines, nothing older stays."""
-
-
-class CacheFlush:
-    """Overwrites a buffer larger than the second-level cache of a GPU.
-
-    The fill is queued before a sample's first event, so that it ends before the timing begins.
-
-    Raises:
-        InputError: another kind of device, whose caches cannot be flushed so.
-        OutOfMemory: there is no room for the buffer.
-    """
-
-    def __init__(self, device: Device):
-        if device.kind != "cuda":
-            what = f"cold samples need a GPU: the caches behind the device '{device.kind}' cannot be flushed"
-            raise InputError(what, remedy="measure it warm, or use --device cuda")
-        self._device = device
-        self._buffer = device.empty(FACTOR * device.describe()["l2_bytes"], "uint8")
-
-    def __call__(self) -> None:
-        """Flush the cache, in stream order."""
-        self._device.fill(self._buffer, 0)
 
 
 class OpenDevice:
@@ -77,9 +55,19 @@ class OpenDevice:
             return f"the GPU's PCI address is not known: {error}"
 
     @cached_property
-    def flush(self) -> CacheFlush:
-        """The flush of the second-level cache."""
-        return CacheFlush(self.device)
+    def flush(self) -> Callable[[], None]:
+        """What flushes a GPU's second-level cache in stream order, by overwriting a buffer that is larger.
+
+        Queued before a sample's first event, it ends before the timing begins.
+
+        Raises:
+            InputError: another kind of device, whose caches cannot be flushed so.
+            OutOfMemory: there is no room for the buffer.
+        """
+        if self.device.kind != "cuda":
+            what = f"cold samples need a GPU: the caches behind the device '{self.device.kind}' cannot be flushed"
+            raise InputError(what, remedy="measure it warm, or use --device cuda")
+        return partial(self.device.fill, self.device.empty(FACTOR * self.description["l2_bytes"], "uint8"), 0)
 
     @cached_property
     def copy_bytes_per_s(self) -> float | str:
@@ -97,8 +85,7 @@ class OpenDevice:
     @cached_property
     def description(self) -> dict[str, Any]:
         """The ``device`` object of a record."""
-        described: dict[str, Any] = self.device.describe()
-        return described
+        return self.device.describe()
 
     def gpu(self) -> dict[str, object] | None:
         """Return the ``gpu`` object of a record's environment: driver, CUDA, clocks; None without a GPU."""

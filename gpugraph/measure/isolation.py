@@ -18,7 +18,6 @@ import threading
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,9 +57,7 @@ class ForeignCodeGuard:
         self._kept.enter_context(kept())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._kept.close()
         if self._checksums() != self._sums:
             raise SpoiledGraph(_WROTE, where=self._name, remedy=_REMEDY) from error

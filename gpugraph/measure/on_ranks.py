@@ -148,10 +148,6 @@ class Ranks:
         """Return the greatest of what every rank has: the time of a run is that of the slowest."""
         return max(self.comm.all_gather_object(own))
 
-    def all_agree(self, same: bool) -> bool:
-        """Tell whether what was looked at is the same on every rank."""
-        return all(self.comm.all_gather_object(same))
-
 
 class _JointStopwatch(HostStopwatch):
     """Begins when all ranks are there, and ends when this rank's device has."""

@@ -18,9 +18,6 @@ from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import command_of
 
-KINDS = ("device", "count", "time", "answer", "verdict", "commit", "peer")
-"""What a finding is about."""
-
 CLOSE = 0.01
 """Quotients of rounded times may differ by so much."""
 
@@ -65,7 +62,7 @@ GPUS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with a record: what it is about, one of ``KINDS``, and a sentence."""
+    """One thing that is wrong with a record: the check that found it, ``"time"`` for instance, and a sentence."""
 
     kind: str
     what: str
@@ -73,14 +70,12 @@ class Finding:
 
 def findings(record: Record, most_edges: int = 0) -> list[Finding]:
     """Return all that speaks against a record; with at most ``most_edges`` edges it is solved here and compared."""
-    found = [*_commit(record)]
+    checks = {"commit": _commit}
     if record.data.get("outcome") == "ok":
-        found += [*_device(record), *_counts(record), *_times(record), *_peer(record)]
-        if record.verdict != "verified":
-            found.append(Finding("verdict", f"its result is not verified ({record.verdict})"))
+        checks |= {"device": _device, "count": _counts, "time": _times, "peer": _peer, "verdict": _verdict}
         if (record.shape.graph.edges or 0) <= most_edges:
-            found += _answer(record)
-    return found
+            checks["answer"] = _answer
+    return [Finding(kind, what) for kind, check in checks.items() for what in check(record)]
 
 
 def conflicts(records: Sequence[Record]) -> list[tuple[Record, Finding]]:
@@ -95,9 +90,8 @@ def conflicts(records: Sequence[Record]) -> list[tuple[Record, Finding]]:
             for field in _decided(record, result) & {"edges_sha256", "distances_sha256", "total_weight", "components"}:
                 key = (record.problem, record.shape.graph.digest, source, field)
                 if first.setdefault(key, result[field]) != result[field]:
-                    found.append(
-                        (record, Finding("answer", f"{field} differs from that of another record of the graph"))
-                    )
+                    what = f"{field} differs from that of another record of the graph"
+                    found.append((record, Finding("answer", what)))
     return found
 
 
@@ -112,71 +106,71 @@ def _decided(record: Record, result: Mapping[str, object]) -> set[str]:
     return set(result) - {"edges_sha256" if record.algorithm.startswith("peer:") else ""}
 
 
-def _commit(record: Record) -> Iterator[Finding]:
+def _commit(record: Record) -> Iterator[str]:
     commit = record.shape.environment.get("git_commit")
     if commit is None:
-        yield Finding("commit", "it names no commit of gpugraph")
+        yield "it names no commit of gpugraph"
     elif not _COMMIT.fullmatch(str(commit)):
-        yield Finding("commit", f"the commit '{commit}' is not a clean one: files were changed")
+        yield f"the commit '{commit}' is not a clean one: files were changed"
 
 
-def _device(record: Record) -> Iterator[Finding]:
+def _device(record: Record) -> Iterator[str]:
     device = record.data.get("device") or {}
     kind, ranks = device.get("kind"), device.get("ranks") or 1
     if kind == "cpu":
         threads, cores = device.get("threads"), record.shape.environment.get("cores")
         if not isinstance(threads, int) or threads < 1:
-            yield Finding("device", "it does not say how many threads the CPU had")
+            yield "it does not say how many threads the CPU had"
         elif isinstance(cores, int) and threads > cores * ranks:
-            yield Finding("device", f"{threads} threads are more than the machine's {cores} processors")
+            yield f"{threads} threads are more than the machine's {cores} processors"
         processor = record.shape.environment.get("processor")
         if ranks == 1 and processor and device.get("name") != processor:
-            yield Finding("device", f"the device is '{device.get('name')}', the machine has '{processor}'")
+            yield f"the device is '{device.get('name')}', the machine has '{processor}'"
     elif kind == "cuda":
         yield from _gpu(record, device, ranks)
     else:
-        yield Finding("device", f"times on '{kind}' are no performance")
+        yield f"times on '{kind}' are no performance"
 
 
-def _gpu(record: Record, device: dict[str, object], ranks: int) -> Iterator[Finding]:
+def _gpu(record: Record, device: dict[str, object], ranks: int) -> Iterator[str]:
     name = str(device.get("name")).removeprefix(f"{ranks} × ")
     seen = (record.shape.environment.get("gpu") or {}).get("name")
     if seen is not None and seen != name:
-        yield Finding("device", f"the device is '{name}', the driver has reported '{seen}'")
+        yield f"the device is '{name}', the driver has reported '{seen}'"
     known = GPUS.get(name)
     if known is None:
-        yield Finding("device", f"the limits of '{name}' are not known: add it to GPUS in measure/plausibility.py")
+        yield f"the limits of '{name}' are not known: add it to GPUS in measure/plausibility.py"
         return
     for field, stated in (("compute_capability", known.capability), ("multiprocessors", known.multiprocessors)):
         if (value := device.get(field)) is not None and value != stated:
-            yield Finding("device", f"its {field} is {value}, that of an {name} is {stated}")
+            yield f"its {field} is {value}, that of an {name} is {stated}"
     memory = device.get("memory_bytes")
     if isinstance(memory, int | float) and not 0.9 < memory / known.memory_bytes < 1.1:
-        yield Finding("device", f"its memory has {memory:.4g} bytes, that of an {name} {known.memory_bytes:.4g}")
+        yield f"its memory has {memory:.4g} bytes, that of an {name} {known.memory_bytes:.4g}"
 
 
-def _counts(record: Record) -> Iterator[Finding]:
+def _counts(record: Record) -> Iterator[str]:
     graph, rates, kernel = record.shape.graph, record.shape.mteps, record.shape.phases_s.get("kernel")
     if graph.vertices is None or graph.arcs is None or graph.edges is None:
-        yield Finding("count", "the size of its graph is missing")
+        yield "the size of its graph is missing"
         return
     array = record.problem in PROBLEMS and not command_of(record.problem).on_graph  # an element is an arc and an edge
     once = array or (record.data.get("graph") or {}).get("directed")
     if graph.arcs != graph.edges * (1 if once else 2):
-        yield Finding("count", f"{graph.edges} edges are not {graph.arcs} arcs")
+        yield f"{graph.edges} edges are not {graph.arcs} arcs"
     counts = rates.count if isinstance(rates.count, list) else [rates.count]
     for count in counts:
         if count is not None and count > graph.arcs * (_many(record.shape.result) or 1):
-            yield Finding("count", f"it counts {count} edges of a graph that has {graph.edges}")
+            yield f"it counts {count} edges of a graph that has {graph.edges}"
     if rates.counted == "undirected edges" and rates.count not in (None, graph.edges):
-        yield Finding("count", f"it counts {rates.count} edges of a graph that has {graph.edges}")
+        yield f"it counts {rates.count} edges of a graph that has {graph.edges}"
     if rates.kernel and kernel and len(counts) == 1 and counts[0] is not None:
         expected = counts[0] / kernel / 1e6
         if abs(rates.kernel / expected - 1) > CLOSE:
-            yield Finding("count", f"{rates.kernel:.4g} MTEPS are not {counts[0]} edges in {kernel:.4g} s")
+            yield f"{rates.kernel:.4g} MTEPS are not {counts[0]} edges in {kernel:.4g} s"
     tree, parts = record.shape.result.get("tree_edges"), record.shape.result.get("components")
     if isinstance(tree, int) and isinstance(parts, int) and tree + parts != graph.vertices:
-        yield Finding("count", f"{tree} tree edges and {parts} components do not make {graph.vertices} vertices")
+        yield f"{tree} tree edges and {parts} components do not make {graph.vertices} vertices"
 
 
 def least_bytes(record: Record) -> int:
@@ -205,38 +199,42 @@ def _bytes_per_s(record: Record, needed: int) -> float | None:
     return known.bytes_per_s * ranks * (CACHED if cached else 1.0)
 
 
-def _times(record: Record) -> Iterator[Finding]:
+def _times(record: Record) -> Iterator[str]:
     kernel, samples = record.shape.phases_s.get("kernel"), record.shape.samples_s.kernel or []
     if not kernel:
-        yield Finding("time", "it has no time of the kernel")
+        yield "it has no time of the kernel"
         return
     queries = len(record.shape.per_source) or 1
     if samples and queries == 1 and not min(samples) * (1 - CLOSE) <= kernel <= max(samples) * (1 + CLOSE):
-        yield Finding("time", f"the kernel's {kernel:.4g} s are outside of its samples")
+        yield f"the kernel's {kernel:.4g} s are outside of its samples"
     if (ends := record.shape.confidence_s.kernel) and not ends[0] * (1 - CLOSE) <= kernel <= ends[1] * (1 + CLOSE):
-        yield Finding("time", f"the kernel's {kernel:.4g} s are outside of their own interval")
+        yield f"the kernel's {kernel:.4g} s are outside of their own interval"
     needed = least_bytes(record)
     limit = _bytes_per_s(record, needed)
     if limit is not None and (fastest := min([kernel, *samples])) < needed / limit:
-        what = f"{fastest:.4g} s is too short to move {needed} bytes: this device takes at least {needed / limit:.4g} s"
-        yield Finding("time", what)
+        yield f"{fastest:.4g} s is too short to move {needed} bytes: this device takes at least {needed / limit:.4g} s"
     total = record.shape.phases_s.get("total")
     parts = sum(seconds or 0.0 for name, seconds in record.shape.phases_s.items() if name != "total")
     if total is not None and parts > total * 1.03 + 1e-4:
-        yield Finding("time", f"its phases add up to {parts:.4g} s, its total is {total:.4g} s")
+        yield f"its phases add up to {parts:.4g} s, its total is {total:.4g} s"
 
 
-def _peer(record: Record) -> Iterator[Finding]:
+def _peer(record: Record) -> Iterator[str]:
     if not record.algorithm.startswith("peer:"):
         return
     source = record.shape.algorithm_source
     if source.get("authors") == "external command":
-        yield Finding("peer", f"the version of the program '{record.algorithm}' is not recorded")
+        yield f"the version of the program '{record.algorithm}' is not recorded"
     elif not _VERSIONED.match(str(source.get("section", "")).split(",")[0]):
-        yield Finding("peer", f"the version of the library '{record.algorithm}' is not recorded")
+        yield f"the version of the library '{record.algorithm}' is not recorded"
 
 
-def _answer(record: Record) -> Iterator[Finding]:
+def _verdict(record: Record) -> Iterator[str]:
+    if record.verdict != "verified":
+        yield f"its result is not verified ({record.verdict})"
+
+
+def _answer(record: Record) -> Iterator[str]:
     """Make the graph from its spec, solve it on this machine's CPU, and compare what the record states."""
     results = record.shape.per_source[:MOST_SOURCES] or [record.shape.result]
     if not is_spec(record.graph_source) or _many(record.shape.result):
@@ -246,11 +244,11 @@ def _answer(record: Record) -> Iterator[Finding]:
         stated, graph = record.shape.graph, ours.shape.graph
         if (graph.digest, graph.vertices, graph.arcs) != (stated.digest, stated.vertices, stated.arcs):
             what = f"{graph.vertices} vertices and {graph.arcs} arcs, digest {graph.digest}"
-            yield Finding("answer", f"'{record.graph_source}' is another graph when it is made here: {what}")
+            yield f"'{record.graph_source}' is another graph when it is made here: {what}"
             return
         for field, value in ours.shape.result.items():
             if field in _decided(record, result) and result[field] != value:
-                yield Finding("answer", f"{field} is {result[field]}; computed here it is {value}")
+                yield f"{field} is {result[field]}; computed here it is {value}"
 
 
 def _solved(record: Record, source: object) -> Record:

@@ -96,7 +96,7 @@ def _parts(roots: frozenset[str]) -> tuple[dict[str, str], list[Path]]:
             parts[one.name] = load_source(one.name).code
             read += files_of(one.name)
         waiting += _imported(tree)
-        parts[name] = str(_plain(_without_docstrings(tree)))
+        parts[name] = str(_plain(tree))
         read.append(path)
     return parts, read
 
@@ -112,28 +112,29 @@ def _imported(tree: ast.AST) -> list[str]:
     return [name for name in found if f"{name}.".startswith(_PACKAGES) and name in sys.modules]
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [one for one in body if not _is_text(one)]  # type: ignore[attr-defined]
-    return tree
-
-
 def _plain(node: object) -> object:
-    """Return a syntax tree as lists, the same on every version of Python: fields that are empty differ between them."""
+    """Return a syntax tree as lists, without docstrings.
+
+    It is the same on every version of Python: fields that are empty differ between them.
+    """
     if isinstance(node, ast.AST):
         fields = [[name, _plain(value)] for name, value in ast.iter_fields(node)]
         return [type(node).__name__, *(pair for pair in fields if pair[1] not in (None, []))]
-    return [_plain(one) for one in node] if isinstance(node, list) else repr(node) if node is not None else None
+    if isinstance(node, list):
+        return [_plain(one) for one in node if not _is_text(one)]
+    return repr(node) if node is not None else None
 
 
-def _is_text(node: ast.stmt) -> bool:
+def _is_text(node: object) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _git_commit() -> str | None:
-    """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere."""
+@functools.cache
+def git_commit() -> str | None:
+    """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere.
+
+    Asked once in a process: a measurement does not wait for it again.
+    """
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         return None
@@ -147,7 +148,3 @@ def _git_commit() -> str | None:
     commit = next((words[2] for words in facts if words[:2] == ["#", "branch.oid"]), "(initial)")
     changed = any(words[0] != "#" for words in facts)
     return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")
-
-
-git_commit = functools.cache(_git_commit)
-"""Asked once in a process: a measurement does not wait for it again."""

@@ -314,14 +314,9 @@ class Record:
         return f"other programs kept {others:.1f} of {counted(cores, 'core')} busy"
 
     @property
-    def way_there_s(self) -> float:
-        """What the graph took to the device, staged or not."""
-        return sum(self.phases.get(name, 0.0) for name in WAY_THERE)
-
-    @property
     def transfer_s(self) -> float:
-        """What data took to the device and back."""
-        return self.way_there_s + self.phases.get("d2h", 0.0)
+        """What data took to the device, staged or not, and back."""
+        return sum(self.phases.get(name, 0.0) for name in (*WAY_THERE, "d2h"))
 
     @property
     def inner(self) -> Mapping[str, float]:

@@ -154,7 +154,8 @@ class Session(contextlib.AbstractContextManager["Session"]):
         if isinstance(error, SpoiledGraph):
             self._inputs.clear()
             raise error
-        if self.device_is_lost(cell):
+        opened = self._opened.get(cell.device_key)
+        if opened is not None and opened.lost():  # a failed kernel has made the GPU useless to this process
             raise DeviceLost(f"the GPU is lost to this process: {error}", where=cell.device) from error
 
     def identify(self, cell: Cell, sampling: Sampling, progress: Progress = lambda what: None) -> str:
@@ -199,11 +200,6 @@ class Session(contextlib.AbstractContextManager["Session"]):
             why = "asked for" if key[0] != "auto" else opened.notice or "the first GPU that can be used"
             _LOG.info("device %s (%s): %s", opened.device.kind, opened.description.get("name"), why)
         return self._opened[key]
-
-    def device_is_lost(self, cell: Cell) -> bool:
-        """True where a failed kernel has made the cell's GPU useless to this process."""
-        opened = self._opened.get(cell.device_key)
-        return opened is not None and opened.lost()
 
     def close(self) -> None:
         """Free every graph and every device."""

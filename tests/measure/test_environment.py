@@ -47,7 +47,7 @@ def elsewhere(monkeypatch, tmp_path):
 
 
 def test_outside_a_checkout_there_is_no_commit(elsewhere):
-    assert provenance._git_commit() is None
+    assert provenance.git_commit.__wrapped__() is None
 
 
 def test_a_checkout_gives_its_commit_and_says_where_files_were_changed(elsewhere):
@@ -60,9 +60,9 @@ def test_a_checkout_gives_its_commit_and_says_where_files_were_changed(elsewhere
     git("add", "file")
     git("commit", "--quiet", "-m", "one")
     commit = git("rev-parse", "HEAD")[:12]
-    assert provenance._git_commit() == commit
+    assert provenance.git_commit.__wrapped__() == commit
     (elsewhere / "file").write_text("2")
-    assert provenance._git_commit() == f"{commit}+"
+    assert provenance.git_commit.__wrapped__() == f"{commit}+"
 
 
 def test_what_this_program_and_its_children_do_is_not_the_work_of_other_programs() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import pytest
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.instruments import CacheFlush, OpenDevice, Throttle
+from gpugraph.measure.instruments import OpenDevice, Throttle
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session, run_cell
 
@@ -49,13 +50,15 @@ def test_the_peak_of_a_cell_is_its_own_whoever_runs_beside_it() -> None:
 
 
 def test_before_every_cold_sample_more_is_written_than_the_cache_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    flush, written = CacheFlush.__call__, list[int]()
+    made, written = OpenDevice.flush.func, list[int]()
 
-    def noted(self: CacheFlush) -> None:
-        written.append(int(self._buffer.nbytes))
-        flush(self)
+    def noted(opened: OpenDevice) -> Any:
+        flush: Any = made(opened)
+        return lambda: (written.append(int(flush.args[0].nbytes)), flush())
 
-    monkeypatch.setattr(CacheFlush, "__call__", noted)
+    flush = cached_property(noted)
+    flush.__set_name__(OpenDevice, "flush")
+    monkeypatch.setattr(OpenDevice, "flush", flush)
     cell = [Cell("mst", "random:n=262144,deg=8", "filter-boruvka", "cuda", phases=False)]
     data = measured(cell, Sampling(min_samples=20, max_samples=20, cold=True))[0]
     assert data["sampling"]["cold"]

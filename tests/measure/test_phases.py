@@ -115,9 +115,9 @@ def test_what_is_not_verified_is_neither_checked_nor_finished_again(
 def test_records_from_before_there_was_a_total_are_read_as_they_were() -> None:
     phases = {"load": 0.0, "build": 0.25, "stage": 0.5, "h2d": 0.25, "prepare": 0.0, "kernel": 1.0, "d2h": 0.125}
     old = Record.of(mst_record(phases_s=phases))
-    assert (old.way_there_s, old.transfer_s, old.kernel_s, old.answer_s) == (0.75, 0.875, 1.0, None)
+    assert (old.transfer_s, old.kernel_s, old.answer_s) == (0.875, 1.0, None)
     new = Record.of(mst_record(phases_s=ordered({"transfer": 0.75, "kernel": 1.0, "d2h": 0.125, "sampling": 9.0})))
-    assert (new.way_there_s, new.transfer_s, new.kernel_s, new.answer_s) == (0.75, 0.875, 1.0, 1.875)
+    assert (new.transfer_s, new.kernel_s, new.answer_s) == (0.875, 1.0, 1.875)
 
 
 def test_of_the_runs_that_time_inner_phases_the_one_of_median_length_is_reported(
