@@ -53,9 +53,6 @@ def advise(graph: str, progress: Callable[[str], None]) -> dict[str, object]:
     devices = sorted(found_devices(), key=lambda one: not one["usable"])
     cpu, gpu = (next(one for one in devices if one["kind"] == kind) for kind in ("cpu", "cuda"))
 
-    def finished(_: int, record: Record) -> None:
-        records.append(record)
-
     def failed(_: int, error: Exception) -> None:
         raise error
 
@@ -64,7 +61,7 @@ def advise(graph: str, progress: Callable[[str], None]) -> dict[str, object]:
         scale = min(max(round(math.log2(max(size.vertices, 1))), 8), LARGEST_SCALE[device["kind"]])
         for problem in solved:
             cell = Cell(problem, f"rmat:{scale}", device=device["device"], verify="none", phases=False)
-            session.measure([cell], SAMPLING, progress, finished, failed)
+            session.measure([cell], SAMPLING, progress, lambda _, record: records.append(record), failed)
     problems = {
         problem: _problem(problem, graph, size, {one.device_kind: one for one in records if one.problem == problem})
         for problem in solved

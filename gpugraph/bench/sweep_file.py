@@ -49,8 +49,8 @@ SIZES = ("vertices", "scale")
 class PaperTable(msgspec.Struct, forbid_unknown_fields=True):
     """``[paper]``; a point is a table of values and conditions."""
 
-    title: str | None = None
-    hardware: str | None = None
+    title: str
+    hardware: str
     authors: Any = None
     year: Any = None
     note: Any = None
@@ -72,9 +72,6 @@ def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mappi
             if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
                 where = document.where("paper", "point", key, turn=turn)
                 raise InputError(f"{value!r} is no number above 0", where=where)
-    for key in ("title", "hardware"):
-        if key not in paper:
-            raise InputError(f"lacks '{key}'", where=document.where("paper"), remedy="name paper and hardware")
     judged = [f"{one.text} ({one.where})" for one in expectations if one.where]
     return {**paper, "claim": [*paper.get("claim", ()), *judged]}
 

@@ -150,9 +150,9 @@ class Worker:
         until = time.perf_counter() + request.get("left_s", math.inf)
         self._open()
         if request.get("peers"):
-            from gpugraph.peers import parse_commands, register_commands
+            from gpugraph.peers import register_commands
 
-            register_commands(parse_commands(request["peers"]))
+            register_commands(request["peers"])
         cells = [cell_from(words) for words in request["cells"]]
         for index, plugin in request.get("plugins", {}).items():
             self._session.describe(cells[int(index)], described_plugin(plugin))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -97,7 +98,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
     """
     from gpugraph.graph.open import open_graph
     from gpugraph.graph.properties import properties
-    from gpugraph.report.listings import advice_lines, graph_figures, graph_json
+    from gpugraph.report.listings import advice_lines, graph_figures
 
     if advise:
         from gpugraph.bench.advice import advise as advice_on
@@ -112,7 +113,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
         figures = properties(loaded)
         described = loaded.describe()
     tell(loaded.notes, quiet=quiet)
-    show_as(style, graph_json(described, figures), lambda: graph_figures(described, figures))
+    show_as(style, {**described, **asdict(figures)}, lambda: graph_figures(described, figures))
 
 
 @command

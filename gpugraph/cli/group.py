@@ -17,7 +17,7 @@ from click.shell_completion import shell_complete
 from gpugraph import __version__
 from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.measure import problem_command
-from gpugraph.cli.options import check_users_file, defaults, help_text, sections, write_help
+from gpugraph.cli.options import check_users_file, defaults, help_text, write_help
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.cli.process import Interruption
 from gpugraph.errors import (
@@ -49,6 +49,14 @@ _FILES = {
 COMMANDS = {name: file for file, names in _FILES.items() for name in names.split()}
 """Name → the file that has it."""
 
+SECTIONS = {
+    "Solve and measure": " ".join(PROBLEMS),
+    "Many at once": "graph500 bench compare report plot check-record",
+    "Graphs": "datasets generate convert info verify",
+    "What there is": "algos devices demo help",
+    "Your own": "new races config completion",
+}
+"""Title → the commands under it in the help."""
 
 SHORT = 64
 """Letters that the list of commands has for each of them."""
@@ -78,8 +86,8 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections."""
-        for title, names in sections(self.list_commands(ctx)).items():
-            found = [(name, self.get_command(ctx, name)) for name in names]
+        for title, names in SECTIONS.items():
+            found = [(name, self.get_command(ctx, name)) for name in names.split()]
             with formatter.section(title):
                 formatter.write_dl([(name, _in_short(one)) for name, one in found if one is not None])
 

@@ -205,8 +205,7 @@ def _measure(asked: Asked, name: str) -> None:
         print_record(record)
     with _going_on(troubles):
         draw_counter_example(asked.draw, record.shape.verification.counter_example, quiet=quiet)
-        if asked.exports:
-            export([record], asked.exports, quiet=quiet)
+        export([record], asked.exports, quiet=quiet)
     if record.status == "failed":
         where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
         raise VerificationFailed(record.data["verification"]["detail"], where=where)
@@ -309,9 +308,7 @@ def _notices(record: Record, output: str | None) -> list[str]:
 def _check_outputs(problem: str, graph: str, output: str | None, save: str | None, exports: tuple[str, ...]) -> None:
     """Refuse before the work what could not be written after it."""
     check_exports(exports)
-    for path in (output, save, *exports):
-        if path is None:
-            continue
+    for path in (one for one in (output, save, *exports) if one is not None):
         check_destination(path, append=path is save)
         if os.path.exists(path) and os.path.exists(graph) and os.path.samefile(path, graph):
             raise InputError("is the graph itself and would be overwritten", where=path, remedy="name another file")

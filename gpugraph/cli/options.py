@@ -31,15 +31,6 @@ GROUPS = {
 }
 """Title → the parameters under it; others come first, under Options."""
 
-_SECTIONS = {
-    "Solve and measure": " ".join(PROBLEMS),
-    "Many at once": "graph500 bench compare report plot check-record",
-    "Graphs": "datasets generate convert info verify",
-    "What there is": "algos devices demo help",
-    "Your own": "new races config completion",
-}
-"""Title → the commands under it."""
-
 
 class GroupedCommand(click.Command):
     """A command whose help is laid out so."""
@@ -81,14 +72,6 @@ def write_help(formatter: click.HelpFormatter, help: str) -> None:
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(rest.strip())
-
-
-def sections(names: list[str]) -> dict[str, list[str]]:
-    """Return titles and the commands under them; one that is in no list goes to the last."""
-    placed = {title: [name for name in listed.split() if name in names] for title, listed in _SECTIONS.items()}
-    known = {name for part in placed.values() for name in part}
-    placed[next(reversed(placed))] += [name for name in names if name not in known]
-    return placed
 
 
 _KEYS: dict[str, dict[str, type]] = {

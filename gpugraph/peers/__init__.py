@@ -24,10 +24,9 @@ _COMMANDS: dict[str, CommandPeer] = {}
 
 def register_commands(tables: Mapping[str, Any], where: str = "") -> None:
     """Let commands of tables ``[peer.NAME]`` replace those known; raise InputError, naming ``where``, for a bad one."""
-    ready = {name: table for name, table in tables.items() if isinstance(table, CommandPeer)}
-    parsed = parse_commands({name: table for name, table in tables.items() if name not in ready}, where)
+    parsed = parse_commands(tables, where)
     _COMMANDS.clear()
-    _COMMANDS.update(ready | parsed)
+    _COMMANDS.update(parsed)
 
 
 def registered_commands() -> dict[str, CommandPeer]:

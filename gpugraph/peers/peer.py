@@ -216,7 +216,8 @@ def judge(right: Figure, text: str, what: str) -> Verdict:
     digits = max(abs(value.adjusted()), len(value.as_tuple().digits)) if value.is_finite() else 0
     if value.is_nan() or digits > _MOST_DIGITS:  # a number that no sum could be: arithmetic is spared
         return Verdict("failed", "reference", f"the {what} is {figure}, not {text}")
-    step = _last_digit(value)
+    exponent = value.as_tuple().exponent  # of the last digit printed; an infinite number has none
+    step = Fraction(10) ** exponent if isinstance(exponent, int) else math.inf
     if _tells_apart(figure, step) and figure == (value if isinstance(figure, int) else float(value)):
         detail = f"the {what}, {figure}, is that of {right.by}; its edges or distances were not seen"
         return Verdict("passed", "reference", detail)
@@ -280,12 +281,6 @@ def read_number(text: str) -> Decimal | None:
         return Decimal(re.sub(r"[,'_]", "", bare) if _GROUPED.fullmatch(bare) else bare)
     except InvalidOperation:
         return None
-
-
-def _last_digit(value: Decimal) -> Fraction | float:
-    """Return what the last printed digit is worth; infinite for an infinite number, which has no digits."""
-    exponent = value.as_tuple().exponent
-    return Fraction(10) ** exponent if isinstance(exponent, int) else math.inf
 
 
 def _tells_apart(figure: int | float, step: Fraction | float) -> bool:

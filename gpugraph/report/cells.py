@@ -13,8 +13,6 @@ from typing import Any
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record import Record, with_distinct_names
 
-_CPU = "CPU"
-
 
 def label(rows: Sequence[Record]) -> list[Labelled]:
     """Return the rows with their names, in their order.
@@ -43,17 +41,12 @@ def ordered(names: Iterable[str]) -> list[str]:
 
 def _devices(rows: Sequence[Record]) -> dict[tuple[str, str], str]:
     """Return short names of devices: the one processor is just the CPU."""
-    pairs = dict.fromkeys((row.device_kind, row.device) for row in rows)
-    known: dict[str, list[str]] = defaultdict(list)
-    for row in rows:
-        if row.shape.device.name and row.device not in known[row.device_kind]:
-            known[row.device_kind].append(row.device)
+    named = {(row.device_kind, row.device) for row in rows if row.shape.device.name}
     names = {}
-    for kind, name in pairs:  # a cell that gave no number may not know its device's name: it goes by the only one
-        alike = known[kind]
-        names[kind, name] = alike[0] if len(alike) == 1 else name
-        if kind == "cpu" and len(alike) < 2:
-            names[kind, name] = _CPU
+    for kind, name in {(row.device_kind, row.device) for row in rows}:
+        alike = [device for of, device in named if of == kind]
+        known = alike[0] if len(alike) == 1 else name  # a cell that gave no number may not know its device's name
+        names[kind, name] = "CPU" if kind == "cpu" and len(alike) < 2 else known
     return names
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from gpugraph.graph.properties import Degrees, GraphProperties
@@ -61,8 +60,9 @@ def peer_catalogue(listed: Sequence[Mapping[str, Any]], *, width: int = 80) -> l
     lines: list[Line] = []
     for peer in listed:
         there = peer["version"] is not None
+        style = "green" if there else "yellow"
         state = f"{peer['title']} {peer['version']}" if there else f"{peer['title']}, not installed"
-        lines.append([(f"  {peer['name']}", "bold cyan"), (f"  on {peer['device']}: ", "dim"), (state, _STATE[there])])
+        lines.append([(f"  {peer['name']}", "bold cyan"), (f"  on {peer['device']}: ", "dim"), (state, style)])
         texts = [f"{problem}: {_call(peer, problem)}" for problem in peer["problems"]]
         for text in texts if there else [*texts, peer["install"]]:
             lines += indented(text, 4, width=width)
@@ -77,9 +77,6 @@ def peer_catalogue_markdown(listed: Sequence[Mapping[str, Any]]) -> str:
         installed = peer["version"] or f"no: `{peer['install']}`"
         rows.append((f"`{peer['name']}`", peer["device"], installed, calls))
     return "\n".join(grid(("peer", "device", "installed", "calls"), rows))
-
-
-_STATE = {True: "green", False: "yellow"}
 
 
 def _call(peer: Mapping[str, Any], problem: str) -> str:
@@ -214,11 +211,6 @@ def _size_of(dataset: Mapping[str, Any]) -> str:
 BAR_WIDTH = 30
 
 
-def graph_json(graph: Mapping[str, object], figures: GraphProperties) -> dict[str, object]:
-    """Return the ``graph`` object of a record, with all figures besides."""
-    return {**graph, **asdict(figures)}
-
-
 def graph_figures(graph: Mapping[str, object], figures: GraphProperties, *, width: int = 80) -> list[Line]:
     """Return the lines of a graph: of the ``graph`` object of a record, and of what was counted."""
     kind = "directed" if figures.directed else "undirected"
@@ -306,7 +298,6 @@ def _from(edges: int | None) -> str:
 
 # ------------------------------------------------------------------ the demonstration of the race
 
-BARS = 30
 SHOWN_ANSWERS = 8
 """Answers that get a line of their own, the most frequent ones."""
 
@@ -322,27 +313,24 @@ def race_page(shown: Mapping[str, Any], *, width: int = 80) -> list[Line]:
     lines += field("device", f"{device['kind']}: {device['name']}", width=width)
     if device["kind"] == "emulated":
         lines += field("", "every run is another schedule of threads and blocks", width=width, style="dim")
-    lines += [[("", "")], *_table(shown)]
-    for case in shown["cases"]:
-        lines += [[("", "")], *_answers(case)]
-    lines += [[("", "")], *_races(shown, width), [("", "")]]
-    good, bad = "bold green", "bold red"
-    if shown["shown"]:
-        verdict = "shown: without atomics the answer is wrong at times, with atomics it never is"
-        return lines + field("verdict", verdict, width=width, style=good)
-    return lines + field("verdict", "not shown: see the numbers of wrong runs above", width=width, style=bad)
-
-
-def _kind(case: Mapping[str, object]) -> str:
-    return "directed" if case["directed"] else "undirected"
-
-
-def _table(shown: Mapping[str, Any]) -> list[Line]:
     rows = [
         [case["algorithm"], _kind(case), count(case["runs"]), count(case["wrong"]), str(case["right"])]
         for case in shown["cases"]
     ]
-    return columns(("algorithm", "graph", "runs", "wrong", "right answer"), rows, right=(2, 3, 4))
+    header = ("algorithm", "graph", "runs", "wrong", "right answer")
+    lines += [[("", "")], *columns(header, rows, right=(2, 3, 4))]
+    for case in shown["cases"]:
+        lines += [[("", "")], *_answers(case)]
+    lines += [[("", "")], *_races(shown, width), [("", "")]]
+    verdict, style = "not shown: see the numbers of wrong runs above", "bold red"
+    if shown["shown"]:
+        verdict = "shown: without atomics the answer is wrong at times, with atomics it never is"
+        style = "bold green"
+    return lines + field("verdict", verdict, width=width, style=style)
+
+
+def _kind(case: Mapping[str, object]) -> str:
+    return "directed" if case["directed"] else "undirected"
 
 
 def _answers(case: Mapping[str, Any]) -> list[Line]:
@@ -352,7 +340,7 @@ def _answers(case: Mapping[str, Any]) -> list[Line]:
     most = by_frequency[0][1]
     for answer, times in by_frequency[:SHOWN_ANSWERS]:
         right = answer == str(case["right"])
-        bar = "█" * max(1, round(times / most * BARS))
+        bar = "█" * max(1, round(times / most * BAR_WIDTH))
         head = f"{answer:>12} {'right' if right else 'wrong'}{count(times):>8} times  "
         lines.append([(head, ""), (bar, "green" if right else "red")])
     rest = by_frequency[SHOWN_ANSWERS:]

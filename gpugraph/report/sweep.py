@@ -187,7 +187,6 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
     blocks = can_draw() if unicode is None else unicode
     if not rows:
         return [[("no cell was measured", "yellow")]]
-    rows = with_distinct_names(rows)
     cells = label(rows)
     lines = indented(lead(cells), width=width)
     for panel in panels(cells):
@@ -203,7 +202,7 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
 
 def _paper(paper: Published, width: int) -> list[Line]:
     """Return what a paper states, beside ours, and what it claims."""
-    lines: list[Line] = [[("", "")], *_title(f"{paper.title}: {paper.about}", width)]
+    lines: list[Line] = [[("", "")], *indented(f"{paper.title}: {paper.about}", width=width, style="bold")]
     for system, size, place, hardware, theirs, ours in paper.figures:
         text = f"{system}, {size}: {theirs} on {hardware} ({place}); ours: {ours}"
         lines += indented(text, 2, width=width)
@@ -226,15 +225,12 @@ def _panel(panel: Panel, width: int, blocks: bool) -> list[Line]:
     log = high > LOG_BEYOND * low
     how = ", logarithmic" if log else ""
     title = f"{panel.title}: MTEPS over scale {scales[0]:g} to {scales[-1]:g}{how}"
-    lines: list[Line] = [[("", "")], *_title(title, width)]
+    lines: list[Line] = [[("", "")], *indented(title, width=width, style="bold")]
     names = _name_width(groups, width, len(scales) + 26)
     for name in ordered(groups):
         members = groups[name]
-        chart = ""
         at = {m.record.scale or 0.0: m.record for m in members}
-        for scale in scales:
-            row = at.get(scale)
-            chart += " " if row is None else _mark(row, low, high, log, blocks)
+        chart = "".join(_mark(at[scale], low, high, log, blocks) if scale in at else " " for scale in scales)
         values = [m.record.mteps for m in members if m.record.mteps]
         text = f"{rate(values[0])} to {rate(values[-1])}" if len(values) > 1 else rate(values[0]) if values else "-"
         text += " (few samples)" if any(m.record.few for m in members) else ""
@@ -252,7 +248,7 @@ def _mark(row: Record, low: float, high: float, log: bool, blocks: bool) -> str:
 
 
 def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: int, blocks: bool) -> list[Line]:
-    lines: list[Line] = [[("", "")], *_title(f"{panel.title}: MTEPS", width)]
+    lines: list[Line] = [[("", "")], *indented(f"{panel.title}: MTEPS", width=width, style="bold")]
     names = _name_width([m.series for m in panel.members], width, 36)
     room = max(4, width - names - 18)
     for graph, members in groups.items():
@@ -287,10 +283,6 @@ def _failures(cells: Sequence[Labelled], width: int) -> list[Line]:
     if len(failed) > SHOWN_FAILURES:
         lines.append([(f"  and {len(failed) - SHOWN_FAILURES} more", "dim")])
     return lines
-
-
-def _title(text: str, width: int) -> list[Line]:
-    return indented(text, width=width, style="bold")
 
 
 def _entry(subject: str, spans: Line, width: int) -> list[Line]:

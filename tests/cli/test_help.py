@@ -10,7 +10,7 @@ import click
 import pytest
 
 from gpugraph import __version__
-from gpugraph.cli.group import COMMANDS, cli
+from gpugraph.cli.group import COMMANDS, SECTIONS, cli
 from gpugraph.graph.families import FAMILIES
 from tests.cli.runner import run, succeed
 
@@ -38,6 +38,10 @@ def test_every_command_and_every_option_has_help_and_every_command_an_example(na
     shown = succeed(name, "--help").out
     assert f"  {example(name)}\n" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_every_command_is_in_one_section_of_the_help():
+    assert sorted(" ".join(SECTIONS.values()).split()) == sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
