@@ -398,7 +398,7 @@ def test_a_bad_value_of_the_command_line_is_placed_there(plan, setting, place):
 
 
 def test_a_key_that_bears_the_name_of_an_axis_given_by_the_command_line_keeps_its_place(plan):
-    text = AXES + "[[paper.point]]\nmteps = 1\nscale = -1\n"
+    text = AXES + '[paper]\ntitle = "T"\nhardware = "H"\n[[paper.point]]\nmteps = 1\nscale = -1\n'
     with pytest.raises(InputError, match=r"s\.toml line \d+, paper\.point\.scale: -1 is no number above 0"):
         plan(text, "scale=4")
 
