@@ -207,10 +207,13 @@ def _on_cpu(asked: _Query, distance: NDArray[np.float64], before: NDArray[np.int
     """Search from each source, on all threads; of several shortest paths the one whose arcs come first."""
     matrix, directed, unweighted, sources, cutoff = asked
     with call_profile.phase("convert"):
-        offsets, targets, weights = matrix.indptr.astype(np.int64), matrix.indices, matrix.data
-        if not directed:
-            offsets, targets, weights = _both_ways(offsets, targets, weights)
-        rows = Rows(offsets, targets.astype(np.int32, copy=False), np.ones_like(weights) if unweighted else weights)
+        n = matrix.shape[0]
+        if not directed:  # the arcs of a row, and after them those of its column
+            matrix = sparse.hstack([matrix, matrix.T.tocsr()], "csr")
+        targets = matrix.indices.astype(np.int32, copy=False)
+        targets = targets if directed else np.where(targets < n, targets, targets - np.int32(n))
+        weights = np.ones_like(matrix.data) if unweighted else matrix.data
+        rows = Rows(matrix.indptr.astype(np.int64), targets, weights)
 
     def run(first: int, last: int) -> None:
         for row in range(first, last):
@@ -231,30 +234,6 @@ def _on_cpu(asked: _Query, distance: NDArray[np.float64], before: NDArray[np.int
 
 _WORTH_A_THREAD = 1 << 16
 """Vertices and arcs to search: fewer take less time than to hand them to a thread."""
-
-
-@njit
-def _both_ways(offsets: Any, targets: Any, weights: Any) -> Any:
-    """Return rows that hold the arcs of a row, and after them those of its column."""
-    n = len(offsets) - 1
-    starts = np.zeros(n + 2, np.int64)
-    for v in range(n):
-        starts[v + 2] += offsets[v + 1] - offsets[v]
-        for arc in range(offsets[v], offsets[v + 1]):
-            starts[targets[arc] + 2] += 1
-    for v in range(n):
-        starts[v + 2] += starts[v + 1]
-    ends, lengths = np.empty(2 * len(targets), np.int32), np.empty(2 * len(targets), weights.dtype)
-    for v in range(n):
-        for arc in range(offsets[v], offsets[v + 1]):
-            ends[starts[v + 1]], lengths[starts[v + 1]] = targets[arc], weights[arc]
-            starts[v + 1] += 1
-    for v in range(n):
-        for arc in range(offsets[v], offsets[v + 1]):
-            head = targets[arc]
-            ends[starts[head + 1]], lengths[starts[head + 1]] = v, weights[arc]
-            starts[head + 1] += 1
-    return starts[:-1], ends, lengths
 
 
 def _on_gpu(asked: _Query, distance: NDArray[np.float64], before: NDArray[np.int32]) -> None:

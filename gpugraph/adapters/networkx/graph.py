@@ -23,6 +23,7 @@ from gpugraph.adapters.inputs import device_kind
 from gpugraph.adapters.searches import Rows
 from gpugraph.compiled import plain_njit
 from gpugraph.graph.csr import target_dtype
+from gpugraph.graph.sort_arcs import row_starts
 from gpugraph.host import ForkLock
 
 if TYPE_CHECKING:
@@ -153,9 +154,11 @@ class ConvertedGraph:
     def _edge_of_arc(self) -> NDArray[np.int64]:
         """(arcs,) where ``data`` has the edge of each arc of an undirected graph."""
         n, edge = len(self.nodes), np.empty(len(self.targets), np.int64)
-        starts, tails, ids = np.zeros(n + 1, np.int64), np.empty_like(self.targets), np.empty_like(edge)
-        last, seen_from = np.empty(n, np.int64), np.full(n, -1, np.int64)
-        if not _find_edges(self.offsets, self.targets, edge, (starts, tails, ids, last, seen_from)):
+        starts = row_starts(self.targets[self.targets > self.tails], n)
+        tails, ids = np.empty(int(starts[-1]), self.targets.dtype), np.empty(int(starts[-1]), np.int64)
+        room = starts, tails, ids, np.empty(n, np.int64), np.full(n, -1, np.int64)
+        paired = np.count_nonzero(self._forward) + len(ids) == len(edge)
+        if not paired or not _find_edges(self.offsets, self.targets, edge, room):
             raise Declined("an edge of the undirected graph is in one of its two rows alone")
         return edge
 
@@ -199,17 +202,11 @@ class ConvertedGraph:
 def _find_edges(offsets: Any, targets: Any, edge: Any, room: Any) -> bool:
     """Number the arcs to no smaller vertex in their order, and give those to a smaller one the number of their twin.
 
-    ``edge``, (arcs,), gets the numbers; ``starts`` is zeros and ``seen_from`` −1, the others are room, (arcs,) or (n,).
-    Returns False if an arc has no twin.
+    ``edge``, (arcs,), gets the numbers.  There are as many arcs to a smaller vertex as to a greater one, which
+    ``starts`` counts by their heads; ``seen_from`` is −1, the others are room.  Returns False if an arc has no twin.
     """
     starts, tails, ids, last, seen_from = room
     n, count = len(offsets) - 1, 0
-    for v in range(n):
-        for arc in range(offsets[v], offsets[v + 1]):
-            if targets[arc] > v:
-                starts[targets[arc] + 1] += 1
-    for v in range(n):
-        starts[v + 1] += starts[v]
     for v in range(n):
         for arc in range(offsets[v], offsets[v + 1]):
             head = targets[arc]
@@ -223,7 +220,6 @@ def _find_edges(offsets: Any, targets: Any, edge: Any, room: Any) -> bool:
     for v in range(n):
         for place in range(first, starts[v]):
             last[tails[place]], seen_from[tails[place]] = ids[place], v
-        here = starts[v] - first
         first = starts[v]
         for arc in range(offsets[v], offsets[v + 1]):
             head = targets[arc]
@@ -231,9 +227,6 @@ def _find_edges(offsets: Any, targets: Any, edge: Any, room: Any) -> bool:
                 if seen_from[head] != v:
                     return False
                 edge[arc] = last[head]
-                here -= 1
-        if here != 0:
-            return False
     return True
 
 

@@ -60,9 +60,8 @@ def _of_all_paths(name: str) -> Callable[..., object]:
     return method
 
 
-for _name in ("__eq__", "__ne__", "__or__", "__ror__", "__repr__"):
-    setattr(Paths, _name, _of_all_paths(_name))
-for _name in ("copy", "items", "values", "pop", "popitem", "setdefault"):
+_NEEDING_ALL = ("__eq__", "__ne__", "__or__", "__ror__", "__repr__")
+for _name in (*_NEEDING_ALL, "copy", "items", "values", "pop", "popitem", "setdefault"):
     setattr(Paths, _name, _of_all_paths(_name))
 
 

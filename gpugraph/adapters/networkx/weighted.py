@@ -79,20 +79,19 @@ _ANSWERS: dict[str, Callable[[Given], object]] = {
 }
 
 
+def _answered(name: str, given: Given) -> object:
+    with call_profile.call(f"networkx.{name}", given["G"].device_kind):
+        return _ANSWERS[name](given)
+
+
 def _function(name: str) -> Callable[..., object]:
     """Return the function of a name as NetworkX has it."""
-    answer, arguments_of = _ANSWERS[name], by_name(getattr(nx, name))
-
-    def function(*arguments: object, **named: object) -> object:
-        given = arguments_of(*arguments, **named)
-        with call_profile.call(f"networkx.{name}", given["G"].device_kind):
-            return answer(given)
-
-    return function
+    arguments_of = by_name(getattr(nx, name))
+    return lambda *arguments, **named: _answered(name, arguments_of(*arguments, **named))
 
 
-def _for_each_node(single: Callable[..., object]) -> Callable[..., Iterator[tuple[Hashable, object]]]:
-    """Return a function that gives an iterator over each node with what ``single`` returns for it.
+def _for_each_node(name: str) -> Callable[..., Iterator[tuple[Hashable, object]]]:
+    """Return a function that gives an iterator over each node with what the function of a name returns for it.
 
     The weights are read before the first node is asked for: NetworkX takes a call back only until it has an answer.
     """
@@ -101,14 +100,15 @@ def _for_each_node(single: Callable[..., object]) -> Callable[..., Iterator[tupl
         G: ConvertedGraph, cutoff: float | None = None, weight: Hashable = "weight"
     ) -> Iterator[tuple[Hashable, object]]:
         G.rows(weight)
-        return ((node, single(G, node, cutoff=cutoff, weight=weight)) for node in G.nodes)
+        given: Given = {"G": G, "cutoff": cutoff, "weight": weight}
+        return ((node, _answered(name, given | {"source": node})) for node in G.nodes)
 
     return of_all
 
 
 FUNCTIONS = {name: _function(name) for name in _ANSWERS}
 FUNCTIONS |= {
-    name: _for_each_node(FUNCTIONS[name.replace("all_pairs", "single_source")])
+    name: _for_each_node(name.replace("all_pairs", "single_source"))
     for name in info.FUNCTIONS
     if name.startswith("all_pairs")
 }
