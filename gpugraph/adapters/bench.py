@@ -10,7 +10,7 @@ from typing import Any
 from gpugraph.adapters.call_profile import showing
 from gpugraph.adapters.records import Records
 from gpugraph.bench.store import WAIT_S, Store
-from gpugraph.errors import InputError, shown, unknown_name
+from gpugraph.errors import InputError, check_name, shown, unknown_name
 from gpugraph.measure.cell import Cell, Sampling, check_counts
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
@@ -83,29 +83,32 @@ def bench(
         algorithm, _, own = name.partition("@")
         if algorithm.startswith(_PEER) and not own:
             own = next((str(one["device"]) for one in describe_peers() if one["name"] == algorithm), "")
-        how: dict[str, Any] = {"options": chosen.get(algorithm, {}), "verify": verify, "repeat": repeat}
-        cell = Cell(problem, graph, algorithm, own or device, source=source, **how)
+        given = chosen.get(algorithm, {})
+        cell = Cell(problem, graph, algorithm, own or device, source, options=given, verify=verify, repeat=repeat)
         check_counts(cell)
         return cell
 
     with contextlib.ExitStack() as stack:
         store = None if save is None else stack.enter_context(Store(save, resume=True, wait_s=WAIT_S))
         tell, session = stack.enter_context(showing(progress)), stack.enter_context(Session())
-        for graph in graphs if isinstance(graphs, list) else [graphs]:
-            cells = [cell_of(graph, name) for name in names]
+
+        def measured(cells: list[Cell]) -> list[Record]:
             ended: dict[int, Record] = {}
 
-            def finished(i: int, record: Record, ended: dict[int, Record] = ended) -> None:
+            def finished(i: int, record: Record) -> None:
                 ended[i] = record
                 if store is not None:
                     store.append(record)
 
-            def failed(i: int, error: Exception, ended: dict[int, Record] = ended, cells: list[Cell] = cells) -> None:
+            def failed(i: int, error: Exception) -> None:
                 raised.append(error)
-                finished(i, session.failed_record(cells[i], error), ended)
+                finished(i, session.failed_record(cells[i], error))
 
             session.measure(cells, sampling, tell, finished, failed)
-            found += [ended[i] for i in range(len(cells))]
+            return [ended[i] for i in range(len(cells))]
+
+        for graph in graphs if isinstance(graphs, list) else [graphs]:
+            found += measured([cell_of(graph, name) for name in names])
     if raised and not any(record.ok or record.status == "failed" for record in found):
         raise raised[0]
     return Records(found, _notices(found))
@@ -156,5 +159,4 @@ def _check_names(problem: str, names: Sequence[str], with_options: Iterable[str]
         elif ":" not in name and not name.endswith(".py") and name not in known:
             raise unknown_name("algorithm", name, known)
     for name in with_options:
-        if name not in asked:
-            raise unknown_name("algorithm with options", name, names)
+        check_name("algorithm with options", name, asked)

@@ -119,18 +119,16 @@ def _lying_there(rows: tuple[object, object, object], device: Device) -> CSRGrap
     A small one is sooner copied: what is asked of it is then answered without asking the device.
     """
     offsets, targets, weights = (None if part is None else device.adopt(part) for part in rows)
-    if offsets is None or targets is None or weights is None:
+    if offsets is None or targets is None or weights is None or targets.size < _SMALL:
         return None
-    if any(array.ndim != 1 for array in (offsets, targets, weights)) or targets.size < _SMALL:
+    if any(array.ndim != 1 for array in (offsets, targets, weights)):
         return None
     vertices, arcs = int(offsets.size) - 1, int(targets.size)
-    if offsets.dtype not in (np.int32, np.int64) or targets.dtype != np.int32 or not 0 < vertices < 2**31:
+    indexed = offsets.dtype == np.int64 or (offsets.dtype == np.int32 and arcs < MAX_NARROW_ARCS)
+    weighted = np.dtype(weights.dtype).name in WEIGHT_DTYPES and int(weights.size) == arcs
+    if not (indexed and weighted and targets.dtype == np.int32 and 0 < vertices < 2**31):
         return None
-    if np.dtype(weights.dtype).name not in WEIGHT_DTYPES or int(weights.size) != arcs:
-        return None
-    if arcs >= MAX_NARROW_ARCS and offsets.dtype == np.int32:
-        return None
-    if arcs < MAX_NARROW_ARCS and offsets.dtype == np.int64:
+    if offsets.dtype == np.int64 and arcs < MAX_NARROW_ARCS:
         offsets = narrow_offsets(device, offsets, arcs)
 
     def remake() -> CSRGraph | None:

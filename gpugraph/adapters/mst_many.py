@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import on_host, opened
+from gpugraph.adapters.resident_graph import verified
 from gpugraph.compiled import njit, threads
 from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import KernelFile, product
-from gpugraph.errors import InputError, VerificationFailed, expect, shown, unknown_name
+from gpugraph.errors import InputError, check_name, expect, shown
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
@@ -71,7 +72,7 @@ class GraphBatch:
         in_shares(batch, lambda lo, hi: _check(batch.starts, batch.offsets, batch.targets, words, lo, hi, good))
         if batch.weights.dtype.kind == "f":
             bad = np.flatnonzero(np.isnan(batch.weights) | ((batch.weights == 0) & np.signbit(batch.weights)))
-            good[batch.graph_of_arc(bad)] = False
+            good[np.searchsorted(batch.offsets[batch.starts], bad, side="right") - 1] = False
         if not good.all():
             for i in np.flatnonzero(~good).tolist():
                 parts[i] = _mended(parts[i], i)
@@ -95,11 +96,6 @@ class GraphBatch:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
-
-    def graph_of_arc(self, arcs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the graph that each arc is of."""
-        vertices = np.searchsorted(self.offsets, arcs, side="right") - 1
-        return np.searchsorted(self.starts, vertices, side="right") - 1
 
     def graph(self, i: int) -> CSRGraph:
         """Return one of the graphs."""
@@ -215,9 +211,6 @@ class Forests(Shown, Sequence[Forest]):
             raise IndexError(f"forest {i} of {len(self)}")
         return Forest.of(self.batch.graph(k), self.edges[self.starts[k] : self.starts[k + 1]])
 
-    def __iter__(self) -> Iterator[Forest]:
-        return (self[i] for i in range(len(self)))
-
     def _facts(self) -> list[tuple[str, Any]]:
         return [("graphs", len(self)), ("tree edges", len(self.edges))]
 
@@ -254,19 +247,13 @@ def mst_many(graphs: Iterable[object] | GraphBatch, *, device: str = "auto", ver
     expect(str, device=device, verify=verify)
     if not isinstance(graphs, Iterable | GraphBatch):
         raise InputError(f"graphs is {shown(graphs)}", remedy="give a list of graphs, or a GraphBatch")
-    if verify not in METHODS_OF_A_RUN:
-        raise unknown_name("verification method", verify, METHODS_OF_A_RUN)
+    check_name("verification method", verify, METHODS_OF_A_RUN)
     with _opened(device) as found, call_profile.call("mst_many", found.kind):
         with call_profile.phase("convert"):
             batch = graphs if isinstance(graphs, GraphBatch) else GraphBatch.of(graphs)
         forests = _on_cpu(batch) if found.kind == "cpu" else on_gpu(batch, found)
-    if verify != "none":
-        from gpugraph.measure.check import check_result
-
-        for i, forest in enumerate(forests):
-            verdict = check_result(forest.graph, forest, verify)
-            if not verdict.passed:
-                raise VerificationFailed(verdict.detail, where=f"mst_many: graph {i}")
+    for i, forest in enumerate(forests if verify != "none" else ()):
+        verified(forest, verify, f"mst_many: graph {i}")
     return forests
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, overload
 
 from gpugraph.bench.store import append_record
-from gpugraph.errors import InputError, shown, unknown_name
+from gpugraph.errors import InputError, check_name, shown
 from gpugraph.files import atomic_write, ending_of
 from gpugraph.html import bar, card, table
 from gpugraph.measure import record_file
@@ -138,9 +138,6 @@ class Records(Sequence[Measured]):
     def __getitem__(self, i: Any) -> Any:
         return Records(self._records[i]) if isinstance(i, slice) else self._records[i]
 
-    def __iter__(self) -> Iterator[Measured]:
-        return iter(self._records)
-
     def where(self, **wanted: Any) -> Records:
         """Return those whose properties are so: ``records.where(algorithm="kruskal", ok=True)``."""
         return Records(r for r in self if all(getattr(r, name) == value for name, value in wanted.items()))
@@ -225,8 +222,7 @@ class Records(Sequence[Measured]):
             ]
             spec = parts[0] if len(parts) == 1 else {"vconcat": parts}  # one beneath the other
             return Plot({**spec, "config": config(ink), **({} if title is None else {"title": title})})
-        if y not in VALUES:
-            raise unknown_name("value to draw", y, [*VALUES, *_OF_TIMES])
+        check_name("value to draw", y, [*VALUES, *_OF_TIMES])
         choice = Choice(x, y, by, where, title, log)
         return Plot(figure(list(self), ink, choice, width=width, height=height))
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from numbers import Real
-from types import TracebackType
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -27,7 +26,7 @@ from gpugraph.adapters.searches import Rows, search
 from gpugraph.clock import NullClock
 from gpugraph.devices import discovery
 from gpugraph.devices.base import Array
-from gpugraph.errors import InputError, VerificationFailed, expect, shown, unknown_name
+from gpugraph.errors import InputError, VerificationFailed, check_name, expect, shown, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.host import ForkLock
@@ -131,9 +130,7 @@ class ResidentGraph(Shown):
     def __enter__(self) -> ResidentGraph:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @_by_one_thread
@@ -169,7 +166,7 @@ class ResidentGraph(Shown):
             forest: Forest = self._answer(ready)
             if on_device:
                 return forest.edges
-        return self._verified(forest, verify)
+        return verified(forest, verify)
 
     @_by_one_thread
     def components(self, *, algo: str = "auto", verify: str = "none", **options: Any) -> Components:
@@ -177,7 +174,7 @@ class ResidentGraph(Shown):
         ready = self._prepared("components", algo, options)
         with call_profile.call("components", self.device.kind):
             found: Components = self._answer(ready)
-        return self._verified(found, verify)
+        return verified(found, verify)
 
     @_by_one_thread
     def sssp(
@@ -229,14 +226,10 @@ class ResidentGraph(Shown):
             found = [self._until(vertex, goal, cutoff) for vertex in vertices]
         else:
             ready = self._prepared("sssp", algo, options)
-            if limited:
-                found = [self._near(ready, vertex, goal, cutoff) for vertex in vertices]
-            else:
-                found = [self._distances(ready, vertex, on_device) for vertex in vertices]
+            found = [self._distances(ready, vertex, goal, cutoff, on_device) for vertex in vertices]
         if predecessors and not on_device:
             found = [self._with_predecessors(one) for one in found]
-        if verify != "none":
-            found = [self._verified(one, verify) for one in found]
+        found = [verified(one, verify) for one in found]
         random = isinstance(source, str) and len(found) > 1
         return found if many or random else found[0]
 
@@ -352,20 +345,23 @@ class ResidentGraph(Shown):
                 raw = algorithm.fetch(ready.state, handle)
             return algorithm.finish(ready.state, raw, *query)
 
-    def _distances(self, ready: _PreparedAlgorithm, source: int, on_device: bool) -> Any:
+    def _distances(
+        self,
+        ready: _PreparedAlgorithm,
+        source: int,
+        goal: int | None = None,
+        cutoff: float | None = None,
+        on_device: bool = False,
+    ) -> Any:
+        """Return the distances of the vertices up to a goal or a cutoff, where an algorithm that can may end."""
         with call_profile.call("sssp", self.device.kind):
-            if not on_device or self.device.kind == "cpu":
-                found = self._answer(ready, source)
-                return found.raw if on_device else found
-            handle = self._run(ready, source)
-            real = ready.graph.weights.dtype.kind == "f"
-            return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
-
-    def _near(self, ready: _PreparedAlgorithm, source: int, goal: int | None, cutoff: float | None) -> Distances:
-        """Return the distances of the vertices up to a goal or a cutoff, by an algorithm that may end there."""
-        with call_profile.call("sssp", self.device.kind):
+            if on_device and self.device.kind != "cpu":
+                handle = self._run(ready, source)
+                real = ready.graph.weights.dtype.kind == "f"
+                return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
             limits = (goal, cutoff) if ready.algorithm.ends_early else ()
-            return _within(self._answer(ready, source, limits=limits), goal, cutoff)
+            found = self._answer(ready, source, limits=limits)
+            return found.raw if on_device else _within(found, goal, cutoff)
 
     def _matrix(
         self,
@@ -386,12 +382,12 @@ class ResidentGraph(Shown):
                 blocks = [tuple(vertices[first : first + step]) for first in range(0, len(vertices), step)]
                 found = DistanceMatrix.joined([self._answer(ready, one) for one in blocks])
             else:
-                found = DistanceMatrix.joined([self._distances(ready, vertex, False) for vertex in vertices])
+                found = DistanceMatrix.joined([self._distances(ready, vertex) for vertex in vertices])
             if goal is not None or cutoff is not None:
                 found = DistanceMatrix.joined([_within(row, goal, cutoff) for row in found])
         if predecessors:
             found = self._with_predecessors(found)
-        return self._verified(found, verify)
+        return verified(found, verify)
 
     def _kept(self, array: Array) -> Array:
         """Return a copy on the device: the next call writes over the algorithm's own array."""
@@ -445,19 +441,6 @@ class ResidentGraph(Shown):
                 return distances.with_predecessors(ready.subject, self.device)
         return distances.with_predecessors()
 
-    def _verified(self, result: _Result, method: str) -> _Result:
-        if method == "none":
-            return result
-        expect(str, verify=method)
-        if method not in METHODS_OF_A_RUN:
-            raise unknown_name("verification method", method, METHODS_OF_A_RUN)
-        from gpugraph.measure.check import check_result
-
-        verdict = check_result(result.graph, result, method)
-        if not verdict.passed:
-            raise VerificationFailed(verdict.detail, where="gpugraph.on")
-        return result
-
     # ------------------------------------------------------------------ vertices
 
     def _is_node(self, source: object) -> bool:
@@ -479,8 +462,24 @@ class ResidentGraph(Shown):
         return vertex
 
 
+def verified(result: _Result, method: str, where: str = "gpugraph.on") -> _Result:
+    """Return a result that has passed a check by ``method``, or raise VerificationFailed."""
+    if method == "none":
+        return result
+    expect(str, verify=method)
+    check_name("verification method", method, METHODS_OF_A_RUN)
+    from gpugraph.measure.check import check_result
+
+    verdict = check_result(result.graph, result, method)
+    if not verdict.passed:
+        raise VerificationFailed(verdict.detail, where=where)
+    return result
+
+
 def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Distances:
     """Return distances with all that lies beyond a goal or a cutoff not reached."""
+    if goal is None and cutoff is None:
+        return distances
     distance = distances.raw.copy()
     none = unreached(distance.dtype)
     if goal is not None:
