@@ -8,7 +8,6 @@ on with from where it broke, also by a later command, where the server can tell 
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import re
@@ -33,7 +32,7 @@ _TIMEOUT_S = (15.0, 60.0)
 _BLOCK = 1 << 20
 _MOST_TRIES = 100
 _NO_NAME = "its name is not known: is there a network?"
-_ROOM = "free some space there, or set GPUGRAPH_DATA_DIR to a folder with room that you may write to"
+ROOM = "free some space there, or set GPUGRAPH_DATA_DIR to a folder with room that you may write to"
 
 Tell = Callable[[str], None]
 
@@ -89,11 +88,9 @@ def fetch(dataset: Dataset, folder: Path, sha256: str | None, vouched_by: str, t
                 raise
             why = f"its SHA-256 is {found[1]}, {vouched_by} says {sha256}"
             troubles.append((host, _Refused(why, remedy=changed(dataset, vouched_by))))
-        except OSError as error:
+        except OSError:
             transfer.forget()
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            reason = "no room is left" if full else (error.strerror or str(error)).lower()
-            raise InputError(f"cannot be written: {reason}", where=folder, remedy=_ROOM) from error
+            raise
     what = "cannot be fetched: " + "; ".join(dict.fromkeys(f"{host}: {why}" for host, why in troubles))
     remedy = next((why.remedy for _, why in troubles if why.remedy), "")
     if all(why.missing for _, why in troubles):
@@ -108,7 +105,7 @@ def require_room(dataset: Dataset, folder: Path, needed: int, what: str) -> None
     free = shutil.disk_usage(folder).free
     if needed > free:
         needs = f"{what} {exactly(needed)}, and {in_units(free)} are free in {folder}"
-        raise InputError(needs, where=str(dataset), remedy=_ROOM)
+        raise InputError(needs, where=str(dataset), remedy=ROOM)
 
 
 class _Transfer:
@@ -137,9 +134,9 @@ class _Transfer:
                 raise _Refused("its certificate is not valid") from None
             except (requests.exceptions.InvalidURL, requests.exceptions.TooManyRedirects):
                 raise _Refused("its address leads nowhere") from None
-            except _Busy as busy:
-                why, asked_s = str(busy), busy.wait_s
-            except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError, _Short) as error:
+            except _Again as again:
+                why, asked_s = str(again), again.wait_s
+            except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
                 why = _in_words(error)
             at = self._have()
             tries, farthest = (0 if at > farthest else tries + 1), max(at, farthest)
@@ -151,7 +148,7 @@ class _Transfer:
         raise _Refused(why)
 
     def _try(self, url: str) -> None:
-        """Ask once, and write what comes; raise _Refused, _Busy, _Short, or requests' errors if that is not all."""
+        """Ask once, and write what comes; raise _Refused, _Again, or requests' errors if that is not all."""
         import requests
 
         held, mark = self._begun(url)
@@ -162,17 +159,17 @@ class _Transfer:
             status = response.status_code
             if status == 416:
                 self.forget()
-                raise _Short("another length than before")
+                raise _Again("another length than before")
             if status == 429 or status >= 500:
                 asked = response.headers.get("Retry-After", "")
                 seconds = float(asked) if asked.isascii() and asked.isdigit() else 0.0
-                raise _Busy(f"{status} {response.reason or 'busy'}".lower(), seconds)
+                raise _Again(f"{status} {response.reason or 'busy'}".lower(), seconds)
             if status not in (200, 206):
                 raise _Refused(f"{status} {response.reason or ''}".strip().lower(), missing=status in (404, 410))
             goes_on = status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {held}-")
             if status == 206 and not goes_on:
                 self.forget()
-                raise _Short("a part that was not asked for")
+                raise _Again("a part that was not asked for")
             self._receive(response, url, held if goes_on else 0)
 
     def _receive(self, response: Any, url: str, held: int) -> None:
@@ -194,7 +191,7 @@ class _Transfer:
                 part = "" if whole is None else f" of {in_units(whole)}, {held / max(whole, 1):.0%}"
                 self._tell(f"fetching {self._dataset.file}: {in_units(held)}{part}")
         if whole is not None and held < whole:
-            raise _Short(f"broke off after {held:,} of {whole:,} bytes")
+            raise _Again(f"broke off after {held:,} of {whole:,} bytes")
 
     def _begun(self, url: str) -> tuple[int, str]:
         """Return how many bytes are there of this URL's file, and what tells that it is the same."""
@@ -216,16 +213,12 @@ class _Transfer:
             path.unlink(missing_ok=True)
 
 
-class _Busy(Exception):
-    """The server asks to be asked again, after ``wait_s`` seconds."""
+class _Again(Exception):
+    """The source is worth another try, after ``wait_s`` seconds where the server asks for that."""
 
-    def __init__(self, why: str, wait_s: float):
+    def __init__(self, why: str, wait_s: float = 0.0):
         super().__init__(why)
         self.wait_s = wait_s
-
-
-class _Short(Exception):
-    """Less came than was promised."""
 
 
 def _in_words(error: Exception) -> str:
@@ -233,8 +226,6 @@ def _in_words(error: Exception) -> str:
     import requests
 
     text = str(error)
-    if isinstance(error, _Short):
-        return text
     if isinstance(error, requests.exceptions.Timeout) or "timed out" in text:
         return "no answer in time"
     if broken := re.search(r"IncompleteRead\((\d+) bytes read, (\d+) more expected", text):

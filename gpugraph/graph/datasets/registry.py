@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name, errors_at, unknown_name
 from gpugraph.files import check_ends
 from gpugraph.graph.datasets import OWN
 
@@ -30,6 +30,7 @@ _ROW: dict[str, Any] = {
     "directed": bool,
     "urls": list,
 }
+_REMEDY = "mend it; docs/datasets.md shows the form"
 _COLLECTION: dict[str, Any] = {
     **dict.fromkeys(
         ("title", "home", "licence", "citation", "form", "names", "format", "member", "gone", "shipped"), str
@@ -167,41 +168,41 @@ def _merged(own: str) -> dict[str, Collection]:
 
 def _read(path: Path) -> dict[str, Collection]:
     """Return the collections that a list has, its keys and their types checked."""
-    remedy = "mend it; docs/datasets.md shows the form"
     check_ends(path)
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"the list of data sets cannot be read: {error}", where=path, remedy=remedy) from None
-
-    def check(where: str, table: Any, keys: dict[str, Any]) -> None:
-        if not isinstance(table, dict):
-            raise InputError(f"{where} is no table", where=path, remedy=remedy)
-        for key, value in table.items():
-            if key not in keys:
-                error = unknown_name(f"key of {where}", key, keys)
-                raise InputError(error.what, where=path, remedy=error.remedy)
-            wrong = type(value) is not keys[key] or (keys[key] is list and not all(isinstance(u, str) for u in value))
-            if wrong or (keys[key] is int and value < 0):
-                raise InputError(f"{where}, {key} is {value!r}, no {keys[key].__name__}", where=path, remedy=remedy)
-        if not _SHA256.fullmatch(table.get("sha256", "0" * 64)):
-            raise InputError(f"{where}, sha256 is not of 64 hexadecimal digits", where=path, remedy=remedy)
-        for url in table.get("urls", ()):
-            if not re.match(r"https?://[^/]+/.*[^/]$", url):
-                raise InputError(f"{where}: {url!r} is no URL of a file", where=path, remedy=remedy)
-
+        raise InputError(f"the list of data sets cannot be read: {error}", where=path, remedy=_REMEDY) from None
     collections = {}
-    for prefix, table in tables.items():
-        if not _PREFIX.fullmatch(prefix):
-            raise InputError(f"[{prefix}] is no name of a collection", where=path, remedy=remedy)
-        check(f"[{prefix}]", table, _COLLECTION)
-        graphs = table.pop("graphs", {})
-        for name, row in graphs.items():
-            check(f"[{prefix}.graphs] {name}", row, _ROW)
-            if not _NAME.fullmatch(name):
-                raise InputError(f"[{prefix}.graphs]: '{name}' is no name", where=path, remedy=remedy)
-        collections[prefix] = Collection(prefix, table, os.fspath(path), graphs)
+    with errors_at(path):
+        for prefix, table in tables.items():
+            _require(_PREFIX.fullmatch(prefix), f"[{prefix}] is no name of a collection")
+            _check(f"[{prefix}]", table, _COLLECTION)
+            graphs = table.pop("graphs", {})
+            for name, row in graphs.items():
+                _check(f"[{prefix}.graphs] {name}", row, _ROW)
+                _require(_NAME.fullmatch(name), f"[{prefix}.graphs]: '{name}' is no name")
+            collections[prefix] = Collection(prefix, table, os.fspath(path), graphs)
     return collections
+
+
+def _require(met: object, what: str) -> None:
+    if not met:
+        raise InputError(what, remedy=_REMEDY)
+
+
+def _check(where: str, table: Any, keys: dict[str, Any]) -> None:
+    """Refuse a table that has other keys, or values of other types."""
+    _require(isinstance(table, dict), f"{where} is no table")
+    for key, value in table.items():
+        check_name(f"key of {where}", key, keys)
+        kind = keys[key]
+        right = type(value) is kind and (kind is not int or value >= 0)
+        right = right and (kind is not list or all(isinstance(url, str) for url in value))
+        _require(right, f"{where}, {key} is {value!r}, no {kind.__name__}")
+    _require(_SHA256.fullmatch(table.get("sha256", "0" * 64)), f"{where}, sha256 is not of 64 hexadecimal digits")
+    for url in table.get("urls", ()):
+        _require(re.match(r"https?://[^/]+/.*[^/]$", url), f"{where}: {url!r} is no URL of a file")
 
 
 def is_dataset(text: str) -> bool:

@@ -9,6 +9,7 @@ JSON is written last, so that a graph without one is no graph yet.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -31,7 +32,7 @@ from gpugraph.errors import GraphFormatError, InputError, reading
 from gpugraph.files import replaced
 from gpugraph.graph.csr import Answer, CSRGraph
 from gpugraph.graph.datasets import FOLDER, OFFLINE
-from gpugraph.graph.datasets.fetch import Tell, changed, fetch, require_room, sources
+from gpugraph.graph.datasets.fetch import ROOM, Tell, changed, fetch, require_room, sources
 from gpugraph.graph.datasets.registry import SHIPPED, Dataset, find
 from gpugraph.graph.formats.base import numbered_from_one
 from gpugraph.graph.formats.input_file import ReadOptions
@@ -54,10 +55,8 @@ def convert(
         try:
             graph = load_file(source, input_format=dataset.format, options=options, progress=progress)
         except InputError as error:  # where it was unpacked to says nothing to anybody
-            where = (error.where or "").replace(os.fspath(source.parent), str(dataset))
-            if isinstance(error, GraphFormatError):
-                raise GraphFormatError(error.what, path=where, remedy=error.remedy) from error
-            raise InputError(error.what, where=where, remedy=error.remedy) from error
+            error.where = (error.where or "").replace(os.fspath(source.parent), str(dataset))
+            raise
         if graph.arcs == 0:
             raise InputError("what was fetched has no edge", where=str(dataset), remedy="fetch it again")
         due, by = (None if key else dataset.digest), "the registry"
@@ -66,19 +65,18 @@ def convert(
             what = f"its source has changed: the graph's digest is {graph.digest}, {by} says {due}"
             raise InputError(what, where=str(dataset), remedy=changed(dataset, by))
         save_file(graph, path, renumber=True)
-        names = graph.vertex_names
-        from_one = (
-            names is not None and names.dtype.kind in "iu" and np.array_equal(names, numbered_from_one(len(names)))
-        )
-        if names is not None and not from_one:
-            with replaced(path.with_suffix(".npy")) as raw:
-                np.save(raw, names, allow_pickle=False)
+        names, kept = graph.vertex_names, None
+        if names is not None:
+            kept = "from 1" if np.array_equal(names, numbered_from_one(len(names))) else "file"
+            if kept == "file":
+                with replaced(path.with_suffix(".npy")) as raw:
+                    np.save(raw, names, allow_pickle=False)
         for answer in graph.answers.values():
             with replaced(path.with_name(answer.path.name)) as raw, open(answer.path, "rb") as found:
                 shutil.copyfileobj(found, raw, 1 << 20)
         return {
             "digest": graph.digest,
-            "names": None if names is None else "from 1" if from_one else "file",
+            "names": kept,
             "notes": list(graph.notes),
             "negative_loop": graph.negative_loop,
             "answers": {name: [answer.path.name, answer.start] for name, answer in graph.answers.items()},
@@ -323,29 +321,21 @@ def _in_cache(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        remedy = "free some space there, or set GPUGRAPH_DATA_DIR to a folder that you may write to"
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(
-            f"the cache cannot be written: {reason}", where=error.filename or folder, remedy=remedy
-        ) from error
+        what = f"the cache cannot be written: {(error.strerror or str(error)).lower()}"
+        raise InputError(what, where=error.filename or folder, remedy=ROOM) from error
 
 
 @contextlib.contextmanager
 def _alone(folder: Path, dataset: Dataset, tell: Tell) -> Iterator[None]:
-    """Keep other processes from the folder while the block runs, where the system has locks."""
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ImportError):
-            import fcntl
-
-            lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-            stack.callback(os.close, lock)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                tell(f"another process is fetching {dataset}: waiting for it")
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            except OSError:
-                pass  # a file system without locks: renaming still keeps every file whole
+    """Keep other processes from the folder while the block runs, where the file system has locks."""
+    with open(folder / ".lock", "ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell(f"another process is fetching {dataset}: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass  # renaming still keeps every file whole
         yield
 
 

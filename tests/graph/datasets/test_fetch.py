@@ -213,7 +213,7 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_keeps_nothing(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(fetch._Transfer, "_receive", full)
-    assert "cannot be written: no room is left — free some space" in refuse(2, "mst", "own:roads")
+    assert "cannot be written: no space left on device — free some space" in refuse(2, "mst", "own:roads")
     assert held(folder) == {".lock"}
 
 
@@ -227,7 +227,7 @@ def test_a_real_limit_to_the_size_of_files_is_reported_too(lists: Lists, server:
     _, said = one.communicate(timeout=120)
     assert one.returncode == 2, said
     assert said.count("gpugraph: error: ") == 1
-    assert "cannot be written: no room is left" in said
+    assert "cannot be written: file too large" in said
     assert held(folder) == {".lock"}
 
 
