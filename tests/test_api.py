@@ -203,8 +203,11 @@ def test_whatever_is_given_is_taken_or_refused_in_words(call, reason):
     [
         (7, "a int is not a graph"),
         (sparse.csr_array((2, 3)), "square"),
-        ((np.array([0, 2]), np.array([0]), None), "offsets must run from 0"),
-        ((np.array([0, 2**62, -(2**63), -(2**62), 6]), np.array([1, 2, 0, 0, 3, 2]), None), "offsets fall at vertex 1"),
+        ((np.array([0, 2]), np.array([0]), None), "offsets run from 0 to 2"),
+        (
+            (np.array([0, 2**62, -(2**63), -(2**62), 6]), np.array([1, 2, 0, 0, 3, 2]), None),
+            "offsets fall from .* at vertex 1",
+        ),
         ((np.array([0, 1]), np.array([1]), None), "outside"),
         ((np.array([0, 1, 1]), np.array([1]), np.array([np.nan])), "NaN"),
         ("no-such-file.gr", "no-such-file.gr"),

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import InputError
-from gpugraph.graph.canonical import weight_words
-from gpugraph.graph.check import first_asymmetry, is_symmetric
+from gpugraph.graph.check import asymmetry, is_symmetric
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
 from gpugraph.graph.sort_arcs import SortedArcs, rows_ascend, sort_arcs
 from gpugraph.host import require_memory
+from gpugraph.quantities import counted
 
 VERTEX_BYTES = 64
 """About the memory that a vertex takes, arcs or none, while a graph is loaded and then worked on."""
@@ -156,15 +156,7 @@ def notes_of(loops: int, negative: int, merged: int, mirrored: bool) -> list[str
 
 def asymmetric(graph: CSRGraph) -> InputError:
     """Return the error that names the first edge whose two arcs differ."""
-    arc, tail, back = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
-    u, v = graph.name_of(tail), graph.name_of(int(graph.targets[arc]))
-    if back < 0:
-        what = f"declared undirected, but the edge {u} - {v} has the arc {u} → {v} only"
-    else:
-        what = (
-            f"declared undirected, but the edge {u} - {v} weighs {graph.weights[arc]} one way "
-            f"and {graph.weights[back]} the other"
-        )
+    what = f"declared undirected, {asymmetry(graph)}"
     return InputError(what, where=graph.source, remedy="mend the file, or convert it with --symmetrize")
 
 
@@ -192,11 +184,6 @@ def symmetrized_notes(notes: tuple[str, ...], single: int, unequal: int) -> tupl
 def arc_tails(graph: CSRGraph) -> NDArray[Any]:
     """Return the (arcs,) tail of every arc, of the targets' dtype."""
     return np.repeat(np.arange(graph.vertices, dtype=graph.targets.dtype), graph.degrees)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return e.g. ``"1 self loop"`` or ``"3 self loops"``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def narrow_weights(weights: NDArray[Any]) -> NDArray[Any]:

@@ -97,29 +97,34 @@ def check_structure(graph: CSRGraph) -> None:
         return GraphFormatError(f"damaged: {what}", path=graph.source or graph.name, remedy=_REMEDY)
 
     offsets, targets = graph.offsets, graph.targets
-    if int(offsets[0]) != 0 or int(offsets[-1]) != graph.arcs:
-        raise refuse(f"the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {graph.arcs} arcs")
-
-    def first_fall(low: int, high: int) -> int:
-        falls = offsets[low + 1 : high + 1] < offsets[low:high]
-        return low + int(falls.argmax()) if falls.any() else -1
-
-    v = _least(in_threads(first_fall, even_ranges(graph.vertices)))
-    if v >= 0:
-        raise refuse(f"the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}")
-    bits = 8 * graph.weights.itemsize
-    words = np.ascontiguousarray(graph.weights).view(f"u{bits // 8}")
-    real = graph.weights.dtype.kind == "f"
-    sign = words.dtype.type(1 << (bits - 1) if real else 0)
+    if fault := offsets_fault(offsets, graph.arcs):
+        raise refuse(fault)
+    words, sign, real = weight_words(graph.weights)
+    sign = words.dtype.type(sign if real else 0)
     infinity = np.array(np.inf, graph.weights.dtype).view(words.dtype)[()] if real else ~words.dtype.type(0)
     rows, carried = balanced_ranges(offsets), (words, infinity, sign)
     i = _least(in_threads(lambda lo, hi: _first_bad_arc(offsets, targets, carried, lo, hi), rows))
     if i >= 0:
         raise refuse(_bad_arc(graph, i))
     if not graph.directed and not is_symmetric(graph):
-        raise refuse(_unpaired_arc(graph, words))
+        raise refuse(f"undirected, {asymmetry(graph)}")
     if graph.stored_digest is not None and graph.digest != graph.stored_digest:
         raise refuse(f"its digest is {graph.digest}, the header says {graph.stored_digest}")
+
+
+def offsets_fault(offsets: NDArray[Any], arcs: int) -> str:
+    """Say why (n+1,) offsets are none of rows that hold so many arcs; empty if they may be."""
+
+    def first_fall(low: int, high: int) -> int:
+        falls = offsets[low + 1 : high + 1] < offsets[low:high]  # compared, not subtracted: a difference may wrap round
+        return low + int(falls.argmax()) if falls.any() else -1
+
+    v = _least(in_threads(first_fall, even_ranges(len(offsets) - 1)))
+    if v >= 0:
+        return f"the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}"
+    if int(offsets[0]) != 0 or int(offsets[-1]) != arcs:
+        return f"the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {arcs} arcs"
+    return ""
 
 
 def _least(found: list[int]) -> int:
@@ -139,13 +144,13 @@ def _bad_arc(graph: CSRGraph, i: int) -> str:
     return f"the arc {u} → {v} has the weight {weight}"
 
 
-def _unpaired_arc(graph: CSRGraph, words: NDArray[Any]) -> str:
-    """Say which edge of an undirected graph has arcs that differ."""
-    arc, u, back = (int(x) for x in first_asymmetry(graph.offsets, graph.targets, words))
-    v = int(graph.targets[arc])
+def asymmetry(graph: CSRGraph) -> str:
+    """Say which edge of a graph that should be undirected has arcs that differ: the first."""
+    arc, tail, back = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
+    u, v = graph.name_of(tail), graph.name_of(int(graph.targets[arc]))
     if back < 0:
-        return f"undirected, but the arc {u} → {v} has no reverse"
-    return f"undirected, but {u} → {v} weighs {graph.weights[arc]} and {v} → {u} weighs {graph.weights[back]}"
+        return f"but the edge {u} - {v} has the arc {u} → {v} only"
+    return f"but the edge {u} - {v} weighs {graph.weights[arc]} one way and {graph.weights[back]} the other"
 
 
 def ensure_checked(graph: CSRGraph) -> None:

@@ -7,7 +7,7 @@ another's place.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpugraph.errors import InputError, shown
 from gpugraph.graph.build import ArcList, RowTails, narrow_weights
+from gpugraph.graph.check import offsets_fault
 from gpugraph.graph.csr import WEIGHT_DTYPES, printed
 
 _WIDER = {"bool": "uint32", "uint8": "uint32", "uint16": "uint32", "int8": "int32", "int16": "int32"}
@@ -140,17 +141,9 @@ def _by_position(i: int) -> str:
 
 def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None) -> ArcList:
     offsets, targets = _indices(starts, "offsets"), _indices(heads, "targets")
-    if len(offsets) == 0 or offsets[0] != 0 or int(offsets[-1]) != len(targets):
-        raise InputError(
-            f"offsets must run from 0 to the number of targets, {len(targets)}",
-            remedy="give n + 1 offsets, the last one the number of targets",
-        )
+    if fault := offsets_fault(offsets, len(targets)) if len(offsets) else "there are no row offsets":
+        raise InputError(fault, remedy="give n + 1 offsets, where the rows begin, and last the number of targets")
     vertices = len(offsets) - 1
-    falls = offsets[1:] < offsets[:-1]  # a difference could wrap
-    if falls.any():
-        raise InputError(
-            f"offsets fall at vertex {int(falls.argmax())}", remedy="offsets are where rows begin: they never fall"
-        )
     if len(targets) and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
         raise InputError(f"a target lies outside [0, {vertices})", remedy="number the vertices from 0")
     plain = None if weights is None else weights_of(weights, _by_position)
@@ -251,27 +244,30 @@ def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
 # ------------------------------------------------------------------ NetworkX
 
 
-def weights_by_name(attributes: Callable[[], Iterable[Mapping[Any, Any]]], name: str | None) -> list[Any] | None:
-    """Return an attribute of every edge, 1 where an edge lacks it; None where every edge weighs 1.
+def weights_by_name(
+    edges: Sequence[Mapping[Any, Any]], attribute: str | None, name: Callable[[int], str]
+) -> NDArray[Any]:
+    """Return an attribute of every edge as its weight, 1 where an edge lacks it; ``name`` is as for ``weights_of``.
 
-    ``name`` None is ``weight``, which all edges may lack if they have no other number; ``""`` is none.  Raises
+    ``attribute`` None is ``weight``, which all edges may lack if they have no other number; ``""`` is none.  Raises
     InputError if no edge has it, and the message lists the numbers that edges do have.
     """
-    if name == "":
-        return None
-    values = [one.get(name or "weight", _MISSING) for one in attributes()]
-    if not any(value is not _MISSING for value in values):
-        others: dict[str, None] = {}
-        for one in attributes():
-            numbers = (key for key, value in one.items() if isinstance(value, _INTEGERS + _REALS))
-            others.update((str(key), None) for key in numbers if not isinstance(one[key], bool | np.bool_))
-        if name is not None or others:
+    values = [] if attribute == "" else [one.get(attribute or "weight", _MISSING) for one in edges]
+    if any(value is not _MISSING for value in values):
+        return weights_of([1 if value is _MISSING else value for value in values], name)
+    if attribute != "":
+        others = dict.fromkeys(
+            str(key)
+            for one in edges
+            for key, value in one.items()
+            if isinstance(value, _INTEGERS + _REALS) and not isinstance(value, bool | np.bool_)
+        )
+        if attribute is not None or others:
             listed = ", ".join([shown(other) for other in others][:8])
             which = f"; attributes that are numbers: {listed}" if others else ""
             say = "name one of them with --weight (weight= in Python), or accept 1 for each edge with --weights unit"
-            raise InputError(f"no edge has {shown(name or 'weight')}{which}", remedy=say)
-        return None
-    return [1 if value is _MISSING else value for value in values]
+            raise InputError(f"no edge has {shown(attribute or 'weight')}{which}", remedy=say)
+    return np.ones(len(edges), np.uint32)
 
 
 _MISSING = object()
@@ -288,12 +284,11 @@ def _arcs_of_networkx(graph: Any, weight: str | None) -> ArcList:
     # One flat list: half a million tuples at once would keep the garbage collector busy for longer than all else takes.
     flat = list(chain.from_iterable(graph.edges(data=True)))
     tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
-    given = weights_by_name(lambda: flat[2::3], weight)
 
     def name(i: int) -> str:
         return f"the weight of the edge {printed(flat[3 * i])} - {printed(flat[3 * i + 1])}"
 
-    weights = weights_of([1] * len(tails) if given is None else given, name)
+    weights = weights_by_name(flat[2::3], weight, name)
     plain = set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
     names = None if plain else np.fromiter(nodes, object, len(nodes))
     directed = bool(graph.is_directed())
@@ -306,9 +301,7 @@ def _arcs_of_igraph(graph: Any, weight: str | None) -> ArcList:
     tails, heads = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
     names = graph.es.attributes()
     rows = [dict(zip(names, row, strict=True)) for row in zip(*(graph.es[name] for name in names), strict=True)]
-    given = weights_by_name(lambda: rows, weight)
-    weights = weights_of(
-        [1] * len(ends) if given is None else given, lambda i: f"the weight of the edge {tails[i]} - {heads[i]}"
-    )
+    rows = rows or [{}] * len(ends)  # without attributes there is nothing to go through
+    weights = weights_by_name(rows, weight, lambda i: f"the weight of the edge {tails[i]} - {heads[i]}")
     directed = bool(graph.is_directed())
     return ArcList(tails, heads, weights, graph.vcount(), directed=directed, one_sided=not directed)

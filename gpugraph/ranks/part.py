@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.devices.base import Array, Device
 from gpugraph.errors import GpuGraphError, GraphFormatError, OutOfMemory
-from gpugraph.graph.build import counted
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, described, target_dtype
 from gpugraph.graph.device_rows import CHECK, NOTHING, DeviceRows
@@ -27,7 +26,7 @@ from gpugraph.graph.digest import arc_lanes, finish
 from gpugraph.graph.generate import balanced_cuts
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.host import available_memory
-from gpugraph.quantities import in_units
+from gpugraph.quantities import counted, in_units
 from gpugraph.ranks.comm import HostComm, LoneComm
 
 OF_THE_GRAPH = ("directed", "name", "source", "notes", "negative_loop")

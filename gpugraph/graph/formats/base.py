@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import InputError
 from gpugraph.graph.build import VERTEX_BYTES, ArcList, RowTails
+from gpugraph.graph.check import offsets_fault
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.input_file import Source
@@ -92,14 +93,8 @@ def arcs_of_rows(
     vertices, arcs = len(offsets) - 1, len(targets)
     check_vertices(source, vertices)
     offsets = np.array(offsets, np.int64)
-    # Compared, not subtracted: a difference may wrap round.
-    falls = offsets[1:] < offsets[:-1]
-    if falls.any():
-        v = int(np.argmax(falls))
-        raise source.error(f"damaged: the row offsets fall from {offsets[v]} to {offsets[v + 1]} at vertex {v}")
-    if int(offsets[0]) != 0 or int(offsets[-1]) != arcs:
-        what = f"the row offsets run from {offsets[0]} to {offsets[-1]}, but there are {arcs} arcs"
-        raise source.error(f"damaged: {what}")
+    if fault := offsets_fault(offsets, arcs):
+        raise source.error(f"damaged: {fault}")
     heads = _copied(targets)
 
     def inside(low: int, high: int) -> bool:

@@ -42,11 +42,11 @@ def sniff(head: bytes) -> bool:
 
 def read(source: Source) -> ArcList:
     """Read arcs (``p sp``, or no problem line) or edges (``p tw``), or raise GraphFormatError."""
-    found, _ = peek(source.blocks(PEEK_BYTES), b"c", _LOOKED_AT)
+    found = peek(source.blocks(PEEK_BYTES), b"c", _LOOKED_AT)
     if found and found[0][1][0] == b"p":
         line, fields = found[0]
         kind, vertices, promised = _problem(source, line, fields)
-        found, _ = peek(after(source.blocks(PEEK_BYTES), line), b"c", _LOOKED_AT)
+        found = peek(after(source.blocks(PEEK_BYTES), line), b"c", _LOOKED_AT)
     else:
         kind, vertices, promised, line = b"sp", None, None, None
 
@@ -78,7 +78,7 @@ def _arcs(source: Source, columns: Columns, rows: Rows, vertices: int | None, *,
         check_vertices(source, vertices)
     elif columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
-        found, _ = peek(source.blocks(PEEK_BYTES), b"c", 1)
+        found = peek(source.blocks(PEEK_BYTES), b"c", 1)
         read_rows(source, replace(rows, low=base, high=vertices - 1 + base), found[0][0])
     return columns.arcs(vertices, base, directed=False if edges else None, one_sided=edges)
 

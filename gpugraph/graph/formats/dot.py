@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.errors import InputError, placed
+from gpugraph.errors import InputError, errors_at
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.from_python import weights_by_name, weights_of
+from gpugraph.graph.from_python import weights_by_name
 
 _GAP = rb"(?>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)*+"  # possessive: a long comment is not tried in every other division
 _HEAD = re.compile(_GAP + rb'(?:strict\s+)?(?:di)?graph\b(?:\s+(?:"[^"]*"|[\w.-]+))?\s*\{', re.I | re.S | re.M)
@@ -31,18 +31,14 @@ _TOKEN = re.compile(
 
 def read(source: Source) -> ArcList:
     """Read a graph; vertices are numbered in the ascending order of their names, which stay."""
-    reader = _Reader(source)
-    ends, attributes, names = reader.edges()
-    whole = all(re.fullmatch(r"\d{1,18}", name) for name in names)
-    ordered: list[Any] = sorted(names, key=int) if whole else sorted(names)
+    graph = _Reader(source)
+    whole = all(re.fullmatch(r"\d{1,18}", name) for name in graph.names)
+    ordered: list[Any] = sorted(graph.names, key=int) if whole else sorted(graph.names)
     number = {name: i for i, name in enumerate(ordered)}
     check_vertices(source, len(number))
-    try:
-        given = weights_by_name(lambda: attributes, source.weight)
-        weights = weights_of([1] * len(ends) if given is None else given, lambda i: f"the weight of edge {i + 1}")
-    except InputError as error:
-        raise placed(error, source.path) from error
-    columns = np.array([(number[u], number[v]) for u, v in ends], np.int64).reshape(-1, 2)
+    with errors_at(source.path):
+        weights = weights_by_name(graph.attributes, source.weight, lambda i: f"the weight of edge {i + 1}")
+    columns = np.array([(number[u], number[v]) for u, v in graph.ends], np.int64).reshape(-1, 2)
     called = np.array([int(name) for name in ordered], np.int64) if whole else np.array(ordered, str)
     plain = whole and np.array_equal(called, np.arange(len(called)))
     return ArcList(
@@ -50,14 +46,21 @@ def read(source: Source) -> ArcList:
         np.ascontiguousarray(columns[:, 1]),
         weights,
         len(number),
-        directed=reader.directed,
-        one_sided=not reader.directed,
+        directed=graph.directed,
+        one_sided=not graph.directed,
         vertex_names=None if plain else called,
     )
 
 
 class _Reader:
-    """The tokens of a file, (kind, text, place), and where reading has come to."""
+    """What a file says, read token by token, (kind, text, place).
+
+    Attributes:
+        directed: it begins with ``digraph``.
+        names: of all vertices.
+        ends: (tail, head) of each edge, by name.
+        attributes: of each edge.
+    """
 
     def __init__(self, source: Source):
         self._source, self._text = source, source.data.tobytes().decode("utf-8", "replace").removeprefix("\ufeff")
@@ -74,6 +77,16 @@ class _Reader:
         self._at = 0
         kind = self._take().lower()
         self.directed = (self._take() if kind == "strict" else kind).lower() == "digraph"
+        self.names: dict[str, None] = {}
+        self.ends: list[tuple[str, str]] = []
+        self.attributes: list[dict[str, Any]] = []
+        self._defaults: list[dict[str, Any]] = [{}]  # of edges, by the depth of the subgraph
+        if not self._is("{"):
+            self._name()
+        if not self._taken("{"):
+            raise self._wrong("a graph begins with graph { or digraph {", self._peek()[2])
+        while self._defaults:
+            self._statement()
 
     def _wrong(self, what: str, at: int) -> InputError:
         return self._source.error(what, "mend that line", line=self._text.count("\n", 0, at) + 1)
@@ -90,6 +103,12 @@ class _Reader:
         kind, text, _ = self._peek()
         return kind == "mark" and text in marks
 
+    def _taken(self, *marks: str) -> bool:
+        """Take a mark if it is one of these; tell whether it was."""
+        found = self._is(*marks)
+        self._at += found
+        return found
+
     def _name(self) -> str:
         kind, text, at = self._peek()
         if kind not in ("quoted", "name"):
@@ -98,73 +117,58 @@ class _Reader:
 
     def _attributes(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        while self._is("["):
-            self._take()
-            while not self._is("]"):
+        while self._taken("["):
+            while not self._taken("]"):
                 key = self._name()
-                if self._is("="):
-                    self._take()
+                if self._taken("="):
                     found[key] = _value(self._name())
-                while self._is(",", ";"):
-                    self._take()
-            self._take()
+                while self._taken(",", ";"):
+                    continue
         return found
 
-    def edges(self) -> tuple[list[tuple[str, str]], list[dict[str, Any]], dict[str, None]]:
-        """Return the ends of each edge, its attributes, and the names of all vertices."""
-        ends: list[tuple[str, str]] = []
-        attributes: list[dict[str, Any]] = []
-        names: dict[str, None] = {}
-        defaults: list[dict[str, Any]] = [{}]
-        if not self._is("{"):
+    def _statement(self) -> None:
+        kind, text, at = self._peek()
+        word = text.lower() if kind == "name" else ""
+        if self._taken(";", ","):
+            return
+        if self._taken("{"):
+            self._defaults.append(dict(self._defaults[-1]))
+        elif self._taken("}"):
+            self._defaults.pop()
+            if self._defaults and self._is("--", "->"):
+                raise self._wrong("an edge of a whole subgraph is not read", at)
+        elif word in ("graph", "node", "edge"):
+            self._take()
+            given = self._attributes()
+            self._defaults[-1].update(given if word == "edge" else {})
+        elif word == "subgraph":
+            self._take()
+            if not self._is("{"):
+                self._name()
+        else:
+            self._edges(at)
+
+    def _edges(self, at: int) -> None:
+        """Read a vertex or a chain of edges that begins at a place, or a setting, ``name = value``."""
+        chain = [self._vertex()]
+        if self._taken("="):
             self._name()
-        if not self._is("{"):
-            raise self._wrong("a graph begins with graph { or digraph {", self._peek()[2])
-        self._take()
-        while True:
-            kind, text, at = self._peek()
-            if self._is(";", ","):
-                self._take()
-            elif self._is("{"):
-                self._take()
-                defaults.append(dict(defaults[-1]))
-            elif self._is("}"):
-                self._take()
-                defaults.pop()
-                if not defaults:
-                    return ends, attributes, names
-                if self._is("--", "->"):
-                    raise self._wrong("an edge of a whole subgraph is not read", at)
-            elif kind == "name" and text.lower() in ("graph", "node", "edge"):
-                self._take()
-                given = self._attributes()
-                defaults[-1].update(given if text.lower() == "edge" else {})
-            elif kind == "name" and text.lower() == "subgraph":
-                self._take()
-                if not self._is("{"):
-                    self._name()
-            else:
-                chain = [self._vertex()]
-                if self._is("="):
-                    self._take()
-                    self._name()
-                    continue
-                while self._is("--", "->"):
-                    if (self._take() == "->") is not self.directed:
-                        raise self._wrong(f"an edge of this graph is written {'->' if self.directed else '--'}", at)
-                    chain.append(self._vertex())
-                names.update(dict.fromkeys(chain))
-                given = {**defaults[-1], **self._attributes()}
-                ends += pairwise(chain)
-                attributes += [given] * (len(chain) - 1)
+            return
+        while self._is("--", "->"):
+            if (self._take() == "->") is not self.directed:
+                raise self._wrong(f"an edge of this graph is written {'->' if self.directed else '--'}", at)
+            chain.append(self._vertex())
+        self.names.update(dict.fromkeys(chain))
+        given = {**self._defaults[-1], **self._attributes()}
+        self.ends += pairwise(chain)
+        self.attributes += [given] * (len(chain) - 1)
 
     def _vertex(self) -> str:
         kind, text, at = self._peek()
         if self._is("{") or (kind == "name" and text.lower() == "subgraph"):
             raise self._wrong("an edge of a whole subgraph is not read", at)
         name = self._name()
-        while self._is(":"):  # a port
-            self._take()
+        while self._taken(":"):  # a port
             self._name()
         return name
 

@@ -31,7 +31,7 @@ from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import after, count_of, header_count, peek, shown
 from gpugraph.graph.formats.number_lines import ANY_ID, Rows
-from gpugraph.graph.formats.text import read_rows, write_rows
+from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
 
 _COMMENTS = b"#%"
 _SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
@@ -45,17 +45,17 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 def looks_numeric(head: bytes) -> bool:
     """True if the first line that is no comment begins with a number: good enough for an unknown name."""
-    found, _ = peek(iter([(1, head)]), _COMMENTS, 1)
+    found = peek(iter([(1, head)]), _COMMENTS, 1)
     return bool(found) and re.match(rb"[+-]?\d+\Z", found[0][1][0]) is not None
 
 
 def read(source: Source, counted: bool | None = None) -> ArcList:
     """Read an edge list, ``counted`` whether its first line gives vertices and edges; None: where that is plain."""
     titles = 0
-    found, _ = peek(source.blocks(PEEK_BYTES), _COMMENTS, 1)
+    found = peek(source.blocks(PEEK_BYTES), _COMMENTS, 1)
     if found and source.extension == ".csv" and all(_NAME.match(word) for word in found[0][1]):
         titles, counted = found[0][0], False
-    found, _ = peek(after(source.blocks(PEEK_BYTES), titles), _COMMENTS, 3)
+    found = peek(after(source.blocks(PEEK_BYTES), titles), _COMMENTS, 3)
     vertices, promised, skip = _counts_on_top(source, found, counted)
     if vertices is None and source.vertices is not None:
         vertices = source.vertices
@@ -71,12 +71,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     separators = b",\t" if source.extension == ".tsv" else b","
     rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices, separators=separators)
     columns = read_rows(source, rows, skip, source.device)
-    if promised is not None and columns.count != promised:
-        raise source.error(
-            f"promises {promised} edges, but {columns.count} follow",
-            "fetch the file again or mend that line",
-            line=skip,
-        )
+    check_lines(source, columns, promised, "edges", skip, "first line")
     if vertices is not None:
         return _numbered(source, columns, rows, vertices, skip)
     snap = _SNAP.search(source.head) is not None
@@ -154,7 +149,7 @@ def _named(source: Source, columns: Columns) -> ArcList:
     if vertices is not None:
         check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
         return ArcList(tails, heads, weights, vertices, notes=notes)
-    arcs = _compacted(tails, heads, weights, low, high)
+    arcs = _compacted(tails, heads, weights, high)
     absent = high + 1 - min(low, 1) - arcs.vertices
     if 0 < absent <= arcs.vertices:  # more are no numbers of vertices, but names
         notes += (
@@ -163,7 +158,7 @@ def _named(source: Source, columns: Columns) -> ArcList:
     return replace(arcs, notes=notes)
 
 
-def _compacted(tails: Any, heads: Any, weights: Any, low: int, high: int) -> ArcList:
+def _compacted(tails: Any, heads: Any, weights: Any, high: int) -> ArcList:
     """Renumber arbitrary ids in ascending order; the ids become the names unless they are 0..n−1 already."""
     if isinstance(tails, DeviceColumn):
         if high < 4 * len(tails) + (1 << 20):
@@ -182,9 +177,8 @@ def _compacted(tails: Any, heads: Any, weights: Any, low: int, high: int) -> Arc
             in_threads(partial(_renumber, ids, number), pieces)
         return ArcList(tails, heads, weights, len(names), vertex_names=names.astype(np.int64))
     names, numbers = np.unique(np.concatenate([tails, heads]), return_inverse=True)
-    return ArcList(
-        numbers[: len(tails)], numbers[len(tails) :], weights, len(names), vertex_names=names.astype(np.int64)
-    )
+    tails, heads = numbers[: len(tails)], numbers[len(tails) :]
+    return ArcList(tails, heads, weights, len(names), vertex_names=names.astype(np.int64))
 
 
 def _compacted_there(tails: DeviceColumn, heads: DeviceColumn, weights: Any, high: int) -> ArcList:

@@ -191,7 +191,7 @@ def _edges(
     source: Source, said: _Said, ids: NDArray[np.int64], weighted: bool | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
     """Return tails and heads as vertex numbers, and the weights."""
-    found, _ = peek(source.blocks(PEEK_BYTES), b"#", 1)
+    found = peek(source.blocks(PEEK_BYTES), b"#", 1)
     width = len(found[0][1]) if found else 2
     if weighted is None:
         weighted = width == 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Iterator
 
@@ -82,24 +81,21 @@ def data_lines(blocks: Iterable[Block], comments: bytes, *, blank: bool = False)
                 yield number, line
 
 
-def peek(blocks: Iterator[Block], comments: bytes, lines: int) -> tuple[list[tuple[int, list[bytes]]], Iterator[Block]]:
-    """Return (number, fields) of the first ``lines`` lines that are no comment, and all blocks that hold such."""
+def peek(blocks: Iterator[Block], comments: bytes, lines: int) -> list[tuple[int, list[bytes]]]:
+    """Return (number, fields) of the first ``lines`` lines that are no comment."""
     # The first letter of a line that is neither a gap nor the beginning of a comment.
     begins = re.compile(rb"(?m)^[ \t\v\f\r,]*([^ \t\v\f\r,\n" + re.escape(comments) + rb"])")
     found: list[tuple[int, list[bytes]]] = []
-    seen: list[Block] = []
     for first, block in blocks:
-        number, at, before = first, 0, len(found)
+        number, at = first, 0
         while len(found) < lines and not (at == 0 and block.isspace()) and (match := begins.search(block, at)):
             number += block.count(b"\n", at, match.start(1))
             end = block.find(b"\n", match.start(1)) + 1 or len(block)
             found.append((number, words_of(block[match.start(1) : end].rstrip(b"\n"))))
             number, at = number + 1, end
-        if len(found) > before:
-            seen.append((first, block))
         if len(found) == lines:
             break
-    return found, itertools.chain(seen, blocks)
+    return found
 
 
 def after(blocks: Iterator[Block], line: int) -> Iterator[Block]:

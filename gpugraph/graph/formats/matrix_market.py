@@ -45,7 +45,7 @@ def read(source: Source) -> ArcList:
             a symmetric matrix whose entries (i, j) and (j, i) are both listed and differ.
     """
     kind, symmetric = _banner(source)
-    found, _ = peek(source.blocks(PEEK_BYTES), b"%", 1)
+    found = peek(source.blocks(PEEK_BYTES), b"%", 1)
     if not found:
         raise source.error("ends before its size line", "fetch the file again")
     line, fields = found[0]

@@ -52,7 +52,7 @@ def read(source: Source) -> ArcList:
 
 def _header(source: Source) -> tuple[int, int, int, int, bool]:
     """Return header line, vertices, edges, numbers before the neighbours, whether edges have weights."""
-    found, _ = peek(source.blocks(), b"%", 1)
+    found = peek(source.blocks(), b"%", 1)
     if not found:
         raise source.error("ends before its header", "fetch the file again")
     line, fields = found[0]

@@ -26,7 +26,6 @@ from typing import IO
 
 import numpy as np
 
-from gpugraph.errors import GraphFormatError
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.base import Format, check_size
 from gpugraph.graph.formats.input_file import Source
@@ -51,29 +50,25 @@ def _layout(vertices: int, arcs: int, target_size: int, weight_size: int) -> tup
 
 def read(source: Source) -> CSRGraph:
     """Map a ``.csr`` file.  Raises GraphFormatError if header and size do not fit; no more is checked."""
-
-    def refuse(what: str, remedy: str = "fetch or write it again") -> GraphFormatError:
-        return source.error(what, remedy)
-
     data = source.data
     if len(data) < _HEADER.size:
-        raise refuse(f"cut short in its header: {len(data)} of {_HEADER.size} bytes")
+        raise source.error(f"cut short in its header: {len(data)} of {_HEADER.size} bytes")
     header = data[: _HEADER.size].tobytes()
     magic, version, flags, offset_code, target_code, weight_code, vertices, arcs, digest = _HEADER.unpack(header)
     if magic != MAGIC:
-        raise refuse("does not begin with GPUGRAPH, so it is no .csr of gpugraph")
+        raise source.error("does not begin with GPUGRAPH, so it is no .csr of gpugraph")
     if version != _VERSION:
-        raise refuse(f"is a .csr of version {version}; this gpugraph reads version {_VERSION}", "update gpugraph")
+        raise source.error(f"is a .csr of version {version}; this gpugraph reads version {_VERSION}", "update gpugraph")
     if flags > 1 or offset_code != 2 or target_code not in (1, 2) or weight_code not in _CODES:
-        raise refuse("damaged: unknown flags or dtypes in the header")
+        raise source.error("damaged: unknown flags or dtypes in the header")
     if np.dtype(_CODES[target_code]) != target_dtype(vertices):
-        raise refuse(f"damaged: targets of {_CODES[target_code][1:]} do not belong to {vertices} vertices")
+        raise source.error(f"damaged: targets of {_CODES[target_code][1:]} do not belong to {vertices} vertices")
     sizes = np.dtype(_CODES[target_code]).itemsize, np.dtype(_CODES[weight_code]).itemsize
     at_offsets, at_targets, at_weights, end = _layout(vertices, arcs, *sizes)
     check_size(source, end, f"{vertices} vertices and {arcs} arcs")
     directed = bool(flags & 1)
     if not directed and arcs % 2:
-        raise refuse(f"damaged: undirected, but with an odd number of arcs, {arcs}")
+        raise source.error(f"damaged: undirected, but with an odd number of arcs, {arcs}")
     return CSRGraph(
         offsets=source.section(at_offsets, vertices + 1, "<i8"),
         targets=source.section(at_targets, arcs, _CODES[target_code]),

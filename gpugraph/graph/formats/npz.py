@@ -17,7 +17,8 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, InputError, placed, reading
+from gpugraph.compression import WrittenThrough
+from gpugraph.errors import GraphFormatError, errors_at, reading
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, refuse_nan
@@ -117,12 +118,8 @@ def _summed(source: Source, arcs: ArcList) -> ArcList:
     same = arcs.tails[1:] == arcs.tails[:-1]
     if bool(((arcs.tails[1:] > arcs.tails[:-1]) | (same & (arcs.heads[1:] > arcs.heads[:-1]))).all()):
         return arcs
-
-    pattern = arcs.weights is None
-    try:
-        return summed(replace(arcs, weights=arcs.weights_or_ones), pattern=pattern)
-    except InputError as error:
-        raise placed(error, source.path) from error
+    with errors_at(source.path):
+        return summed(replace(arcs, weights=arcs.weights_or_ones), pattern=arcs.weights is None)
 
 
 def _weights(source: Source, data: NDArray[Any]) -> NDArray[Any] | None:
@@ -150,19 +147,11 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
         "shape": np.array([graph.vertices, graph.vertices], np.int64),
         "data": np.ascontiguousarray(graph.weights),
     }
-    with zipfile.ZipFile(cast(IO[bytes], _Forward(stream)), "w") as archive:
+    with zipfile.ZipFile(cast(IO[bytes], WrittenThrough(stream)), "w") as archive:
         for name, array in members.items():
             # A fixed date: the same graph gives the same bytes.
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
-
-
-class _Forward:
-    """A stream that cannot seek, so that the zip is written straight on, into a compressor too."""
-
-    def __init__(self, stream: IO[bytes]):
-        self.write = stream.write
-        self.flush = stream.flush
 
 
 FORMAT = Format(

@@ -38,7 +38,7 @@ _LONGEST = 48
 """Characters of a real that NumPy is given."""
 _EXACT = 2**53
 _TENS = tuple(10.0**k for k in range(23))
-_SPACE, _TAB, _RETURN, _END, _MINUS, _PLUS, _POINT, _ZERO = (ord(c) for c in " \t\r\n-+.0")
+_SPACE, _TAB, _COMMA, _RETURN, _END, _MINUS, _PLUS, _POINT, _ZERO = (ord(c) for c in " \t,\r\n-+.0")
 _E, _SMALL_E = ord("E"), ord("e")
 ANY_ID = 2**63 - 1
 
@@ -87,10 +87,10 @@ class Piece:
 
 
 @njit
-def _after_gap(block: Any, i: int, comma: int, tabbed: bool) -> int:
+def _after_gap(block: Any, i: int, tabbed: bool) -> int:
     """Return where the field behind a gap begins, or −1 where there is none: white space, or one separator."""
     c = block[i]
-    if c == comma or (tabbed and c == _TAB):
+    if c == _COMMA or (tabbed and c == _TAB):
         return i + 1
     if c != _SPACE and c != _TAB:
         return -1
@@ -133,7 +133,7 @@ def _parse(block: Any, marks: Any, real: bool, bounds: Any, room: Any) -> Any:
         if prefix:
             if c != prefix:
                 return _UNKNOWN, *nothing
-            i = _after_gap(block, i + 1, 44, tabbed)
+            i = _after_gap(block, i + 1, tabbed)
             if i < 0:
                 return _UNKNOWN, *nothing
         for side in range(2):
@@ -154,7 +154,7 @@ def _parse(block: Any, marks: Any, real: bool, bounds: Any, room: Any) -> Any:
             else:
                 heads[count] = value
             if side == 0 or weighted:
-                i = _after_gap(block, i, 44, tabbed)
+                i = _after_gap(block, i, tabbed)
                 if i < 0:
                     return _UNKNOWN, *nothing
         if weighted:
@@ -258,14 +258,8 @@ class _Desk:
 
     def __init__(self, slab: int) -> None:
         self.text = bytearray()
-        self.words, self.hard = np.empty(0, np.int64), np.empty(0, np.int64)
         self.tails, self.heads, self.weights = (_Slab(kind, slab) for kind in (np.int32, np.int32, np.uint32))
-
-    def words_for(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return room for so many weights, and for the numbers of the hard ones; nothing of it is kept."""
-        if len(self.words) < most:
-            self.words, self.hard = np.empty(most, np.int64), np.empty(most, np.int64)
-        return self.words, self.hard
+        self.words, self.hard = _Slab(np.int64, 0), _Slab(np.int64, 0)  # of which nothing is kept
 
 
 class LineParser:
@@ -310,7 +304,7 @@ class LineParser:
             return Piece(np.zeros(0, np.int32), np.zeros(0, np.int32), None, 0, 0, 0, 0)
         ids: np.dtype[Any] = np.dtype(np.int32)
         real, room = self._rows.real, len(letters) // self._shortest + 2
-        words, hard = desk.words_for(room if self._rows.weighted else 1)
+        words, hard = (slab.room(room if self._rows.weighted else 1) for slab in (desk.words, desk.hard))
         for _ in range(3 if self._known else 0):
             narrow = ids.itemsize == 4
             tails, heads = (s.room(room) if narrow else np.empty(room, ids) for s in (desk.tails, desk.heads))

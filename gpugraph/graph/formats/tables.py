@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, InputError, placed, reading, unknown_name
+from gpugraph.errors import GraphFormatError, InputError, check_name, errors_at, reading
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
 from gpugraph.graph.formats.columns import rounded_weights
 from gpugraph.graph.formats.input_file import AGAIN, HEAD_BYTES, Source
 from gpugraph.graph.formats.lines import tidy
 from gpugraph.graph.formats.text import arrow_reader
-from gpugraph.graph.from_python import arcs_of_object, weights_by_name, weights_of
+from gpugraph.graph.from_python import arcs_of_object, weights_by_name
 
 _COMMENTS = b"#%"
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
@@ -186,8 +186,8 @@ def _chosen(source: Source, names: Sequence[str], wanted: Sequence[str]) -> list
         usual = _columns_by_name(names)
         wanted = usual if len(usual) == len(names) else names
     for name in wanted:
-        if name not in names:
-            raise placed(unknown_name("column", name, names), source.path)
+        with errors_at(source.path):
+            check_name("column", name, names)
         if names.count(name) > 1:
             raise source.error(f"has two columns '{name}'", "give them different names")
     if len(wanted) not in (2, 3) or len(set(wanted)) < len(wanted):
@@ -336,11 +336,8 @@ def read_attributes(source: Source) -> ArcList:
             for column, word in zip(ends, found.groups(), strict=False):
                 column.append(word)
     columns = [pa.chunked_array([pa.array(column, pa.string())]) for column in ends]
-    try:
-        given = weights_by_name(lambda: edges, source.weight)
-        numbers = weights_of([1] * len(edges) if given is None else given, lambda i: f"the weight of edge {i + 1}")
-    except InputError as error:
-        raise placed(error, source.path) from error
+    with errors_at(source.path):
+        numbers = weights_by_name(edges, source.weight, lambda i: f"the weight of edge {i + 1}")
     return _arcs(source, _ids(source, columns), numbers)
 
 
@@ -356,10 +353,8 @@ def _read_by_networkx(source: Source, reader: str) -> ArcList:
     with reading(source.path, "mend it, or write it again with NetworkX or igraph"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it doubts and reads nevertheless is checked below
         graph = getattr(networkx, reader)(stream)
-    try:
+    with errors_at(source.path):
         arcs = arcs_of_object(graph, source.weight)
-    except InputError as error:
-        raise placed(error, source.path) from error
     names = [] if arcs.vertex_names is None else arcs.vertex_names.tolist()
     for kind in (int, str):
         if names and all(type(name) is kind for name in names):

@@ -170,7 +170,7 @@ def test_integer_weights_load_exactly_in_the_narrowest_type(tmp_path: Path, weig
         ("0 1\n0x1 2\n", 2, "'0x1' is not an integer"),
         ("0 1 5\n1 2 0X1F\n", 2, "'0X1F' is not a number"),
         ("1 " * 99, 1, "more than 32 fields"),
-        ("3 5\n0 1 5\n", 1, "promises 5 edges, but 1 follow"),
+        ("3 5\n0 1 5\n", 1, "the first line promises 5 edges, the file lists 1"),
         ("3 1\n0 4 5\n", 2, "out of range 0..3"),
         ("3 2\n0 1 5\n1 3 5\n", 3, "out of range 0..2"),
         (f"{2**60}\n0 1 5\n", 1, "more than 2^40"),
