@@ -110,8 +110,7 @@ def _pool(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, "ranges")
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # its threads are not in the child
+os.register_at_fork(after_in_child=_pool.cache_clear)  # its threads are not in the child
 
 
 Progress = Callable[[float, str], None]

@@ -270,17 +270,6 @@ class CompressedTargets:
             self.kept_shift[: len(whole)],
         )
 
-    def expand(self, offsets: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the (arcs,) targets; ``offsets``, (n+1,), are the first arc of each row."""
-        position = np.arange(self.arcs, dtype=np.int64)
-        base = np.repeat(self.base, np.diff(offsets))
-        k = (self.k[position >> 2] >> ((position & 3) * 2).astype(np.uint8)) & 3
-        targets = base + 256 * k.astype(np.int32) + self.short
-        kept = base < 0
-        targets[kept] = self.kept[self.kept_shift[~base[kept]] + position[kept]]
-        whole: NDArray[np.int32] = targets.astype(np.int32)
-        return whole
-
 
 def compress(offsets: NDArray[Any], targets: NDArray[Any], index: np.dtype[Any]) -> CompressedTargets:
     """Return (arcs,) int32 targets compressed, with arc indices of ``index``; InputError if they have 64 bits."""

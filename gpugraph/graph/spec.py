@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name, unknown_name
 from gpugraph.graph.csr import WEIGHT_DTYPES, target_dtype
 from gpugraph.graph.drawn import drawn_spec
 from gpugraph.graph.families import FAMILIES, ORDERS
@@ -167,8 +167,7 @@ def _parse(family: Family, text: str) -> Spec:
         return parse_spec(drawn_spec(**values))
     seed = _value(_SEED, given.pop("seed", "1"))
     order = given.pop("order", ORDERS[0])
-    if order not in ORDERS:
-        raise unknown_name("order", order, ORDERS)
+    check_name("order", order, ORDERS)
     weights = _weights(family, given.pop("w", None), given.pop("dtype", None))
     if given:
         known = (
@@ -279,13 +278,9 @@ def _fitting(low: Fraction, high: Fraction, whole: bool, dtype: str | None) -> s
 
 
 def _canonical(family: Family, values: dict[str, Any], seed: int, weights: WeightRange, order: str) -> str:
-    head = "x".join(str(values[key]) for key in family.positional)
-    parts = [head] if head and not _is_default(family, family.positional[0], values) else []
-    parts += [
-        f"{parameter.key}={_written(values[parameter.key])}"
-        for parameter in family.parameters
-        if parameter.key not in family.positional and not _is_default(family, parameter.key, values)
-    ]
+    said = {p.key: _written(values[p.key]) for p in family.parameters if p.required or p.default != values[p.key]}
+    head = "x".join(said.pop(key) for key in family.positional if key in said)
+    parts = ([head] if head else []) + [f"{key}={value}" for key, value in said.items()]
     if seed != 1:
         parts.append(f"seed={seed}")
     if order != ORDERS[0]:
@@ -293,19 +288,12 @@ def _canonical(family: Family, values: dict[str, Any], seed: int, weights: Weigh
     usual = _weights(family, None, None)
     if (weights.low, weights.high, weights.whole, weights.ends) != (usual.low, usual.high, usual.whole, False):
         ends = (_written(end) if weights.whole else repr(float(end)) for end in (weights.low, weights.high))
-        parts.append(
-            "w=unit"
-            if weights.low == weights.high == 1 and weights.whole
-            else f"w={('/' if weights.ends else '..').join(ends)}"
-        )
+        unit = weights.low == weights.high == 1 and weights.whole
+        parts.append("w=unit" if unit else f"w={('/' if weights.ends else '..').join(ends)}")
     fitting = _fitting(weights.low, weights.high, weights.whole, None) if family.weighted else "uint32"
     if weights.dtype != fitting:
         parts.append(f"dtype={weights.dtype}")
     return f"{family.name}:{','.join(parts)}" if parts else family.name
-
-
-def _is_default(family: Family, key: str, values: dict[str, Any]) -> bool:
-    return any(p.key == key and p.default == values[key] and not p.required for p in family.parameters)
 
 
 def _written(value: object) -> str:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name
 from gpugraph.graph.canonical import canonical_ids, ids_at
 from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
 from gpugraph.graph.preparations import compress, rank_weights, reorder
@@ -144,8 +144,7 @@ class GraphView:
         """
         chosen = tuple(dict.fromkeys(preparations))
         for name in chosen:
-            if name not in PREPARATIONS:
-                raise unknown_name("preparation", name, PREPARATIONS)
+            check_name("preparation", name, PREPARATIONS)
         index = _index_dtype(graph.arcs, index_bits)
         if not chosen:  # as the graph is; arrays that lie on a device come to the host when asked for
             view = object.__new__(cls)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, check_name
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.check import ensure_checked
 from gpugraph.graph.chunks import balanced_ranges, in_threads
@@ -38,8 +38,7 @@ def transform_weights(graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
     these, or a range that makes no sense.
     """
     kind, _, bounds = text.partition(":")
-    if kind not in KINDS:
-        raise unknown_name("kind of weights", kind, KINDS)
+    check_name("kind of weights", kind, KINDS)
     if kind not in ("hash", "uniform") and bounds:
         raise InputError(f"--weights {kind} takes no range", remedy=f"write --weights {kind}")
     if kind == "file":
