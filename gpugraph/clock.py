@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager, ContextDecorator, contextmanager,
 from functools import cache
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, Protocol
 
 
 class _Compiling(ContextDecorator):
@@ -65,34 +64,13 @@ def process_began() -> float:
         return now
 
 
-class Clock(Protocol):
-    """Times the inner phases of a run; on the headline run a phase costs nothing."""
-
-    timing: bool
-    """True if this run's phases are timed, so that reading back what a kernel noted costs no headline."""
-
-    counters: dict[str, int]
-    """What ``count`` has added up."""
-
-    def phase(self, name: str) -> Any:
-        """Return a context manager around one phase, e.g. ``with clock.phase("find_min"):``."""
-
-    def add_seconds(self, name: str, seconds: float) -> None:
-        """Add seconds that a kernel measured itself to a phase."""
-
-    def count(self, name: str, value: int = 1) -> None:
-        """Add to a counter of the run, e.g. ``clock.count("rounds")``."""
-
-
-def add_stamps(clock: Clock, phases: Sequence[str], stamps: Iterable[int]) -> None:
-    """Add to each phase the nanoseconds from its stamp, 0 if not entered, to the next; the last only ends one."""
-    entered = [(name, int(at)) for name, at in zip(phases, stamps, strict=True) if at]
-    for (name, begun), (_, ended) in pairwise(entered):
-        clock.add_seconds(name, (ended - begun) * 1e-9)
-
-
 class NullClock:
-    """The clock of a headline run: phases cost nothing, counters still count."""
+    """The clock of a headline run, and the base of all: phases cost nothing, counters still count.
+
+    Attributes:
+        timing: True if this run's phases are timed, so that reading back what a kernel noted costs no headline.
+        counters: what ``count`` has added up.
+    """
 
     timing = False
 
@@ -100,15 +78,26 @@ class NullClock:
         self.counters: dict[str, int] = {}
 
     def phase(self, name: str) -> AbstractContextManager[None]:
-        """Return a context manager that does nothing."""
+        """Return a context manager around one phase, e.g. ``with clock.phase("find_min"):``."""
         return nullcontext()
 
     def add_seconds(self, name: str, seconds: float) -> None:
-        """Do nothing with a time that a kernel measured itself."""
+        """Add seconds that a kernel measured itself to a phase."""
 
     def count(self, name: str, value: int = 1) -> None:
-        """Add ``value`` to the counter ``name``."""
+        """Add to a counter of the run, e.g. ``clock.count("rounds")``."""
         self.counters[name] = self.counters.get(name, 0) + value
+
+
+Clock = NullClock
+"""Any clock: what an algorithm is given."""
+
+
+def add_stamps(clock: Clock, phases: Sequence[str], stamps: Iterable[int]) -> None:
+    """Add to each phase the nanoseconds from its stamp, 0 if not entered, to the next; the last only ends one."""
+    entered = [(name, int(at)) for name, at in zip(phases, stamps, strict=True) if at]
+    for (name, begun), (_, ended) in pairwise(entered):
+        clock.add_seconds(name, (ended - begun) * 1e-9)
 
 
 class HostClock(NullClock):

@@ -97,9 +97,7 @@ class _Parts(io.RawIOBase):
     bytes may lie, none if 0.
     """
 
-    def __init__(
-        self, stream: IO[bytes], begin: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor], padding: int = 0
-    ):
+    def __init__(self, stream: IO[bytes], begin: Callable[[], _Decompressor], padding: int = 0):
         self._stream = stream
         self._begin = begin
         self._padding = padding
@@ -163,18 +161,16 @@ def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:
         return cast(IO[bytes], lzma.LZMAFile(stream, "wb", preset=3))
     import pyarrow
 
-    class _KeepOpen:
-        """pyarrow closes what it writes into; the caller still has to sync the file."""
+    return cast(IO[bytes], pyarrow.CompressedOutputStream(pyarrow.PythonFile(WrittenThrough(stream), mode="w"), "zstd"))
 
-        closed = False
 
-        def write(self, data: Any) -> int:
-            return stream.write(data)
+class WrittenThrough:
+    """Writes straight on into a stream that cannot seek then, and stays open when this is closed."""
 
-        def flush(self) -> None:
-            stream.flush()
+    closed = False
 
-        def close(self) -> None:
-            pass
+    def __init__(self, stream: IO[bytes]):
+        self.write, self.flush = stream.write, stream.flush
 
-    return cast(IO[bytes], pyarrow.CompressedOutputStream(pyarrow.PythonFile(_KeepOpen(), mode="w"), "zstd"))
+    def close(self) -> None:
+        """Do nothing: the caller still has to sync the file."""

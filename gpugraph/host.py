@@ -6,7 +6,6 @@ import functools
 import math
 import os
 import platform
-import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ from gpugraph.quantities import in_units
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
-_UNKNOWN = 1 << 40
 
 
 def processor_name() -> str:
@@ -33,36 +31,31 @@ def processor_name() -> str:
 
 def usable_cores() -> int:
     """Return how many processors this process may keep busy: those it may run on, or what a quota on time leaves."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return max(1, math.ceil(min(allowed, _quota())))
+    return max(1, math.ceil(min(len(os.sched_getaffinity(0)), _quota())))
 
 
 @functools.cache
 def _quota() -> float:
     """Return how many processors' time the process's control groups have; infinity without a limit."""
     quota = math.inf
-    for groups, controller, names in (
-        (_GROUPS, "", ("cpu.max",)),
-        (_GROUPS / "cpu", "cpu", ("cpu.cfs_quota_us", "cpu.cfs_period_us")),
-    ):
-        for group in _folders(groups, controller):
-            try:
-                time, period = (float(word) for name in names for word in (group / name).read_text().split())
-            except (OSError, ValueError):  # no such file, or "max", which is no number
-                continue
-            if time > 0 and period > 0:
-                quota = min(quota, time / period)
+    for group, names in _control_groups("cpu", ("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        try:
+            time, period = (float(word) for name in names for word in (group / name).read_text().split())
+        except (OSError, ValueError):  # no such file, or "max", which is no number
+            continue
+        if time > 0 and period > 0:
+            quota = min(quota, time / period)
     return quota
 
 
 def total_memory() -> int:
-    """Return the bytes this process could have: the machine's, or less by a control group's limit; 2^40 if unknown."""
-    return min([_physical(), *(limit for limit, _ in _control_groups())])
+    """Return the bytes this process could have: the machine's, or less by a control group's limit."""
+    return min([_physical(), *(limit for limit, _ in _limits())])
 
 
 def available_memory() -> int:
     """Return the bytes that can still be taken: what the system calls available, or a control group leaves."""
-    return min([_available(), *(room for _, room in _control_groups())])
+    return min([_available(), *(room for _, room in _limits())])
 
 
 _ALWAYS_THERE = 1 << 18
@@ -83,10 +76,7 @@ def require_memory(
 
 
 def _physical() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return _UNKNOWN
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _available() -> int:
@@ -99,43 +89,44 @@ def _available() -> int:
     return _physical()
 
 
-def _control_groups() -> Iterator[tuple[int, int]]:
-    """Yield (limit, bytes left) of the process's control groups, from its own up to the root, that have a limit."""
-    for groups, controller, names in (
-        (_GROUPS, "", ("memory.max", "memory.current", "inactive_file")),
-        (_GROUPS / "memory", "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")),
-    ):
-        for group in _folders(groups, controller):
-            if (figures := _limit_and_room(group, *names)) is not None:
-                yield figures
+def _limits() -> Iterator[tuple[int, int]]:
+    """Yield limit, and limit less use, of the process's control groups that have a limit; cache that gives way is free.
+
+    They come from its own up to the root.
+    """
+    names = ("memory.max", "memory.current", "inactive_file")
+    older = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+    for group, (limit_name, used_name, cache_name) in _control_groups("memory", names, older):
+        try:
+            limit = int((group / limit_name).read_text())  # "max" is no number
+            used = int((group / used_name).read_text())
+            statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+            room = max(0, limit - used + int(statistics.get(cache_name, 0)))
+        except (OSError, ValueError):
+            continue
+        if limit < _physical():  # version 1 writes an enormous number where there is none
+            yield limit, room
 
 
-def _folders(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of the process's control group and of those around it; version 2 has no controller."""
+def _control_groups(
+    controller: str, names: tuple[str, ...], older: tuple[str, ...]
+) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Yield the folders of the process's control group and of those around it, each with the names that it has for us.
+
+    Those are ``names`` in version 2, which has no controllers, and ``older`` in version 1.
+    """
     try:
         lines = [line.split(":", 2) for line in _OWN_GROUP.read_text().splitlines()]
     except OSError:
         lines = []
-    # "0::/a/b" in version 2; "9:memory:/a/b" in version 1, where controllers that share a hierarchy stand in a list.
-    own = [line[2] for line in lines if len(line) == 3 and controller in line[1].split(",")]
-    folder = root / (own[0] if own else "").strip("/")
-    # Inside a container the path may be that of the host; the root is then the container's own group.
-    for group in (folder, *folder.parents):
-        if group.is_relative_to(root):
-            yield group
-
-
-def _limit_and_room(group: Path, limit_name: str, used_name: str, cache_name: str) -> tuple[int, int] | None:
-    """Return limit, and limit less use, the page cache that gives way counted as free; None: no limit that binds."""
-    try:
-        limit = int((group / limit_name).read_text())  # "max" is no number
-        if limit >= _physical():  # version 1 writes an enormous number
-            return None
-        used = int((group / used_name).read_text())
-        statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
-        return limit, max(0, limit - used + int(statistics.get(cache_name, 0)))
-    except (OSError, ValueError):
-        return None
+    for root, kind, files in ((_GROUPS, "", names), (_GROUPS / controller, controller, older)):
+        # "0::/a/b" in version 2; "9:memory:/a/b" in version 1, where controllers that share a hierarchy are in a list.
+        own = [line[2] for line in lines if len(line) == 3 and kind in line[1].split(",")]
+        folder = root / (own[0] if own else "").strip("/")
+        # Inside a container the path may be that of the host; the root is then the container's own group.
+        for group in (folder, *folder.parents):
+            if group.is_relative_to(root):
+                yield group, files
 
 
 _PR_SET_PDEATHSIG = 1
@@ -143,11 +134,10 @@ _PR_SET_PDEATHSIG = 1
 
 def end_with(parent: int) -> None:
     """Let the kernel end this process with its parent, whose process id is given; at once if it is dead already."""
-    if sys.platform == "linux":
-        import ctypes
+    import ctypes
 
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
-    if hasattr(os, "getppid") and os.getppid() != parent:
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
+    if os.getppid() != parent:
         os._exit(1)
 
 
@@ -191,5 +181,4 @@ def _free_locks() -> None:
         lock._lock = threading.RLock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_free_locks)
+os.register_at_fork(after_in_child=_free_locks)

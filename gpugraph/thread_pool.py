@@ -21,8 +21,8 @@ from gpugraph.host import ForkLock
 
 # ------------------------------------------------------------------ atomics
 # Atomic operations on NumPy arrays in compiled code, for threads that share an array without the GIL.
-# ``intrinsics.py`` has them; here they have names that can be imported without Numba, which compiled code puts its own
-# in place of.
+# ``intrinsics.py`` has them, and says what each does; here they have names that can be imported without Numba, which
+# compiled code puts its own in place of.
 
 
 def _intrinsic(name: str) -> Any:
@@ -35,26 +35,12 @@ def _intrinsic(name: str) -> Any:
 
 
 compare_and_swap = _intrinsic("compare_and_swap")
-"""Set ``array[index]`` to ``desired`` if it is ``expected``; return what it was before, in one atomic step."""
-
 fetch_min = _intrinsic("fetch_min")
-"""Lower ``array[index]`` to ``value`` if that is less; return what it was before, in one atomic step."""
-
 fetch_add = _intrinsic("fetch_add")
-"""Add ``value`` to ``array[index]``; return what it was before, in one atomic step that no access is moved across."""
-
 load_now = _intrinsic("load_now")
-"""Return ``array[index]`` as it is now: read from memory, whatever the compiler has seen of it before."""
-
 prefetch = _intrinsic("prefetch")
-"""Ask for the cache line of ``array[index]``, which will be read soon."""
-
 cycles = _intrinsic("cycles")
-"""Return the processor's counter of cycles, uint64; it runs at a steady rate."""
-
 lowest_bit = _intrinsic("lowest_bit")
-"""Return the position of the lowest bit that is set in a uint64 that is not 0."""
-
 
 STRIDE = 16
 """Between counters that several threads write, so that they lie in cache lines of their own."""
@@ -199,7 +185,7 @@ class _ThreadPool:
         self._turn, self._scratch = np.zeros(1, np.int64), np.zeros(size + 1, np.int64)
         pipes = [os.pipe() for _ in range(size + 1)]
         self._reads, self._writes = (np.array(ends, np.int32) for ends in zip(*pipes, strict=True))
-        allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
+        allowed = sorted(os.sched_getaffinity(0))
         places = [{place} for place in allowed] if len(allowed) == size else [None] * size
         load_compiler()  # Numba counts the processors of the thread that imports it
         for rank, place in enumerate(places):
@@ -279,5 +265,4 @@ _ONE_AT_A_TIME = ForkLock()
 
 _thread_pool = functools.cache(_ThreadPool)
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_thread_pool.cache_clear)
+os.register_at_fork(after_in_child=_thread_pool.cache_clear)
