@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import gpugraph
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.load import load_file
-from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.weights import transform_weights
 
 READ = {"algs4", "dimacs", "fastpaths", "ldbc", "metis", "mtx", "nmuv", "nmuvw", "nuvw", "pace", "snap"}

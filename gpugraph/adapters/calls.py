@@ -65,8 +65,8 @@ def load(
     Raises:
         InputError: it cannot be read; the message says why and what to do.
     """
-    texts = {"weights": weights, "columns": columns, "input_format": input_format, "weight": weight}
-    expect(str, **{name: text for name, text in texts.items() if text is not None})
+    texts = {"input_format": input_format, "weight": weight}
+    expect(str, weights=weights, columns=columns, **{name: text for name, text in texts.items() if text is not None})
     expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
     expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
     return open_graph(

@@ -29,8 +29,8 @@ from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.preparations import rank_weights
-from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.html import Shown
 from gpugraph.problems.contract import METHODS_OF_A_RUN
 from gpugraph.problems.mst.forest import Forest

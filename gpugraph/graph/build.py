@@ -161,7 +161,7 @@ def asymmetric(graph: CSRGraph) -> InputError:
 
 
 def symmetrize_on_host(graph: CSRGraph) -> CSRGraph:
-    """Return the undirected graph of a directed one; see ``symmetrize.symmetrize``."""
+    """Return the undirected graph of a directed one; see ``device_build.symmetrize``."""
     rows = sort_arcs(arc_tails(graph), graph.targets, graph.weights, graph.vertices, mirrored=True)
     single, unequal = len(rows.targets) - graph.arcs, rows.unequal // 2
     return replace(

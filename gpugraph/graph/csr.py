@@ -92,11 +92,6 @@ class MappedFile:
     path: str
     state: os.stat_result
 
-    @classmethod
-    def of(cls, path: str) -> MappedFile:
-        """Return a file as it is now."""
-        return cls(os.path.abspath(path), os.stat(path))
-
     def check(self) -> None:
         """Raise GraphFormatError if somebody has written into it; one replaced by renaming keeps its pages."""
         try:

@@ -9,6 +9,7 @@ range, and no arc travels.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -304,6 +305,19 @@ def _tails(device: Device, offsets: Array, arcs: int) -> Array:
     args = np.int32(int(offsets.size) - 1), np.int64(arcs), offsets, tails
     FILE.launch(device, "tails", -(-arcs // ARCS_PER_THREAD), *args, defines=index_bits_of(offsets))
     return tails
+
+
+def symmetrize(graph: CSRGraph) -> CSRGraph:
+    """Return a directed graph made undirected, the lighter arc of a pair, with a note; an undirected one as it is.
+
+    That is done on the device that has its rows, or on the host.
+    """
+    if not graph.directed:
+        return graph
+    if graph.on_device is not None and graph.on_device.usable and graph.arcs:
+        with suppress(OutOfMemory):
+            return symmetrize_on_device(graph)
+    return symmetrize_on_host(graph)
 
 
 def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:

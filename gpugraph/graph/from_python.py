@@ -148,9 +148,8 @@ def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None
         raise InputError(f"a target lies outside [0, {vertices})", remedy="number the vertices from 0")
     plain = None if weights is None else weights_of(weights, _by_position)
     if plain is not None and len(plain) != len(targets):
-        raise InputError(
-            f"{len(plain)} weights for {len(targets)} targets", remedy="give one weight for each target, or None"
-        )
+        what = f"{len(plain)} weights for {len(targets)} targets"
+        raise InputError(what, remedy="give one weight for each target, or None")
     tails = RowTails(offsets.astype(np.int64)).on_host()
     return ArcList(tails, targets.astype(tails.dtype), plain, vertices)
 
@@ -161,14 +160,11 @@ def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None
 def _arcs_of_matrix(matrix: Any) -> ArcList:
     from scipy import sparse
 
-    known: bool = sparse.issparse(matrix)
-    if not known:
+    if not sparse.issparse(matrix):
         raise InputError(f"a {type(matrix).__name__} is not a matrix of SciPy's", remedy="convert it to scipy.sparse")
     if len(matrix.shape) != 2:
-        raise InputError(
-            f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}",
-            remedy="give a two-dimensional array of scipy.sparse",
-        )
+        what = f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}"
+        raise InputError(what, remedy="give a two-dimensional array of scipy.sparse")
     n = _rows_of_square(matrix)
     if matrix.format in ("csr", "csc"):
         stored = int(matrix.indptr[-1])
@@ -192,9 +188,8 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
 def _rows_of_square(matrix: Any) -> int:
     n, columns = matrix.shape
     if n != columns:
-        raise InputError(
-            f"an adjacency matrix is square, this one is {n} x {columns}", remedy="give as many columns as rows"
-        )
+        what = f"an adjacency matrix is square, this one is {n} x {columns}"
+        raise InputError(what, remedy="give as many columns as rows")
     return int(n)
 
 
@@ -229,9 +224,8 @@ def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
         total = np.minimum(total, 1)
     if kind != "f":
         # Sums of 64-bit integers wrap without a word; beside them in floats they come near the bound, and do not.
-        if np.abs(sums(weights.astype(np.float64)).data).max() >= (2.0**64 if kind == "u" else 2.0**63) * (
-            1 - 2.0**-20
-        ):
+        bound = (2.0**64 if kind == "u" else 2.0**63) * (1 - 2.0**-20)
+        if np.abs(sums(weights.astype(np.float64)).data).max() >= bound:
             raise InputError("the sum of a repeated entry of the matrix does not fit into 64 bits", remedy="scale it")
         own = np.iinfo(weights.dtype)
         if own.min <= total.min() and total.max() <= own.max:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpugraph.clock import HostClock
 from gpugraph.compression import strip_suffix
@@ -241,17 +239,11 @@ def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool) -> tuple[CSRGra
     if from_one and form.ids == "from 1":
         return plain, ()
     first = int(form.ids == "from 1")
+    few = ", ".join([*map(str, names[:3]), *(["…"] if len(names) > 3 else [])])
     if from_one or renumber:
-        return plain, (f"vertices are numbered from {first} in the file; their ids, {_few(names)}, are not in it",)
-    raise InputError(
-        f"{form.title} numbers vertices from {first} and cannot hold their ids {_few(names)}",
-        remedy="write an edge list, e.g. .wel, or leave the ids out with --renumber",
-    )
-
-
-def _few(names: NDArray[Any]) -> str:
-    """Return the first names for a message."""
-    return ", ".join([*map(str, names[:3]), *(["…"] if len(names) > 3 else [])])
+        return plain, (f"vertices are numbered from {first} in the file; their ids, {few}, are not in it",)
+    what = f"{form.title} numbers vertices from {first} and cannot hold their ids {few}"
+    raise InputError(what, remedy="write an edge list, e.g. .wel, or leave the ids out with --renumber")
 
 
 def is_graph_file(text: str) -> bool:

@@ -12,12 +12,12 @@ from gpugraph.errors import InputError
 from gpugraph.graph.build import build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.datasets.registry import is_dataset
+from gpugraph.graph.device_build import symmetrize as symmetrized
 from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.from_python import arcs_of_object
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file
 from gpugraph.graph.spec import is_spec
-from gpugraph.graph.symmetrize import symmetrize as symmetrized
 from gpugraph.graph.weights import transform_weights
 
 

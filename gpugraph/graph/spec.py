@@ -175,10 +175,9 @@ def _parse(family: Family, text: str) -> Spec:
         )
         raise unknown_name(f"key of '{family.name}'", next(iter(given)), known)
     size = family.size(values)
-    if size.vertices > MOST or size.samples > MOST or size.arcs > MOST:
-        raise InputError(
-            f"{size.vertices} vertices and {size.arcs} arcs are more than 2^40", remedy="ask for a smaller graph"
-        )
+    if max(size.vertices, size.samples, size.arcs) > MOST:
+        what = f"{size.vertices} vertices and {size.arcs} arcs are more than 2^40"
+        raise InputError(what, remedy="ask for a smaller graph")
     text = _canonical(family, values, seed, weights, order)
     return Spec(family.name, tuple(values.items()), seed, weights, text, size, order)
 
@@ -218,26 +217,18 @@ def _decimal(text: str) -> Fraction | None:
 
 
 def _value(parameter: Parameter, text: str) -> Any:
-    value: Any
+    key, flags = parameter.key, {"yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}
     if parameter.kind == "flag":
-        value = {"yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}.get(text.lower())
-        if value is None:
-            raise InputError(
-                f"{parameter.key} takes yes or no, not '{text}'",
-                remedy=f"write {parameter.key}=yes or {parameter.key}=no",
-            )
-        return value
-    value = _decimal(text) if parameter.kind == "decimal" else _whole(text)
+        if text.lower() not in flags:
+            raise InputError(f"{key} takes yes or no, not '{text}'", remedy=f"write {key}=yes or {key}=no")
+        return flags[text.lower()]
+    value: Any = _decimal(text) if parameter.kind == "decimal" else _whole(text)
     if value is None:
         noun = "a number" if parameter.kind == "decimal" else "a whole number"
-        raise InputError(
-            f"{parameter.key} takes {noun}, not '{text}'", remedy="see the examples of: gpugraph generate --help"
-        )
+        raise InputError(f"{key} takes {noun}, not '{text}'", remedy="see the examples of: gpugraph generate --help")
     if not parameter.low <= value <= parameter.high:
-        raise InputError(
-            f"{parameter.key} lies in {parameter.low}..{parameter.high}, not '{text}'",
-            remedy="choose one in that range",
-        )
+        what = f"{key} lies in {parameter.low}..{parameter.high}, not '{text}'"
+        raise InputError(what, remedy="choose one in that range")
     return value
 
 

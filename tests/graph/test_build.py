@@ -11,7 +11,7 @@ from gpugraph.graph.build import ArcList, RowTails, arc_tails, build, narrow_wei
 from gpugraph.graph.canonical import canonical_ids
 from gpugraph.graph.check import is_symmetric
 from gpugraph.graph.csr import WEIGHT_DTYPES
-from gpugraph.graph.symmetrize import symmetrize
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.view import GraphView
 from tests.zoo import UNDIRECTED, ZOO, directed, undirected, zoo
 

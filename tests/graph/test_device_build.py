@@ -20,13 +20,12 @@ from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph import device_build
 from gpugraph.graph.build import ArcList, RowTails, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.device_build import build_on_device, can_build
+from gpugraph.graph.device_build import build_on_device, can_build, symmetrize
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.formats import columns, number_lines, plain_text
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file
-from gpugraph.graph.symmetrize import symmetrize
 from tests.emulator.compiler import needs_compiler
 from tests.graph.test_build import as_rows
 from tests.graph.test_device_generate import Small, assert_same

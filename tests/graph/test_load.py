@@ -14,9 +14,9 @@ from gpugraph import host
 from gpugraph.clock import HostClock
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, reading
 from gpugraph.graph import load
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
 from gpugraph.graph.open import open_graph
-from gpugraph.graph.symmetrize import symmetrize
 from tests.zoo import zoo
 
 

@@ -21,11 +21,11 @@ from gpugraph import host
 from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.formats.number_lines import LineParser
 from gpugraph.graph.load import load_file, save_file
-from gpugraph.graph.symmetrize import symmetrize
 from tests.graph.formats.samples import egr, galois, gunrock, sg, written, wsg
 from tests.hostile.trials import Part, Trial, refused
 from tests.mutate import inner_mutants, mutants

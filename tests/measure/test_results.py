@@ -8,7 +8,7 @@ import pytest
 
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.symmetrize import symmetrize
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.measure.check import check_result
 from gpugraph.peers.command_peer import CommandAnswer
 from gpugraph.problems.mst.forest import Forest, edge_ids

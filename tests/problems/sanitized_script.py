@@ -18,13 +18,12 @@ from gpugraph.adapters.mst_many import on_gpu as mst_many_on_gpu
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.device_build import build_on_device
+from gpugraph.graph.device_build import build_on_device, symmetrize
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import can_generate, generate
 from gpugraph.graph.load import load_file
 from gpugraph.graph.spec import parse_spec
-from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.graph500 import generator as graph500
 from gpugraph.graph500.on_device import DeviceMachine

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from gpugraph.devices.discovery import select_device
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.generate import can_generate
 from gpugraph.graph.open import open_graph
 from gpugraph.graph.spec import parse_spec
-from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.ranks.comm import LoneComm
 from gpugraph.ranks.source import open_part
 from gpugraph.ranks.world import enter, world

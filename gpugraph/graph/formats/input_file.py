@@ -253,7 +253,7 @@ class Source:
     def mapped(self) -> MappedFile | None:
         """The file that ``data`` is a mapping of, or None where it is a copy in memory."""
         is_copy = self.codec is not None or self._held is not None or self._bytes <= READ_BYTES
-        return None if is_copy else MappedFile.of(self._file)
+        return None if is_copy else MappedFile(os.path.abspath(self._file), os.stat(self._file))
 
     @contextmanager
     def plain_text(self) -> Iterator[PlainText | None]:

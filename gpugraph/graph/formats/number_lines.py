@@ -64,11 +64,6 @@ class Rows:
     high: int = ANY_ID
     separators: bytes = b","
 
-    @property
-    def fields(self) -> int:
-        """Fields on a line, the prefix included."""
-        return 2 + self.weighted + bool(self.prefix)
-
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -270,7 +265,7 @@ class LineParser:
         comments = rows.comments or b"#"
         self._marks = (rows.prefix or b"\0")[0], comments[0], comments[-1], b"\t" in rows.separators, rows.weighted
         self._rows = rows
-        self._shortest = 2 * rows.fields
+        self._shortest = 2 * (2 + rows.weighted + bool(rows.prefix))  # bytes of a line: fields of one letter, and gaps
         self._slab = _SLAB if kept else _SMALL_SLAB
         self._desks: list[_Desk] = []
 

@@ -33,10 +33,8 @@ def _samples(values: Values) -> int:
     """Return how many edges ``random`` draws; exactly one of m, deg and ef says so."""
     given = [key for key in ("m", "deg", "ef") if values[key] is not None]
     if len(given) != 1:
-        raise InputError(
-            f"'random' takes one of m=, deg= and ef=, not {' and '.join(given) or 'none'}",
-            remedy="e.g. random:n=16384,deg=10",
-        )
+        what = f"'random' takes one of m=, deg= and ef=, not {' and '.join(given) or 'none'}"
+        raise InputError(what, remedy="e.g. random:n=16384,deg=10")
     n = values["n"]
     m, degree, per_vertex = values["m"], values["deg"], values["ef"]
     return int(m if m is not None else per_vertex * n if per_vertex is not None else degree * n / 2)
@@ -82,10 +80,8 @@ def _degree(values: Values) -> tuple[int, bool]:
         raise InputError("'regular' takes either in= or out=", remedy="e.g. regular:n=1048576,in=7")
     degree = values["out"] if values["in"] is None else values["in"]
     if degree >= values["n"]:
-        raise InputError(
-            f"a vertex cannot have {degree} neighbours among {values['n']} vertices",
-            remedy="ask for a smaller degree or for more vertices",
-        )
+        what = f"a vertex cannot have {degree} neighbours among {values['n']} vertices"
+        raise InputError(what, remedy="ask for a smaller degree or for more vertices")
     return int(degree), values["in"] is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.symmetrize import symmetrize
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.problems import Column, result_column
 from gpugraph.problems.components import COMMAND, verify
 from gpugraph.problems.components.labels import Components

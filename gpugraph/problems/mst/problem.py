@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.symmetrize import symmetrize
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict

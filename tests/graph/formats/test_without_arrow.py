@@ -11,8 +11,8 @@ import pytest
 
 import gpugraph
 from gpugraph.errors import InputError, installable_here
+from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.load import load_file, save_file
-from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems.result_files import write_csv
 from tests.cli.runner import run, succeed
 from tests.zoo import zoo
