@@ -178,6 +178,8 @@ def test_an_argument_of_another_kind_is_refused(name, value):
         (lambda: gpugraph.verify(nx_graph(), None), "a NoneType is not a result"),
         (lambda: gpugraph.verify(nx_graph(), "no-such.npz", method=None), "method is None"),
         (lambda: gpugraph.generate(None), "spec is None"),
+        (lambda: gpugraph.load(nx_graph(), weights=None), "weights is None"),
+        (lambda: gpugraph.load(nx_graph(), columns=None), "columns is None"),
         (lambda: gpugraph.to_networkx(None), "a NoneType is neither a forest nor distances"),
         (lambda: gpugraph.load("a\0b"), "cannot be read: embedded null character in the path"),
         (lambda: gpugraph.load("\ud800"), "cannot be read"),

@@ -160,7 +160,8 @@ def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None
 def _arcs_of_matrix(matrix: Any) -> ArcList:
     from scipy import sparse
 
-    if not sparse.issparse(matrix):
+    known: bool = sparse.issparse(matrix)
+    if not known:
         raise InputError(f"a {type(matrix).__name__} is not a matrix of SciPy's", remedy="convert it to scipy.sparse")
     if len(matrix.shape) != 2:
         what = f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}"
