@@ -210,8 +210,8 @@ def _on_cpu(asked: _Query, distance: NDArray[np.float64], before: NDArray[np.int
         n = matrix.shape[0]
         if not directed:  # the arcs of a row, and after them those of its column
             matrix = sparse.hstack([matrix, matrix.T.tocsr()], "csr")
-        targets = matrix.indices.astype(np.int32, copy=False)
-        targets = targets if directed else np.where(targets < n, targets, targets - np.int32(n))
+        heads = matrix.indices if directed else np.where(matrix.indices < n, matrix.indices, matrix.indices - n)
+        targets = heads.astype(np.int32, copy=False)
         weights = np.ones_like(matrix.data) if unweighted else matrix.data
         rows = Rows(matrix.indptr.astype(np.int64), targets, weights)
 
