@@ -70,9 +70,8 @@ def require_memory(
         return
     free = available_memory()
     if needed > free:
-        raise OutOfMemory(
-            f"needs about {in_units(needed)} of memory and {in_units(free)} are available", where=what, remedy=remedy
-        )
+        short = f"needs about {in_units(needed)} of memory and {in_units(free)} are available"
+        raise OutOfMemory(short, where=what, remedy=remedy)
 
 
 def _physical() -> int:

@@ -139,9 +139,8 @@ def _sampling(repeat: int, target: float | str, max_seconds: float) -> Sampling:
 def _listed(what: str, names: str | Sequence[str]) -> list[str]:
     listed = [part.strip() for part in names.split(",") if part.strip()] if isinstance(names, str) else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
-        raise InputError(
-            f"{what} is {shown(names)}", remedy="give a name, names with commas between, or a list of them"
-        )
+        remedy = "give a name, names with commas between, or a list of them"
+        raise InputError(f"{what} is {shown(names)}", remedy=remedy)
     return list(listed)
 
 

@@ -68,11 +68,8 @@ def _by_one_thread(method: _Method) -> _Method:
     @wraps(method)
     def alone(held: Any, /, *arguments: object, **named: Any) -> Any:
         if not held._in_use.acquire(blocking=False):
-            raise InputError(
-                "another thread is using this graph",
-                where="gpugraph.on",
-                remedy="hold the graph once for each thread, or use a lock",
-            )
+            remedy = "hold the graph once for each thread, or use a lock"
+            raise InputError("another thread is using this graph", where="gpugraph.on", remedy=remedy)
         try:
             return method(held, *arguments, **named)
         finally:
@@ -121,11 +118,8 @@ class ResidentGraph(Shown):
         return self.graph._facts()
 
     def __reduce__(self) -> NoReturn:
-        raise InputError(
-            "a graph held on a device cannot be pickled or copied",
-            where="gpugraph.on",
-            remedy="pickle the graph itself, and hold it anew in the other process",
-        )
+        remedy = "pickle the graph itself, and hold it anew in the other process"
+        raise InputError("a graph held on a device cannot be pickled or copied", where="gpugraph.on", remedy=remedy)
 
     def __enter__(self) -> ResidentGraph:
         return self

@@ -41,10 +41,8 @@ def _signed_sums(offsets: Any, targets: Any, words: Any, first: int, last: int) 
 
 def is_symmetric(graph: CSRGraph) -> bool:
     """Tell whether every arc has its reverse with equal weight; O(n + arcs)."""
-    words = weight_words(graph.weights)[0]
-    parts = in_threads(
-        lambda lo, hi: _signed_sums(graph.offsets, graph.targets, words, lo, hi), balanced_ranges(graph.offsets)
-    )
+    offsets, targets, words = graph.offsets, graph.targets, weight_words(graph.weights)[0]
+    parts = in_threads(lambda lo, hi: _signed_sums(offsets, targets, words, lo, hi), balanced_ranges(offsets))
     return all(sum(int(part[lane]) for part in parts) % 2**64 == 0 for lane in (0, 1))
 
 

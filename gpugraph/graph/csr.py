@@ -223,11 +223,8 @@ class CSRGraph(Shown):
 
     def changed_while_read(self) -> GraphFormatError:
         """Return the error that the copy on a device is not what the file holds."""
-        return GraphFormatError(
-            "damaged: it was changed while it was read, or its copy on the device was",
-            path=self.source or self.name,
-            remedy="read it again when nothing writes to it",
-        )
+        what = "damaged: it was changed while it was read, or its copy on the device was"
+        return GraphFormatError(what, path=self.source or self.name, remedy="read it again when nothing writes to it")
 
     @property
     def digest_code(self) -> int:

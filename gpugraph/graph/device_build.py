@@ -103,7 +103,7 @@ def rows_on_device(
     offsets = device.empty(vertices + 1, np.dtype(f"int{bits}"))
     device.fill(offsets[:lowest], 0)
     defines = index_bits_of(offsets)
-    targets = device.empty(most, np.int32) if len(ranges) > 1 else None
+    targets = device.empty(most if len(ranges) > 1 else 0, np.int32)
     base = drawn = 0
     keys = device.empty(max(count for *_, count in ranges), np.uint64)
     for first, last, _ in ranges:
@@ -122,22 +122,13 @@ def rows_on_device(
         ends = base + np.cumsum(device.download(firsts), dtype=np.int64)
         slots = device.upload(np.concatenate([[base], ends[:-1]]))
         base = int(ends[-1])
-        targets = device.empty(base, np.int32) if targets is None else targets
+        targets = targets if len(ranges) > 1 else device.empty(base, np.int32)
         where = (np.int32(head_bits), np.int64(first), np.int64(last), offsets, targets)
         FILE.kernel(device, defines, "rows")(tiles, BLOCK, (np.int64(count), found, slots, *where))
     device.fill(offsets[highest:], base)
     counted = device.download(counters)
-    at = int(counted[FILE["FIRST_NEGATIVE"]])
-    if targets is None:
-        targets = device.empty(0, np.int32)
-    return Rows(
-        offsets,
-        targets[:base],
-        int(counted[FILE["LOOPS"]]),
-        drawn - base,
-        int(counted[FILE["NEGATIVE"]]),
-        None if at == NOTHING else at,
-    )
+    loops, negative, at = (int(counted[FILE[name]]) for name in ("LOOPS", "NEGATIVE", "FIRST_NEGATIVE"))
+    return Rows(offsets, targets[:base], loops, drawn - base, negative, None if at == NOTHING else at)
 
 
 def bin_shift(vertices: int) -> int:
@@ -152,12 +143,9 @@ def negative_loop(first: int | None) -> int | None:
 
 def _fits(device: Device, vertices: int, arcs: int, needed: int, free: int) -> None:
     if needed > free:
-        raise OutOfMemory(
-            f"a graph of {vertices} vertices and about {arcs} arcs takes {needed:,} bytes to make, {max(free, 0):,} "
-            "are free",
-            where=device.name,
-            remedy="ask for a smaller graph",
-        )
+        graph = f"a graph of {vertices} vertices and about {arcs} arcs"
+        what = f"{graph} takes {needed:,} bytes to make, {max(free, 0):,} are free"
+        raise OutOfMemory(what, where=device.name, remedy="ask for a smaller graph")
 
 
 def _cut(counts: NDArray[np.int64], shift: int, first: int, last: int, most: int) -> list[tuple[int, int, int]]:

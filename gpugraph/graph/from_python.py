@@ -47,11 +47,8 @@ def arcs_of_object(source: object, weight: str | None = None) -> ArcList:
             return _arcs_of_dense(source)
         if isinstance(source, tuple) and len(source) == 3:
             return _arcs_of_rows(*source)
-    raise InputError(
-        f"a {type(source).__name__} is not a graph",
-        remedy="give a path, a spec, a matrix of SciPy or NumPy, a NetworkX or igraph graph, "
-        "or (offsets, targets, weights)",
-    )
+    taken = "a path, a spec, a matrix of SciPy or NumPy, a NetworkX or igraph graph, or (offsets, targets, weights)"
+    raise InputError(f"a {type(source).__name__} is not a graph", remedy=f"give {taken}")
 
 
 # ------------------------------------------------------------------ arrays
@@ -178,9 +175,8 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
             coo.eliminate_zeros()  # they fill the blocks
         tails, heads = coo.row.astype(np.int64), coo.col.astype(np.int64)
         if len(tails) and (min(tails.min(), heads.min()) < 0 or max(tails.max(), heads.max()) >= n):
-            raise InputError(
-                f"an index of the matrix lies outside [0, {n})", remedy="correct the index, or make the matrix larger"
-            )
+            what = f"an index of the matrix lies outside [0, {n})"
+            raise InputError(what, remedy="correct the index, or make the matrix larger")
         arcs = ArcList(tails, heads, weights_of(coo.data, _by_position), n)
     # Formats that cannot repeat an entry do not say whether they do.
     return arcs if getattr(matrix, "has_canonical_format", True) else summed(arcs, pattern=matrix.dtype == bool)

@@ -67,11 +67,8 @@ def load_file(
                 with clock.phase("check"):
                     ensure_checked(graph)
         except MemoryError as error:
-            raise OutOfMemory(
-                "the graph does not fit into this machine's memory",
-                where=source.path,
-                remedy="use a machine with more, or a smaller graph",
-            ) from error
+            what = "the graph does not fit into this machine's memory"
+            raise OutOfMemory(what, where=source.path, remedy="use a machine with more, or a smaller graph") from error
     return graph
 
 

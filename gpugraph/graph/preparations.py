@@ -215,9 +215,8 @@ def _distinct(weights: NDArray[Any]) -> NDArray[Any]:
 
 def _check_ranks(distinct: int) -> None:
     if distinct > MOST_RANKS:
-        raise InputError(
-            f"{distinct} distinct weights do not fit in 32-bit ranks", remedy="leave out the preparation rank-weights"
-        )
+        what = f"{distinct} distinct weights do not fit in 32-bit ranks"
+        raise InputError(what, remedy="leave out the preparation rank-weights")
 
 
 WIDEST_SPREAD = 1023

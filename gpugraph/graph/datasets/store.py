@@ -59,8 +59,9 @@ def convert(
             raise
         if graph.arcs == 0:
             raise InputError("what was fetched has no edge", where=str(dataset), remedy="fetch it again")
-        due, by = (None if key else dataset.digest), "the registry"
-        due, by = (due, by) if due else (pin.get("digests", {}).get(key), f"the pin of {pin.get('since', '')}")
+        due, by = dataset.digest, "the registry"
+        if key or due is None:
+            due, by = pin.get("digests", {}).get(key), f"the pin of {pin.get('since', '')}"
         if due not in (None, graph.digest):
             what = f"its source has changed: the graph's digest is {graph.digest}, {by} says {due}"
             raise InputError(what, where=str(dataset), remedy=changed(dataset, by))

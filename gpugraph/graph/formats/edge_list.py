@@ -63,11 +63,8 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     data = [(number, fields) for number, fields in found if number > skip]
     width = len(data[0][1]) if data else 2
     if width not in (2, 3):
-        raise source.error(
-            f"{count_of(data[0][1])}; an edge list has 'u v' or 'u v weight'",
-            "say which columns to take, e.g. --columns 1,2,3, or name the format with --input-format",
-            line=data[0][0],
-        )
+        remedy = "say which columns to take, e.g. --columns 1,2,3, or name the format with --input-format"
+        raise source.error(f"{count_of(data[0][1])}; an edge list has 'u v' or 'u v weight'", remedy, data[0][0])
     separators = b",\t" if source.extension == ".tsv" else b","
     rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices, separators=separators)
     columns = read_rows(source, rows, skip, source.device)
@@ -81,11 +78,8 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         first = shown(b" ".join(data[0][1]))
         n, lines = columns.first[0], columns.count - 1
         if lines < _BY_CHANCE or not n < columns.high == lines:
-            raise source.error(
-                f"{first} may be an edge, or the numbers of vertices and edges",
-                "say which: --input-format el if it is an edge, --input-format counted if not",
-                line=data[0][0],
-            )
+            remedy = "say which: --input-format el if it is an edge, --input-format counted if not"
+            raise source.error(f"{first} may be an edge, or the numbers of vertices and edges", remedy, data[0][0])
         note = f"{first} on top is taken for the numbers of vertices and edges; --input-format el makes it an edge"
         arcs = read(source, counted=True)
         return replace(arcs, notes=(note, *arcs.notes))

@@ -129,10 +129,8 @@ def _properties(source: Source | None) -> _Said:
                 named.add(match[1])
                 values[match[2].decode("utf-8", "replace")] = value.strip().decode("utf-8", "replace"), number
     if len(named) != 1:
-        raise source.error(
-            "describes several graphs" if named else "describes no graph: it lacks lines of graph.NAME.…",
-            "give the properties of one Graphalytics graph",
-        )
+        what = "describes several graphs" if named else "describes no graph: it lacks lines of graph.NAME.…"
+        raise source.error(what, "give the properties of one Graphalytics graph")
     return _Said(values, source.path)
 
 
@@ -223,9 +221,8 @@ def _numbered(
         bad = np.flatnonzero(np.append(ids, -1)[numbers] != named)
     if len(bad):
         lines = [number for number, _ in data_lines(source.blocks(), b"#")]
-        raise source.error(
-            f"the vertex {named[bad[0]]} is not in the file of vertices", "mend that line", line=lines[int(bad[0])]
-        )
+        what = f"the vertex {named[bad[0]]} is not in the file of vertices"
+        raise source.error(what, "mend that line", lines[int(bad[0])])
     return numbers
 
 

@@ -29,10 +29,8 @@ def _misfit(source: Source) -> str:
 def read(source: Source) -> ArcList:
     """Read a binary CSR.  Raises GraphFormatError if the size does not fit, or the rows are damaged."""
     if why := _misfit(source):
-        raise source.error(
-            f"a .csr file, but neither gpugraph's (it does not begin with GPUGRAPH) nor Gunrock's ({why})",
-            "fetch or write it again, or name its format with --input-format",
-        )
+        what = f"a .csr file, but neither gpugraph's (it does not begin with GPUGRAPH) nor Gunrock's ({why})"
+        raise source.error(what, "fetch or write it again, or name its format with --input-format")
     rows, arcs = source.field(0, "<i4", "rows"), source.field(8, "<i4", "arcs")
     offsets = source.section(12, rows + 1, "<i4")
     targets = source.section(12 + 4 * (rows + 1), arcs, "<i4")

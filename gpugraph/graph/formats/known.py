@@ -85,14 +85,11 @@ def for_output(name: str) -> Format:
     extension = extension_of(name)
     forms = [form for form in FORMATS if extension in form.extensions]
     writable = sorted({e for form in FORMATS if form.write for e in form.extensions})
-    if not forms:
-        raise InputError(
-            f"no graph format is called '{extension or name}'", where=name, remedy=f"end it in {', '.join(writable)}"
-        )
     for form in forms:
         if form.write:
             return form
-    raise InputError(f"{forms[0].title} is only read", where=name, remedy=f"end it in {', '.join(writable)}")
+    what = f"{forms[0].title} is only read" if forms else f"no graph format is called '{extension or name}'"
+    raise InputError(what, where=name, remedy=f"end it in {', '.join(writable)}")
 
 
 def looks_binary(head: bytes) -> bool:

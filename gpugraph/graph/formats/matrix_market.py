@@ -50,19 +50,15 @@ def read(source: Source) -> ArcList:
         raise source.error("ends before its size line", "fetch the file again")
     line, fields = found[0]
     if len(fields) != 3:
-        raise source.error(
-            f"the size line has {len(fields)} fields instead of rows, columns and entries",
-            "mend the size line",
-            line=line,
-        )
+        what = f"the size line has {len(fields)} fields instead of rows, columns and entries"
+        raise source.error(what, "mend the size line", line)
     n, columns_, entries = (
         header_count(source, word, f"number of {what}", line)
         for word, what in zip(fields, ("rows", "columns", "entries"), strict=True)
     )
     if n != columns_:
-        raise source.error(
-            f"a matrix of {n} rows and {columns_} columns is no graph", "only square matrices are", line=line
-        )
+        what = f"a matrix of {n} rows and {columns_} columns is no graph"
+        raise source.error(what, "only square matrices are", line)
     check_vertices(source, n, line)
     rows = Rows(kind != b"pattern", comments=b"%", real=kind in (b"real", b"double"), low=1, high=n)
     columns = read_rows(source, rows, line, source.device)
@@ -84,11 +80,8 @@ def _banner(source: Source) -> tuple[bytes, bool]:
     line = source.head.split(b"\n", 1)[0].lower()
     words = line.split()
     if not sniff(source.head) or len(words) != 5:
-        raise source.error(
-            f"the first line {shown(line.strip())} is no Matrix Market banner",
-            "it should read like '%%MatrixMarket matrix coordinate real general'",
-            line=1,
-        )
+        what = f"the first line {shown(line.strip())} is no Matrix Market banner"
+        raise source.error(what, "it should read like '%%MatrixMarket matrix coordinate real general'", line=1)
     matrix, layout, kind, symmetry = words[1:]
     for word, known, remedy in (
         (matrix, (b"matrix",), "only matrices are graphs"),

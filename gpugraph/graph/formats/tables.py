@@ -52,9 +52,8 @@ def is_table(source: Source) -> bool:
     """Tell whether an edge list is a table: with semicolons, known names of columns, or words for vertices."""
     text = _COMMENT.sub(b"", source.head).lstrip()
     first = text.split(b"\n", 1)[0]
-    names = re.split(
-        r"[\t,]" if source.extension in (".csv", ".tsv") else r"[\s,]+", first.decode("utf-8", "replace").strip()
-    )
+    between = r"[\t,]" if source.extension in (".csv", ".tsv") else r"[\s,]+"
+    names = re.split(between, first.decode("utf-8", "replace").strip())
     usual = _columns_by_name(names)
     if b";" in first or (usual and (usual != names or source.extension != ".csv")):
         return True
@@ -153,11 +152,9 @@ def _header(source: Source, fields: Sequence[str]) -> tuple[list[str] | None, li
     if titled or (len(fields) > 2 and not _is_number(fields[2])):
         return list(fields), []
     if source.extension in (".csv", ".tsv") and len(fields) == 2:
-        raise source.error(
-            f"'{','.join(fields)}' may be an edge, or the names of the columns",
-            f"say which: --columns 1,2 if it is an edge, --columns {','.join(fields)} if not",
-            line=1,
-        )
+        said = ",".join(fields)
+        remedy = f"say which: --columns 1,2 if it is an edge, --columns {said} if not"
+        raise source.error(f"'{said}' may be an edge, or the names of the columns", remedy, line=1)
     return None, []
 
 
@@ -206,9 +203,8 @@ def _arcs_of_columns(source: Source, columns: Sequence[Any]) -> ArcList:
             absent = pc.or_(absent, pc.fill_null(pc.equal(column, ""), True))
         if pc.any(absent).as_py():
             row = int(np.argmax(absent.to_numpy())) + 1
-            raise source.error(
-                f"row {row} has nothing in column {place + 1} of those taken", "fill it in, or leave the row out"
-            )
+            what = f"row {row} has nothing in column {place + 1} of those taken"
+            raise source.error(what, "fill it in, or leave the row out")
     weights = _weights(source, columns[2]) if len(columns) == 3 else None
     return _arcs(source, _ids(source, columns[:2]), weights)
 
@@ -264,10 +260,8 @@ def _weights(source: Source, column: Any) -> NDArray[Any]:
                     place = middle
                 except pa.ArrowInvalid:
                     end = middle
-            raise source.error(
-                f"row {place + 1}: the weight '{column[place].as_py()[:32]}' is not a number",
-                "mend it, or name another column with --columns",
-            )
+            what = f"row {place + 1}: the weight '{column[place].as_py()[:32]}' is not a number"
+            raise source.error(what, "mend it, or name another column with --columns")
     numbers = column.to_numpy()
     if numbers.dtype.kind not in "iuf":
         raise source.error(f"weights of type {column.type}", "name a column of numbers with --columns")

@@ -251,8 +251,10 @@ def write_rows(
         if lower:
             keep = heads < tails
             tails, heads, values = tails[keep], heads[keep], values[keep]
-        ends = (tails + base, heads + base) if names is None else (names[tails], names[heads])
-        columns = dict(zip(("tail", "head"), ends, strict=True))
+        if names is None:
+            columns = {"tail": tails + base, "head": heads + base}
+        else:
+            columns = {"tail": names[tails], "head": names[heads]}
         if weights:
             # A float32 is written as the float64 it equals, so that reading gives the same number back.
             columns["weight"] = values.astype(np.float64) if values.dtype.kind == "f" else values

@@ -85,6 +85,11 @@ def _degree(values: Values) -> tuple[int, bool]:
     return int(degree), values["in"] is not None
 
 
+def _regular_size(values: Values) -> Size:
+    arcs = values["n"] * _degree(values)[0]
+    return Size(values["n"], arcs, arcs)
+
+
 @njit
 def _regular(first: int, last: int, begin: int, n: int, degree: int, seed: Any, own: Any, others: Any) -> None:
     """Draw the neighbours of the vertices [first, last) into arrays that begin with those of ``begin``."""
@@ -135,7 +140,7 @@ FAMILIES = (
         "directed, every vertex with the same in- or out-degree",
         "regular:n=1048576,in=7",
         (N, Parameter("in", "in-degree"), Parameter("out", "out-degree")),
-        lambda values: Size(values["n"], *[values["n"] * _degree(values)[0]] * 2),
+        _regular_size,
         _regular_arcs,
         _regular_launch,
         directed=True,
