@@ -11,7 +11,7 @@ rank, into work, waiting for others, and communication.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from gpugraph.clock import HostClock, HostStopwatch
@@ -56,17 +56,14 @@ def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedIn
         OutOfMemory: it does not fit all ranks together.
     """
     cell, problem, device = setup.cell, setup.problem, setup.device
-    able = _able(problem)
+    able, foreign = _able(problem), cell.algorithm.startswith("peer:") or ".py" in cell.algorithm
+    reference = cell.verify in ("reference", "both")
     refusals = (
         (not able, f"{problem.title.lower()}: no algorithm runs on several ranks", "name one device"),
-        (cell.algorithm.startswith("peer:") or ".py" in cell.algorithm, *_on_one_device(f"'{cell.algorithm}'", able)),
+        (foreign, f"'{cell.algorithm}' runs on one device", f"use {able}"),
         (cell.preparations, "several ranks take the graph as it is", "leave out --prepare"),
         (cell.predecessors, "several ranks find no predecessors", "use one device"),
-        (
-            cell.verify in ("reference", "both"),
-            "no rank holds the whole graph, which a reference needs",
-            "use --verify certificate, or one device",
-        ),
+        (reference, "no rank has the whole graph, which a reference needs", "use --verify certificate, or one device"),
         (sampling.cold, "--cold is for one device", "leave out --cold"),
         (sampling.energy, "--energy is for one device", "leave out --energy"),
         (cell.profile, "--profile is for one device", "leave out --profile"),
@@ -94,16 +91,14 @@ def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedIn
 def check_runs_on_ranks(algorithm: Algorithm, problem: Problem) -> None:
     """Raise InputError for an algorithm of one device."""
     if not algorithm.ranks:
-        what, remedy = _on_one_device(f"algorithm '{algorithm.name}'", _able(problem))
-        raise InputError(what, remedy=f"{remedy}, or name one device")
+        what, able = f"algorithm '{algorithm.name}' runs on one device", _able(problem)
+        raise InputError(what, remedy=f"use {able}, or name one device")
 
 
-def _able(problem: Problem) -> list[str]:
-    return [algorithm.name for algorithm in algorithms(problem.name) if algorithm.ranks]
-
-
-def _on_one_device(what: str, able: list[str]) -> tuple[str, str]:
-    return f"{what} runs on one device", f"use --algo {' or '.join(able)}"
+def _able(problem: Problem) -> str:
+    """Return the option that names the problem's algorithms for several ranks; empty where there is none."""
+    able = [algorithm.name for algorithm in algorithms(problem.name) if algorithm.ranks]
+    return f"--algo {' or '.join(able)}" if able else ""
 
 
 # ------------------------------------------------------------------ time over ranks
@@ -134,9 +129,14 @@ class Ranks:
         """Return the clock of a run whose phases are timed."""
         return _RankClock(self._device) if self.several else self._device.phase_clock()
 
-    def metered(self, clock: Any) -> Any:
-        """Return the context in which the clock hears of every collective."""
-        return clock.listening(self.talk) if self.several else nullcontext()
+    @contextmanager
+    def metered(self, clock: Any) -> Iterator[None]:
+        """Let the clock hear of every collective of several ranks, until the end of the block."""
+        self.talk.meter = self.comm.meter = clock if self.several else None
+        try:
+            yield
+        finally:
+            self.talk.meter = self.comm.meter = None
 
     def phases(self, clock: Any) -> tuple[dict[str, float], dict[str, object]]:
         """Return the seconds of every phase on the slowest rank, and what they were made up of on each."""
@@ -185,15 +185,6 @@ class _RankClock(HostClock):
             yield
             self._device.synchronize()
         self._current = "other"
-
-    @contextmanager
-    def listening(self, comm: Comm) -> Iterator[None]:
-        """Hear of the collectives of ranks, until the end of the block."""
-        comm.meter = comm.host.meter = self
-        try:
-            yield
-        finally:
-            comm.meter = comm.host.meter = None
 
     def record_collective(self, waited_s: float, moved_s: float, sent: int) -> None:
         """Take note of one collective."""
