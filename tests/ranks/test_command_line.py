@@ -121,7 +121,7 @@ def check_error(ended: int, said: str, code: int, message: str) -> None:
 def test_what_ranks_cannot_do_is_said_in_one_line() -> None:
     wrong: dict[str, tuple[str, ...]] = {
         "runs on one device": ("mst", "rmat:5", "--algo", "kruskal"),
-        "no rank holds the whole graph": ("mst", "rmat:5", "--verify", "reference"),
+        "no rank has the whole graph": ("mst", "rmat:5", "--verify", "reference"),
         "take the graph as it is": ("mst", "rmat:5", "--prepare", "renumber"),
         "cannot change weights": ("mst", "rmat:5", "--weights", "hash:1..9"),
         "no algorithm runs on several ranks": ("scan", "array:100"),
