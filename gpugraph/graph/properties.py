@@ -11,7 +11,7 @@ from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.disjoint_sets import label_components
 from gpugraph.graph.preparations import rank_weights
-from gpugraph.graph.view import MAX_NARROW_ARCS
+from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,9 @@ def properties(graph: CSRGraph) -> GraphProperties:
         negative_weights=negative,
         infinite_weights=infinite,
         host_bytes=graph.nbytes,
-        device_bytes_32=device_bytes(graph, 32) if graph.arcs < MAX_NARROW_ARCS else None,
-        device_bytes_64=device_bytes(graph, 64),
+        device_bytes_32=GraphView.of(graph, index_bits=32).nbytes if graph.arcs < MAX_NARROW_ARCS else None,
+        device_bytes_64=GraphView.of(graph, index_bits=64).nbytes,
     )
-
-
-def device_bytes(graph: CSRGraph, index_bits: int) -> int:
-    """Return the bytes of offsets, targets and weights on a device with arc indices of ``index_bits``."""
-    return int((graph.vertices + 1) * index_bits // 8 + graph.targets.nbytes + graph.weights.nbytes)
 
 
 def degree_distribution(degrees: NDArray[np.int64]) -> Degrees:

@@ -64,7 +64,7 @@ def recognise(source: Source) -> Format:
             return form
     if graphalytics.belongs(source.path, source.extension) and not source.columns:
         return graphalytics.FORMAT
-    binary = looks_binary(head)
+    binary = any(byte < 9 or 14 <= byte < 27 for byte in head[:1024])  # control characters, which no text has
     by_name = [form for form in FORMATS if source.extension in form.extensions]
     by_name.sort(key=lambda form: form.binary is not binary)
     if source.columns and by_name[:1] in ([], [edge_list.FORMAT]):
@@ -90,8 +90,3 @@ def for_output(name: str) -> Format:
             return form
     what = f"{forms[0].title} is only read" if forms else f"no graph format is called '{extension or name}'"
     raise InputError(what, where=name, remedy=f"end it in {', '.join(writable)}")
-
-
-def looks_binary(head: bytes) -> bool:
-    """True if the bytes cannot begin a text: there are control characters among them."""
-    return any(byte < 9 or 14 <= byte < 27 for byte in head[:1024])
