@@ -153,14 +153,18 @@ def shipped() -> list[str]:
 
 
 def find_sweep(name: str) -> Path:
-    """Return the file of a sweep: a path, or the name of one that is shipped; an InputError suggests the nearest."""
+    """Return the file of a sweep, a path or the name of one that is shipped, as short as it can be shown.
+
+    An InputError suggests the nearest name.
+    """
     if name.endswith(".toml") or os.path.isfile(name):
         return Path(name)
     if name not in shipped():
         if os.path.isfile(f"{name}.toml"):
             raise InputError(f"unknown sweep '{name}'", remedy=f"write --sweep {name}.toml for the file here")
         raise unknown_name("sweep", name, shipped())
-    return resource_dir("configs") / f"{name}.toml"
+    path = (resource_dir("configs") / f"{name}.toml").resolve()
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def read_sweep(
@@ -180,7 +184,7 @@ def read_sweep(
     Raises:
         InputError: anything in it that makes no sense; the message names file, line and key.
     """
-    name, document = ("bench", source) if isinstance(source, Document) else (source, Document(_shown_path(source)))
+    name, document = ("bench", source) if isinstance(source, Document) else (source, Document(find_sweep(source)))
     document.read_as(SweepTable)
     apply_settings(document, settings or {})
     table = document.read_as(SweepTable)
@@ -233,14 +237,6 @@ def _check_variables(sweep: Sweep) -> None:
         for name, axis, kind, known in sorted(unknown, key=lambda one: one[0]):
             error = unknown_name(kind, name, known or ["axes of your own, such as scale"])
             raise placed(error, sweep.where(block, "axes", axis))
-
-
-def _shown_path(name: str) -> Path:
-    """Return the file of a sweep, as short as it can be shown."""
-    path = find_sweep(name)
-    if not name.endswith(".toml") and path.resolve().is_relative_to(Path.cwd()):
-        return path.resolve().relative_to(Path.cwd())
-    return path
 
 
 # ------------------------------------------------------------------ blocks

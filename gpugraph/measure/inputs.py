@@ -41,11 +41,6 @@ class CellSetup:
         """The problem of the cell."""
         return load_problem(self.cell.problem)
 
-    @property
-    def device(self) -> Device:
-        """The device itself."""
-        return self.opened.device
-
 
 @dataclass(eq=False)
 class LoadedInput:
@@ -89,7 +84,7 @@ class Inputs:
 
     def open(self, setup: CellSetup) -> LoadedInput:
         """Return the input that a cell names, opened; the time it took, now or earlier, goes to the phase timer."""
-        cell, device, phase_timer = setup.cell, setup.device, setup.phase_timer
+        cell, device, phase_timer = setup.cell, setup.opened.device, setup.phase_timer
         key = cell.input_key
         found = self._opened.get(key)
         if found is None:
@@ -137,7 +132,7 @@ class Inputs:
         Raises:
             OutOfMemory: it does not fit.
         """
-        cell, device, phase_timer = setup.cell, setup.device, setup.phase_timer
+        cell, device, phase_timer = setup.cell, setup.opened.device, setup.phase_timer
         there = resident and device.kind != "cpu"
         key = (id(opened.graph), setup.problem.name, (cell.preparations, cell.index_bits), id(device), there)
         found = self._placed.get(key) if shared or not there else None
@@ -182,7 +177,7 @@ OPENING = ("load", "build", "check", "transfer")
 
 def _copy(loaded: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool) -> None:
     """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
-    device, phase_timer, problem = setup.device, setup.phase_timer, setup.problem
+    device, phase_timer, problem = setup.opened.device, setup.phase_timer, setup.problem
     before = live_bytes(device)
     stage_s, h2d_s, whole_s = list[float](), list[float](), list[float]()
     with phase_timer.phase("sampling"):

@@ -36,7 +36,7 @@ FACTOR = 2
 
 
 class OpenDevice:
-    """A device as ``select_device`` opened it, closed with this object; the instruments that read it; and a notice."""
+    """A device as ``select_device`` opened it, the instruments that read it, and a notice."""
 
     def __init__(self, device: Device, notice: str | None):
         self.device = device
@@ -74,7 +74,6 @@ class OpenDevice:
         """What a plain copy reaches here, bytes read and written a second, or the reason why it is not measured."""
         if self.device.kind not in ("cuda", "cpu"):
             return f"the copy bandwidth of the device '{self.device.kind}' is not measured"
-
         try:
             if self.device.kind == "cpu":
                 return probes.host_copy_bandwidth(self.description["threads"])
@@ -110,10 +109,6 @@ class OpenDevice:
         except GpuGraphError:
             return True
         return False
-
-    def close(self) -> None:
-        """Free what the device holds."""
-        self.device.close()
 
 
 FALL = 0.03
@@ -178,20 +173,14 @@ def measure_energy(run: Callable[[], None], read_j: Callable[[], float], *, edge
         ``joules_per_run``, ``nanojoules_per_edge``, ``window_s`` and ``runs``; or ``absent`` with the reason.
     """
     try:
-        first = _until_it_moves(run, read_j)
-        if first is None:
-            return {"absent": f"the energy counter did not move within {STEP_LIMIT_S:g} s"}
-        start, before, _ = first
+        start, before, _ = _until_it_moves(run, read_j)
         runs = 0
         while time.perf_counter() - start < WINDOW_S:
             run()
             runs += 1
-        last = _until_it_moves(run, read_j)
-        if last is None:
-            return {"absent": f"the energy counter did not move within {STEP_LIMIT_S:g} s"}
+        end, after, more = _until_it_moves(run, read_j)
     except DeviceUnavailable as reason:
         return {"absent": reason.what}
-    end, after, more = last
     runs += more
     joules = (after - before) / runs
     return {
@@ -202,8 +191,8 @@ def measure_energy(run: Callable[[], None], read_j: Callable[[], float], *, edge
     }
 
 
-def _until_it_moves(run: Callable[[], None], read_j: Callable[[], float]) -> tuple[float, float, int] | None:
-    """Run until the counter moves; return when, what it says, and how many runs that took; None if it does not."""
+def _until_it_moves(run: Callable[[], None], read_j: Callable[[], float]) -> tuple[float, float, int]:
+    """Run until the counter moves; return when, its joules, and how many runs that took; else DeviceUnavailable."""
     begun, still, runs = time.perf_counter(), read_j(), 0
     while True:
         run()
@@ -212,7 +201,7 @@ def _until_it_moves(run: Callable[[], None], read_j: Callable[[], float]) -> tup
         if value != still:
             return now, value, runs
         if now - begun > STEP_LIMIT_S:
-            return None
+            raise DeviceUnavailable(f"the energy counter did not move within {STEP_LIMIT_S:g} s")
 
 
 # ------------------------------------------------------------------ environment

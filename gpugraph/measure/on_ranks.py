@@ -55,7 +55,7 @@ def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedIn
         InputError: bad graph, or what several ranks cannot do.
         OutOfMemory: it does not fit all ranks together.
     """
-    cell, problem, device = setup.cell, setup.problem, setup.device
+    cell, problem, device = setup.cell, setup.problem, setup.opened.device
     able, foreign = _able(problem), cell.algorithm.startswith("peer:") or ".py" in cell.algorithm
     reference = cell.verify in ("reference", "both")
     refusals = (

@@ -163,7 +163,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         setup = self._setup(cell, progress)
         with code_cache.reporting_compilations_to(progress):
             graph = self._inputs.open(setup).graph
-        algorithm = self._resolved(cell, graph, setup.device.kind)
+        algorithm = self._resolved(cell, graph, setup.opened.device.kind)
         return cell_id(
             cell,
             algorithm,
@@ -206,7 +206,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         self._inputs.clear()
         self._comm.leave_device()
         while self._opened:
-            self._opened.popitem()[1].close()
+            self._opened.popitem()[1].device.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()

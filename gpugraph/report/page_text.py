@@ -165,22 +165,15 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
         if device.get("name"):
             facts = _flat({k: v for k, v in device.items() if k not in ("name", "kind")})
             found.setdefault(key_text(device), (str(device["name"]), facts))
-    machines: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    machines: dict[str, tuple[dict[str, Any], dict[str, None]]] = {}
     for row in rows:
-        environment: Mapping[str, Any] = row.shape.environment
-        facts_only = _steady({k: v for k, v in environment.items() if k != "command"})
-        if not facts_only:
-            continue
-        key = key_text(facts_only)
-        commands = machines.setdefault(key, (facts_only, []))[1]
-        command = environment.get("command")
-        line = " ".join(str(word) for word in command) if isinstance(command, list) else str(command or "")
-        if line and line not in commands:
-            commands.append(line)
+        if known := _steady({k: v for k, v in row.shape.environment.items() if k != "command"}):
+            command = row.shape.environment.get("command") or ""
+            line = " ".join(map(str, command)) if isinstance(command, list) else str(command)
+            machines.setdefault(key_text(known), (known, {}))[1][line] = None
     pages = list(found.values())
     for known, commands in machines.values():
-        facts = [*_flat(known), *(("command", line) for line in commands)]
-        pages.append(("Machine and software", facts))
+        pages.append(("Machine and software", [*_flat(known), *(("command", line) for line in commands if line)]))
     return pages
 
 

@@ -15,7 +15,7 @@ from gpugraph.quantities import counted, percent, with_error
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
 from gpugraph.report.markdown_csv import csv, markdown
-from gpugraph.report.sheet import Chart, Heading, Note, Sheet, Table
+from gpugraph.report.sheet import Note, Sheet, Table
 from gpugraph.report.sweep import bar
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
 from gpugraph.report.terminal import Line, can_draw, field
@@ -49,10 +49,6 @@ def _table(named: Named) -> Table:
     return Table([column.title for column in shown], rows, [i for i, column in enumerate(shown) if column.number])
 
 
-def _heading(ranking: Ranking) -> Heading:
-    return Heading(f"{ranking.records[0].problem} {_subject(ranking)}")
-
-
 def exported_sheet(ranking: Ranking) -> Sheet:
     """Return a ranking as a README or a paper takes it: the graph, the claims in sentences, one sorted table."""
     named = Named(ranking)
@@ -63,7 +59,7 @@ def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
     """Return a ranking for a terminal: its table, its chart (``width`` columns), its claims and cautions."""
     named = Named(ranking)
     sheet = Sheet([_heading(ranking), _table(named)])
-    sheet.parts += [Chart(_chart(named, width))] if len(ranking.rows) > 1 else []
+    sheet.parts += [_chart(named, width)] if len(ranking.rows) > 1 else []
     for sentence in sentences(named):
         sheet.parts.append(Note("", sentence, "bold green" if " times as fast as " in sentence else "bold"))
     sheet.parts += [Note(title, text, "yellow") for title, text in cautions(named)]
@@ -107,16 +103,16 @@ def ranking_json(ranking: Ranking) -> dict[str, object]:
     }
 
 
-def _subject(ranking: Ranking) -> str:
-    record = next((record for record in ranking.records if record.ok), None)
-    if record is None:
-        return f"on {ranking.records[0].graph_name}"
+def _heading(ranking: Ranking) -> str:
+    record = next((record for record in ranking.records if record.ok), ranking.records[0])
+    if not record.ok:
+        return f"{record.problem} on {record.graph_name}"
     asked = record.asked_source if isinstance(record.asked_source, list) else [record.asked_source]
     source = f", from source {asked[0]}" if len(asked) == 1 else f", from {len(asked)} sources"
     source = "" if record.asked_source is None else source
     if not source and (several := record.shape.result.get("sources")):
         source = f", from {several} sources, the time of one"
-    return f"on {describe_graph(record.data['graph'])}{source}"
+    return f"{record.problem} on {describe_graph(record.data['graph'])}{source}"
 
 
 def _chart(named: Named, width: int) -> list[Line]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gpugraph.report.markdown_csv import escaped, grid
 from gpugraph.report.terminal import Line, indented, row_lines
@@ -11,13 +11,6 @@ from gpugraph.report.terminal import field as labelled
 
 ALARM = "bold red"
 """The style of a row that is to alarm."""
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A line above what follows."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -40,18 +33,11 @@ class Note:
     style: str = ""
 
 
-@dataclass(frozen=True)
-class Chart:
-    """Lines that only a terminal shows."""
-
-    lines: list[Line]
-
-
 @dataclass
 class Sheet:
-    """Parts in their order."""
+    """Parts in their order: a text is the heading of what follows, a list of lines is for a terminal alone."""
 
-    parts: list[Heading | Table | Note | Chart] = field(default_factory=list)
+    parts: list[str | Table | Note | list[Line]]
 
     def lines(self, width: int, table_width: int | None = None) -> list[Line]:
         """Return the lines for a terminal: tables at most ``table_width`` wide, all else wrapped to ``width``."""
@@ -60,10 +46,10 @@ class Sheet:
         for part in self.parts:
             if before is not None and not (isinstance(part, Note) and isinstance(before, Note)):
                 made.append([])
-            if isinstance(part, Heading):
-                made += indented(part.text, width=width, style="bold")
-            elif isinstance(part, Chart):
-                made += part.lines
+            if isinstance(part, str):
+                made += indented(part, width=width, style="bold")
+            elif isinstance(part, list):
+                made += part
             elif isinstance(part, Note):
                 alike = isinstance(before, Note) and before.label == part.label
                 label = "" if alike else part.label
@@ -83,11 +69,11 @@ class Sheet:
                 made.append(f"- {title}{escaped(part.text)}")
                 continue
             made += [""] if made else []
-            if isinstance(part, Heading):
-                made.append(f"**{escaped(part.text)}**")
+            if isinstance(part, str):
+                made.append(f"**{escaped(part)}**")
             elif isinstance(part, Table):
                 made += grid(part.header, [_with_remark(part, turn) for turn in range(len(part.rows))], part.right)
-            made += [""] if isinstance(part, Table | Heading) else []
+            made += [""] if isinstance(part, Table | str) else []
         return "\n".join(made).replace("\n\n\n", "\n\n").strip("\n")
 
     def latex(self) -> str:
@@ -95,8 +81,8 @@ class Sheet:
         made: list[str] = []
         caption = ""
         for part in self.parts:
-            if isinstance(part, Heading):
-                caption = part.text
+            if isinstance(part, str):
+                caption = part
             elif isinstance(part, Note):
                 made.append(f"% {part.text}")
             elif isinstance(part, Table):

@@ -59,14 +59,12 @@ def gains(cells: Sequence[Labelled]) -> list[list[Gain]]:
 
 
 def _gain(members: Sequence[Record], by: str, speed: Callable[[Record], float | None]) -> Gain | None:
-    best: dict[bool, Record] = {}
-    for row in members:
-        kind = row.device_kind == "cpu"
-        if (speed(row) or 0.0) > (speed(best[kind]) or 0.0 if kind in best else 0.0):
-            best[kind] = row
-    if len(best) < 2:
-        return None
-    return Gain(best[False], best[True], (speed(best[False]) or 0.0) / (speed(best[True]) or 1.0), by)
+    known = [(speed_, row) for row in members if (speed_ := speed(row))]
+    gpu, cpu = (
+        max((one for one in known if (one[1].device_kind == "cpu") is on_cpu), key=lambda one: one[0], default=None)
+        for on_cpu in (False, True)
+    )
+    return None if gpu is None or cpu is None else Gain(gpu[1], cpu[1], gpu[0] / cpu[0], by)
 
 
 def times_as_fast(factor: float) -> str:

@@ -87,7 +87,7 @@ def test_a_clock_is_read_in_less_than_a_millisecond_for_every_sample() -> None:
         print(f"\n{each * 1e6:.0f} µs a probe; {opened.gpu()}")
         assert each < 1e-3
     finally:
-        opened.close()
+        opened.device.close()
     data = measured(CELLS[:1], Sampling.fixed(10, 2))[0]
     assert len(data["sampling"]["sm_clock_mhz"]) == 10
 
