@@ -66,7 +66,6 @@ FIELDS = (
 )  # fmt: skip
 """Fields of a record that a formula may begin with."""
 
-
 TIMES = ("kernel", "phases_s", "kernel_phases_s", "throughput", "traffic", "predecessors_s")
 """What says nothing where the device is emulated."""
 

@@ -321,9 +321,6 @@ peer_command = click.option(
     "--peer-command", "commands", multiple=True, metavar="TABLE", help="An external peer; see docs/peers.md."
 )
 
-
-_DEVICES = "auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors."
-
 run_options = bundle(
     click.option(
         "--algo",
@@ -333,7 +330,7 @@ run_options = bundle(
         help="See `gpugraph algos`; several are compared: a,b@cpu [default: auto].",
     ),
     click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."),
-    device_option(_DEVICES),
+    device_option("auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors."),
     peer_command,
     click.option(
         "--repeat",

@@ -269,7 +269,6 @@ SILENCE_S = 5.0
 SHOWN = 8
 """Finished cells that the live view keeps in sight."""
 
-
 RUNNING = 16
 """Cells at work that it shows: more do not compete."""
 

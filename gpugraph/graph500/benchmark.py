@@ -228,27 +228,22 @@ def run(
     machine.search(done.roots[0])  # the reference warms up by this search, too
     for i, root in enumerate(done.roots):
         report(f"search {i + 1} of {len(done.roots)}", i / len(done.roots))
-        _search(machine, root, place, done)
+        start = place.now()
+        machine.search(root)
+        middle = place.now()
+        found = machine.validate(root)
+        done.times_s.append(middle - start)
+        done.validation_s.append(place.now() - middle)
+        done.tuples.append(found.tuples)
+        if found.fault is not None:
+            where = f"search {i + 1}, from root {root}"
+            raise VerificationFailed(found.fault, where=where, remedy="no results are printed for an invalid run")
         if files.results is not None and place.part[0] == 0:
             parents, distances = machine.result()
             parents.astype(np.int64).tofile(files.results / f"{root}.parents")
             distances.tofile(files.results / f"{root}.distances")
     done.peak_bytes = machine.peak_bytes()
     return done
-
-
-def _search(machine: Machine, root: int, place: Place, done: Run) -> None:
-    """Time one search and its validation."""
-    start = place.now()
-    machine.search(root)
-    middle = place.now()
-    found = machine.validate(root)
-    done.times_s.append(middle - start)
-    done.validation_s.append(place.now() - middle)
-    done.tuples.append(found.tuples)
-    if found.fault is not None:
-        where = f"search {len(done.tuples)}, from root {root}"
-        raise VerificationFailed(found.fault, where=where, remedy="no results are printed for an invalid run")
 
 
 def draw_roots(scale: int, machine: Machine, count: int) -> list[int]:

@@ -80,7 +80,6 @@ WATCHED_S = 0.5
 
 _GROWTH = 1.25  # looks at the interval are so far apart: each look is a chance to find it narrow by accident
 
-
 _LOG = logging.getLogger("gpugraph")
 
 

@@ -151,14 +151,6 @@ class _State:
     first: list[Any] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Finished:
-    """One process: the seconds of each run that it says it made, and the different figures that it printed."""
-
-    seconds: tuple[float, ...]
-    answers: tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class CommandAnswer:
     """What a command said of one query.
@@ -247,7 +239,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             values["result"] = str(result_path(graph, id(state)))
         return state
 
-    def run(state: _State, clock: object, *query: int) -> _Finished:
+    def run(state: _State, clock: object, *query: int) -> tuple[tuple[float, ...], tuple[str, ...]]:
+        """Return the seconds of each run that the process says it made, and the different figures that it printed."""
         values = {**state.values, "source": str(query[0]) if query else ""}
         if peer.writes_result:
             Path(values["result"]).unlink(missing_ok=True)
@@ -255,13 +248,14 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         printed = run_command(words, peer.timeout_s, label, peer.environment(values))
         seconds = (printed.seconds,) if peer.time is None else _own_seconds(peer, peer.time, printed, label)
         answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
-        return _Finished(seconds, tuple(dict.fromkeys(answers)))
+        return seconds, tuple(dict.fromkeys(answers))
 
-    def finish(state: _State, raw: _Finished, *query: int) -> object:
+    def finish(state: _State, raw: tuple[object, tuple[str, ...]], *query: int) -> object:
+        _, answers = raw
         if not peer.writes_result:
-            return CommandAnswer(state.graph, problem, query, raw.answers, state.first)
+            return CommandAnswer(state.graph, problem, query, answers, state.first)
         file = ResultFile(Path(state.values["result"]), peer.first_vertex, peer.unreached, label)
-        return _with_figures(solves.listed(file, state.graph, query, state.first), raw.answers, figure, label)
+        return _with_figures(solves.listed(file, state.graph, query, state.first), answers, figure, label)
 
     shown = shlex.join(peer.words)
     return Algorithm(
@@ -277,7 +271,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         fetch=lambda state, handle: handle,
         finish=finish,
         options=tuple(Option(name, type(v), v, "as its table says") for name, v in peer.options.items()),
-        own_seconds=lambda state, handle: handle.seconds,
+        own_seconds=lambda state, handle: handle[0],
         warms_itself=peer.time is not None,
         version=_version(peer),
     )

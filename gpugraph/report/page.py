@@ -47,7 +47,6 @@ TITLE = "gpugraph benchmark report"
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
 """What the browser lets the page do: run what is in it, and fetch nothing."""
 
-
 LIGHT_ONLY = {"raised": "#f6f7f9", "accent": "#2451ab", "good": "#14694c", "bad": "#a32a1f"}
 DARK_ONLY = {"raised": "#1c222b", "accent": "#9dbcff", "good": "#7fdcb6", "bad": "#ff9d90"}
 """What the page has in addition to the colours of its charts."""

@@ -29,7 +29,6 @@ Spec = dict[str, Any]
 SERIES = 8
 """Colours chosen by hand; more series take computed ones, so that no two on a page are alike."""
 
-
 HEIGHT = 280
 """Pixels that a plot on a page is high, if it has no rows of its own."""
 
