@@ -174,16 +174,12 @@ def _with_commands(sweep: Sweep, commands: Sequence[str]) -> Sweep:
 
 def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
     """Return every device that a sweep names, and those that its peers run on."""
-    names: dict[str, None] = {}
-    named = [f"{PEER}{name}" for name in peers]
+    names, named = list[str](), [f"{PEER}{name}" for name in peers]
     for block in sweep.blocks:
-        names |= dict.fromkeys(str(device) for device in block.axes["device"])
-        names |= dict.fromkeys(variant.device for variant in block.variants() if variant.device)
+        names += [*map(str, block.axes["device"]), *(one.device for one in block.variants() if one.device)]
         named += [variant.name for variant in block.variants() if variant.name.startswith(PEER)]
-    if named:
-        known = {peer["name"]: str(peer["device"]) for peer in describe_peers()}
-        names |= dict.fromkeys(known[name] for name in named if name in known)
-    return list(names)
+    known = {peer["name"]: str(peer["device"]) for peer in describe_peers()} if named else {}
+    return list(dict.fromkeys([*names, *(known[name] for name in named if name in known)]))
 
 
 def judge(totals: Totals) -> None:

@@ -64,9 +64,8 @@ def graph500(
             opened, description = own.device, own.description
         try:
             if comm is not None and opened.kind != "cpu":
-                raise InputError(
-                    "several ranks run Graph500 on processors alone", remedy="use --device cpu*N, or one GPU"
-                )
+                what = "several ranks run Graph500 on processors alone"
+                raise InputError(what, remedy="use --device cpu*N, or one GPU")
             if peer is not None:
                 load_peer(peer, "sssp", opened.kind)
             done = run(scale, Place(opened, comm, peer), roots=roots, files=files, report=progress)
@@ -81,7 +80,4 @@ def graph500(
         from gpugraph.bench.store import append_record
 
         append_record(record, save)
-    if style == "json":
-        show(record.to_json(indent=2))
-    else:
-        show(done.text(rates=opened.kind != "emulated"))
+    show(record.to_json(indent=2) if style == "json" else done.text(rates=opened.kind != "emulated"))

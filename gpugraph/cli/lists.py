@@ -125,10 +125,15 @@ def help(topic: str | None, quiet: bool) -> None:
     wanted = topic.removesuffix(".md").removeprefix("docs/").replace("-", "_")
     if wanted in pages:
         text = pages[wanted].read_text("utf-8")
-        if sys.stdout.isatty():
-            _show_styled(text)
-        else:
+        if not sys.stdout.isatty():
             show(text)
+            return
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        console = Console()
+        with console.pager(styles=True):  # a screen at a time
+            console.print(Markdown(text))
         return
     above = click.get_current_context().find_root()
     commands = above.command
@@ -137,13 +142,3 @@ def help(topic: str | None, quiet: bool) -> None:
     if found is None:
         raise unknown_name("topic", topic, (*pages, *commands.list_commands(above)))
     show(found.get_help(click.Context(found, above, info_name=topic)))
-
-
-def _show_styled(text: str) -> None:
-    """Print a page on a terminal, a screen at a time where it is longer."""
-    from rich.console import Console
-    from rich.markdown import Markdown
-
-    console = Console()
-    with console.pager(styles=True):
-        console.print(Markdown(text))

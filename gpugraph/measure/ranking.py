@@ -188,11 +188,8 @@ def _differences(row: Record, other: Record, by: str | None) -> list[str]:
         if key_text(mine) != key_text(theirs)
     ]
     mine, theirs = row.shape.graph.digest, other.shape.graph.digest
-    if mine and theirs and mine != theirs:
-        found.append(_other_graph(row, other))
-    elif not (mine and theirs) and row.graph_name != other.graph_name:
-        found.append(f"another graph: {row.graph_name} and {other.graph_name}")
-    return found
+    differ = mine != theirs if mine and theirs else row.graph_name != other.graph_name
+    return [*found, _other_graph(row, other)] if differ else found
 
 
 def _other_graph(row: Record, other: Record) -> str:
