@@ -236,8 +236,8 @@ def run(
         done.validation_s.append(place.now() - middle)
         done.tuples.append(found.tuples)
         if found.fault is not None:
-            where = f"search {i + 1}, from root {root}"
-            raise VerificationFailed(found.fault, where=where, remedy="no results are printed for an invalid run")
+            search = f"search {i + 1}, from root {root}"
+            raise VerificationFailed(found.fault, where=search, remedy="no results are printed for an invalid run")
         if files.results is not None and place.part[0] == 0:
             parents, distances = machine.result()
             parents.astype(np.int64).tofile(files.results / f"{root}.parents")
