@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -99,7 +100,7 @@ def _probed(name: str) -> dict[str, object]:
     try:
         device, _ = select_device(name)
         try:
-            return {"probes": run_probes(device).to_dict()}
+            return {"probes": asdict(run_probes(device))}
         finally:
             device.close()
     except GpuGraphError as error:

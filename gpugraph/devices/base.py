@@ -289,8 +289,9 @@ def read_exactly(file: int, target: NDArray[np.uint8], offset: int) -> None:
 
 
 def check_copy(target: Array, source: Array) -> None:
-    """Refuse a copy between arrays that differ in shape or dtype, or are not contiguous."""
-    if target.shape != source.shape or target.dtype != source.dtype:
-        raise GpuGraphError(f"cannot copy {source.shape} of {source.dtype} over {target.shape} of {target.dtype}")
+    """Refuse a copy between arrays that differ in size or dtype, or are not contiguous."""
+    if target.size != source.size or target.dtype != source.dtype:
+        what = f"cannot copy {source.size} elements of {source.dtype} over {target.size} of {target.dtype}"
+        raise GpuGraphError(what)
     if not (target.flags.c_contiguous and source.flags.c_contiguous):
         raise GpuGraphError("a copied array is not contiguous", remedy="pass contiguous slices")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gpugraph.clock import Clock
-from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, covering_grid
+from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, check_copy, covering_grid
 from gpugraph.devices.context import begin_context
 from gpugraph.devices.cuda_runtime import (
     ON_DEVICE,
@@ -90,7 +90,7 @@ class CudaDevice:
         self.reply = CudaReply(self, self._transfers.pool.take(8))
         self._scalars: dict[Any, NDArray[Any]] = {}
         self._copy_streams: list[CudaCopies] = []
-        self._modules: dict[tuple[Path, bool], tuple[CompiledModule, Any, dict[str, tuple[int, ...] | None]]] = {}
+        self._modules: dict[tuple[Path, bool], tuple[Any, dict[str, tuple[int, ...] | None]]] = {}
         self._kernels: dict[tuple[Any, ...], CudaKernel] = {}
 
     # ------------------------------------------------------------------ arrays
@@ -120,12 +120,7 @@ class CudaDevice:
         kernel(covering_grid(self, array.size, _FILL_BLOCK), _FILL_BLOCK, (array, bits, np.int64(array.size)))
 
     def copy(self, target: Array, source: Array) -> None:
-        self._contiguous(target)
-        self._contiguous(source)
-        if target.size != source.size or target.dtype != source.dtype:
-            raise GpuGraphError(
-                f"cannot copy {source.size} elements of {source.dtype} over {target.size} of {target.dtype}"
-            )
+        check_copy(target, source)
         if target.size:
             with translated(self.label, "copying an array"):
                 self._runtime.memcpyAsync(
@@ -268,8 +263,8 @@ class CudaDevice:
             # about unloading one: so this one is never unloaded.
             with translated(self.label, f"loading {compiled.cubin_path.name}"):
                 ctypes.pythonapi.Py_IncRef(ctypes.py_object(raw.module))
-            self._modules[key] = (compiled, raw, parameter_sizes(compiled.cubin_path.read_bytes()))
-        return self._modules[key][1:]
+            self._modules[key] = raw, parameter_sizes(compiled.cubin_path.read_bytes())
+        return self._modules[key]
 
     def synchronize(self) -> None:
         with translated(self.label, f"after {self.last_kernel}"):

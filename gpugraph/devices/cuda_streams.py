@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from cupy.cuda import Event, Stream
 
 
-class OnStream(Protocol):
-    """What is timed, copied or waited for on a GPU needs this of its device."""
+class OpenGpu(Protocol):
+    """What a kernel, a clock or a copy needs of its GPU, which is a ``CudaDevice``."""
 
     label: str
     index: int
+    multiprocessors: int
     last_kernel: str
     cupy: ModuleType
     stream: Stream
@@ -68,7 +69,7 @@ class Events:
 class CudaStopwatch:
     """Times a region by two events on the device's stream; what the device does elsewhere is not in it."""
 
-    def __init__(self, device: OnStream):
+    def __init__(self, device: OpenGpu):
         self._device = device
         self._start = device.events.take()
         self._stop = device.events.take()
@@ -92,11 +93,11 @@ class CudaStopwatch:
 class CudaClock(NullClock):
     """Times phases by events, read at the end, so that a phase costs two records; in NVTX ranges if given CuPy's."""
 
-    def __init__(self, device: OnStream, ranges: ModuleType | None = None):
+    def __init__(self, device: OpenGpu, ranges: ModuleType | None = None):
         super().__init__()
         self.device = device
         self.ranges = ranges
-        self._marks: list[tuple[str, Any, Any]] = []
+        self.ended: list[tuple[str, Event, Event]] = []  # phases, with the events at both ends
         self._seconds: dict[str, float] = {}
 
     timing = True
@@ -109,20 +110,16 @@ class CudaClock(NullClock):
         """Return a context manager that times one phase."""
         return _Phase(self, name)
 
-    def add(self, name: str, start: Event, stop: Event) -> None:
-        """Take the events of a phase that has ended."""
-        self._marks.append((name, start, stop))
-
     @property
     def seconds(self) -> dict[str, float]:
         """Seconds by phase; waits for every phase that has ended."""
         elapsed = self.device.cupy.cuda.get_elapsed_time
         with translated(self.device.label, f"after {self.device.last_kernel}"):
-            for name, start, stop in self._marks:
+            for name, start, stop in self.ended:
                 stop.synchronize()
                 self._seconds[name] = self._seconds.get(name, 0.0) + float(elapsed(start, stop)) / 1e3
                 self.device.events.give(start, stop)
-        self._marks.clear()
+        self.ended.clear()
         return dict(self._seconds)
 
 
@@ -146,7 +143,7 @@ class _Phase:
         clock = self._clock
         stop = clock.device.events.take()
         stop.record(clock.device.stream)
-        clock.add(self._name, self._start, stop)
+        clock.ended.append((self._name, self._start, stop))
         if clock.ranges is not None:
             clock.ranges.RangePop()
 
@@ -154,7 +151,7 @@ class _Phase:
 class CudaMark:
     """An event on one of a GPU's streams; it goes back to the device's events with the mark."""
 
-    def __init__(self, device: OnStream, stream: Stream):
+    def __init__(self, device: OpenGpu, stream: Stream):
         self._device = device
         self.event = device.events.take()
         self.event.record(stream)
@@ -175,7 +172,7 @@ class CudaMark:
 class CudaCopies:
     """A second stream of a GPU; copies from and to memory that is not pinned are not beside the kernels."""
 
-    def __init__(self, device: OnStream):
+    def __init__(self, device: OpenGpu):
         self._device = device
         self.stream = device.cupy.cuda.Stream(non_blocking=True)
         self._memcpy = device.cupy.cuda.runtime.memcpyAsync
@@ -270,7 +267,7 @@ class CudaReply:
     A copy would begin when the kernel has ended, and the host would wait for the end of that.
     """
 
-    def __init__(self, device: OnStream, word: NDArray[np.uint8]):
+    def __init__(self, device: OpenGpu, word: NDArray[np.uint8]):
         memory = device.cupy.cuda.memory
         there = memory.MemoryPointer(memory.UnownedMemory(word.ctypes.data, 8, word, device.index), 0)
         self.word = device.cupy.ndarray((1,), np.dtype(np.uint64), there)

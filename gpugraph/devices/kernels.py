@@ -19,8 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +27,10 @@ from gpugraph import code_cache
 from gpugraph.clock import COMPILING
 from gpugraph.devices.base import Arguments, Array, Defines, KernelArgumentError, KernelCompileError
 from gpugraph.devices.cuda_runtime import translated
-from gpugraph.devices.cuda_streams import Interrupts
+from gpugraph.devices.cuda_streams import OpenGpu
 from gpugraph.devices.kernel_file import Source, define_lines, load_source
 from gpugraph.devices.nvrtc import compiler, parameter_sizes
 from gpugraph.errors import DeviceUnavailable, GpuGraphError
-
-if TYPE_CHECKING:
-    from cupy.cuda import Stream
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-lineinfo", "--ptxas-options=-v")
 
@@ -236,18 +232,6 @@ _MAX_GRID = 2**31 - 1
 _PLAIN_SHARED_BYTES = 48 * 1024  # more has to be asked for, kernel by kernel
 
 
-class Launcher(Protocol):
-    """What a kernel needs of its device."""
-
-    label: str
-    index: int
-    multiprocessors: int
-    last_kernel: str
-    cupy: ModuleType
-    stream: Stream
-    interrupts: Interrupts
-
-
 class CudaKernel:
     """Launches one kernel, CuPy's ``raw``, on its device's stream; ``sizes`` are bytes of each parameter, or None.
 
@@ -256,7 +240,7 @@ class CudaKernel:
     what is resident.
     """
 
-    def __init__(self, device: Launcher, name: str, raw: Any, sizes: tuple[int, ...] | None, *, cooperative: bool):
+    def __init__(self, device: OpenGpu, name: str, raw: Any, sizes: tuple[int, ...] | None, *, cooperative: bool):
         self._device = device
         self._raw = raw
         self._sizes = sizes

@@ -6,7 +6,7 @@ import importlib
 import struct
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from gpugraph.errors import DeviceUnavailable
 
@@ -25,21 +25,12 @@ class Compilation:
     status: str
 
 
-class Compiler(Protocol):
-    """The part of NVRTC that we use."""
-
-    version: tuple[int, int]
-    architectures: tuple[int, ...]
-    """What it compiles for: 90 is sm_90."""
-
-    def compile(self, text: str, name: str, options: tuple[str, ...]) -> Compilation:
-        """Compile one translation unit to a cubin."""
-
-
 _STATUS = {0: "ok", 5: "invalid option"}
 
 
 class _CupyCompiler:
+    """NVRTC as CuPy has it; of its ``architectures`` 90 is sm_90, and ``compile`` makes a cubin of a text."""
+
     def __init__(self) -> None:
         self._nvrtc: Any = importlib.import_module("cupy.cuda").nvrtc
         self.version: tuple[int, int] = tuple(self._nvrtc.getVersion())
@@ -61,6 +52,8 @@ class _CupyCompiler:
 
 
 class _BindingsCompiler:
+    """The same as cuda-bindings has it."""
+
     def __init__(self) -> None:
         self._nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
         major, minor = self._call("nvrtcVersion")
@@ -92,7 +85,7 @@ class _BindingsCompiler:
 
 
 @cache
-def compiler() -> Compiler:
+def compiler() -> _CupyCompiler | _BindingsCompiler:
     """Return the CUDA run-time compiler.  Raises DeviceUnavailable if it is not installed, or cannot be loaded."""
     reasons = []
     for kind in (_CupyCompiler, _BindingsCompiler):

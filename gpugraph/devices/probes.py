@@ -12,7 +12,7 @@ import statistics
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,6 @@ class Probes:
     stage: float | None = None
     launch_s: float | None = None
     read_back_s: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary."""
-        return asdict(self)
 
 
 def run_probes(device: Device, *, array_bytes: int = 1 << 30, transfer_bytes: int = 256 << 20) -> Probes:

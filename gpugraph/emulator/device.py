@@ -39,35 +39,7 @@ from gpugraph.host import available_memory, require_memory, total_memory
 POISON = 0xCD
 """The byte that fresh memory is filled with, so that a read before any write shows."""
 
-
-class Memory:
-    """Allocates arrays and counts the bytes that are alive."""
-
-    def __init__(self) -> None:
-        self.used = 0
-        self.peak = 0
-
-    def allocate(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return a fresh array filled with poison.  Raises OutOfMemory if the host has no room for it."""
-        kind = np.dtype(dtype)
-        self.require(kind.itemsize * math.prod(shape if isinstance(shape, tuple) else (shape,)))
-        array: NDArray[Any] = np.empty(shape, kind)
-        array.reshape(-1).view(np.uint8).fill(POISON)
-        self.used += array.nbytes
-        self.peak = max(self.peak, self.used)
-        weakref.finalize(array, self._release, array.nbytes).atexit = False
-        return array
-
-    def require(self, needed: int) -> None:
-        """Check that ``needed`` more bytes fit.  Raises OutOfMemory if they do not."""
-        if needed >= _NEVER_SHORT:
-            require_memory(needed, "emulated device", "use a smaller graph")
-
-    def _release(self, size: int) -> None:
-        self.used -= size
-
-
-_NEVER_SHORT = 1 << 20  # below this, asking the system costs more than it could tell
+_NEVER_SHORT = 1 << 20  # bytes; below this, asking the system costs more than it could tell
 
 
 class HostMark:
@@ -89,7 +61,7 @@ class HostCopies:
 
     def upload(self, target: NDArray[Any], source: NDArray[Any]) -> None:
         check_copy(target, source)
-        np.copyto(target, source)
+        np.copyto(target, source.reshape(target.shape))
 
     download = upload
 
@@ -148,29 +120,40 @@ class EmulatedKernel:
                 f"{resident} are resident at once",
                 remedy="launch at most kernel.resident_blocks(block)",
             )
-        seed, workers, races = self._device.next_seed(), self._device.threads, self._device.build == "races"
-        launch = Launch((grid,), (block,), shared_bytes, resident, workers, seed, races)
         if stop is None:
-            self.launch(args, launch)
+            self.launch(args, (grid,), (block,), shared_bytes)
             return
         # In a thread, so that this one can be interrupted; then the kernel is told, and its end waited for.
         with ThreadPoolExecutor(1, thread_name_prefix="gpugraph-launch") as pool:
             pool.submit(int).result()  # a thread whose start is interrupted is none that the pool waits for
             try:
-                pool.submit(self.launch, args, launch).result()
+                pool.submit(self.launch, args, (grid,), (block,), shared_bytes).result()
             except KeyboardInterrupt:
                 stop[...] = 1
                 raise
 
-    def launch(self, args: Sequence[object], how: Launch) -> None:
+    def launch(
+        self, args: Sequence[object], grid: tuple[int, ...], block: tuple[int, ...], shared_bytes: int = 0
+    ) -> None:
         """Run the kernel to its end on arrays, and NumPy scalars of exactly the widths that it takes.
+
+        Grid and block have one to three extents.
 
         Raises:
             InputError: the arguments do not fit the kernel, or the launch exceeds a limit.
             KernelFault: the kernel could not go on.
         """
-        name, library = self._name, self._library
-        check_limits(name, how.grid, how.block, how.shared_bytes, self.most_threads)
+        name, library, device = self._name, self._library, self._device
+        check_limits(name, grid, block, shared_bytes, self.most_threads)
+        how = Launch(
+            grid=(*grid, 1, 1)[:3],
+            block=(*block, 1, 1)[:3],
+            shared_bytes=shared_bytes,
+            resident=self.resident_blocks(math.prod(block), shared_bytes),
+            workers=device.threads,
+            seed=device.next_seed(),
+            races=device.build == "races",
+        )
         report, found = library.launch(name, pack(name, self._parameters, args, bounds=library.detects_races), how)
         if found:
             self.races += describe_races(name, self._source, library.symbols, found)
@@ -210,13 +193,11 @@ class EmulatedDevice:
     shared_bytes_per_block = MAX_SHARED_BYTES
     closed = False
 
-    def __init__(
-        self, seed: int = 0, sanitize: bool | None = None, races: bool = False, threads: int | None = None
-    ) -> None:
+    def __init__(self, seed: int = 0, sanitize: bool | None = None, races: bool = False, threads: int = 1) -> None:
         self.compiler = find_compiler()
         self.name = f"SIMT emulator, {self.compiler.version}"
         self.seed = seed
-        self.threads = 1 if threads is None else threads
+        self.threads = threads
         if sanitize is None:
             sanitize = SANITIZED in os.environ and not races and self.threads == 1
         if self.threads < 1 or seed < 0 or sum((sanitize, races, self.threads > 1)) > 1:
@@ -228,18 +209,28 @@ class EmulatedDevice:
             check_running_sanitized()
         self.build = "sanitize" if sanitize else "races" if races else "threads" if self.threads > 1 else "plain"
         self.reply = HostReply()
-        self._memory = Memory()
+        self._used = self._peak = 0  # bytes of arrays that are alive, and their maximum
         self._launches = 0
         self._kernels: dict[tuple[str, str, tuple[tuple[str, str | int], ...], bool], EmulatedKernel] = {}
 
     # ------------------------------------------------------------------ arrays
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Return a fresh array, every byte of it 0xCD."""
-        return self._memory.allocate(shape, dtype)
+        """Return a fresh array, every byte of it ``POISON``.  Raises OutOfMemory if the host has no room for it."""
+        kind = np.dtype(dtype)
+        self.require(kind.itemsize * math.prod(shape if isinstance(shape, tuple) else (shape,)))
+        array: NDArray[Any] = np.empty(shape, kind)
+        array.reshape(-1).view(np.uint8).fill(POISON)
+        self._used += array.nbytes
+        self._peak = max(self._peak, self._used)
+        weakref.finalize(array, self._release, array.nbytes).atexit = False
+        return array
+
+    def _release(self, size: int) -> None:
+        self._used -= size
 
     def full(self, shape: int | tuple[int, ...], value: ArrayLike, dtype: DTypeLike) -> Array:
-        array = self._memory.allocate(shape, dtype)
+        array = self.empty(shape, dtype)
         array.fill(value)
         return array
 
@@ -247,10 +238,7 @@ class EmulatedDevice:
         array.fill(value)
 
     def copy(self, target: Array, source: Array) -> None:
-        if target.size != source.size or target.dtype != source.dtype:
-            raise GpuGraphError(
-                f"cannot copy {source.size} elements of {source.dtype} over {target.size} of {target.dtype}"
-            )
+        check_copy(target, source)
         np.copyto(target, source.reshape(target.shape))
 
     def adopt(self, array: object) -> Array | None:
@@ -258,7 +246,7 @@ class EmulatedDevice:
         return None
 
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
-        made = self._memory.allocate(count, dtype)
+        made = self.empty(count, dtype)
         read_exactly(file, made.view(np.uint8), offset)
         return made
 
@@ -270,7 +258,7 @@ class EmulatedDevice:
         return array
 
     def upload(self, array: NDArray[Any]) -> Array:
-        made = self._memory.allocate(array.shape, array.dtype)
+        made = self.empty(array.shape, array.dtype)
         np.copyto(made, array)
         return made
 
@@ -355,13 +343,14 @@ class EmulatedDevice:
         return available_memory(), total_memory()
 
     def require(self, needed: int) -> None:
-        self._memory.require(needed)
+        if needed >= _NEVER_SHORT:
+            require_memory(needed, "emulated device", "use a smaller graph")
 
     def reset_peak(self) -> None:
-        self._memory.peak = self._memory.used
+        self._peak = self._used
 
     def peak_bytes(self) -> int:
-        return self._memory.peak
+        return self._peak
 
     def close(self) -> None:
         """Forget the kernels; arrays go with the last reference to them."""

@@ -185,7 +185,15 @@ class _Kernel(ctypes.Structure):
     )
 
 
-class _Launch(ctypes.Structure):
+class Launch(ctypes.Structure):
+    """How a kernel is launched: grid and block, and the dynamic shared memory of a block.
+
+    ``resident`` blocks may be under way at once, on ``workers`` threads of the host, more than one only in the build
+    ``"threads"``.  A seed of 0 runs threads in order; any other below 2^64 shuffles the schedule, always the same way.
+    Without ``races`` the build that looks for them checks bounds alone.  ``Library.launch`` sets the kernel, its
+    arguments and the extents.
+    """
+
     _fields_ = (
         ("kernel", ctypes.POINTER(_Kernel)),
         ("arguments", ctypes.c_void_p),
@@ -199,24 +207,6 @@ class _Launch(ctypes.Structure):
         ("extent_count", ctypes.c_uint32),
         ("races", ctypes.c_uint32),
     )
-
-
-@dataclass(frozen=True)
-class Launch:
-    """How a kernel is launched: a grid of blocks of one to three extents, and the dynamic shared memory of a block.
-
-    ``resident`` blocks may be under way at once, on ``workers`` threads of the host, more than one only in the build
-    ``"threads"``.  A seed of 0 runs threads in order; any other below 2^64 shuffles the schedule, always the same way.
-    Without ``races`` the build that looks for them checks bounds alone.
-    """
-
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    shared_bytes: int = 0
-    resident: int = 1 << 20
-    workers: int = 1
-    seed: int = 0
-    races: bool = True
 
 
 class Library:
@@ -259,22 +249,11 @@ class Library:
 
     def launch(self, name: str, arguments: Packed, how: Launch) -> tuple[str, list[RaceRecord]]:
         """Run a kernel to its end; return the report of what went wrong (empty: nothing) and the races found."""
-        extents = arguments.extents
-        launch = _Launch(
-            self._kernels[name],
-            ctypes.addressof(arguments.pointers),
-            (*how.grid, 1, 1)[:3],
-            (*how.block, 1, 1)[:3],
-            how.shared_bytes,
-            how.resident,
-            how.workers,
-            how.seed,
-            None if extents is None else ctypes.addressof(extents),
-            0 if extents is None else len(extents),
-            how.races,
-        )
+        how.kernel, how.arguments = self._kernels[name], ctypes.addressof(arguments.pointers)
+        if (extents := arguments.extents) is not None:
+            how.extents, how.extent_count = ctypes.addressof(extents), len(extents)
         with self._lock:
-            failed = self._launch(ctypes.addressof(launch), self._report, _REPORT_BYTES)
+            failed = self._launch(ctypes.addressof(how), self._report, _REPORT_BYTES)
             report = self._report.value.decode(errors="replace") if failed else ""
             found = self._take_races() if self.detects_races else []
         return self.symbols.replace_marks(report), found

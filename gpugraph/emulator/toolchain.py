@@ -11,7 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,14 +40,6 @@ SANITIZED = "GPUGRAPH_EMULATED_SANITIZE"
 
 KERNEL_LIST = "kernel list"
 """What diagnostics call the part of a translation unit that is nobody's file."""
-
-
-@dataclass(frozen=True)
-class KernelName:
-    """A kernel found in a file: its name and the first argument of its ``__launch_bounds__`` (or ``"0"``)."""
-
-    name: str
-    max_threads: str = "0"
 
 
 @functools.lru_cache(maxsize=64)
@@ -84,17 +76,20 @@ def _inside_function(before: str) -> bool:
     return any(open_braces)
 
 
-def find_kernels(preprocessed: str) -> list[KernelName]:
-    """Return the kernels of a preprocessed text, templates left out, in their order."""
-    found: dict[str, KernelName] = {}
+def find_kernels(preprocessed: str) -> dict[str, str]:
+    """Return the kernels of a preprocessed text, templates left out, in their order.
+
+    By name the first argument of ``__launch_bounds__``, or ``"0"``.
+    """
+    found: dict[str, str] = {}
     for match in _KERNEL.finditer(preprocessed):
         if re.search(r"\btemplate\b", match[0]):
             continue
         head, bound = _cut_launch_bounds(match[0])
         signature = _SIGNATURE.search(head)
         if signature:
-            found.setdefault(signature[1], KernelName(signature[1], bound))
-    return list(found.values())
+            found.setdefault(signature[1], bound)
+    return found
 
 
 def _cut_launch_bounds(statement: str) -> tuple[str, str]:
@@ -113,10 +108,11 @@ def _cut_launch_bounds(statement: str) -> tuple[str, str]:
     return statement, "0"
 
 
-def translation_unit(text: str, kernels: Sequence[KernelName]) -> str:
-    """Return the C++ text to compile: the shim, the kernel file, and the list of its kernels."""
+def translation_unit(text: str, kernels: Mapping[str, str]) -> str:
+    """Return the C++ text to compile: the shim, the kernel file, and the list of its kernels (``find_kernels``)."""
     entries = ",\n".join(
-        f'    simt::Entry<&{k.name}>::describe_as("{k.name}", static_cast<uint32_t>({k.max_threads}))' for k in kernels
+        f'    simt::Entry<&{name}>::describe_as("{name}", static_cast<uint32_t>({most_threads}))'
+        for name, most_threads in kernels.items()
     )
     registry = (
         f'#line 1 "{KERNEL_LIST}"\n'
@@ -207,10 +203,8 @@ def build_library(source: Source, defines: Defines, build: Build, *, cooperative
         DeviceUnavailable: there is no compiler.
     """
     compiler = find_compiler()
-    flags = _flags(compiler, build.kernel)
     static_shared = build.name == "sanitize" and not cooperative
-    if static_shared:
-        flags.append("-DSIMT_STATIC_SHARED")
+    flags = _flags(compiler, build.kernel, static_shared)
     if build.name == "races":  # volatile accesses get hooks of their own
         named = "tsan-distinguish-volatile"
         flags += ["-mllvm", f"-{named}"] if compiler.is_clang else ["--param", f"{named}=1"]
@@ -244,9 +238,7 @@ def build_library(source: Source, defines: Defines, build: Build, *, cooperative
 
 def build_runtime(compiler: Compiler, build: Build, *, static_shared: bool) -> Path:
     """Return the runtime's object file for one build mode, compiled if it is not in the cache."""
-    flags = _flags(compiler, build.runtime)
-    if static_shared:
-        flags.append("-DSIMT_STATIC_SHARED")
+    flags = _flags(compiler, build.runtime, static_shared)
     key = _digest(_shim_text(), compiler.version, *compiler.command, *flags)
 
     def make(target: Path) -> None:
@@ -304,9 +296,10 @@ def _cached(name: str, make: Callable[[Path], None]) -> Path:
         return code_cache.keep("emulated", name, made)
 
 
-def _flags(compiler: Compiler, chosen: Sequence[str]) -> list[str]:
+def _flags(compiler: Compiler, chosen: Sequence[str], static_shared: bool) -> list[str]:
     # GCC makes some inline variables unique in the whole process, so that two builds of one file would share them.
-    return [*_COMMON, *chosen, *(() if compiler.is_clang else ("-fno-gnu-unique",))]
+    own = [] if compiler.is_clang else ["-fno-gnu-unique"]
+    return [*_COMMON, *chosen, *own, *(["-DSIMT_STATIC_SHARED"] if static_shared else [])]
 
 
 @functools.cache

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +59,9 @@ def file(tmp_path: Path) -> str:
 
 def test_the_probes_run_and_every_figure_is_positive(device: Any) -> None:
     found = probes.run_probes(device)
-    print("\n" + "\n".join(f"{key:14} {value}" for key, value in found.to_dict().items()))
+    print("\n" + "\n".join(f"{key:14} {value}" for key, value in asdict(found).items()))
     assert found.kernel_runs
-    assert all(value > 0 for value in found.to_dict().values() if isinstance(value, float))
+    assert all(value > 0 for value in asdict(found).values() if isinstance(value, float))
 
 
 def test_the_gpu_is_listed_as_usable() -> None:

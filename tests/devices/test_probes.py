@@ -19,7 +19,7 @@ def device() -> Any:
 def test_the_emulated_device_runs_the_probes_and_reports_no_figure(device: Any) -> None:
     found = probes.run_probes(device)
     assert found.kernel_runs
-    figures = {k: v for k, v in found.to_dict().items() if k not in ("device", "name", "kernel_runs")}
+    figures = {k: v for k, v in dataclasses.asdict(found).items() if k not in ("device", "name", "kernel_runs")}
     assert set(figures.values()) == {None}
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.copy = 1.0  # type: ignore[misc]

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.module import Launch
 from tests.emulator.compiler import needs_compiler
 
 pytestmark = needs_compiler
@@ -199,7 +198,7 @@ def test_block_votes_count_every_thread_of_any_block(threads: int) -> None:
 
 def test_a_three_dimensional_block_numbers_its_threads_as_cuda_does() -> None:
     a, out = np.ones(60, np.int32), np.zeros((4, 60), np.int32)
-    EmulatedDevice().kernel(FILE, "block_votes").launch((a, out), Launch((2, 1, 1), (5, 4, 3)))
+    EmulatedDevice().kernel(FILE, "block_votes").launch((a, out), (2, 1, 1), (5, 4, 3))
     assert out[:3].tolist() == [[60] * 60, [1] * 60, [1] * 60]
 
 

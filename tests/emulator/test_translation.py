@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.emulator.toolchain import KernelName, find_kernels, rewrite_dynamic_shared, translation_unit
+from gpugraph.emulator.toolchain import find_kernels, rewrite_dynamic_shared, translation_unit
 
 
 @pytest.mark.parametrize(
@@ -41,23 +41,23 @@ def test_rewriting_keeps_the_number_of_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "kernels"),
     [
-        ('extern "C" __global__ void a(int n) {}', [KernelName("a")]),
-        ('extern "C" __global__ void __launch_bounds__(256) a(int* x) {}', [KernelName("a", "256")]),
-        ('extern "C" __global__ __launch_bounds__(f(2, 3), 2) void a() {}', [KernelName("a", "f(2, 3)")]),
-        ('extern "C" __launch_bounds__(64) __global__ void a();', [KernelName("a", "64")]),
-        ('extern "C" { __global__ void a() { x(); } __global__ void b() {} }', [KernelName("a"), KernelName("b")]),
-        ("__global__ void a(); __global__ void a() {}", [KernelName("a")]),
-        ("template <typename T> __global__ void a(T x) {}", []),
-        ("template <typename T> void h() {} __global__ void a() {}", [KernelName("a")]),
-        ("void host() {} int global_x;", []),
+        ('extern "C" __global__ void a(int n) {}', {"a": "0"}),
+        ('extern "C" __global__ void __launch_bounds__(256) a(int* x) {}', {"a": "256"}),
+        ('extern "C" __global__ __launch_bounds__(f(2, 3), 2) void a() {}', {"a": "f(2, 3)"}),
+        ('extern "C" __launch_bounds__(64) __global__ void a();', {"a": "64"}),
+        ('extern "C" { __global__ void a() { x(); } __global__ void b() {} }', {"a": "0", "b": "0"}),
+        ("__global__ void a(); __global__ void a() {}", {"a": "0"}),
+        ("template <typename T> __global__ void a(T x) {}", {}),
+        ("template <typename T> void h() {} __global__ void a() {}", {"a": "0"}),
+        ("void host() {} int global_x;", {}),
     ],
 )
-def test_kernels_are_found_with_their_launch_bounds(text: str, kernels: list[KernelName]) -> None:
+def test_kernels_are_found_with_their_launch_bounds(text: str, kernels: dict[str, str]) -> None:
     assert find_kernels(text) == kernels
 
 
 def test_the_unit_lists_every_kernel_behind_the_source() -> None:
-    unit = translation_unit("SOURCE", [KernelName("a", "64"), KernelName("b<int, 2>")])
+    unit = translation_unit("SOURCE", {"a": "64", "b<int, 2>": "0"})
     assert unit.startswith('#include "device_code.h"\nSOURCE\n')
     assert 'simt::Entry<&a>::describe_as("a", static_cast<uint32_t>(64))' in unit
     assert 'simt::Entry<&b<int, 2>>::describe_as("b<int, 2>", static_cast<uint32_t>(0))' in unit
