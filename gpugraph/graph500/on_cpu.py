@@ -124,7 +124,7 @@ class RanksMachine(CpuMachine):
         cuts, empty = np.array([0] * self.comm.size + [self.vertices]), np.zeros(1, np.int64)
         like = GraphPart(self.comm, cuts, empty, tails[:0], weights[:0], False, "graph500", "graph500")
         both = np.concatenate([tails, heads]), np.concatenate([heads, tails]), np.concatenate([weights, weights])
-        part = sorted_part(like, *both).part
+        part, _, _ = sorted_part(like, *both)
         self.state, self.first = self.algorithm.prepare(part, self.device), part.first
         self.cuts, self.distance = part.cuts.tolist(), np.empty(self.vertices, np.float32)
         return part

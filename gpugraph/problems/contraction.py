@@ -82,7 +82,7 @@ class HostEdges:
         claims: (trees,) uint64 rank << 32 | the tree at the other end, or NO_CLAIM.
         link, renamed: (trees,) int32 the tree above, in the end the root; the new number, −1 for one that has ended.
         chosen: (n,) uint32, ``chosen_count`` of them: of the forest's edges that were won here, in any order, ``at``.
-        label: (n,) int32 of each vertex, after ``contract`` and ``settle``, the smallest vertex of its tree.
+        label: (n,) int32 of each vertex, after ``contract``, the smallest vertex of its tree.
     """
 
     def __init__(self, part: GraphPart, *, weighted: bool, labelled: bool):
@@ -125,6 +125,9 @@ class HostEdges:
             with clock.phase("filter"):
                 self.edges = _filter(self.edges, self.lists, self.renamed)
             clock.count("rounds")
+        if self.labelled:
+            with clock.phase("label"):
+                _settle(self.least, self.label)
 
     def start(self) -> None:
         """Make every vertex a tree, and list the edges."""
@@ -150,10 +153,6 @@ class HostEdges:
             _label(self.trees, self.renamed, self.least, least, self.label)
             self.least = least
         self.trees = left
-
-    def settle(self) -> None:
-        """Bring every vertex's label from its tree to the tree's smallest vertex."""
-        _settle(self.least, self.label)
 
 
 @njit
@@ -230,5 +229,6 @@ def _filter(edges: int, lists: tuple[Any, ...], renamed: Any) -> int:
 
 @njit
 def _settle(least: Any, label: Any) -> None:
+    """Bring every vertex's label from its tree to the tree's smallest vertex."""
     for v in range(len(label)):
         label[v] = least[label[v]] if label[v] >= 0 else -1 - label[v]

@@ -66,83 +66,6 @@ class OneQuery:
         """Return None: no option adds anything to the result."""
 
 
-class OnGraphs(OneQuery):
-    """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
-
-    cheaper_check = "certificate"
-    counted = "undirected edges"
-    definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
-    certify: Callable[..., Verdict] | None = None
-    """``certify(view, device, *query, result)`` checks a result where the graph lies, or raises OutOfMemory."""
-
-    def accepts(self, source: str) -> bool:
-        """Tell whether a text may name a graph, and no array."""
-        return not source.startswith("array:") and not source.endswith(".npy")
-
-    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
-        """Return the sizes that a graph's view will have; ``compress`` is not foreseen to save anything."""
-        from gpugraph.graph.view import MAX_NARROW_ARCS
-
-        index_bits = index_bits or (32 if size.arcs < MAX_NARROW_ARCS else 64)
-        weight_bytes = 4 if "rank-weights" in preparations else size.weight_bytes
-        id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(preparations) else 0
-        arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes
-        nbytes = index_bits // 8 * (size.vertices + 1) + size.arcs * arc_bytes
-        return ViewSize(size.vertices, size.arcs, index_bits, weight_bytes, nbytes)
-
-    def open(
-        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
-    ) -> CSRGraph:
-        """Return the graph, timed by ``clock``, made by ``device`` if it can; raise InputError for no or a
-        damaged one.
-        """
-        from gpugraph.graph.open import open_graph
-
-        names = ("weights", "symmetrize", "keep_ids", "vertices", "directed", "columns", "weight")
-        how: dict[str, Any] = {name: getattr(input_, name) for name in names}
-        how |= {"input_format": input_.format, "seed": 1 if input_.seed is None else input_.seed}
-        return open_graph(input_.source, clock=clock, progress=progress, device=device, **how)
-
-    def view(self, graph: CSRGraph, preparations: Sequence[str], index_bits: int | None) -> GraphView:
-        """Return the graph after the preparations."""
-        from gpugraph.graph.view import GraphView
-
-        return GraphView.of(graph, tuple(preparations), index_bits)
-
-    def work(self, graph: CSRGraph | GraphPart, result: Any) -> int:
-        """Return the number of undirected edges of the graph."""
-        return graph.edges
-
-    def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
-        """Return the view's arrays on a device, and the seconds of ``stage`` and ``h2d``."""
-        from gpugraph.graph.view import make_resident
-
-        return make_resident(view, device)
-
-    def certificate_on_device(
-        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
-    ) -> Verdict | None:
-        """Check a result on the device; None if the view has preparations that matter, or there is no room."""
-        if self.certify is None or not self.suits(view):
-            return None
-        try:
-            return self.certify(view, device, *query, result)
-        except OutOfMemory:
-            return None
-
-    def suits(self, view: ResidentView) -> bool:
-        """Tell whether ``certify`` can check results on a view."""
-        return not view.host.preparations
-
-    def size(self, source: str, weights: str) -> InputSize:
-        """Return the size of the graph that a file or a spec will give."""
-        return size_of(source, weights)
-
-    def series(self, source: str) -> str:
-        """Return a spec with what makes it large left open; a file's path."""
-        return series_of(source)
-
-
 @lru_cache(maxsize=4096)
 def size_of(graph: str, weights: str = "file") -> InputSize:
     """Return the size of what a file or a spec will give; raise InputError for none, or a damaged .csr."""
@@ -223,6 +146,75 @@ def series_of(graph: str) -> str:
         kept = f"{comma}{rest}" if "=" not in first else f",{tail}"
         return f"{head}:{open_}{kept}"
     return re.sub(r"(?<=[:,])n=\d+", "n={n}", text)
+
+
+class OnGraphs(OneQuery):
+    """The part of a ``Problem`` that is the same for every problem whose input is a graph."""
+
+    cheaper_check = "certificate"
+    counted = "undirected edges"
+    definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
+    certify: Callable[..., Verdict] | None = None
+    """``certify(view, device, *query, result)`` checks a result where the graph lies, or raises OutOfMemory."""
+    size = staticmethod(size_of)
+    series = staticmethod(series_of)
+
+    def accepts(self, source: str) -> bool:
+        """Tell whether a text may name a graph, and no array."""
+        return not source.startswith("array:") and not source.endswith(".npy")
+
+    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
+        """Return the sizes that a graph's view will have; ``compress`` is not foreseen to save anything."""
+        from gpugraph.graph.view import MAX_NARROW_ARCS
+
+        index_bits = index_bits or (32 if size.arcs < MAX_NARROW_ARCS else 64)
+        weight_bytes = 4 if "rank-weights" in preparations else size.weight_bytes
+        id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(preparations) else 0
+        arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes
+        nbytes = index_bits // 8 * (size.vertices + 1) + size.arcs * arc_bytes
+        return ViewSize(size.vertices, size.arcs, index_bits, weight_bytes, nbytes)
+
+    def open(
+        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
+    ) -> CSRGraph:
+        """Return the graph, timed by ``clock``, made by ``device`` if it can; InputError for none, or a damaged one."""
+        from gpugraph.graph.open import open_graph
+
+        names = ("weights", "symmetrize", "keep_ids", "vertices", "directed", "columns", "weight")
+        how: dict[str, Any] = {name: getattr(input_, name) for name in names}
+        how |= {"input_format": input_.format, "seed": 1 if input_.seed is None else input_.seed}
+        return open_graph(input_.source, clock=clock, progress=progress, device=device, **how)
+
+    def view(self, graph: CSRGraph, preparations: Sequence[str], index_bits: int | None) -> GraphView:
+        """Return the graph after the preparations."""
+        from gpugraph.graph.view import GraphView
+
+        return GraphView.of(graph, tuple(preparations), index_bits)
+
+    def work(self, graph: CSRGraph | GraphPart, result: Any) -> int:
+        """Return the number of undirected edges of the graph."""
+        return graph.edges
+
+    def to_device(self, view: GraphView, device: Device) -> tuple[ResidentView, float, float]:
+        """Return the view's arrays on a device, and the seconds of ``stage`` and ``h2d``."""
+        from gpugraph.graph.view import make_resident
+
+        return make_resident(view, device)
+
+    def certificate_on_device(
+        self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
+    ) -> Verdict | None:
+        """Check a result on the device; None if the view has preparations that matter, or there is no room."""
+        if self.certify is None or not self.suits(view):
+            return None
+        try:
+            return self.certify(view, device, *query, result)
+        except OutOfMemory:
+            return None
+
+    def suits(self, view: ResidentView) -> bool:
+        """Tell whether ``certify`` can check results on a view."""
+        return not view.host.preparations
 
 
 @missing_packages_named()

@@ -68,14 +68,9 @@ def problem_of(result: object) -> Problem | None:
     return next((problem for problem in map(problem_called, PROBLEMS) if isinstance(result, problem.result)), None)
 
 
-def result_ending(path: PathLike) -> str:
-    """Return the ending that decides a result file's format, compression aside."""
-    return os.path.splitext(strip_suffix(os.fspath(path)))[1].lower()
-
-
 def check_result_name(path: PathLike, problem: Problem) -> str:
     """Return the ending of a result file's name; raise InputError if the problem's results have no such format."""
-    ending = result_ending(path)
+    ending = os.path.splitext(strip_suffix(os.fspath(path)))[1].lower()
     if ending in problem.result_endings:
         return ending
     others = [other.result_noun for other in map(problem_called, PROBLEMS) if ending in other.result_endings]
@@ -318,9 +313,7 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
 
 
 def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) -> NDArray[Any]:
-    """Return Arrow's texts as numbers, each rounded once; raise GraphFormatError, with its line, for one that is
-    none.
-    """
+    """Return Arrow's texts as numbers, each rounded once; GraphFormatError, with its line, for one that is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -48,6 +48,7 @@ class Comm:
 
     Attributes:
         rank, size: this rank's number, from 0, and how many there are.
+        host: the same ranks, for arrays of the host and for objects.
         name: what carries the words, e.g. ``"MPI (MPICH 5.0.2)"``.
         bytes_sent: what this rank has sent to others so far.  Of a reduction of N bytes among P ranks that is counted
             as 2 N (P − 1) / P, which is what the best algorithms send.
@@ -56,16 +57,12 @@ class Comm:
 
     rank: int
     size: int
+    host: HostComm
     name: str
 
     def __init__(self) -> None:
         self.bytes_sent = 0
         self.meter: Meter | None = None
-
-    @property
-    def host(self) -> HostComm:
-        """The same ranks, for arrays of the host and for objects."""
-        raise NotImplementedError
 
     def all_reduce(self, array: Array, op: str) -> None:
         """Replace every element by the ``"min"``, ``"max"`` or ``"sum"`` of that element over all ranks."""
@@ -137,10 +134,9 @@ class HostComm(Comm):
 
     beside: tuple[Any, Comm] | None = None
 
-    @property
-    def host(self) -> HostComm:
-        """This itself."""
-        return self
+    def __init__(self) -> None:
+        super().__init__()
+        self.host = self
 
     def _all_gather_v_in_place(self, array: Host, cuts: list[int]) -> None:
         own, lengths = array[cuts[self.rank] : cuts[self.rank + 1]], [high - low for low, high in pairwise(cuts)]
@@ -199,28 +195,34 @@ class LoneComm(HostComm):
         return
 
 
-class StagedComm(Comm):
-    """Arrays of a device, copied to the host, exchanged there by ``host``, and copied back."""
+class DeviceComm(Comm):
+    """Ranks that exchange arrays of a device, one of each rank."""
 
     def __init__(self, host: HostComm, device: Device):
         super().__init__()
-        self._host, self._device = host, device
+        self.host, self._device = host, device
         self.rank, self.size = host.rank, host.size
-        self.name = f"{host.name}, staged through the host"
 
-    @property
-    def host(self) -> HostComm:
-        """The ranks themselves."""
-        return self._host
+    def _barrier(self) -> None:
+        self._device.synchronize()
+        self.host.barrier()
+
+
+class StagedComm(DeviceComm):
+    """Arrays of a device, copied to the host, exchanged there by ``host``, and copied back."""
+
+    def __init__(self, host: HostComm, device: Device):
+        super().__init__(host, device)
+        self.name = f"{host.name}, staged through the host"
 
     def _reduce(self, array: Array, op: str) -> None:
         here = self._device.download(array)
-        self._host._reduce(here, op)
+        self.host._reduce(here, op)
         self._device.copy(array, self._device.upload(here))
 
     def _all_gather_v_in_place(self, array: Array, cuts: list[int]) -> None:
         here = self._device.download(array)
-        self._host._all_gather_v_in_place(here, cuts)
+        self.host._all_gather_v_in_place(here, cuts)
         self._device.copy(array, self._device.upload(here))
 
     def _exchange(
@@ -228,11 +230,7 @@ class StagedComm(Comm):
     ) -> Array:
         if self.size == 1:
             return packed
-        return self._device.upload(self._host._exchange(self._device.download(packed), sent, received))
-
-    def _barrier(self) -> None:
-        self._device.synchronize()
-        self._host.barrier()
+        return self._device.upload(self.host._exchange(self._device.download(packed), sent, received))
 
 
 def to_lower_ranks(comm: Comm, array: Array) -> Iterator[Array]:

@@ -267,8 +267,8 @@ class GraphPart:
             return self
         tails = self.tails(np.arange(len(self.targets)))
         both = np.concatenate([tails, self.targets]), np.concatenate([self.targets, tails])
-        made = sorted_part(self, *both, np.concatenate([self.weights, self.weights]), self.cuts)
-        part, unequal = made.part, sum(self.comm.all_gather_object(made.unequal)) // 2
+        part, _, own = sorted_part(self, *both, np.concatenate([self.weights, self.weights]), self.cuts)
+        unequal = sum(self.comm.all_gather_object(own)) // 2
         single = part.arcs - self.arcs
         said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
         return part.changed(directed=False, notes=(*self.notes, f"symmetrised: {said}"))
@@ -324,24 +324,16 @@ def sent_to_owners(
     return came
 
 
-@dataclass(frozen=True, eq=False)
-class SortedPart:
-    """Rows made of arcs, and how many of these were merged: into any other, and into one of another weight."""
-
-    part: GraphPart
-    merged: int
-    unequal: int
-
-
 def sorted_part(
     like: GraphPart,
     tails: NDArray[Any],
     heads: NDArray[Any],
     weights: NDArray[Any],
     cuts: NDArray[np.int64] | None = None,
-) -> SortedPart:
+) -> tuple[GraphPart, int, int]:
     """Bring arcs to the ranks that hold their tails and sort them into rows; parallel ones are merged.
 
+    Return the part, and how many arcs were merged: into any other, and into one of another weight.
     ``like`` has the ranks, vertices and name; tails, heads and weights, (k,), are what this rank has, without loops;
     without ``cuts`` the ranks get about as many arcs each.
     """
@@ -357,7 +349,7 @@ def sorted_part(
     offsets = rows.offsets[first : last + 1].copy()  # nothing lies before
     arrays = {"offsets": offsets, "targets": rows.targets, "weights": rows.weights}
     part = like.changed(cuts=cuts, **arrays, graph=None, on_device=None)
-    return SortedPart(part, rows.merged, rows.unequal)
+    return part, rows.merged, rows.unequal
 
 
 def require_together(comm: HostComm, needed: int, what: str) -> None:

@@ -106,12 +106,12 @@ def _drawn(spec: Spec, comm: HostComm, progress: Callable[[str], None]) -> Graph
     cuts, empty = np.array([0] * comm.size + [spec.vertices]), (np.zeros(1, np.int64), tails[:0], weights[:0])
     like = GraphPart(comm, cuts, *empty, bool(arcs.directed), spec.text, spec.text)
     progress("building rows")
-    made = sorted_part(like, tails, heads, weights)
+    part, merged, _ = sorted_part(like, tails, heads, weights)
     # The first loop of the whole list is that of the lowest rank that has one: ranks draw in order.
     firsts = comm.all_gather_object(int(arcs.tails[negative[0]]) if len(negative) else None)
     first = next((vertex for vertex in firsts if vertex is not None), None)
-    notes = _notes(comm, int(loop.sum()), len(negative), made.merged, arcs.one_sided)
-    return made.part.changed(notes=notes, negative_loop=first)
+    notes = _notes(comm, int(loop.sum()), len(negative), merged, arcs.one_sided)
+    return part.changed(notes=notes, negative_loop=first)
 
 
 def _notes(comm: HostComm, loops: int, negative: int, merged: int, one_sided: bool) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, RankLost
-from gpugraph.ranks.comm import COMBINE, Array, Comm, Host, HostComm, StagedComm
+from gpugraph.ranks.comm import COMBINE, Array, Comm, DeviceComm, Host, HostComm, StagedComm
 
 _PIECE = 1 << 20
 
@@ -148,29 +148,25 @@ class MpiComm(HostComm):
     def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
         packed = np.ascontiguousarray(packed)
         out = np.empty(sum(received), packed.dtype)
-        kind: Any = self._mpi.BYTE
-        size = packed.itemsize
-        if size > 1:
-            kind = kind.Create_contiguous(size).Commit()
+        kind = self._mpi.BYTE.Create_contiguous(packed.itemsize).Commit()
         try:
             starts = [np.cumsum([0, *counts[:-1]]).tolist() for counts in (sent, received)]
             self._world.Alltoallv([packed, (list(sent), starts[0]), kind], [out, (list(received), starts[1]), kind])
         finally:
-            if size > 1:
-                kind.Free()
+            kind.Free()
         return out
 
     def _barrier(self) -> None:
         self._world.Barrier()
 
 
-class NcclComm(Comm):
+class NcclComm(DeviceComm):
     """GPUs that talk to each other, one of each rank; DeviceUnavailable without NCCL, GpuGraphError if it fails."""
 
+    _device: Any
+
     def __init__(self, host: HostComm, device: Any):
-        super().__init__()
-        self._host, self._device = host, device
-        self.rank, self.size = host.rank, host.size
+        super().__init__(host, device)
         try:
             from cupy.cuda import nccl
 
@@ -181,27 +177,18 @@ class NcclComm(Comm):
         self._nccl = nccl
         self.name = f"NCCL {version // 10000}.{version % 10000 // 100}.{version % 100}"
         word = host.all_gather_object(nccl.get_unique_id() if self.rank == 0 else None)[0]
-        self._call(lambda: setattr(self, "_comm", nccl.NcclCommunicator(self.size, word, self.rank)))
-        self._comm: Any
-
-    @property
-    def host(self) -> HostComm:
-        """The ranks themselves."""
-        return self._host
+        self._comm = self._call(lambda: nccl.NcclCommunicator(self.size, word, self.rank))
+        self._stream = int(device.stream.ptr)
 
     def close(self) -> None:
         """Give the communicator back."""
         self._call(self._comm.destroy)
 
-    def _call(self, step: Callable[[], object]) -> None:
+    def _call(self, step: Callable[[], Any]) -> Any:
         try:
-            step()
+            return step()
         except self._nccl.NcclError as error:
             raise GpuGraphError(f"NCCL failed: {error}", where=self._device.name) from error
-
-    @property
-    def _stream(self) -> int:
-        return int(self._device.stream.ptr)
 
     def _settle(self) -> None:
         self._device.synchronize()
@@ -243,10 +230,6 @@ class NcclComm(Comm):
             nccl.groupEnd()
 
         self._call(swap)
-
-    def _barrier(self) -> None:
-        self._device.synchronize()
-        self._host.barrier()
 
 
 def comm_for(host: HostComm, device: Any) -> Comm:

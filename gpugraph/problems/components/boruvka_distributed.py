@@ -104,8 +104,6 @@ def run(state: HostEdges | LabelsOnDevices, clock: Clock) -> None:
     """Find the components."""
     if isinstance(state, HostEdges):
         state.contract(clock)
-        with clock.phase("label"):
-            state.settle()
     elif _find(state, clock, giant=True):
         _find(state, clock, giant=False)
 

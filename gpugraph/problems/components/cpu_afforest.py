@@ -137,10 +137,9 @@ def _afforest(control: Any, rank: int, size: int, shared: tuple[Any, ...]) -> No
     if rank == 0:
         spent[1], marks = cycles() - marks, cycles()
     _flatten(parent, first, last)
-    if size == 1 or join(control, size):
+    if join(control, size):
         control[_GIANT] = _giant(targets, parent)
-        if size > 1:
-            release(control)
+        release(control)
     giant = control[_GIANT]
     if rank == 0:
         spent[2], marks = cycles() - marks, cycles()

@@ -21,9 +21,7 @@ from gpugraph.problems.algorithm import InputSizes
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Components(Shown):
-    """The components of an undirected CSRGraph; ``labels``, (n,) int64, has of each vertex the smallest of its
-    component.
-    """
+    """The components of an undirected CSRGraph; ``labels``, (n,) int64: the smallest vertex of each vertex's own."""
 
     graph: CSRGraph
     labels: NDArray[np.int64]
@@ -97,6 +95,21 @@ class Components(Shown):
     def fingerprint(self) -> str:
         """Return a digest that equals another's of the same graph exactly if the labels are equal."""
         return self.labels_sha256
+
+
+def labels_along(vertices: int, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
+    """Return (vertices,) the smallest vertex of each vertex's component, along edges {tail, head}; by SciPy."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if vertices == 0:
+        return np.zeros(0, np.int64)
+    ends = tails.astype(np.int32), heads.astype(np.int32)  # what SciPy before 1.16 takes
+    edges = coo_array((np.ones(len(tails), bool), ends), (vertices, vertices))
+    _, component = connected_components(edges, directed=False)
+    _, smallest = np.unique(component, return_index=True)
+    labels: NDArray[np.int64] = smallest[component].astype(np.int64, copy=False)
+    return labels
 
 
 def label_bytes(sizes: InputSizes) -> int:

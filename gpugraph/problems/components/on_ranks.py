@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.problems.components.labels import Components
-from gpugraph.problems.components.verify import Trees
+from gpugraph.problems.components.labels import Components, labels_along
+from gpugraph.problems.components.verify import Trees, verdict_on
 from gpugraph.problems.contract import Verdict
 from gpugraph.ranks.comm import to_lower_ranks
 from gpugraph.ranks.part import GraphPart
@@ -30,10 +30,7 @@ def certify_part(part: GraphPart, result: Components) -> Verdict:
         faults = [fault for fault in part.comm.all_gather_object(fault) if fault]
         if not faults and counted != result.components:
             faults = [f"there are {counted} components, not {result.components}"]
-    if faults:
-        return Verdict("failed", "certificate", faults[0])
-    detail = f"no arc leaves any of the {result.components} components, and each is connected"
-    return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
+    return verdict_on(result, next(iter(faults), None), f"; checked by {part.comm.size} ranks")
 
 
 def _wrong_label(part: GraphPart, labels: NDArray[np.int64]) -> str | None:
@@ -79,23 +76,8 @@ def _counted(part: GraphPart, labels: NDArray[np.int64]) -> tuple[str | None, in
 
 def _components(part: GraphPart) -> int:
     """Return the number of components of the graph, found without the labels; a collective."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    def united(tails: NDArray[Any], heads: NDArray[Any]) -> tuple[int, NDArray[Any]]:
-        n = part.vertices
-        if n == 0:
-            return 0, np.zeros(0, np.int32)
-        count, names = connected_components(
-            coo_array((np.ones(len(tails), bool), (tails.astype(np.int32), heads.astype(np.int32))), (n, n)),
-            directed=False,
-        )
-        return int(count), names
-
-    _, names = united(part.tails(np.arange(len(part.targets))), part.targets)
-    _, firsts = np.unique(names, return_index=True)
-    anchor = firsts[names] if len(names) else names
-    moved = np.flatnonzero(anchor != np.arange(len(anchor)))
-    tails = np.concatenate(part.comm.all_gather_v(moved))
-    heads = np.concatenate(part.comm.all_gather_v(anchor[moved]))
-    return united(tails, heads)[0]
+    own = labels_along(part.vertices, part.tails(np.arange(len(part.targets))), part.targets)
+    moved = np.flatnonzero(own != np.arange(part.vertices))
+    tails, heads = (np.concatenate(part.comm.all_gather_v(ends)) for ends in (moved, own[moved]))
+    labels = labels_along(part.vertices, tails, heads)
+    return int(np.count_nonzero(labels == np.arange(part.vertices)))

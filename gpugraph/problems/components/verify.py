@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit, threads
-from gpugraph.devices.base import Array, Device, covering_grid
-from gpugraph.devices.kernel_file import KernelFile, product
+from gpugraph.devices.base import Array, Device
+from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
@@ -38,14 +38,15 @@ def check_certificate(graph: CSRGraph, found: Components) -> Verdict:
     if wrong is None:
         joins = int(_count_joins(graph.offsets, graph.targets, np.arange(graph.vertices, dtype=graph.targets.dtype)))
         wrong = check_joins(graph, found, joins)
+    return verdict_on(found, wrong)
+
+
+def verdict_on(found: Components, wrong: str | None, by: str = "") -> Verdict:
+    """Return the certificate's verdict, given what is wrong with components, or None; ``by`` ends the detail else."""
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)
-    return Verdict("passed", "certificate", describe_pass(found))
-
-
-def describe_pass(found: Components) -> str:
-    """Return what a passed certificate says."""
-    return f"no arc leaves any of the {found.components} components, and each is connected"
+    detail = f"no arc leaves any of the {found.components} components, and each is connected"
+    return Verdict("passed", "certificate", detail + by)
 
 
 def check_labels(graph: CSRGraph, labels: NDArray[np.int64]) -> str | None:
@@ -198,7 +199,6 @@ def check_against_published(graph: CSRGraph, found: Components) -> Verdict | Non
 # suffice are in ``cuda_kernels/verify_components.cu``; the host looks at the graph only to name a counter-example.
 
 FILE = KernelFile("verify_components.cu", product(INDEX_BITS=(32, 64)))
-BLOCK = 256
 NO_VERTEX = np.uint32(2**32 - 1)
 NO_ARC = np.uint64(2**64 - 1)
 
@@ -214,10 +214,7 @@ def certify(view: ResidentView, device: Device, found: Components) -> Verdict:
     Raises:
         OutOfMemory: the device has no room for it.
     """
-    wrong = _refute(view, device, found)
-    if wrong is not None:
-        return Verdict("failed", "certificate", wrong)
-    return Verdict("passed", "certificate", f"{describe_pass(found)}; checked on the device")
+    return verdict_on(found, _refute(view, device, found), "; checked on the device")
 
 
 def _refute(view: ResidentView, device: Device, found: Components) -> str | None:
@@ -236,7 +233,7 @@ def _refute(view: ResidentView, device: Device, found: Components) -> str | None
     return check_joins(graph, found, trees.count())
 
 
-class Trees:
+class Trees(Arrays):
     """Labels, and the trees that arcs join, on a device (arrays and kernels: verify_components.cu).
 
     Args:
@@ -253,8 +250,9 @@ class Trees:
 
     def __init__(self, rows: ResidentView | DeviceRows, device: Device, labels: NDArray[np.int64]):
         n = rows.vertices
+        super().__init__(device, {})
         device.require(8 * n)
-        self.rows, self.device = rows, device
+        self.rows, self.vertices = rows, np.int32(n)
         self.labels, self.up = device.upload(labels.astype(np.int32)), device.empty(n, np.int32)
         self.joins = device.full(1, 0, np.uint32)
         self.kernels = FILE.kernels(device, {"INDEX_BITS": rows.index_bits})
@@ -262,25 +260,22 @@ class Trees:
     def wrong_label(self) -> bool:
         """Make every vertex a tree; tell whether a vertex has a label that cannot be one."""
         wrong = self.device.full(1, NO_VERTEX, np.uint32)
-        self._launch("check_labels", self.rows.vertices, self.labels, self.up, wrong)
+        self.launch("check_labels", self.rows.vertices, self.vertices, self.labels, self.up, wrong)
         return bool(self.device.read(wrong) != NO_VERTEX)
 
     def wrong_arc(self) -> int | None:
         """Join the trees at the ends of every arc; return the first arc between two labels, or None."""
         rows, wrong = self.rows, self.device.full(1, NO_ARC, np.uint64)
-        arrays = (rows.index_dtype.type(rows.arcs), rows.offsets, rows.targets, self.labels, self.up, wrong, self.joins)
-        self._launch("check_arcs", rows.arcs * FILE["WARP"] // FILE["TILE"] + 1, *arrays)
+        graph = self.vertices, rows.index_dtype.type(rows.arcs), rows.offsets, rows.targets
+        work = rows.arcs * FILE["WARP"] // FILE["TILE"] + 1
+        self.launch("check_arcs", work, *graph, self.labels, self.up, wrong, self.joins)
         arc = self.device.read(wrong)
         return None if arc == NO_ARC else int(arc)
 
     def join(self, others: Array) -> None:
         """Join what the trees ``up`` of another device join."""
-        self._launch("join_trees", self.rows.vertices, others, self.up, self.joins)
+        self.launch("join_trees", self.rows.vertices, self.vertices, others, self.up, self.joins)
 
     def count(self) -> int:
         """Return how many joins there were."""
         return int(self.device.read(self.joins))
-
-    def _launch(self, name: str, threads: int, *args: Any) -> None:
-        grid = covering_grid(self.device, threads, BLOCK)
-        self.kernels[name](grid, BLOCK, (np.int32(self.rows.vertices), *args))

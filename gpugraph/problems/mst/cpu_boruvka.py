@@ -129,7 +129,6 @@ ALGORITHM = add_algorithm(
     run=run,
     fetch=lambda state, handle: handle,
     finish=lambda state, raw: Forest.of(state.view.graph, state.view.canonical_edges(raw)),
-    digest=None,
     compile=compile_,
     minimum_bytes=forest_bytes,
     version=2,

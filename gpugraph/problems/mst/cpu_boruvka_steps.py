@@ -193,10 +193,9 @@ def _list_edges(s: Any, control: Any, limit: Any, giant: int) -> None:
                 if a == b or (v < u and b != giant):
                     continue
                 if slot == end:
-                    if end > 0:
-                        s.filled[(end - 1) // BLOCK] = BLOCK
-                    slot = fetch_add(control, _BLOCKS, 1) * BLOCK
-                    end = slot + BLOCK
+                    block = fetch_add(control, _BLOCKS, 1)
+                    slot, end = block * BLOCK, (block + 1) * BLOCK
+                    s.filled[block] = BLOCK
                 s.tail_tree[slot], s.head_tree[slot], s.key[slot] = a, b, weight
                 s.edge[slot] = i if v > u else find_arc(s.offsets, s.targets, v, u)
                 _offer(s.best, a, slot, s.key, s.edge)
@@ -272,12 +271,11 @@ def _merge(s: Any, me: Any, count: int, rows: bool, turn: int) -> int:
             out += 1
             if not rows:
                 s.best[tree] = _NONE
-    if size == 1 or join(control, size):
+    if join(control, size):
         control[_FOREST] += joined
         control[_NEXT_BLOCK] = control[_NEXT_ROWS] = 0
         s.thread_state[0, ROUNDS] += 1
-        if size > 1:
-            release(control)
+        release(control)
     s.thread_state[rank, PHASES + 2] += cycles() - ended
     return trees
 
@@ -303,13 +301,12 @@ def _rounds(s: Any, me: Any, count: int) -> None:
         begun = cycles()
         kept = _find_min(s, control)
         fetch_add(control, _LIVE, kept)
-        if size == 1 or join(control, size):
+        if join(control, size):
             if stopped(control):
                 control[_LIVE], control[_HALT] = 0, 1
             s.thread_state[0, _KEPT] = control[_LIVE]
             control[_LIVE] = 0
-            if size > 1:
-                release(control)
+            release(control)
         s.thread_state[rank, PHASES] += cycles() - begun
         if s.thread_state[0, _KEPT] == 0:
             return
@@ -370,11 +367,10 @@ def boruvka(control: Any, rank: int, size: int, s: Shared) -> None:
         for v in range(first, last):
             if s.label[v] >= 0:
                 s.label[v] = _root(s.up, s.label[v])
-        if size == 1 or join(control, size):
+        if join(control, size):
             control[_GIANT] = _frequent(s.label, s.targets)
             control[_BLOCKS] = control[_NEXT_ROWS] = control[_NEXT_BLOCK] = 0
-            if size > 1:
-                release(control)
+            release(control)
         giant = control[_GIANT]
         count = _list_roots(s, me, trees)
         s.thread_state[rank, PHASES + 3] += cycles() - begun

@@ -22,6 +22,7 @@ from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.html import Shown
+from gpugraph.problems.components.labels import labels_along
 
 _PIECE = 1 << 16
 """Edges whose ends threads look up at a time, while those before are hashed."""
@@ -77,6 +78,14 @@ def edge_ids(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.in
     high = np.maximum(u, v).astype(np.int64, copy=False)
     ids = np.empty(len(low), np.int64)
     in_threads(partial(find_arcs, (graph.offsets, graph.targets), (low, high), ids), even_ranges(len(low)))
+    return ids
+
+
+def ids_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.int64]:
+    """Return what ``edge_ids`` does of any numbers; −1 also where one is no vertex of the graph."""
+    inside = (np.minimum(u, v) >= 0) & (np.maximum(u, v) < graph.vertices)
+    ids = np.full(len(u), -1, np.int64)
+    ids[inside] = edge_ids(graph, u[inside], v[inside])
     return ids
 
 
@@ -142,17 +151,7 @@ class Forest(Shown):
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """(n,) int64: of each vertex, the smallest vertex of its component."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        n = self.graph.vertices
-        if n == 0:
-            return np.zeros(0, np.int64)
-        u, v = (ends.astype(np.int32) for ends in self.endpoints())  # what SciPy before 1.16 takes
-        _, component = connected_components(coo_array((np.ones(len(u), bool), (u, v)), (n, n)), directed=False)
-        _, smallest = np.unique(component, return_index=True)
-        labels: NDArray[np.int64] = smallest[component].astype(np.int64, copy=False)
-        return labels
+        return labels_along(self.graph.vertices, *self.endpoints())
 
     @cached_property
     def edges_sha256(self) -> str:

@@ -15,7 +15,7 @@ from gpugraph.clock import Clock
 from gpugraph.devices.base import Array, Defines, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import GraphView, ResidentView
-from gpugraph.problems.algorithm import Option
+from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst.gpu_forest import (
     KEY_TYPES,
     forest_algorithm,
@@ -45,25 +45,34 @@ FILE = KernelFile(
 )
 
 
-def arrays(view: GraphView, rows: int) -> ArrayTable:
-    """Return the arrays of a run that searches the first ``rows`` rows (meaning: boruvka.cu)."""
-    n, index, segments = view.vertices, view.offsets.dtype, most_segments(view, rows)
+def tree_arrays(sizes: InputSizes) -> ArrayTable:
+    """Return the arrays of ``Trees`` (meaning: boruvka.cu)."""
+    n, index = sizes.vertices, np.dtype(f"i{sizes.index_bits // 8}")
     return {
-        **dict.fromkeys(("tree", "link", "number"), (n, np.int32)),
+        **dict.fromkeys(("link", "number"), (n, np.int32)),
         "edge": (n, index),
         "best_key": (n, np.uint64),
-        "best_id": (n if is_wide(view) else 1, np.uint64),
+        "best_id": (n if is_wide(sizes) else 1, np.uint64),
+        "forest": (max(n - 1, 1), index),
+        "forest_edges": (1, np.uint32),
+        "trees": (MAX_ROUNDS + 1, np.uint32),
+        "changed": ((MAX_ROUNDS, merge_launches(n, FILE["JUMPS"])), np.uint32),
+    }
+
+
+def arrays(view: GraphView, rows: int) -> ArrayTable:
+    """Return the arrays of a run that searches the first ``rows`` rows (meaning: boruvka.cu)."""
+    index, segments = view.offsets.dtype, most_segments(view, rows)
+    return {
+        **tree_arrays(view),
+        "tree": (view.vertices, np.int32),
         "lower": ((2, segments), index),
         "upper": ((2, segments), index),
         "vertex": ((2, segments), np.int32),
         "segment_key": (segments, key_dtype(view)),
         "segment_id": (segments, index),
         "segment_other": (segments, np.int32),
-        "forest": (max(n - 1, 1), index),
-        "forest_edges": (1, np.uint32),
-        "trees": (MAX_ROUNDS + 1, np.uint32),
         "segments": (MAX_ROUNDS + 1, np.uint32),
-        "changed": ((MAX_ROUNDS, merge_launches(n, FILE["JUMPS"])), np.uint32),
     }
 
 
@@ -157,15 +166,24 @@ class State(Trees):
         self.find_min_segments(round_)
         self.find_min_trees([self.own_segments(round_)])
 
-    def renumber(self, round_: np.int32) -> int:
-        """Number the trees that may still grow from 0, shrink the arrays, and return how many they are."""
+    def renumber(self, round_: np.int32) -> None:
+        """Number the trees that may still grow from 0, and shrink the arrays."""
         n = self.view.vertices
         here, there = self.segment_lists[round_ % 2], self.segment_lists[1 - round_ % 2]
         self.number_roots(round_)
         self.launch("relabel_vertices", n, np.int32(n), self.link, self.number, self.tree)
         self.launch("keep_segments", self.segments_left, round_, self.segments, *here, self.segment_other, *there)
         self.trees_left = int(self.device.read(self.trees, int(round_) + 1))  # the round's one read-back
-        return self.trees_left
+
+    def contract(self, round_: np.int32, clock: Clock) -> None:
+        """End a round whose lightest edges are found: the trees along them become one."""
+        with clock.phase("remove_cycles"):
+            self.remove_cycles(round_)
+        with clock.phase("merge_trees"):
+            self.merge_trees(round_)
+        with clock.phase("renumber"):
+            self.renumber(round_)
+        clock.count("rounds")
 
 
 def load_kernels(view: ResidentView | GraphView, device: Device, *, exchange: str = "shuffles") -> dict[str, Kernel]:
@@ -207,18 +225,11 @@ def run(state: State, clock: Clock) -> Array:
     """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
     state.start()
     round_ = np.int32(0)
-    trees = state.trees_left
     count_compression(state.view.host, clock)
-    while trees > 1:
+    while state.trees_left > 1:
         with clock.phase("find_min"):
             state.find_min(round_)
-        with clock.phase("remove_cycles"):
-            state.remove_cycles(round_)
-        with clock.phase("merge_trees"):
-            state.merge_trees(round_)
-        with clock.phase("renumber"):
-            trees = state.renumber(round_)
-        clock.count("rounds")
+        state.contract(round_, clock)
         round_ = np.int32(round_ + 1)
     return state.forest
 

@@ -294,9 +294,7 @@ def row_at(view: GraphView, share: float) -> int:
 
 
 def device_bytes(view: GraphView, rows: int, least: int) -> int:
-    """Return the bytes on the device with the first ``rows`` rows; ``least`` are the fewest that the GPU ever
-    searches.
-    """
+    """Return the bytes on the device with the first ``rows`` rows; the GPU never searches fewer than ``least``."""
     arcs = int(view.offsets[rows])
     ids = 0 if view.edge_ids is None else view.edge_ids.itemsize
     targets = arcs * view.targets.itemsize
@@ -344,19 +342,11 @@ def prepare(view: GraphView, device: Device, **options: Any) -> State:
 def run(state: State, clock: Clock) -> Array:
     """Grow the forest; returns the device array of its canonical edge ids."""
     state.start()
-    gpu = state.gpu
     round_ = np.int32(0)
-    trees = gpu.trees_left
-    while trees > 1:
+    while state.gpu.trees_left > 1:
         state.find_min(round_, clock)
-        with clock.phase("remove_cycles"):
-            gpu.remove_cycles(round_)
-        with clock.phase("merge_trees"):
-            gpu.merge_trees(round_)
-        with clock.phase("renumber"):
-            trees = gpu.renumber(round_)
+        state.gpu.contract(round_, clock)
         state.move_split(round_)
-        clock.count("rounds")
         round_ = np.int32(round_ + 1)
     state.settle_share()
     if clock.timing:
@@ -364,7 +354,7 @@ def run(state: State, clock: Clock) -> Array:
     gpu_boruvka.count_compression(state.host, clock)
     clock.count("cpu_percent", round(100 * state.cpu_share()))
     clock.count("copied_bytes", state.cpu.moved_bytes)
-    return gpu.forest
+    return state.gpu.forest
 
 
 forest_algorithm(

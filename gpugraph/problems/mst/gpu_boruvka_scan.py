@@ -22,8 +22,8 @@ from gpugraph.errors import InputError
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst.gpu_boruvka import FILE as BORUVKA
-from gpugraph.problems.mst.gpu_boruvka import MAX_ROUNDS, Trees
-from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, is_wide, key_dtype, key_types, merge_launches
+from gpugraph.problems.mst.gpu_boruvka import Trees, tree_arrays
+from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, key_types
 from gpugraph.problems.scan.gpu_segmented import FILE as SEGMENTED_SCAN
 from gpugraph.problems.scan.gpu_segmented import SegmentedScan
 from gpugraph.problems.scan.gpu_segmented import load_kernels as load_segmented
@@ -55,16 +55,11 @@ def arrays(sizes: InputSizes) -> ArrayTable:
     return {
         **{f"{name}_{turn}": (arcs, kinds[name]) for turn in (0, 1) for name in kinds},
         "head": (arcs, np.uint8),
-        **dict.fromkeys(("best", "edge"), (n, index)),
-        **dict.fromkeys(("link", "number", "renamed"), (n, np.int32)),
-        "best_key": (n, np.uint64),
-        "best_id": (n if is_wide(sizes) else 1, np.uint64),
+        "best": (n, index),
+        "renamed": (n, np.int32),
         **dict.fromkeys(("counts", "ends"), (n, count)),
-        "forest": (max(n - 1, 1), index),
-        "forest_edges": (1, np.uint32),
-        "trees": (MAX_ROUNDS + 1, np.uint32),
         "left": (2, np.uint64),
-        "changed": ((MAX_ROUNDS, merge_launches(n, BORUVKA["JUMPS"])), np.uint32),
+        **tree_arrays(sizes),
     }
 
 
@@ -161,16 +156,12 @@ def compile_(view: ResidentView, device: Device) -> None:
     load_tiles(offset_defines(count_dtype(view)), device)
 
 
-def run(state: State | PrimState, clock: Clock) -> Array:
+def run(state: State, clock: Clock) -> Array:
     """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
     with clock.phase("list_arcs"):
         state.start()
     while state.arcs_left and int(state.round) < state.switch_after:
         state.boruvka_round(clock)
-    if state.arcs_left and isinstance(state, PrimState):
-        with clock.phase("prim"):
-            state.prim()
-        clock.count("prim_steps", state.trees_left - 1)
     return state.forest
 
 
@@ -234,6 +225,16 @@ class PrimState(State):
         self.prim_kernel(grid, self.block, (*args, *made), stop=self.barrier[2:])
 
 
+def run_with_prim(state: PrimState, clock: Clock) -> Array:
+    """Grow the forest; returns what ``run`` does."""
+    run(state, clock)
+    if state.arcs_left:
+        with clock.phase("prim"):
+            state.prim()
+        clock.count("prim_steps", state.trees_left - 1)
+    return state.forest
+
+
 def load_prim(view: ResidentView, device: Device) -> Kernel:
     """Return the kernel of Prim's steps, compiled if need be."""
     return PRIM_FILE.kernel(device, key_types(view), cooperative=True)
@@ -264,7 +265,7 @@ forest_algorithm(
     section="6: conclusions and future work",
     state_bytes=lambda sizes: needs(arrays_with_prim(sizes, MOST_BLOCKS)) + SCAN_BYTES,
     prepare=lambda view, device, **options: PrimState(view, device, options["switch-after"]),
-    run=run,
+    run=run_with_prim,
     compile=compile_with_prim,
     preparations=("sort-adjacency", "renumber", "rank-weights"),
     options=(Option("switch-after", int, LOG_LOG, "rounds of Borůvka's before Prim's begins; -1: log2 log2 V"),),

@@ -25,6 +25,7 @@ from gpugraph.errors import InputError, OutOfMemory
 from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.mst.gpu_boruvka import MAX_ROUNDS
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, merge_launches
 from gpugraph.problems.mst.streamed_edges import BUFFERS, NAMES, Chunk, Feed, Part, canonical_edges, split_edges
 from gpugraph.quantities import exactly, parse_bytes
@@ -41,9 +42,7 @@ _HEADROOM = 32
 
 
 def limit_bytes(text: str, graph_bytes: int, device: Device) -> int:
-    """Return the device memory in bytes that the option's text allows, or what is free; raise InputError for no
-    size.
-    """
+    """Return the bytes of device memory that the option's text allows, or what is free; InputError for no size."""
     if not text:
         free, _ = device.memory()
         return free - free // _HEADROOM
@@ -129,7 +128,6 @@ def plan(view: GraphView, limit: int, options: dict[str, Any]) -> Plan:
 
 
 FILE = KernelFile("boruvka_streamed.cu", KEY_TYPES)
-MAX_ROUNDS = 33  # trees at least halve: 2^32 vertices end after 32 rounds
 
 
 def arrays(view: GraphView, planned: Plan) -> ArrayTable:

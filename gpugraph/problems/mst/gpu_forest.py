@@ -62,9 +62,7 @@ def finish_forest(state: ForestState, edges: np.ndarray[Any, Any]) -> Forest:
 
 
 def forest_bytes(sizes: InputSizes) -> int:
-    """Return the least bytes of a forest: the graph once, an edge id for every vertex but one: too many for many
-    trees.
-    """
+    """Return the least bytes of a forest: the graph once, an edge id for each vertex but one (many trees: too many)."""
     return sizes.nbytes + sizes.index_bits // 8 * max(min(sizes.vertices - 1, sizes.arcs // 2), 0)
 
 

@@ -69,7 +69,9 @@ class State(Arrays):
         if blocks < 1:
             raise InputError(f"option 'blocks' is {blocks}", remedy="give 1 or more; the paper's best is 128")
         self.pairs = layout == "int2"
-        super().__init__(device, {**arrays(view, pairs=self.pairs), **self.reduction_arrays(key_dtype(view), blocks)})
+        reduction = self.reduction_arrays(key_dtype(view), blocks)
+        super().__init__(device, {**arrays(view, pairs=self.pairs), **reduction})
+        self.reduced = [getattr(self, name) for name in reduction]  # in the kernels' order
         self.view, self.threads, self.blocks = view, threads, blocks
         self.candidates = (self.from_, self.to, self.weight)  # R1, R2, R3
         self.kernels = self.load_kernels(view, device, layout=layout)
@@ -83,11 +85,6 @@ class State(Arrays):
     def reduction_arrays(self, key: np.dtype[Any], blocks: int) -> ArrayTable:
         """Return T1 and T2: of each block the lightest weight and which candidate has it."""
         return {"block_weight": (blocks, key), "block_index": (blocks, np.int32)}
-
-    @property
-    def reduced(self) -> tuple[Array, ...]:
-        """T1 and T2, in the kernels' order."""
-        return self.block_weight, self.block_index
 
     def start(self) -> None:
         """Make vertex 0 the tree."""
@@ -175,11 +172,6 @@ class NaiveState(State):
     def reduction_arrays(self, key: np.dtype[Any], blocks: int) -> ArrayTable:
         """Return the words that the passes lower and write: least weight, least endpoints, chosen candidate."""
         return {"least_weight": (1, key), "least_ends": (1, np.uint64), "chosen": (1, np.int32)}
-
-    @property
-    def reduced(self) -> tuple[Array, ...]:
-        """These words, in the kernels' order."""
-        return self.least_weight, self.least_ends, self.chosen
 
     def start(self) -> None:
         """Make vertex 0 the tree, and the words ready for the first step."""

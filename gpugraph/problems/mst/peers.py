@@ -25,7 +25,7 @@ from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst import verify
-from gpugraph.problems.mst.forest import Forest, edge_ids
+from gpugraph.problems.mst.forest import Forest, ids_of_pairs
 
 SCIPY = "peer:scipy"
 Pairs = tuple[NDArray[Any], NDArray[Any]]
@@ -91,12 +91,9 @@ class PeerForest(Forest):
 def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, first: list[Any]) -> PeerForest:
     """Return the forest of the edges {u, v}, (k,) vertices each, that the peer ``by`` named; runs share ``first``."""
     u, v = np.asarray(u, np.int64), np.asarray(v, np.int64)
-    inside = (np.minimum(u, v) >= 0) & (np.maximum(u, v) < graph.vertices)
-    ids = np.full(len(u), -1, np.int64)
-    ids[inside] = edge_ids(graph, u[inside], v[inside])
+    ids = ids_of_pairs(graph, u, v)
     fault = None
-    if (ids < 0).any():
-        at = int(np.argmax(ids < 0))
+    for at in np.flatnonzero(ids < 0)[:1]:
         fault = f"it returned the edge ({u[at]}, {v[at]}), which the graph does not have"
     plain = Forest.of(graph, ids)
     return PeerForest(graph, plain.edges, plain.total_weight, plain.components, by, fault, first)

@@ -17,7 +17,7 @@ from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst import COMMAND
-from gpugraph.problems.mst.forest import Forest, edge_ids
+from gpugraph.problems.mst.forest import Forest, edge_ids, ids_of_pairs
 from gpugraph.problems.mst.on_ranks import GatheredForest, certify_part
 from gpugraph.problems.mst.peers import ByPeers
 from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate, counter_example
@@ -217,12 +217,9 @@ class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
         remedy = "return pairs of vertices, or the ids of the forest's edges: the places of their arcs u->v with u < v"
         if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2:
             pairs = plain_array(edges, "i u", edges.shape, "pairs of vertices", remedy)
-            inside = ((pairs >= 0) & (pairs < graph.vertices)).all(axis=1)
-            ids = np.full(len(pairs), -1, np.int64)
-            ids[inside] = edge_ids(graph, pairs[inside, 0], pairs[inside, 1])
-            for u, v in pairs[ids < 0][:1].tolist():
+            edges = ids_of_pairs(graph, pairs[:, 0], pairs[:, 1])
+            for u, v in pairs[edges < 0][:1].tolist():
                 raise InputError(f"run returned the pair ({u}, {v}), which is no edge of the graph", remedy=remedy)
-            edges = ids
         return Forest.of(graph, plain_array(edges, "i u", None, "the edges of a forest", remedy))
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest, by: str = "") -> Verdict:

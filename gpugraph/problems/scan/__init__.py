@@ -25,10 +25,8 @@ def _arrange(options: dict[str, Any]) -> dict[str, Any]:
     known = {"seed": seed, "exclusive": "yes" if exclusive else None, "segments": segments}
     how = [f"{key}={value}" for key, value in known.items() if value is not None]
     if array is None:
-        return {
-            "graph": ",".join([f"array:size={size or DEFAULT_SIZE}", f"dtype={dtype or 'uint32'}", *how]),
-            **options,
-        }
+        spec = ",".join([f"array:size={size or DEFAULT_SIZE}", f"dtype={dtype or 'uint32'}", *how])
+        return {"graph": spec, **options}
     for option, given in (("--size", size), ("--dtype", dtype)):
         if given is not None:
             raise InputError(f"{option} is that of a generated array", where=array, remedy=f"leave out {option}")

@@ -343,10 +343,9 @@ def search(control: Any, rank: int, size: int, s: Search, source: int) -> None:
         push(s, me, 0, source, start)
     while True:
         if stopped(control) or load_now(control, LOST) != 0:
-            if size == 1 or join(control, size):
+            if join(control, size):
                 control[END] = stopped(control)
-                if size > 1:
-                    release(control)
+                release(control)
             if control[END] != 0:
                 break
             start = _start_again(s, me)

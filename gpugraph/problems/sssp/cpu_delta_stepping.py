@@ -195,9 +195,7 @@ def prepare_many(view: GraphView, device: object, *, delta: float = 0.0) -> list
 
 
 def run_many(states: list[State], clock: NullClock, sources: tuple[int, ...]) -> list[NDArray[Any]]:
-    """Return for each source (n,) distances as ``run`` does; they are the caller's.  Raises OutOfMemory without
-    room for all.
-    """
+    """Return (n,) distances, the caller's, for each source as ``run`` does; OutOfMemory without room for all."""
     require_room(states[0].view.graph, len(sources))
     found: list[NDArray[Any]] = [np.empty(0)] * len(sources)
     turns = count()

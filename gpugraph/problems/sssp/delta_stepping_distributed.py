@@ -400,11 +400,6 @@ def run(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> boo
     return True
 
 
-def fetch(state: DeviceSearch | host.HostSearch, overflowed: bool) -> tuple[NDArray[Any], bool]:
-    """Copy the words of this rank's vertices to the host."""
-    return state.own_words(), overflowed
-
-
 def digest(raw: tuple[NDArray[Any], bool]) -> str:
     """Return what is equal where a rank has found the same of its vertices."""
     words, overflowed = raw
@@ -431,7 +426,7 @@ add_algorithm(
     section="SPAA'21, section 3; ours beyond it",
     prepare=prepare,
     run=run,
-    fetch=fetch,
+    fetch=lambda state, overflowed: (state.own_words(), overflowed),
     finish=finish,
     digest=digest,
     compile=compile_,

@@ -34,8 +34,6 @@ from gpugraph.problems.sssp.arcs import Arcs
 CPU, GPU = "cpu", "gpu"
 """The two sides."""
 
-_ALONE = {side: frozenset((side,)) for side in (CPU, GPU)}
-
 
 @dataclass(frozen=True)
 class Strategy:
@@ -90,7 +88,7 @@ class TwoSided:
         both = CPU in sides and GPU in sides
         self._device = device
         self._copies: Any = device.copy_stream() if both else None
-        self._current = frozenset(sides)
+        self._current = set(sides)
         self.host: Any = None
         if CPU in sides:
             self.host = device.pinned(size, dtype) if both else np.empty(size, dtype)
@@ -108,11 +106,11 @@ class TwoSided:
                 self._copies.upload(self.there, self.host)
             self._copies.mark().wait()
         clock.count(f"bytes_to_{side}", self.host.nbytes)
-        self._current |= {side}
+        self._current.add(side)
 
     def wrote(self, side: str) -> None:
         """Note that ``side`` has changed its copy, so that the other is no longer current."""
-        self._current = _ALONE[side]
+        self._current = {side}
 
     def fetch(self) -> object:
         """Return the current contents as a NumPy array."""

@@ -33,8 +33,6 @@ BLOCKS_PER_MULTIPROCESSOR = 16
 ROUNDS_PER_READ = 4
 """Rounds launched between two reads of the minimum: a round after the last changes nothing and costs little."""
 
-PASSES = {"atomic": 0, "one-pass": 1, "two-pass": 2}
-
 
 class DeviceSide:
     """Runs the steps on a GPU that are not the CPU's, over lists of arcs or the adjacency matrix of ``cells``."""
@@ -147,6 +145,6 @@ def minima_sizes(vertices: int, minimum: str) -> list[int]:
     if minimum == "atomic":
         return [ROUNDS_PER_READ]
     sizes: list[int] = []
-    for _ in range(PASSES.get(minimum, 0)):
+    for _ in range({"one-pass": 1, "two-pass": 2}.get(minimum, 0)):
         sizes.append(-(-(sizes[-1] if sizes else vertices) // (2 * PULL["BLOCK"])))
     return sizes

@@ -225,11 +225,6 @@ def mean_degree(view: InputSizes) -> float:
     return view.arcs / max(view.vertices, 1)
 
 
-def fetch(state: State, distance: Array) -> np.ndarray[Any, Any]:
-    """Copy the distance words to the host."""
-    return state.device.download(distance)
-
-
 def finish(state: State, words: np.ndarray[Any, Any], source: int) -> Distances:
     """Return the distances in the graph's own type."""
     return distances_from_words(state.view.host.graph, source, words, state.overflow)
@@ -244,7 +239,6 @@ add_algorithm(
     section="PPoPP'21, section 4; ours beyond it",
     prepare=State,
     run=run,
-    fetch=fetch,
     finish=finish,
     digest=array_digest,
     compile=load_kernel,

@@ -24,12 +24,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView, make_resident
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm, find_algorithm
-from gpugraph.problems.sssp.distances import (
-    DISTANCE_SETS,
-    distance_bytes,
-    distance_types,
-    distances_from_words,
-)
+from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_bytes, distance_types, distances_from_words
 
 FILE = KernelFile("harish_narayanan.cu", [defines for defines in DISTANCE_SETS if defines["INDEX_BITS"] == 32])
 BLOCK = 32

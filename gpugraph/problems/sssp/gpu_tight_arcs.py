@@ -109,9 +109,7 @@ def load_kernels(view: ResidentView | DeviceRows, device: Device) -> dict[str, K
 def canonical_predecessors(
     view: ResidentView, device: Device, distance: NDArray[Any], source: int
 ) -> NDArray[np.int64]:
-    """Return canonical predecessors (n,) int64, −1 for the source and where unreached; raise OutOfMemory without
-    room.
-    """
+    """Return canonical predecessors (n,) int64, −1 for the source and where unreached; OutOfMemory without room."""
     tight = TightArcs(view, device, distance, source)
     tight.check_arcs()
     tight.follow_levels()

@@ -19,6 +19,7 @@ from gpugraph.problems.sssp.arcs import Arcs, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 from gpugraph.problems.sssp.tight_arcs import look_at_rows, refuse_wide
+from gpugraph.problems.sssp.verify import verdict_on
 from gpugraph.ranks.part import GraphPart
 from gpugraph.ranks.transports import comm_for
 
@@ -48,12 +49,7 @@ def of_greatest_degree(part: GraphPart) -> int:
 
 def certify_part(part: GraphPart, source: int, result: Distances) -> Verdict:
     """Check distances by themselves; a collective."""
-    fault = _fault(part, source, result)
-    if fault is not None:
-        return Verdict("failed", "certificate", fault)
-    reached = int(np.count_nonzero(result.reached))
-    detail = f"no arc can be relaxed, tight arcs lead from the source to all {reached} reached vertices"
-    return Verdict("passed", "certificate", f"{detail}; checked by {part.comm.size} ranks")
+    return verdict_on(result, _fault(part, source, result), f"; checked by {part.comm.size} ranks")
 
 
 def _fault(part: GraphPart, source: int, result: Distances) -> str | None:

@@ -134,30 +134,6 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
     return f"vertex {graph.label(v)} has the distance {values[v]}, and none is beyond {furthest}"
 
 
-def listed_distances(file: ResultFile, graph: CSRGraph, source: int) -> PeerDistances:
-    """Return the distances that a file lists, a line each in the order of the vertices, or ``vertex distance`` a line.
-
-    Raises PeerThrew if there is no such file, or it does not hold a distance for each vertex at most.
-    """
-    no_path = {*_NO_PATH, file.unreached.lower()} - {""}
-    columns = file.columns(no_path)
-    vertices = np.arange(len(columns[0]) if columns else 0)
-    if len(columns) > 1:
-        vertices = file.vertices(columns[0])
-    outside = (vertices < 0) | (vertices >= graph.vertices)
-    remedy = "write a line 'vertex distance' for each vertex that is reached"
-    if outside.any():
-        what = f"its result file has a distance for vertex {vertices[np.argmax(outside)]}, of {graph.vertices} vertices"
-        raise PeerThrew(what, where=file.by, remedy=remedy)
-    if len(np.unique(vertices)) < len(vertices):
-        raise PeerThrew("its result file has two distances for one vertex", where=file.by, remedy=remedy)
-    own = distance_dtype(graph.weight_dtype)
-    found = _told(columns[min(1, len(columns) - 1)], no_path, own, file.by) if columns else np.empty(0, own)
-    values = np.full(graph.vertices, unreached(found.dtype), found.dtype)
-    values[vertices] = found
-    return distances_of(graph, source, values, file.by, printed=True)
-
-
 def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDArray[Any]:
     """Return texts as distances of the graph's own type, or as float64 where that is how integers were printed."""
     import pyarrow as pa
@@ -174,9 +150,7 @@ def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDA
 
 
 def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distances, str]:
-    """Return the distances from a source and what they are by; ``method`` and VerificationFailed as for
-    ``Problem.truth``.
-    """
+    """Return the distances from a source and what they are by; ``method`` and errors as for ``Problem.truth``."""
     if method == "reference":
         distance, by = verify.reference_distances(graph, source)
         return Distances(graph, source, distance), by
@@ -280,8 +254,28 @@ class ByPeers:
         return distances_of(graph, int(query[0]), raw, by)
 
     def listed(self, file: ResultFile, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> PeerDistances:
-        """Return the distances that a file lists."""
-        return listed_distances(file, graph, int(query[0]))
+        """Return the distances that a file lists: a line each in the order of the vertices, or ``vertex distance``.
+
+        Raises PeerThrew if there is no such file, or it does not hold a distance for each vertex at most.
+        """
+        no_path = {*_NO_PATH, file.unreached.lower()} - {""}
+        columns = file.columns(no_path)
+        vertices = np.arange(len(columns[0]) if columns else 0)
+        if len(columns) > 1:
+            vertices = file.vertices(columns[0])
+        outside = (vertices < 0) | (vertices >= graph.vertices)
+        remedy = "write a line 'vertex distance' for each vertex that is reached"
+        if outside.any():
+            first = vertices[np.argmax(outside)]
+            what = f"its result file has a distance for vertex {first}, of {graph.vertices} vertices"
+            raise PeerThrew(what, where=file.by, remedy=remedy)
+        if len(np.unique(vertices)) < len(vertices):
+            raise PeerThrew("its result file has two distances for one vertex", where=file.by, remedy=remedy)
+        own = distance_dtype(graph.weight_dtype)
+        found = _told(columns[min(1, len(columns) - 1)], no_path, own, file.by) if columns else np.empty(0, own)
+        values = np.full(graph.vertices, unreached(found.dtype), found.dtype)
+        values[vertices] = found
+        return distances_of(graph, int(query[0]), values, file.by, printed=True)
 
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the sum of the distances of the vertices reached."""

@@ -79,8 +79,18 @@ class DistancesFiles(VertexFiles):
         return super().parsed(graph, column, texts, path)
 
     def find_singles(self, graph: CSRGraph, columns: Mapping[str, NDArray[Any]], path: PathLike) -> dict[str, int]:
-        """Return the source of a table's distances."""
-        return {"source": _source(graph, columns["distance"], columns.get("predecessor"), path)}
+        """Return the source of a table's distances, which is found from them."""
+        starts = columns["distance"] == 0
+        if "predecessor" in columns:
+            starts &= columns["predecessor"] < 0
+        candidates = np.flatnonzero(starts)
+        if len(candidates) == 0:
+            raise MismatchError("no vertex has the distance 0, so there is no source")
+        # In an undirected graph vertices at distance 0 of each other have all distances in common.
+        if len(candidates) > 1 and graph.directed:
+            what = f"{len(candidates)} vertices have the distance 0, so the file does not tell its source"
+            raise InputError(what, where=path, remedy="write the result as .npz, or with --predecessors")
+        return {"source": int(candidates[0])}
 
     def write(self, result: AnyDistances, ending: str, stream: IO[bytes]) -> None:
         """Write distances in the format of an ending; raise InputError for a table of several sources."""
@@ -147,19 +157,6 @@ class DistancesFiles(VertexFiles):
         return tree
 
 
-def _source(graph: CSRGraph, distance: NDArray[Any], predecessor: NDArray[np.int64] | None, path: PathLike) -> int:
-    """Return the source of a file of text, which is found from the distances."""
-    starts = distance == 0 if predecessor is None else (distance == 0) & (predecessor < 0)
-    candidates = np.flatnonzero(starts)
-    if len(candidates) == 0:
-        raise MismatchError("no vertex has the distance 0, so there is no source")
-    # In an undirected graph vertices at distance 0 of each other have all distances in common.
-    if len(candidates) > 1 and graph.directed:
-        what = f"{len(candidates)} vertices have the distance 0, so the file does not tell its source"
-        raise InputError(what, where=path, remedy="write the result as .npz, or with --predecessors")
-    return int(candidates[0])
-
-
 def _per_source(cell: Cell) -> float | None:
     """Return the kernel seconds that one of several sources took that were searched together."""
     sources, kernel_s = at(cell.record.data, "result.sources"), at(cell.record.data, "phases_s.kernel")
@@ -210,9 +207,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         return graph
 
     def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
-        """Return a (source,) for each run that ``parameters`` ask for (see ``problems/sources.py``); InputError
-        if there is none.
-        """
+        """Return a (source,) for each run asked for (see ``problems/sources.py``); InputError if there is none."""
         if isinstance(graph, GraphPart) and parameters.get("source") in (None, DEFAULT) and graph.vertices:
             return [(of_greatest_degree(graph),)]
         whole: Any = Degrees(graph) if isinstance(graph, GraphPart) else graph
@@ -227,9 +222,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         return (tuple(result.sources.tolist()),) if isinstance(result, DistanceMatrix) else (result.source,)
 
     def work(self, graph: CSRGraph | GraphPart, result: AnyDistances) -> int:
-        """Return the edges with a reached endpoint, of directed graphs the arcs with a reached tail, over all
-        sources.
-        """
+        """Return the edges with a reached endpoint, or the directed arcs with a reached tail, over all sources."""
         if isinstance(result, DistanceMatrix):
             return sum(self.work(graph, row) for row in result)
         degrees, reached = graph.degrees, result.reached
@@ -337,9 +330,7 @@ def _tell_reached(result: object) -> None:
 
 
 def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
-    """Return reals or signed integers, infinity unreached, in the graph's own type; InputError where one does not
-    fit.
-    """
+    """Return reals or signed integers, infinity unreached, in the graph's own type; InputError if one does not fit."""
     own, wanted = distance_dtype(graph.weights.dtype), f"the {graph.vertices} distances as numbers"
     remedy = "return the distances as numbers, infinity where there is no path"
     given = plain_array(returned, "i float32 float64", (graph.vertices,), wanted, remedy)

@@ -37,14 +37,13 @@ class Survey:
     Attributes:
         predecessor: (n,) int64 canonical predecessors; −1 for the source, for unreached vertices and for
             vertices without a predecessor.
-        relaxable: the first arc (tail, head, position) that can be relaxed, or None.
-        wraps: the first arc (tail, head, position) whose sum does not fit its type and whose head is
-            unreached, or None.
+        relaxable: the position of the first arc that can be relaxed, or −1.
+        wraps: that of the first arc whose sum does not fit its type and whose head is unreached, or −1.
     """
 
     predecessor: NDArray[np.int64]
-    relaxable: tuple[int, int, int] | None
-    wraps: tuple[int, int, int] | None
+    relaxable: int
+    wraps: int
 
 
 def canonical_predecessors(graph: CSRGraph, distance: NDArray[Any], source: int) -> NDArray[np.int64]:
@@ -68,8 +67,7 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
         _spread(arcs, distance, roots, predecessor)
     predecessor[source] = -1
     first = (next((arc for arc in kind if arc >= 0), -1) for kind in zip(*found, strict=True))
-    relaxable, wraps = (ends_of(arcs, arc) for arc in first)
-    return Survey(predecessor, relaxable, wraps)
+    return Survey(predecessor, *first)
 
 
 def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None:
@@ -86,21 +84,14 @@ def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None
     if farthest + int(np.iinfo(graph.weight_dtype).max) < none or farthest + int(graph.weights.max()) < none:
         return
     wraps = survey(graph, distance, source).wraps
-    if wraps is not None:
-        refuse_wide(graph.name, graph.label(source), graph.label(wraps[1]))
+    if wraps >= 0:
+        refuse_wide(graph.name, graph.label(source), graph.label(int(graph.targets[wraps])))
 
 
 def refuse_wide(name: str, source: int | str, head: int | str) -> NoReturn:
     """Raise InputError for a distance in the graph called ``name`` that does not fit in 64 bits."""
     what = f"the distance from vertex {source} to vertex {head} does not fit in 64 bits"
     raise InputError(what, where=name, remedy="use smaller weights, or float64 ones")
-
-
-def ends_of(arcs: Arcs | CSRGraph, arc: int) -> tuple[int, int, int] | None:
-    """Return (tail, head, position) of an arc, or None for −1."""
-    if arc < 0:
-        return None
-    return int(np.searchsorted(arcs.offsets, arc, side="right")) - 1, int(arcs.targets[arc]), arc
 
 
 @njit
@@ -125,14 +116,12 @@ def look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], first_vertex: int, ro
             if far < near or far == none:
                 if held == none and wraps < 0:
                     wraps = arc
-            elif far < held:
-                if relaxable < 0:
-                    relaxable = arc
-            elif far == held:
-                if near == held:
-                    has_level[u] = True
-                elif np.uint64(u) < least_tail[v]:
-                    fetch_min(least_tail, v, np.uint64(u))
+            elif far < held and relaxable < 0:
+                relaxable = arc
+            elif far == held and near == held:
+                has_level[u] = True
+            elif far == held and np.uint64(u) < least_tail[v]:
+                fetch_min(least_tail, v, np.uint64(u))
     return relaxable, wraps
 
 

@@ -35,22 +35,22 @@ from gpugraph.problems.on_graphs import published_values
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
-from gpugraph.problems.sssp.tight_arcs import canonical_predecessors, ends_of, refuse_wrapped, survey
+from gpugraph.problems.sssp.tight_arcs import canonical_predecessors, refuse_wrapped, survey
 
 
 def check_certificate(graph: CSRGraph, source: int, result: Distances) -> Verdict:
     """Return the verdict on ``result`` as distances from ``source``; a failed one names a counter-example."""
-    fault = malformed(graph, source, result) or _first_fault(graph, source, result)
-    if fault:
+    return verdict_on(result, malformed(graph, source, result) or _first_fault(graph, source, result))
+
+
+def verdict_on(result: Distances, fault: str | None, by: str = "") -> Verdict:
+    """Return the certificate's verdict, given what is wrong with a result, or None; ``by`` ends the detail else."""
+    if fault is not None:
         return Verdict("failed", "certificate", fault)
-    return Verdict("passed", "certificate", describe_right(result))
-
-
-def describe_right(result: Distances) -> str:
-    """Return what the certificate has shown of a right result, in words."""
     reached = int(np.count_nonzero(result.reached))
     tree = "" if result.predecessor is None else ", predecessors are canonical"
-    return f"no arc can be relaxed, tight arcs lead from the source to all {reached} reached vertices{tree}"
+    detail = f"no arc can be relaxed, tight arcs lead from the source to all {reached} reached vertices{tree}"
+    return Verdict("passed", "certificate", detail + by)
 
 
 def malformed(graph: CSRGraph, source: int, result: Distances) -> str | None:
@@ -86,13 +86,11 @@ def source_fault(graph: CSRGraph, source: int, distance: NDArray[Any]) -> str | 
     return f"the source {graph.label(source)} has distance {distance[source]}, not 0"
 
 
-def arc_fault(
-    graph: CSRGraph, distance: NDArray[Any], relaxable: tuple[int, int, int] | None, wraps: tuple[int, int, int] | None
-) -> str | None:
-    """Return what the first bad arcs (tail, head, position) of a ``Survey`` refute, in words, or None."""
-    if relaxable is not None:
+def arc_fault(graph: CSRGraph, distance: NDArray[Any], relaxable: int, wraps: int) -> str | None:
+    """Return what the first bad arcs of a ``Survey`` refute, in words, or None."""
+    if relaxable >= 0:
         return _describe(graph, distance, relaxable, "can be relaxed")
-    if wraps is not None and distance.dtype == np.uint64:
+    if wraps >= 0 and distance.dtype == np.uint64:
         return _describe(graph, distance, wraps, "leads to a distance that does not fit in 64 bits")
     return None
 
@@ -122,12 +120,12 @@ def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
     return None
 
 
-def _describe(graph: CSRGraph, distance: NDArray[Any], arc: tuple[int, int, int], fault: str) -> str:
-    """Return a sentence on an arc (tail, head, position)."""
-    tail, head, at = arc
+def _describe(graph: CSRGraph, distance: NDArray[Any], arc: int, fault: str) -> str:
+    """Return a sentence on an arc, given its position."""
+    tail, head = int(np.searchsorted(graph.offsets, arc, side="right")) - 1, int(graph.targets[arc])
     names = graph.label(tail), graph.label(head)
     ends = f"vertex {names[0]} is {_in_words(distance[tail])}, vertex {names[1]} is {_in_words(distance[head])}"
-    return f"the arc {names[0]} → {names[1]} of weight {graph.weights[at]} {fault}: {ends}"
+    return f"the arc {names[0]} → {names[1]} of weight {graph.weights[arc]} {fault}: {ends}"
 
 
 # ------------------------------------------------------------------ oracle
@@ -315,15 +313,12 @@ def certify(view: ResidentView, device: Device, source: int, result: Distances) 
     graph = view.host.graph
     fault = malformed(graph, source, result) or source_fault(graph, source, result.raw)
     fault = fault or _fault_there(TightArcs(view, device, result.raw, source), graph, result)
-    if fault:
-        return Verdict("failed", "certificate", fault)
-    return Verdict("passed", "certificate", f"{describe_right(result)}; checked on the device")
+    return verdict_on(result, fault, "; checked on the device")
 
 
 def _fault_there(tight: TightArcs, graph: CSRGraph, result: Distances) -> str | None:
     """Return the first condition that does not hold, with its counter-example, or None."""
-    relaxable, wraps = (ends_of(graph, arc) for arc in tight.check_arcs())
-    fault = arc_fault(graph, result.raw, relaxable, wraps)
+    fault = arc_fault(graph, result.raw, *tight.check_arcs())
     if fault:
         return fault
     loose = tight.follow_levels()

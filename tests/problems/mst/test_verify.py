@@ -69,7 +69,7 @@ MUTATIONS: dict[str, tuple[Forest, str, str]] = {
     ),
     "an edge twice": (
         Forest.of(GRAPH, np.append(RIGHT.edges, ids((2, 3)))),
-        "edge (2, 3) of weight 2 appears 2 times in the forest",
+        "edge (2, 3) of weight 2 appears twice in the forest",
         "edge (2, 3) of weight 2 appears twice in the forest",
     ),
     "a wrong total": (
@@ -84,7 +84,7 @@ MUTATIONS: dict[str, tuple[Forest, str, str]] = {
     ),
     "ids out of order": (
         Forest(GRAPH, RIGHT.edges[::-1].copy(), 12, 3),
-        "the forest's edges are those of the reference, but not in ascending order",
+        f"edge ids do not ascend: {RIGHT.edges[-2]} after {RIGHT.edges[-1]}",
         f"edge ids do not ascend: {RIGHT.edges[-2]} after {RIGHT.edges[-1]}",
     ),
     "an id beyond the graph": (
@@ -99,7 +99,7 @@ MUTATIONS: dict[str, tuple[Forest, str, str]] = {
     ),
     "a reverse arc": (
         Forest.of(GRAPH, np.append(ids((2, 3), (1, 2), (4, 5)), BACKWARD)),
-        "edge (0, 3) of weight 1 belongs to the reference forest and is missing",
+        f"edge id {BACKWARD} is the arc 3→0; canonical ids are arcs to the larger endpoint",
         f"edge id {BACKWARD} is the arc 3→0; canonical ids are arcs to the larger endpoint",
     ),
     "no edge at all": (
