@@ -24,6 +24,8 @@ Array = Any
 Arguments = tuple[Array | np.generic, ...]
 """Of a kernel: arrays of the device, and typed scalars."""
 Defines = Mapping[str, str | int]
+Launch = Callable[..., None]
+"""Launches with the arguments that are still missing, the first, typed scalars; returns before the kernel has ended."""
 
 
 class KernelArgumentError(InputError):
@@ -67,13 +69,6 @@ class Kernel(Protocol):
 
     def resident_blocks(self, block: int, shared_bytes: int = 0) -> int:
         """Return how many blocks of ``block`` threads fit on the whole device at once."""
-
-
-class Launch(Protocol):
-    """A launch that lacks its first arguments, if any."""
-
-    def __call__(self, *first: np.generic) -> None:
-        """Launch with these, typed scalars; returns before the kernel has ended."""
 
 
 class Reply(Protocol):

@@ -132,7 +132,7 @@ class Ranks:
     @contextmanager
     def metered(self, clock: Any) -> Iterator[None]:
         """Let the clock hear of every collective of several ranks, until the end of the block."""
-        self.talk.meter = self.comm.meter = clock if self.several else None
+        self.talk.meter = self.comm.meter = clock.record_collective if self.several else None
         try:
             yield
         finally:

@@ -115,7 +115,10 @@ class HostEdges:
                     _find_min(self.edges, self.lists, self.best_key)
                     self.comm.all_reduce(self.best_key[: self.trees], "min")
             with clock.phase("claim"):
-                self.claim()
+                # This rank claims the trees at which it has an edge of the least key of all.
+                self.best_at[: self.trees], self.claims[: self.trees] = NO_EDGE, NO_CLAIM
+                mine = np.uint64(self.comm.rank << 32)
+                _claim(self.edges, mine, self.lists, (self.best_key, self.best_at, self.claims))
                 self.comm.all_reduce(self.claims[: self.trees], "min")
             with clock.phase("merge_trees"):
                 picks, forest = (self.claims, self.best_at), (self.chosen, self.chosen_count)
@@ -138,12 +141,6 @@ class HostEdges:
         self.edges = len(self.at)
         if self.labelled:
             self.label, self.least = np.arange(self.trees, dtype=np.int32), np.arange(self.trees, dtype=np.int32)
-
-    def claim(self) -> None:
-        """Claim for this rank the trees at which it has an edge of the least key of all."""
-        self.best_at[: self.trees], self.claims[: self.trees] = NO_EDGE, NO_CLAIM
-        mine = np.uint64(self.comm.rank << 32)
-        _claim(self.edges, mine, self.lists, (self.best_key, self.best_at, self.claims))
 
     def renumber(self) -> None:
         """Number the trees that are left, on all ranks alike; those that nobody claimed have ended."""

@@ -22,7 +22,6 @@ from gpugraph.problems.algorithm import ENTRY_POINTS, REGISTERED, Algorithm
 from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
 
 if TYPE_CHECKING:
-    from gpugraph.graph.view import GraphView
     from gpugraph.problems import Command
 
 _LOADED: set[str] = set()
@@ -72,15 +71,15 @@ def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Cal
     """Register a plain function ``f(view, clock, *query, **options) -> Result`` as a CPU algorithm.
 
     ``described`` are the attributes of ``Algorithm`` that say what it is.  Compiled code (Numba) comes into being in
-    ``compile``, on a graph of three vertices with the same dtypes, so that no timing ever holds a compilation.
+    ``compile``, on a tiny input with the same dtypes, so that no timing ever holds a compilation.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        def compile_(view: GraphView, device: object, **chosen: object) -> None:
+        def compile_(view: Any, device: object, **chosen: object) -> None:
             from gpugraph.clock import NullClock
 
             tiny = view.tiny()
-            (query,) = load_problem(problem).queries(tiny.graph, {"source": 0})
+            (query,) = load_problem(problem).queries(getattr(tiny, "graph", tiny), {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
         add_algorithm(

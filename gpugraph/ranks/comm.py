@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +36,8 @@ COMBINE = {"min": np.minimum, "max": np.maximum, "sum": np.add}
 """The ways to reduce; sums wrap as the dtype does."""
 
 
-class Meter(Protocol):
-    """Records the time of collectives."""
-
-    def record_collective(self, waited_s: float, moved_s: float, sent: int) -> None:
-        """Take note of one collective: seconds until all were there, seconds of it, bytes that this rank sent."""
+Meter = Callable[[float, float, int], None]
+"""Takes note of one collective: seconds until all were there, seconds of it, bytes that this rank sent."""
 
 
 class Comm:
@@ -109,7 +106,7 @@ class Comm:
         here = time.perf_counter()
         yield
         self._settle()
-        self.meter.record_collective(here - start, time.perf_counter() - here, sent)
+        self.meter(here - start, time.perf_counter() - here, sent)
 
     def _settle(self) -> None:
         """Wait until what the device was given has ended, where that returns earlier."""
@@ -190,9 +187,6 @@ class LoneComm(HostComm):
 
     def _exchange(self, packed: Host, sent: Sequence[int], received: Sequence[int], into: Host | None = None) -> Host:
         return packed.copy()
-
-    def _barrier(self) -> None:
-        return
 
 
 class DeviceComm(Comm):

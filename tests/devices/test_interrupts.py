@@ -133,7 +133,7 @@ def test_searches_from_many_sources_stop_when_asked(count: int) -> None:
 def test_prim_stops_when_asked(blocks: int, threads: int) -> None:
     device = EmulatedDevice(seed=3)
     view = make_resident(path(700), device)[0]
-    state = prim_persistent.prepare(view, device, blocks=blocks, threads=threads, on_chip="auto", prefetch=True)
+    state = prim_persistent.State(view, device, blocks=blocks, threads=threads, on_chip="auto", prefetch=True)
     prim_persistent.run(state, NullClock())
     assert device.read(state.forest_edges) == 0
 

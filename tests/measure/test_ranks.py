@@ -152,8 +152,8 @@ def test_the_seconds_of_a_phase_are_split_rank_by_rank() -> None:
     clock = ranks.phase_clock()
     with ranks.metered(clock):
         with clock.phase("relax"):
-            ranks.comm.meter.record_collective(0.5, 0.25, 100)  # type: ignore[union-attr]
-            ranks.comm.meter.record_collective(0.5, 0.25, 11)  # type: ignore[union-attr]
+            ranks.comm.meter(0.5, 0.25, 100)  # type: ignore[misc]
+            ranks.comm.meter(0.5, 0.25, 11)  # type: ignore[misc]
         clock.add_seconds("relax", 4 - clock.seconds["relax"])
     assert ranks.comm.meter is None
     inner, split = ranks.phases(clock)

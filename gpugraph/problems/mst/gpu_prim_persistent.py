@@ -80,11 +80,12 @@ def arrays(view: ResidentView, shape: Shape) -> ArrayTable:
 class State(Arrays):
     """The arrays of one run."""
 
-    def __init__(self, view: ResidentView, device: Device, shape: Shape, ahead: bool):
-        super().__init__(device, arrays(view, shape))
-        self.view, self.shape, self.ahead = view, shape, ahead
+    def __init__(self, view: ResidentView, device: Device, prefetch: bool, **how: Any):
+        self.shape = choose_shape(view, device, **how)
+        super().__init__(device, arrays(view, self.shape))
+        self.view, self.ahead = view, prefetch
         self.stop = self.slots[-1:].view(np.uint32)[:1]  # cleared with them
-        self.kernel = load_kernel(view, device, shape.on_chip)
+        self.kernel = load_kernel(view, device, self.shape.on_chip)
 
 
 def winners(size: int) -> int:
@@ -156,11 +157,6 @@ def load_kernel(view: ResidentView, device: Device, on_chip: int) -> Kernel:
     return FILE.kernel(device, {**key_types(view), "ON_CHIP": on_chip}, cooperative=True)
 
 
-def prepare(view: ResidentView, device: Device, prefetch: bool, **how: Any) -> State:
-    """Choose how the work is divided, and allocate everything a run needs."""
-    return State(view, device, choose_shape(view, device, **how), prefetch)
-
-
 def run(state: State, clock: Clock) -> Array:
     """Grow the forest; returns the device array of its canonical edge ids, ``state.forest``."""
     view, device, shape = state.view, state.device, state.shape
@@ -182,7 +178,7 @@ forest_algorithm(
     authors="gpugraph; after Wang, Huang, Guo",
     year=2011,
     section="VI-E: what limits the speedup; the launch without a host loop is ours",
-    prepare=prepare,
+    prepare=State,
     run=run,
     compile=lambda view, device, prefetch, **how: choose_shape(view, device, **how),
     minimum_bytes=forest_bytes,

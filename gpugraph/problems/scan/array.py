@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -30,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import InputError, errors_at, unknown_name
 from gpugraph.files import check_ends
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.counter_random import hash64
@@ -146,6 +144,11 @@ class ArrayInput:
         kind = f"{self.values.dtype.name} {self.exclusive}"
         return ordered_digest(self.values, kind if self.heads is None else f"{kind} {ordered_digest(self.heads)}")
 
+    def tiny(self) -> ArrayInput:
+        """Return two elements of the same type, to be scanned alike."""
+        heads = None if self.heads is None else np.ones(2, np.uint8)
+        return ArrayInput(np.ones(2, self.values.dtype), heads, self.exclusive)
+
     def describe(self) -> dict[str, Any]:
         """Return the ``graph`` object of a record."""
         n = self.elements
@@ -234,24 +237,15 @@ def open_array(source: object) -> ArrayInput:
     text = os.fsdecode(source)
     if not text.startswith("array:"):
         return ArrayInput(_load(text), name=os.path.basename(text), source=text)
-    with _naming(text):
+    with errors_at(f"spec '{text}'"):
         return _from_spec(text)
-
-
-@contextmanager
-def _naming(text: str) -> Iterator[None]:
-    """Have an error name the spec that it is about."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(error.what, where=error.where or f"spec '{text}'", remedy=error.remedy) from None
 
 
 def shape_of(text: str) -> tuple[int, np.dtype[Any], bool]:
     """Return the elements, their type and whether segmented of a spec or a .npy file, unread; InputError for others."""
     if not text.startswith("array:"):
         return len(values := _load(text, mapped=True)), values.dtype, False
-    with _naming(text):
+    with errors_at(f"spec '{text}'"):
         given = _split(text.removeprefix("array:"))
         if "file" in given:
             return len(values := _load(given["file"], mapped=True)), values.dtype, "segments" in given

@@ -5,14 +5,13 @@ Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL",
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock, NullClock
+from gpugraph.clock import Clock
 from gpugraph.compiled import njit
-from gpugraph.problems.registry import add_algorithm
+from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.scan.array import ArrayInput
 from gpugraph.problems.scan.gpu_scan import require_sums
 from gpugraph.problems.scan.gpu_segmented import require_segments
@@ -41,8 +40,17 @@ def _minima(values: Any, heads: Any, minima: Any, index: Any) -> None:
         index[i] = best
 
 
+@cpu_algorithm(
+    "scan",
+    "cpu",
+    summary="one thread adds up one element after another",
+    authors="Sun, Skadron",
+    year=2013,
+    section="3: the single-threaded CPU",
+)
 def scan_sums(array: ArrayInput, clock: Clock) -> Scanned:
     """Add up one element after another."""
+    require_sums(array)
     values = array.values
     sums = np.empty_like(values)
     words = values if values.dtype.kind == "f" else values.view(f"u{values.dtype.itemsize}")
@@ -50,37 +58,17 @@ def scan_sums(array: ArrayInput, clock: Clock) -> Scanned:
     return Scanned(array, sums, depth=len(values))
 
 
+@cpu_algorithm(
+    "scan",
+    "segmented-min",
+    summary="one thread, one element after another",
+    authors="Sun, Skadron",
+    year=2013,
+    section="5: sequential find-min-edge",
+)
 def scan_minima(array: ArrayInput, clock: Clock) -> Scanned:
     """Compare one element after another with the least of its segment."""
+    require_segments(array)
     minima, index = np.empty_like(array.values), np.empty(array.elements, np.int64)
     _minima(array.values, array.heads, minima, index)
     return Scanned(array, minima, index)
-
-
-def _register(name: str, summary: str, section: str, function: Callable[[ArrayInput, Clock], Scanned]) -> None:
-    require = require_sums if function is scan_sums else require_segments
-
-    def prepare(array: ArrayInput, device: object) -> ArrayInput:
-        require(array)
-        return array
-
-    def compile_(array: ArrayInput, device: object) -> None:
-        heads = None if prepare(array, device).heads is None else np.ones(2, np.uint8)
-        function(ArrayInput(np.ones(2, array.values.dtype), heads, array.exclusive), NullClock())
-
-    add_algorithm(
-        "scan",
-        name,
-        devices=("cpu",),
-        summary=summary,
-        authors="Sun, Skadron",
-        year=2013,
-        section=section,
-        prepare=prepare,
-        run=function,
-        compile=compile_,
-    )
-
-
-_register("cpu", "one thread adds up one element after another", "3: the single-threaded CPU", scan_sums)
-_register("segmented-min", "one thread, one element after another", "5: sequential find-min-edge", scan_minima)

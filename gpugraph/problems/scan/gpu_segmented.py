@@ -45,21 +45,19 @@ class SegmentedScan(Arrays):
         index = np.dtype(f"i{index_bits // 8}")
         words = {"block_head": np.dtype(np.uint8), "block_key": np.dtype(f"u{key.itemsize}"), "block_index": index}
         super().__init__(device, {name: (blocks, dtype) for name, dtype in words.items()})
+        self.partials = self.block_head, self.block_key, self.block_index
 
     def reduce(self, n: int, keys: Array, heads: Array, ids: Array) -> None:
         """Upsweep: what reaches out of every block's range."""
-        partials = (self.block_head, self.block_key, self.block_index)
-        self.kernels["reduce"](self.blocks(n), self.block, (np.int64(n), keys, heads, ids, *partials))
+        self.kernels["reduce"](self.blocks(n), self.block, (np.int64(n), keys, heads, ids, *self.partials))
 
     def spine(self, n: int, ids: Array) -> None:
         """Spine: what reaches into every block's range."""
-        partials = (self.block_head, self.block_key, self.block_index)
-        self.kernels["spine"](1, self.block, (np.int32(self.blocks(n)), ids, *partials))
+        self.kernels["spine"](1, self.block, (np.int32(self.blocks(n)), ids, *self.partials))
 
     def scan(self, n: int, keys: Array, heads: Array, ids: Array, *out: Array) -> None:
         """Downsweep: write ``out``, every element's minimum or every segment's."""
-        reaching = (self.block_key, self.block_index)
-        self.kernels["scan"](self.blocks(n), self.block, (np.int64(n), keys, heads, ids, *reaching, *out))
+        self.kernels["scan"](self.blocks(n), self.block, (np.int64(n), keys, heads, ids, *self.partials[1:], *out))
 
     def blocks(self, n: int) -> int:
         """Return the blocks for n elements: the same for upsweep and downsweep."""

@@ -32,9 +32,7 @@ UNORDERED = 1 << 21
 
 def sums_are_exact(values: NDArray[Any]) -> bool:
     """Tell whether every sum that a scan forms is exact, whatever the order of additions."""
-    if values.dtype.kind != "f":
-        return True
-    if len(values) == 0:
+    if values.dtype.kind != "f" or len(values) == 0:
         return True
     limit = 2.0 ** (np.finfo(values.dtype).nmant + 1)
     if np.abs(values).max() * min(UNORDERED, len(values)) > limit or (values != np.trunc(values)).any():

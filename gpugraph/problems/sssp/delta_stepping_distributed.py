@@ -308,7 +308,7 @@ class DeviceSearch(Arrays):
             clock.add_seconds(step, seconds)
             if self.comm.meter is not None and step in ("agree", "exchange"):
                 with clock.phase(step):
-                    self.comm.meter.record_collective(seconds, 0.0, 0)
+                    self.comm.meter(seconds, 0.0, 0)
         self.device.fill(self.plan[FILE["SPENT"] :], 0)
 
     def cross(self) -> None:
