@@ -226,10 +226,10 @@ def measure(device: Any, problem: str, variables: Variables, view: Any, queries:
                     times[None][at].append(run(None, query))
                 times[variant][at].append(run(variant, query))
     if problem == "sssp" and view.vertices <= 2**20:
-        right = driver.fetch(base, driver.run(base, NullClock(), *queries[0]))
+        right = device.download(driver.run(base, NullClock(), *queries[0]))
         for variant, state in states.items():
             with variables.changed(variant):
-                found = driver.fetch(state, driver.run(state, NullClock(), *queries[0]))
+                found = device.download(driver.run(state, NullClock(), *queries[0]))
             assert np.array_equal(found, right), f"{variant} gives other distances"
     return {variant: sum(map(median, taken)) for variant, taken in times.items()}
 

@@ -38,7 +38,7 @@ def search(
     device = device or EmulatedDevice(seed=seed)
     view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
     state, clock = delta_stepping.State(view, device), device.phase_clock()
-    raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, source))
+    raw = state.device.download(delta_stepping.run(state, clock, source))
     found = delta_stepping.finish(state, raw, source)
     assert_same(found, expected("sssp", graph, (source,)), graph.name)
     return Search(found, dict(clock.counters), dict(clock.seconds))

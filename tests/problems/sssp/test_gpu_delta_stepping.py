@@ -309,7 +309,7 @@ def search_alone(graph: CSRGraph) -> Distances:
     device = EmulatedDevice()
     view, _, _ = make_resident(GraphView.of(graph), device)
     state = delta_stepping.State(view, device)
-    raw = delta_stepping.fetch(state, delta_stepping.run(state, device.phase_clock(), 0))
+    raw = state.device.download(delta_stepping.run(state, device.phase_clock(), 0))
     return delta_stepping.finish(state, raw, 0)
 
 
@@ -472,7 +472,7 @@ def test_a_search_with_an_end_knows_all_up_to_it_and_settles_no_more(name: str) 
 def until(state: delta_stepping.State, **end: Any) -> tuple[np.ndarray[Any, Any], dict[str, int]]:
     """Return the distances from vertex 0 that a search with an end told, and its counters."""
     clock = state.device.phase_clock()
-    raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, 0, **end))
+    raw = state.device.download(delta_stepping.run(state, clock, 0, **end))
     return delta_stepping.finish(state, raw, 0).raw, dict(clock.counters)
 
 
@@ -523,7 +523,7 @@ def test_repeated_runs_and_other_sources_on_one_state_give_the_same() -> None:
     state, clock = delta_stepping.State(view, device), device.phase_clock()
     digests: dict[int, set[str]] = {}
     for source in (0, 70, 0, 30, 399, 70, 30, 399):
-        raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, source))
+        raw = state.device.download(delta_stepping.run(state, clock, source))
         digests.setdefault(source, set()).add(array_digest(raw))
         found = delta_stepping.finish(state, raw, source)
         assert_same(found, expected("sssp", graph, (source,)), graph.name)

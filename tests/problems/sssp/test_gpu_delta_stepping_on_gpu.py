@@ -76,7 +76,7 @@ def test_every_path_is_solved_a_hundred_times_alike(gpu: Any, name: str) -> None
     view, _, _ = make_resident(GraphView.of(graph), gpu)
     state = delta_stepping.State(view, gpu)
     clock = gpu.phase_clock()
-    runs = (delta_stepping.fetch(state, delta_stepping.run(state, clock, 0)) for _ in range(100))
+    runs = (state.device.download(delta_stepping.run(state, clock, 0)) for _ in range(100))
     assert len({array_digest(raw) for raw in runs}) == 1
 
 
@@ -101,7 +101,7 @@ def test_distances_at_the_very_threshold_are_right_three_hundred_times(gpu: Any,
         view, _, _ = make_resident(GraphView.of(graph), gpu)
         state, clock = delta_stepping.State(view, gpu), gpu.phase_clock()
         for _ in range(300):
-            raw = delta_stepping.fetch(state, delta_stepping.run(state, clock, 0))
+            raw = state.device.download(delta_stepping.run(state, clock, 0))
             assert delta_stepping.finish(state, raw, 0).fingerprint() == right.fingerprint()
 
 
