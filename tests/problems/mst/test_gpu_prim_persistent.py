@@ -89,7 +89,7 @@ def test_it_runs_on_several_workers() -> None:
 def test_the_same_state_can_be_run_again() -> None:
     device, graph = EmulatedDevice(), random_graph(80, 300, 9, 5)
     options = {"blocks": 3, "threads": 64, "on_chip": "auto", "prefetch": True}
-    state = persistent.prepare(view_of(graph, device), device, **options)
+    state = persistent.State(view_of(graph, device), device, **options)
     for _ in range(3):
         edges = fetch_forest(state, persistent.run(state, NullClock()))
         np.testing.assert_array_equal(np.sort(edges), expected("mst", graph, ()).edges)
@@ -164,7 +164,7 @@ def test_the_need_foretold_is_what_a_run_allocates(dtype: str, bits: int, shared
     device, graph = SmallDevice(shared), random_graph(3000, 6000, 9, 7, dtype)
     view = view_of(graph, device, bits)
     taken = device.peak_bytes()
-    state = persistent.prepare(view, device, blocks=0, threads=0, on_chip="auto", prefetch=True)
+    state = persistent.State(view, device, blocks=0, threads=0, on_chip="auto", prefetch=True)
     foretold = needs(persistent.arrays(view, state.shape))
     assert device.peak_bytes() - taken <= foretold <= device.peak_bytes() - taken + 7 * 512  # an array is rounded up
 
