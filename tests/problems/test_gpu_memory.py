@@ -156,6 +156,7 @@ def test_what_does_not_fit_exits_3_with_both_figures(
     def placed(view: Any, device: Any) -> Any:
         found = place(view, device)
         free[0] = 1 << 18
+        made.clear()  # those of the graph
         return found
 
     def require(*arguments: Any) -> None:  # of the device alone: there is room to make the graph
