@@ -43,10 +43,9 @@ def graph500(
     """
     from gpugraph.devices.discovery import select_device
     from gpugraph.graph500.benchmark import ROOTS, Files, Place, run
-    from gpugraph.graph500.record import record_of
+    from gpugraph.graph500.record import check_peer, record_of
     from gpugraph.measure.on_ranks import open_own_device
     from gpugraph.measure.record import EMULATED
-    from gpugraph.peers import load_peer
     from gpugraph.ranks.world import world
 
     comm = world()
@@ -67,7 +66,7 @@ def graph500(
                 what = "several ranks run Graph500 on processors alone"
                 raise InputError(what, remedy="use --device cpu*N, or one GPU")
             if peer is not None:
-                load_peer(peer, "sssp", opened.kind)
+                check_peer(peer, opened.kind)
             done = run(scale, Place(opened, comm, peer), roots=roots, files=files, report=progress)
             record = record_of(done, description)
         finally:

@@ -14,6 +14,7 @@ from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, jsonable
 from gpugraph.measure.statistics import harmonic_mean, median, mteps
 from gpugraph.peers import load_peer
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import find_algorithm
 
 COUNTED = "tuples of the input"
@@ -23,10 +24,15 @@ DEFINITION = (
 )
 
 
+def check_peer(peer: str, device_kind: str) -> Algorithm:
+    """Return the algorithm of a peer on a device.  Raises InputError or DeviceUnavailable if it does not run there."""
+    return load_peer(peer, "sssp", device_kind)
+
+
 def record_of(run: Run, device: dict[str, Any]) -> Record:
     """Return the record of a valid run on a device, described as in records; on the emulated one it has no rates."""
     name = "delta-stepping-distributed" if run.ranks > 1 else "delta-stepping"
-    algorithm = load_peer(run.peer, "sssp", "cuda") if run.peer else find_algorithm("sssp", name, device["kind"])
+    algorithm = check_peer(run.peer, "cuda") if run.peer else find_algorithm("sssp", name, device["kind"])
     emulated = device["kind"] == "emulated"
     figures = {name: value for name, value in run.figures().items() if not (emulated and name.endswith("TEPS"))}
     rates = [mteps(tuples, seconds) for tuples, seconds in zip(run.tuples, run.times_s, strict=True)]
