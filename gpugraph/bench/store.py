@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import errno
+import fcntl
 import json
 import os
 import re
@@ -117,7 +118,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
         """Return the file opened and locked; whoever had it may have put another in its place meanwhile."""
         deadline = time.monotonic() + wait_s
         while True:
-            fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
+            fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
             try:
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
                     return fd
@@ -186,10 +187,6 @@ def _sync(fd: int) -> None:
 
 def _lock(fd: int) -> bool:
     """Lock a file; tell whether it could be, or knows no locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 
 from gpugraph.cli.process import Command, Interruption, end, ignore_signals, take_signals
@@ -24,8 +23,7 @@ def main() -> None:
 
         Command.began = process_began()
         world.enter()
-        words = sys.argv[1:] if hasattr(os, "fork") else []
-        plugin, limit_s = plugin_in(words), limit_in(words)
+        plugin, limit_s = plugin_in(sys.argv[1:]), limit_in(sys.argv[1:])
         if plugin is not None or limit_s is not None:
             supervise(_main, plugin, limit_s)
         gc.set_threshold(_YOUNG)

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
 class Command:
@@ -72,7 +72,7 @@ def take_signals() -> None:
 
     def unheard(what: sys.UnraisableHookArgs) -> None:
         # Raised where the interpreter lets no error out, in a destructor for instance: again in a moment.
-        if what.exc_value is Interruption.latest is not None and hasattr(signal, "setitimer"):
+        if what.exc_value is Interruption.latest is not None:
             signal.setitimer(signal.ITIMER_REAL, 0.01)
         else:
             sys.__unraisablehook__(what)
@@ -80,15 +80,13 @@ def take_signals() -> None:
     def again(number: int, frame: object) -> None:
         raise Interruption.latest or Interruption
 
-    for name in _SIGNALS:
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, again if name == "SIGALRM" else interrupt)
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, again if number == signal.SIGALRM else interrupt)
     sys.unraisablehook = unheard
 
 
 def ignore_signals() -> None:
     """Let no signal disturb the way out: what was to be said and written has been."""
-    for name in _SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

@@ -22,7 +22,7 @@ from gpugraph.ranks.world import is_own_rank
 GRACE_S = 5.0
 """Seconds that the child has to end after a signal, before it is killed."""
 
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def plugin_in(words: Sequence[str]) -> str | None:
@@ -70,7 +70,7 @@ def supervise(command: Callable[[], None], plugin: str | None, limit_s: float | 
     """
     reader, writer = os.pipe()
     parent = os.getpid()
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [getattr(signal, name) for name in _SIGNALS])
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     child = os.fork()
     if child == 0:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
@@ -82,8 +82,8 @@ def supervise(command: Callable[[], None], plugin: str | None, limit_s: float | 
         signal.setitimer(signal.ITIMER_REAL, limit_s)
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     _, status = os.waitpid(child, 0)
-    for name in (*_SIGNALS, "SIGALRM"):
-        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in (*_SIGNALS, signal.SIGALRM):
+        signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)  # what the plugin started and left behind
     os.set_blocking(reader, False)
@@ -150,9 +150,9 @@ def _forward_signals(child: int) -> list[int]:
             os.kill(child, signal.SIGKILL)
 
     signal.signal(signal.SIGALRM, kill)
-    for name in _SIGNALS:
-        if signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:  # as nohup wants it
-            signal.signal(getattr(signal, name), forward)
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            signal.signal(number, forward)
     return sent
 
 

@@ -239,7 +239,7 @@ def machine_load() -> float | None:
     """Return the system's load average over the last minute, None where it has none."""
     try:
         return round(os.getloadavg()[0], 2)
-    except (OSError, AttributeError):
+    except OSError:
         return None
 
 
@@ -269,7 +269,7 @@ class OtherPrograms:
             # idle and waiting for a disk are columns 4 and 5; guests, from 9 on, are counted in 1 and 2 already
             busy = sum(int(word) for words in rows for column, word in enumerate(words[:9]) if column not in (0, 4, 5))
             return time.monotonic(), busy / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4]) + _of_children(os.getpid())
-        except (OSError, ValueError, IndexError, AttributeError):  # not Linux, or a container that hides it
+        except (OSError, ValueError, IndexError):  # a container that hides it
             return None
 
 

@@ -104,11 +104,10 @@ def _checksum(array: NDArray[Any]) -> list[int]:
 
 # ------------------------------------------------------------------ the process
 
-_SIGNALS = [
-    getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE", "SIGALRM", "SIGCHLD", "SIGSEGV", "SIGABRT")
-    if hasattr(signal, name)
-]
+_SIGNALS = (
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE),
+    *(signal.SIGALRM, signal.SIGCHLD, signal.SIGSEGV, signal.SIGABRT),
+)
 
 
 @contextlib.contextmanager
@@ -176,16 +175,14 @@ def _signals_kept() -> Iterator[None]:
         yield
         return
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ()) if hasattr(signal, "pthread_sigmask") else None
-    timed = hasattr(signal, "setitimer")
-    ticking = timed and signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    ticking = signal.getitimer(signal.ITIMER_REAL)[0] > 0
     try:
         yield
     finally:
-        if timed and not ticking:
+        if not ticking:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in handlers.items():
             if handler is not None and signal.getsignal(number) is not handler:
                 signal.signal(number, handler)
-        if blocked is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import fcntl
 import os
 import re
 import shutil
@@ -95,12 +96,10 @@ def _remove(folder: Path, lock: IO[bytes]) -> None:
 
 
 def _try_lock(file: IO[bytes]) -> bool:
-    """Lock a file until it is closed; False if another process holds it, or the system has no such locks."""
+    """Lock a file until it is closed; False if another process holds it, or its file system has no locks."""
     try:
-        import fcntl
-
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
+    except OSError:
         return False
     return True
 

@@ -143,12 +143,10 @@ class Drawn:
             {title for title in titles if title and not any(graph in title for graph in graphs)},
             graphs,
             {problem_name(cell.record.problem) for cell in self.cells},
-            {cell.record.family for cell in self.cells if self.x != "graph"},
+            {cell.record.family for cell in self.cells if self.x != "graph" and len(graphs) > 1},
             {cell.device for cell in self.cells if self.x != "device"},
             {cell.variant for cell in self.cells if self.x != "algorithm"},
         ]
-        if len(graphs) == 1:
-            del facts[3]  # the graph has a name that says more than its family
         known = list(dict.fromkeys(name for found in facts if len(found) == 1 for name in found))
         return "".join(known[:1]), ", ".join(known[1:])
 
