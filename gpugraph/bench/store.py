@@ -120,9 +120,8 @@ class Store(contextlib.AbstractContextManager["Store"]):
         while True:
             fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
             try:
-                if not stat.S_ISREG(os.fstat(fd).st_mode):
-                    return fd
-                if _lock(fd) and os.path.samestat(os.fstat(fd), os.stat(self.path)):
+                own = os.fstat(fd)
+                if not stat.S_ISREG(own.st_mode) or (_lock(fd) and os.path.samestat(own, os.stat(self.path))):
                     return fd
             except FileNotFoundError:
                 pass

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -179,11 +180,7 @@ def bench(
     settings: tuple[str, ...],
     budget: str | None,
     peers: tuple[str, ...],
-    commands: tuple[str, ...],
     save: str | None,
-    resume: bool,
-    retry: bool,
-    on: str | None,
     target: str | None,
     max_seconds: float | None,
     cold: bool,
@@ -196,6 +193,7 @@ def bench(
     dry_run: bool,
     sweeps: bool,
     quiet: bool,
+    **how: Any,  # resume, retry, commands and on, which a Bench takes as they are
 ) -> None:
     """Run a sweep of many cells, each verified and stored as it ends.
 
@@ -238,26 +236,17 @@ def bench(
             asked = replace(asked, title=", ".join(map(str, changed["graph"])))
     asked = replace(asked, title=title or asked.title, budget_began=Command.began if runs is None else None)
 
-    def prepared(path: str | None) -> Bench:
-        return Bench(
-            asked,
-            path or "",
-            resume=resume,
-            retry=retry,
-            dry=list_ or dry_run,
-            peers=[name for text in peers for name in text.split(",") if name],
-            commands=commands,
-            sampled={name: value for name, value in sampled.items() if value is not None and value is not False},
-            on=on,
-        )
-
+    given = {name: value for name, value in sampled.items() if value is not None and value is not False}
+    prepared: Callable[[str], Bench] = partial(
+        Bench, asked, dry=list_ or dry_run, peers=split(peers), sampled=given, **how
+    )
     if list_ or dry_run:
-        with _opened(prepared(save), quiet=quiet) as plan:
+        with _opened(prepared(save or ""), quiet=quiet) as plan:
             cells, prices, width = plan.plan, plan.prices, table_width()
             lines = plan_lines(cells, prices, width=width)
             show_lines(lines if list_ else price_lines(cells, prices, plan.sweep, width=width))
     elif runs is None:
-        _run(prepared(save), exports, quiet=quiet, verbose=verbose)
+        _run(prepared(save or ""), exports, quiet=quiet, verbose=verbose)
     elif exports:
         raise InputError("--export takes one run", remedy="export each with gpugraph compare RUN.jsonl --by algorithm")
     else:

@@ -69,7 +69,7 @@ def _stacked(
             {**_part(panel, member, name, seconds, sum(one.values())), "order": order.index(name)}
             for member, one in zip(members, parts, strict=True)
             for name, seconds in one.items()
-            if seconds or kind == "inside"
+            if seconds
         ]
         most = {value["part"]: value["of"] for value in sorted(values, key=lambda value: value["of"])}
         several = sum(share >= NOTHING_ELSE for share in most.values()) > 1
