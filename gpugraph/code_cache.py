@@ -212,7 +212,7 @@ def _is_safe(folder: Path, kind: str) -> bool:
 
 
 def _is_own(status: os.stat_result) -> bool:
-    return not hasattr(os, "geteuid") or (status.st_uid in (os.geteuid(), 0) and not status.st_mode & 0o022)
+    return status.st_uid in (os.geteuid(), 0) and not status.st_mode & 0o022
 
 
 def _reason(error: OSError) -> str:

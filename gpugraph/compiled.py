@@ -91,8 +91,8 @@ class Compiled:
 
 _MAKING = threading.RLock()
 
-if hasattr(os, "register_at_fork"):  # what another thread has half made would stay so in the child
-    os.register_at_fork(before=_MAKING.acquire, after_in_parent=_MAKING.release, after_in_child=_MAKING.release)
+# What another thread has half made would stay so in the child.
+os.register_at_fork(before=_MAKING.acquire, after_in_parent=_MAKING.release, after_in_child=_MAKING.release)
 
 
 def _free_cached_properties() -> None:
@@ -104,7 +104,7 @@ def _free_cached_properties() -> None:
             cached.lock = threading.RLock()  # type: ignore[attr-defined]
 
 
-if hasattr(os, "register_at_fork") and sys.version_info < (3, 12):
+if sys.version_info < (3, 12):
     os.register_at_fork(after_in_child=_free_cached_properties)
 
 

@@ -138,7 +138,7 @@ class WorkerProcess(contextlib.AbstractContextManager["WorkerProcess"]):
             self._signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE_S)
-        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        self._signal(signal.SIGKILL)
         self._process.wait()
         for thread in self._threads:
             thread.join(GRACE_S)
@@ -149,10 +149,7 @@ class WorkerProcess(contextlib.AbstractContextManager["WorkerProcess"]):
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self.pid, number)
-            else:
-                self._process.send_signal(number)
+            os.killpg(self.pid, number)
 
     def _listen(self, stream: IO[bytes]) -> None:
         """Take the objects of a stream; a line that a kill tore is none."""
@@ -366,14 +363,11 @@ def _processors() -> list[int]:
             return (*(int((folder / name).read_text()) for name in ("physical_package_id", "core_id")), number)
         return 0, number, number
 
-    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    return sorted(allowed, key=place)
+    return sorted(os.sched_getaffinity(0), key=place)
 
 
 def _start_on(gpu: str, processors: Sequence[int]) -> WorkerProcess:
     """Start the process of a worker on one GPU, or none, and on some of the processors."""
-    if not hasattr(os, "sched_setaffinity"):
-        return WorkerProcess(variables={"CUDA_VISIBLE_DEVICES": gpu})
     before = os.sched_getaffinity(0)  # of this thread, and what it starts has the same
     os.sched_setaffinity(0, processors)
     try:
