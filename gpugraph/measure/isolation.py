@@ -104,10 +104,7 @@ def _checksum(array: NDArray[Any]) -> list[int]:
 
 # ------------------------------------------------------------------ the process
 
-_SIGNALS = (
-    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE),
-    *(signal.SIGALRM, signal.SIGCHLD, signal.SIGSEGV, signal.SIGABRT),
-)
+_SIGNALS = [signal.Signals[f"SIG{name}"] for name in "INT TERM HUP PIPE ALRM CHLD SEGV ABRT".split()]
 
 
 @contextlib.contextmanager
