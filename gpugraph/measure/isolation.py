@@ -104,7 +104,7 @@ def _checksum(array: NDArray[Any]) -> list[int]:
 
 # ------------------------------------------------------------------ the process
 
-_SIGNALS = [signal.Signals[f"SIG{name}"] for name in "INT TERM HUP PIPE ALRM CHLD SEGV ABRT".split()]
+_SIGNALS = [signal.Signals[f"SIG{name}"] for name in ["INT", "TERM", "HUP", "PIPE", "ALRM", "CHLD", "SEGV", "ABRT"]]
 
 
 @contextlib.contextmanager
