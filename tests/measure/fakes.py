@@ -89,6 +89,8 @@ class FakeTime:
         """Return the time."""
         return self.now
 
+    monotonic = perf_counter
+
     def lasting(self, seconds: float) -> Callable[[int], None]:
         """Return what makes a run last so long."""
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from gpugraph.devices.cpu import CpuDevice
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from gpugraph.measure import cell_run
-from gpugraph.measure import run_cell as measuring
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record_shape import OUTCOMES
@@ -201,7 +201,7 @@ def test_what_is_compiled_for_the_first_time_is_named_while_it_is(monkeypatch):
 
 def test_a_session_closes_every_device_it_opened(monkeypatch):
     closed = []
-    monkeypatch.setattr(measuring.OpenDevice, "close", lambda self: closed.append(self.device.kind))
+    monkeypatch.setattr(CpuDevice, "close", lambda self: closed.append(self.kind))
     puppets(monkeypatch, "a")
     measure([cell("a"), replace(cell("a"), device="auto")], SIX)
     assert closed == ["cpu"] * len(closed) != []
