@@ -50,7 +50,8 @@ def start(program: str, *words: str, **how: object) -> subprocess.Popen[str]:
 
 def interrupt_when_ready(process: subprocess.Popen[str], *numbers: int) -> tuple[str, str]:
     assert process.stderr is not None
-    assert process.stderr.readline() == "ready\n"
+    lines = iter(process.stderr.readline, "")
+    assert next(line for line in lines if not line.startswith("gpugraph: starting")) == "ready\n"
     for number in numbers or (signal.SIGINT,):
         process.send_signal(number)
     return process.communicate(timeout=30)

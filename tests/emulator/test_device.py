@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,22 @@ def test_copies_and_reads_that_do_not_fit_are_refused() -> None:
         device.copy(device.empty(4, np.float32), source)
     with pytest.raises(GpuGraphError, match="cannot read element 4 of an array of 4"):
         device.read(target, 4)
+
+
+def test_kernels_run_alike_on_one_thread_of_the_host_after_another() -> None:
+    view, clock = GraphView.of(generate("rmat:7")), NullClock()
+    algorithm, device = find_algorithm("mst", "boruvka", "emulated"), EmulatedDevice(threads=2)
+    resident, _, _ = load_problem("mst").to_device(view, device)
+
+    def edges() -> list[int]:
+        state = algorithm.prepare(resident, device, exchange="shuffles")
+        return algorithm.finish(state, algorithm.fetch(state, algorithm.run(state, clock))).edges.tolist()
+
+    here = edges()
+    for _ in range(3):
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(edges).result() == here
+        assert edges() == here
 
 
 def test_bytes_are_counted_with_their_peak() -> None:

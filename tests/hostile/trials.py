@@ -148,6 +148,7 @@ def run_here(part: Part, seed: int, numbers: range, folder: Path, tally: Tally, 
 def _one(trial: Trial, part: Part, tally: Tally, keep: Path | None) -> None:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", ".*use of fork", DeprecationWarning)  # which is what a trial tries
         try:
             ended = part.trial(trial)
             foreign = [warning for warning in heard if not issubclass(warning.category, GpuGraphWarning)]

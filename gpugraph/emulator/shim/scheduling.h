@@ -22,7 +22,7 @@ inline void Scheduler::run(Common& common, uint32_t resident, uint64_t seed) {
     resident_ = shuffled_ ? std::min<uint32_t>(resident, 1 + static_cast<uint32_t>(random_.below(8))) : resident;
     if (launch.resident >= common.blocks) resident_ = resident;
     reset_countdown();
-    shared.locate(view_ranges());
+    if (shared.locate(view_ranges())) pool_.reset();  // compilers keep addresses of thread-local variables in a fiber
     set_shapes(launch);
     prepare_blocks(launch);
     active_ = nullptr;

@@ -21,17 +21,18 @@ inline __thread char tls_anchor;  // makes the loader allocate this thread's ran
 
 class SharedRange {
 public:
-    // Find this worker's range; pieces in `kept` belong to the runtime.
-    void locate(std::vector<std::pair<char*, std::size_t>> kept) {
+    // Find this worker's range; pieces in `kept` belong to the runtime.  Tells whether it lies elsewhere than last time,
+    // as that of another thread of the host does.
+    bool locate(std::vector<std::pair<char*, std::size_t>> kept) {
 #ifndef SIMT_STATIC_SHARED
         tls_anchor = 1;
-        if (anchor_ == &tls_anchor) return;  // the same thread of the host as last time
+        if (anchor_ == &tls_anchor) return false;
         anchor_ = low_ = &tls_anchor;
         high_ = nullptr;
         pieces_.clear();
         bytes_ = 0;
         dl_iterate_phdr(&SharedRange::visit, this);
-        if (high_ == nullptr) return;
+        if (high_ == nullptr) return true;
         kept.push_back({&tls_anchor, sizeof tls_anchor});
         std::sort(kept.begin(), kept.end());
         char* at = low_;
@@ -41,8 +42,10 @@ public:
             at = start + size;
         }
         add(at, high_);
+        return true;
 #else
         (void)kept;
+        return false;
 #endif
     }
     std::size_t bytes() const { return bytes_; }
