@@ -172,8 +172,8 @@ struct Shared {
             uint32 won[MOST_DENSE];                     // and by which slot
         };
     };
-    weight_key_t sample_key[SAMPLES];
-    index_t sample_arc[SAMPLES];
+    weight_key_t key[WARPS];  // of the lightest arc that each warp has seen of a hub,
+    index_t arc[WARPS];       // and that arc
     uint64 counts[WARPS];
     uint32 barriers;          // passed,
     uint32 round;             // rounds begun,

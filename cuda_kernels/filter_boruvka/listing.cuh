@@ -9,9 +9,8 @@ threshold (or all), by warps that go through spans of arcs, or those of the rows
 
 // Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where that is
 // more than half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the
-// neighbours
-// of a vertex are neighbours of each other, many light edges lie inside a component, and more of them are needed before
-// one is giant.  All threads must call; the same in every block, for all draw the same sample.
+// neighbours of a vertex are neighbours of each other, many light edges lie inside a component, and more of them are
+// needed before one is giant.  All threads must call; the same in every block, for all draw the same sample.
 __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted) {
     const uint64 hash = (threadIdx.x + 1) * 0x9E3779B97F4A7C15ull;
     const uint64 stratum = static_cast<uint64>(graph.vertices) / SAMPLES + 1;
@@ -41,20 +40,25 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
     }
 }
 
-// Take the pick of `rank` among those that the threads of the block bring as the threshold; of equal picks all have the
-// rank of the first, and the last rank that is not above is taken.  All threads must call.
+// Take the pick of `rank`, the least having rank 0, among those that the threads of the block bring as the threshold.
+// They are told apart bit by bit, the highest first, until one is left, or several that are equal.  All threads must
+// call.
 __device__ void take_threshold(Shared& shared, const Pick& mine, uint32 rank) {
-    __syncthreads();
-    shared.sample_key[threadIdx.x] = mine.key;
-    shared.sample_arc[threadIdx.x] = mine.arc;
-    if (threadIdx.x == 0) shared.bases[0] = 0;
-    __syncthreads();
-    // By counting: every thread compares its pick with all others.
-    uint32 before = 0;
-    for (int j = 0; j < SAMPLES; ++j) before += Pick{shared.sample_key[j], shared.sample_arc[j]} < mine;
-    if (before <= rank) atomicMax(&shared.bases[0], before);
-    __syncthreads();
-    if (before == shared.bases[0]) shared.threshold = mine;  // race-allowed: all that do write the same
+    if (rank >= SAMPLES) rank = SAMPLES - 1;
+    uint32 left = SAMPLES;  // that agree with the one wanted in all bits so far
+    bool agrees = true;
+    const auto tell_apart = [&](bool bit) {
+        const uint32 low = __syncthreads_count(agrees && !bit);
+        const bool wanted = rank >= low;  // its bit
+        agrees = agrees && bit == wanted;
+        left = wanted ? left - low : low;
+        if (wanted) rank -= low;
+    };
+#pragma unroll 1
+    for (int bit = 8 * sizeof(weight_key_t) - 1; bit >= 0 && left > 1; --bit) tell_apart(mine.key >> bit & 1);
+#pragma unroll 1
+    for (int bit = INDEX_BITS - 1; bit >= 0 && left > 1; --bit) tell_apart(mine.arc >> bit & 1);
+    if (agrees) shared.threshold = mine;  // race-allowed: all that do write the same
     __syncthreads();
 }
 

@@ -115,14 +115,14 @@ __device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_t* pic
         const Pick best = group_lightest<WARP>(mine);
         __syncthreads();
         if (lane_id() == 0) {
-            shared.sample_key[threadIdx.x / WARP] = best.key;
-            shared.sample_arc[threadIdx.x / WARP] = best.arc;
+            shared.key[threadIdx.x / WARP] = best.key;
+            shared.arc[threadIdx.x / WARP] = best.arc;
         }
         __syncthreads();
         if (threadIdx.x != 0) continue;
         Pick lightest = NO_PICK;
         for (int warp = 0; warp < WARPS; ++warp) {
-            const Pick theirs = {shared.sample_key[warp], shared.sample_arc[warp]};
+            const Pick theirs = {shared.key[warp], shared.arc[warp]};
             if (theirs < lightest) lightest = theirs;
         }
         take_pick(graph, v, lightest, pick, link);
