@@ -32,7 +32,7 @@ constexpr uint32 FINE = 1024;           // where so many lie below the horizon
 constexpr float64 LATE_HORIZON = 0.9;   // of the vertices pending lie within a horizon that is set late,
 constexpr int LATE_SHARE = 10;          // where at least this part of all is pending
 constexpr uint32 HOPS = 3;              // of the least weight lie within a horizon that counts from the source
-constexpr int SOURCE_SHARE = 2048;      // and it does where the source has this part of all arcs;
+constexpr int SOURCE_AMONG = 64;        // and it does where at most this part of all arcs lead to rows longer than its;
 constexpr int HUB_SHARE = 1024;         // else it counts from the first hubs that together have this part of all arcs
 constexpr int HUB_DEGREES = 4;          // times the mean are the arcs of a vertex to which many arcs lead
 constexpr int TO_HUBS = 4;              // in a graph of hubs: this part of all
@@ -108,7 +108,8 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
         const bool even = symmetric && !hubs && is_even(graph, degree);
         const float64 arcs = even ? EVEN_HORIZON_ARCS : HORIZON_ARCS;
         const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * arcs / degree);
-        waits = hubs && graph.offsets[source + 1] - graph.offsets[source] < graph.arcs / SOURCE_SHARE;
+        const index_t row = graph.offsets[source + 1] - graph.offsets[source];
+        waits = hubs && leads_to_rows(graph, static_cast<float64>(row) + 1, SOURCE_AMONG);
         sum_histogram(shared.histogram, shared.sums);
         distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);
         const distance_t least = histogram_edge(shared, 1), hops = HOPS * (least - 1) + 1;
