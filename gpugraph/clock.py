@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
 from functools import cache
 from itertools import pairwise
@@ -175,17 +175,20 @@ class PhaseTimer(HostClock):
 
 
 class HostStopwatch:
-    """Times a region by the host's monotonic clock."""
+    """Times a region by the host's monotonic clock, from the end of ``before`` to the end of ``after``."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None) -> None:
+        self._before, self._after = before, after
         self._start = self._stop = 0.0
 
     def start(self) -> None:
         """Mark the beginning."""
+        self._before()
         self._start = time.perf_counter()
 
     def stop(self) -> None:
         """Mark the end."""
+        self._after()
         self._stop = time.perf_counter()
 
     @property

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.clock import NullClock
+from gpugraph.errors import InputError
 from gpugraph.graph.view import ResidentView
 from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import CellSetup, Inputs, live_bytes
 from gpugraph.measure.instruments import OtherPrograms, Throttle, machine_load, measure_energy
-from gpugraph.measure.on_ranks import NOT_MEASURED, Ranks, check_runs_on_ranks, place_part
+from gpugraph.measure.on_ranks import NOT_MEASURED, Ranks, place_part, ranks_option
 from gpugraph.measure.record import SCATTERED
 from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
 from gpugraph.peers import registered_commands
@@ -139,8 +140,9 @@ class CellRun:
         input_ = place_part(setup, sampling, ranks.comm) if ranks.several else inputs.open(setup)
         graph = input_.graph
         self.algorithm = algorithm = resolve_algorithm(cell, problem, graph, device.kind)
-        if ranks.several:
-            check_runs_on_ranks(algorithm, problem)
+        if ranks.several and not algorithm.ranks:
+            remedy = f"use {ranks_option(problem)}, or name one device"
+            raise InputError(f"algorithm '{algorithm.name}' runs on one device", remedy=remedy)
         self.options = parse_options(algorithm, cell.options)
         _LOG.info(_chosen(cell, algorithm, self.options, device.kind))
         check_preparations(cell.preparations, algorithm)

@@ -21,7 +21,6 @@ from gpugraph.errors import InputError
 from gpugraph.measure.cell import Sampling
 from gpugraph.measure.inputs import CellSetup, LoadedInput
 from gpugraph.measure.instruments import OpenDevice
-from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Problem
 from gpugraph.problems.registry import algorithms
 from gpugraph.ranks.comm import Comm, HostComm, LoneComm
@@ -56,7 +55,7 @@ def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedIn
         OutOfMemory: it does not fit all ranks together.
     """
     cell, problem, device = setup.cell, setup.problem, setup.opened.device
-    able, foreign = _able(problem), cell.algorithm.startswith("peer:") or ".py" in cell.algorithm
+    able, foreign = ranks_option(problem), cell.algorithm.startswith("peer:") or ".py" in cell.algorithm
     reference = cell.verify in ("reference", "both")
     refusals = (
         (not able, f"{problem.title.lower()}: no algorithm runs on several ranks", "name one device"),
@@ -88,14 +87,7 @@ def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedIn
     return LoadedInput(part, cell.graph, {}, algorithm_input=part, device_bytes=there)
 
 
-def check_runs_on_ranks(algorithm: Algorithm, problem: Problem) -> None:
-    """Raise InputError for an algorithm of one device."""
-    if not algorithm.ranks:
-        what, able = f"algorithm '{algorithm.name}' runs on one device", _able(problem)
-        raise InputError(what, remedy=f"use {able}, or name one device")
-
-
-def _able(problem: Problem) -> str:
+def ranks_option(problem: Problem) -> str:
     """Return the option that names the problem's algorithms for several ranks; empty where there is none."""
     able = [algorithm.name for algorithm in algorithms(problem.name) if algorithm.ranks]
     return f"--algo {' or '.join(able)}" if able else ""
@@ -123,7 +115,9 @@ class Ranks:
 
     def stopwatch(self) -> Any:
         """Return the stopwatch of a run, which all ranks begin together."""
-        return _JointStopwatch(self.talk, self._device) if self.several else self._device.stopwatch()
+        if not self.several:
+            return self._device.stopwatch()
+        return HostStopwatch(before=self.talk.barrier, after=self._device.synchronize)
 
     def phase_clock(self) -> Any:
         """Return the clock of a run whose phases are timed."""
@@ -147,22 +141,6 @@ class Ranks:
     def greatest(self, own: Number) -> Number:
         """Return the greatest of what every rank has: the time of a run is that of the slowest."""
         return max(self.comm.all_gather_object(own))
-
-
-class _JointStopwatch(HostStopwatch):
-    """Begins when all ranks are there, and ends when this rank's device has."""
-
-    def __init__(self, comm: Comm, device: Device):
-        super().__init__()
-        self._comm, self._device = comm, device
-
-    def start(self) -> None:
-        self._comm.barrier()
-        super().start()
-
-    def stop(self) -> None:
-        self._device.synchronize()
-        super().stop()
 
 
 class _RankClock(HostClock):
