@@ -10,6 +10,7 @@ from gpugraph.clock import process_began
 from gpugraph.graph500.benchmark import Run
 from gpugraph.graph500.generator import EDGE_FACTOR
 from gpugraph.measure.instruments import environment
+from gpugraph.measure.provenance import provenance
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, jsonable
 from gpugraph.measure.statistics import harmonic_mean, median, mteps
@@ -74,6 +75,7 @@ def record_of(run: Run, device: dict[str, Any]) -> Record:
             "detail": f"distances and parents of {len(run.roots)} searches keep all rules of Graph500",
         },
         "graph500": figures,
+        "provenance": provenance(algorithm),
         "environment": environment(),
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
