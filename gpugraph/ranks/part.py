@@ -261,6 +261,15 @@ class GraphPart:
 
     describe = described
 
+    def disagreement(self, fingerprint: str) -> str | None:
+        """Return which rank has another result than rank 0, by digests of them, or None; a collective.
+
+        Ranks that go on with different results may wait for each other for ever.
+        """
+        marks = self.comm.all_gather_object(fingerprint)
+        other = next((rank for rank, mark in enumerate(marks) if mark != marks[0]), None)
+        return None if other is None else f"rank {other} has another result than rank 0"
+
     def symmetrized(self) -> GraphPart:
         """Return the undirected graph of a directed one: the lighter arc of a pair wins; says so in a note."""
         if not self.directed:

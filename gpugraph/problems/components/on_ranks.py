@@ -23,7 +23,8 @@ from gpugraph.ranks.transports import comm_for
 
 def certify_part(part: GraphPart, result: Components) -> Verdict:
     """Check that no arc leaves a component and that each is connected; a collective."""
-    faults = [fault for fault in part.comm.all_gather_object(_wrong_label(part, result.labels)) if fault]
+    own = part.disagreement(result.fingerprint()) or _wrong_label(part, result.labels)
+    faults = [fault for fault in part.comm.all_gather_object(own) if fault]
     if not faults:
         on_device = part.vertices and all(part.comm.all_gather_object(part.on_device is not None))
         fault, counted = (_counted_on_device if on_device else _counted)(part, result.labels)

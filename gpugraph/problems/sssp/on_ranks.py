@@ -49,7 +49,8 @@ def of_greatest_degree(part: GraphPart) -> int:
 
 def certify_part(part: GraphPart, source: int, result: Distances) -> Verdict:
     """Check distances by themselves; a collective."""
-    return verdict_on(result, _fault(part, source, result), f"; checked by {part.comm.size} ranks")
+    fault = part.disagreement(result.fingerprint()) or _fault(part, source, result)
+    return verdict_on(result, fault, f"; checked by {part.comm.size} ranks")
 
 
 def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
