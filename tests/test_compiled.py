@@ -144,7 +144,7 @@ def test_where_nothing_can_be_kept_compiled_code_still_runs(
 
 @pytest.mark.parametrize("problem", ["mst", "sssp", "components"])
 def test_a_run_that_needs_the_compiler_is_refused_where_numba_is_switched_off(problem: str) -> None:
-    words = [sys.executable, "-m", "gpugraph", problem, "rmat:6", "--device", "cpu"]
+    words = [sys.executable, "-m", "gpugraph", problem, "rmat:6", "--device", "cpu", "-q"]
     done = subprocess.run(words, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
     assert done.returncode == 2
     assert "NUMBA_DISABLE_JIT is set" in done.stderr
@@ -154,7 +154,7 @@ def test_a_run_that_needs_the_compiler_is_refused_where_numba_is_switched_off(pr
 @pytest.mark.parametrize("variable", ["NUMBA_OPT", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"])
 @pytest.mark.parametrize("value", ["", "wrong"])
 def test_a_variable_that_numba_cannot_use_is_named_in_one_line(variable: str, value: str) -> None:
-    words = [sys.executable, "-m", "gpugraph", "mst", "grid:5x5", "--device", "cpu"]
+    words = [sys.executable, "-m", "gpugraph", "mst", "grid:5x5", "--device", "cpu", "-q"]
     done = subprocess.run(words, env={**os.environ, variable: value}, capture_output=True, text=True)
     assert done.returncode == 2
     assert variable in done.stderr

@@ -252,7 +252,7 @@ def test_notices_that_nobody_reads_do_not_stop_the_work(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="the shell's way to close a stream")
 def test_a_graph_from_a_closed_standard_input_is_one_line():
-    command = f"{shlex.quote(sys.executable)} -m gpugraph mst - --device cpu <&-"
+    command = f"{shlex.quote(sys.executable)} -m gpugraph mst - --device cpu -q <&-"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 2
     assert done.stderr.startswith("gpugraph: error: standard input: ")
