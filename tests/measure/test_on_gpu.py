@@ -33,8 +33,8 @@ def measured(cells: list[Cell], sampling: Sampling) -> list[dict[str, Any]]:
 
 
 def test_competing_cells_reach_their_target_and_give_one_forest() -> None:
-    target = 4.0  # other processes use the GPU, too
-    found = measured(CELLS, Sampling(target=target, time_limit_s=5))
+    target = 0.1  # reached beside other processes, too, if they leave it the time
+    found = measured(CELLS, Sampling(target=target, time_limit_s=30))
     for data in found:
         print("\n", data["algorithm"], data["phases_s"]["kernel"], data["confidence_s"])
         assert data["sampling"]["stopped_by"] == "target"

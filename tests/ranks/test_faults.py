@@ -5,7 +5,6 @@ The processes are real, and so is what befalls them.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import signal
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -202,7 +201,7 @@ def test_a_rank_of_an_mpi_that_throws_ends_the_run_and_says_why(tmp_path: Path) 
     with running(by_mpi(2), 2, {"PYTHONPATH": path}) as (run, ranks):
         for _ in range(2):  # Python ignores what is thrown in a finalizer
             os.kill(ranks[1], signal.SIGUSR1)
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            with suppress(subprocess.TimeoutExpired):
                 run.wait(LIMIT_S)
                 break
         lines = [line for line in said(run) if line.startswith("gpugraph: ")]

@@ -70,8 +70,8 @@ def forest_of(
 
 def certify_part(part: GraphPart, result: GatheredForest) -> Verdict:
     """Check that the forest spans, has no cycle, and that every other edge is the last of its cycle; a collective."""
-    faults = [part.disagreement(result.fingerprint()), *part.comm.all_gather_object(_fault(part, result))]
-    fault = next((one for one in faults if one is not None), None)
+    own = part.disagreement(result.fingerprint()) or _fault(part, result)
+    fault = next((one for one in part.comm.all_gather_object(own) if one is not None), None)
     return verdict_on(result, fault, f"; checked by {part.comm.size} ranks")
 
 
