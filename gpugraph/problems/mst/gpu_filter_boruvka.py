@@ -25,8 +25,11 @@ from gpugraph.problems.mst.gpu_forest import forest_algorithm, forest_bytes, is_
 WEIGHTS = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 FILE = KernelFile("filter_boruvka.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS))
 
-ARCS_PER_THREAD = 8
-"""A grid much larger than its work only makes the barriers slower."""
+ARCS_PER_VERTEX = 8
+"""So many arcs are about as much work as a vertex.  A grid with more threads than work makes the barriers slower."""
+FEW_PER_THREAD = 11
+"""Where the threads of one block on every multiprocessor have at most so much work each, a second block there costs more
+at the barriers than it brings."""
 FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
 ALL_LISTED = 1 << 19
@@ -96,8 +99,10 @@ class State(Arrays):
         self.hubs = self.chain  # hubs are noted while rows are read, numbers while rounds are made
         self.kernel = load_kernel(view, device)
         self.block = FILE["PACKED_BLOCK" if view.index_bits == 32 and view.weight_bytes == 4 else "WIDE_BLOCK"]
-        work = max(n, arcs // ARCS_PER_THREAD)
-        self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
+        work, most = n + arcs // ARCS_PER_VERTEX, self.kernel.resident_blocks(self.block)
+        if work <= FEW_PER_THREAD * self.block * device.multiprocessors:
+            most = min(most, device.multiprocessors)
+        self.grid = max(1, min(-(-work // self.block), most))
         self.wanted = int(LIGHT_ARCS * n) if arcs >= FILTER_ARCS else 0
         self.room = room(view)
         self.dense = dense(view)
