@@ -70,12 +70,16 @@ class NullClock:
     Attributes:
         timing: True if this run's phases are timed, so that reading back what a kernel noted costs no headline.
         counters: what ``count`` has added up.
+        stop: what stops the stopwatch of this run, if there is one.
+        stopped: ``issued`` has done so.
     """
 
     timing = False
 
     def __init__(self) -> None:
         self.counters: dict[str, int] = {}
+        self.stop: Callable[[], None] | None = None
+        self.stopped = False
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Return a context manager around one phase, e.g. ``with clock.phase("find_min"):``."""
@@ -83,6 +87,14 @@ class NullClock:
 
     def add_seconds(self, name: str, seconds: float) -> None:
         """Add seconds that a kernel measured itself to a phase."""
+
+    def issued(self) -> None:
+        """Stop the stopwatch behind what was issued to the device, because the host now waits for word whether that was
+        enough.  Where it was not an algorithm goes on, and calls this again.
+        """
+        if self.stop is not None:
+            self.stop()
+            self.stopped = True
 
     def count(self, name: str, value: int = 1) -> None:
         """Add to a counter of the run, e.g. ``clock.count("rounds")``."""

@@ -254,7 +254,8 @@ struct Shared {
     distance_t floor;       // below it everything is settled,
     distance_t complete;    // and below this no arc has been left alone
     distance_t horizon;     // sums from here on are left alone
-    float64 reach;          // of a horizon that is set when the first large hubs are met; else 0
+    distance_t reach;       // of a horizon that is set later; see end_beyond()
+    uint32 waits;           // it is set when the first large hubs are met
     distance_t last;        // the last threshold, from which on nearness is counted
     uint32 packed;          // the packed rows have been written
     uint32 most;            // blocks that have to be dry for the threshold to move early

@@ -21,16 +21,14 @@ constexpr int MOST_SHARE = 5;           // and at most this, or many fall twice,
 constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
 
 constexpr float64 MEAN_DEGREE = 8;      // arcs a vertex, up to which the first width is the mean weight
-constexpr int HORIZON_DEGREE = 16;      // arcs a vertex, from which on a horizon pays,
-constexpr int HORIZON_DEGREE_IF_HUBS = 3;  // and where many belong to hubs;
-constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than the horizon,
+constexpr int HORIZON_DEGREE = 3;       // arcs a vertex, from which on a graph of hubs has a horizon;
+constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than it,
 constexpr float64 FIRST_WIDTHS = 3;     // and widths of a bucket to it, at first;
-constexpr float64 EVEN_HORIZON_ARCS = 4;  // both where all vertices have much the same number of arcs, and those beyond
-constexpr float64 EVEN_FIRST_WIDTHS = 8;  // the horizon pull: a nearer one would leave most of them there
 constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:
 constexpr uint32 FINE = 1024;           // where so many lie below the horizon
-constexpr float64 LATE_HORIZON = 0.9;   // of the vertices pending lie within a horizon that is set late,
-constexpr int LATE_SHARE = 10;          // where at least this part of all is pending
+constexpr int LATE_SHARE = 10;          // in other graphs a horizon is set late, where this part of all is pending:
+constexpr float64 LATE_HORIZON = 0.9;   // so many of these lie within it,
+constexpr float64 LATE_ARCS = 8;        // and it is no farther than so many arcs of a vertex are long
 constexpr uint32 HOPS = 3;              // of the least weight lie within a horizon that counts from the source
 constexpr int SOURCE_AMONG = 64;        // and it does where at most this part of all arcs lead to rows longer than its;
 constexpr int HUB_SHARE = 1024;         // else it counts from the first hubs that together have this part of all arcs
@@ -46,14 +44,6 @@ __device__ __forceinline__ uint64 sample_place(uint32 i, uint64 count) {
     return count >> 32 ? scattered * (count >> 16) >> 16 : scattered * count >> 32;
 }
 
-// Tell by a sample whether vertices have much the same number of arcs: one in 16 at most less than half of the mean.
-// All threads must call.
-__device__ __forceinline__ bool is_even(const Graph& graph, float64 degree) {
-    const int64 v = static_cast<int64>(sample_place(threadIdx.x, static_cast<uint64>(graph.vertices)));
-    const float64 mine = static_cast<float64>(graph.offsets[v + 1] - graph.offsets[v]);
-    return 16 * __syncthreads_count(2 * mine < degree) <= BLOCK;
-}
-
 // Tell by a sample whether more than one in `part` of all arcs lead to rows of at least so many `arcs`.  Every block
 // computes the same.  All threads must call.
 __device__ __forceinline__ bool leads_to_rows(const Graph& graph, float64 arcs, int part) {
@@ -62,11 +52,11 @@ __device__ __forceinline__ bool leads_to_rows(const Graph& graph, float64 arcs, 
     return part * __syncthreads_count(graph.offsets[head + 1] - graph.offsets[head] >= arcs) > BLOCK;
 }
 
-// Sample weights for the first width of a bucket, their mean or less, and for the horizon: a distance that only about
-// HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon, if it counts from the source; where it counts from
-// hubs that are still to be met its reach is kept.  Thread 0 keeps the width.  All threads must call.
-__device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, bool symmetric,
-                                                     int32 source) {
+// Sample weights for the first width of a bucket, their mean or less, and for the horizon of a graph of hubs: a distance
+// that only about HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon, if it counts from the source; where
+// it counts from hubs that are still to be met, or is set late, its reach is kept.  Thread 0 keeps the width.  All
+// threads must call.
+__device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, int32 source) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     __syncthreads();
     float64 sum = 0;
@@ -103,26 +93,25 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
     distance_t horizon = UNREACHED;
     float64 widths = FINE_WIDTHS;
     bool waits = false;
-    const bool hubs = degree >= HORIZON_DEGREE_IF_HUBS && leads_to_rows(graph, HUB_DEGREES * degree, TO_HUBS);
-    if (hubs || degree >= HORIZON_DEGREE) {
-        const bool even = symmetric && !hubs && is_even(graph, degree);
-        const float64 arcs = even ? EVEN_HORIZON_ARCS : HORIZON_ARCS;
-        const uint32 rank = static_cast<uint32>(BLOCK * SAMPLES * arcs / degree);
+    const bool hubs = degree >= HORIZON_DEGREE && leads_to_rows(graph, HUB_DEGREES * degree, TO_HUBS);
+    const float64 part = (hubs ? HORIZON_ARCS : LATE_ARCS) / degree;  // of the arcs
+    const uint32 rank = part < 1 ? static_cast<uint32>(BLOCK * SAMPLES * part) : BLOCK * SAMPLES + 1;
+    sum_histogram(shared.histogram, shared.sums);
+    distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);  // UNREACHED where it is asked for more than all
+    if (hubs) {
         const index_t row = graph.offsets[source + 1] - graph.offsets[source];
-        waits = hubs && leads_to_rows(graph, static_cast<float64>(row) + 1, SOURCE_AMONG);
-        sum_histogram(shared.histogram, shared.sums);
-        distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);
+        waits = leads_to_rows(graph, static_cast<float64>(row) + 1, SOURCE_AMONG);
         const distance_t least = histogram_edge(shared, 1), hops = HOPS * (least - 1) + 1;
         const bool varies = least < histogram_edge(shared, BLOCK * SAMPLES / 2) && least < UNREACHED / HOPS;
-        if (hubs && !waits && varies && edge < hops) edge = hops;
+        if (!waits && varies && edge < hops) edge = hops;
         horizon = end_beyond(0, edge, shared.units);
-        if (horizon < FINE) widths = even ? EVEN_FIRST_WIDTHS : FIRST_WIDTHS;
+        if (horizon < FINE) widths = FIRST_WIDTHS;
     }
     const float64 first = degree > MEAN_DEGREE ? mean * MEAN_DEGREE / degree : mean;
     if (threadIdx.x == 0) {
-        const float64 reach = value_of(horizon, weight_t());
-        shared.delta = horizon == UNREACHED ? first : reach / widths;
-        shared.reach = waits && horizon != UNREACHED ? reach : 0;
+        shared.delta = horizon == UNREACHED ? first : value_of(horizon, weight_t()) / widths;
+        shared.waits = waits && horizon != UNREACHED;
+        shared.reach = edge;
     }
     __syncthreads();
     return waits ? UNREACHED : horizon;
@@ -221,7 +210,7 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const bool grows = settled > 2ull * shared.settled_last;
         const uint64 arcs = settled * static_cast<uint64>(arcs_in_all / vertices + 1);
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
-        if (shared.reach != 0) {
+        if (shared.waits) {
             // few are met before the first large hubs, and predict nothing of those behind
         } else if (repeats > MANY_REPEATS * pushes) {
             shared.delta *= 0.5;
@@ -247,21 +236,24 @@ __device__ __forceinline__ distance_t end_of_nearest(const Shared& shared, uint3
 
 // Set the horizon that has been waited for: as far beyond `from` as it would lie from a source that is a large hub.
 __device__ __forceinline__ void set_horizon_beyond(Shared& shared, distance_t from) {
-    shared.horizon = word_of(value_of(from, weight_t()) + shared.reach, weight_t());
-    shared.reach = 0;
+    shared.horizon = end_beyond(from, shared.reach, shared.units);
+    shared.waits = false;
 }
 
-// Choose a horizon where many wait: most of what is pending lies within.  All threads must call.
-__device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices, uint32 pending) {
-    if (pending <= static_cast<uint32>(vertices) / LATE_SHARE) return;
-    const distance_t horizon = end_of_nearest(shared, static_cast<uint32>(LATE_HORIZON * pending), pending, UNREACHED);
+// Choose a horizon where many wait: most of what is pending lies within, and vertices some arcs further, while the
+// number of those settled multiplies from bucket to bucket.  Where it does not none is set any more.  All threads must
+// call.
+__device__ __noinline__ void set_late_horizon(Shared& shared, int32 vertices, uint32 pending) {
+    const uint32 settled = shared.counted[RELAXED], last = settled - shared.counted_before[RELAXED];
+    const distance_t most = end_of_nearest(shared, static_cast<uint32>(LATE_HORIZON * pending), pending, UNREACHED);
     __syncthreads();  // all have seen that there is none
-    if (threadIdx.x == 0) {  // the others must not even load `reach`, which this thread writes
-        if (shared.reach != 0) {
+    if (threadIdx.x == 0) {  // the others must not even load `waits`, which this thread writes
+        const bool many = pending > static_cast<uint32>(vertices) / LATE_SHARE, waits = shared.waits;
+        const bool multiplies = 2 * last >= settled;
+        if (!waits && (many || !multiplies)) shared.complete = shared.threshold;  // none is set after this one
+        if (many && (waits || multiplies)) {
             set_horizon_beyond(shared, static_cast<distance_t>(~shared.seen.least));
-        } else {
-            shared.horizon = horizon;
-            shared.complete = shared.threshold;
+            if (!waits && most < shared.horizon) shared.horizon = most;
         }
     }
     __syncthreads();
@@ -270,8 +262,8 @@ __device__ __forceinline__ void set_late_horizon(Shared& shared, int32 vertices,
 // The next threshold: a width beyond the least that is pending; where a survey has found so many, far enough to take in
 // an eighth of the vertices (a fifth, where none can pull), and without a horizon a fifth at most.  Not beyond the
 // horizon, or `end`, and not before the last.  Every block computes the same.  All threads must call.
-__device__ __forceinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool symmetric,
-                                                     bool surveyed, distance_t end) {
+__device__ __noinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool symmetric,
+                                                  bool surveyed, distance_t end) {
     const distance_t least = static_cast<distance_t>(~shared.seen.least);
     const float64 width = next_width(shared, vertices, arcs, least);
     distance_t threshold = word_of(value_of(least, weight_t()) + width, weight_t()), beyond = least + 1;

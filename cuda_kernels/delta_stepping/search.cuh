@@ -150,7 +150,7 @@ struct Search {
             near(0).queue.length[0] = 0;
             control[NEAR] = 1;
         }
-        const distance_t first_horizon = sample_weights(shared, graph, symmetric != 0, source);
+        const distance_t first_horizon = sample_weights(shared, graph, source);
         if (threadIdx.x == 0) {
             shared.horizon = first_horizon;
             distance_t threshold = word_of(shared.delta, weight_t());
@@ -217,9 +217,9 @@ struct Search {
 
     __device__ __forceinline__ void relax_hubs_put_aside() {
         const uint64 pieces = shared.seen.pieces & ((1ull << HUB_SHIFT) - 1);
-        if (threadIdx.x == 0) {  // the others must not even load `reach`, which this thread writes
+        if (threadIdx.x == 0) {  // the others must not even load `waits`, which this thread writes
             const bool many = pieces > static_cast<uint64>(graph.arcs) / (HUB_SHARE * PIECE);
-            if (many && shared.reach != 0) set_horizon_beyond(shared, shared.threshold);
+            if (many && shared.waits) set_horizon_beyond(shared, shared.threshold);
         }
         outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
         relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);

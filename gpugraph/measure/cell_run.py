@@ -252,9 +252,11 @@ class CellRun:
                 self._flush()
             clock = device.phase_clock() if self.cell.profile else NullClock()
             watch, sent = ranks.stopwatch(), ranks.bytes_sent
+            clock.stop = watch.stop
             watch.start()
             handle = algorithm.run(state, clock, *trial.query)
-            watch.stop()
+            if not clock.stopped:
+                watch.stop()
             self.sent = ranks.bytes_sent - sent
             own = watch.seconds if algorithm.own_seconds is None else algorithm.own_seconds(state, handle)
             samples = tuple(map(ranks.greatest, own if isinstance(own, Sequence) else (own,)))

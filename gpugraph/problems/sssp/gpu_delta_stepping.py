@@ -178,11 +178,13 @@ def run(state: State, clock: Clock, source: int, goal: int | None = None, cutoff
     """
     state.use_width(state.narrow)
     search(state, clock, source, goal, cutoff)
+    clock.issued()
     state.overflow = state.overflowed()  # all that the host waits for
     if state.bits == 32 and state.overflow:
         clock.count("restarts")
         state.use_width(64)
         search(state, clock, source, goal, cutoff)
+        clock.issued()
         state.overflow = state.overflowed()
     return state.arrays["distance"]
 
