@@ -21,7 +21,7 @@ constexpr int MOST_SHARE = 5;           // and at most this, or many fall twice,
 constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
 
 constexpr float64 MEAN_DEGREE = 8;      // arcs a vertex, up to which the first width is the mean weight
-constexpr int HORIZON_DEGREE = 3;       // arcs a vertex, from which on a graph of hubs has a horizon;
+constexpr float64 HORIZON_DEGREE = 1.5; // arcs a vertex, from which on a graph of hubs has a horizon;
 constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than it,
 constexpr float64 FIRST_WIDTHS = 3;     // and widths of a bucket to it, at first;
 constexpr float64 FINE_WIDTHS = 16;     // where weights are so fine that a distance falls often by a little:

@@ -19,8 +19,9 @@ _of_cugraph = partial(guarded, peer="peer:cugraph")
 class CugraphMachine(DeviceMachine):
     """The benchmark by pylibcugraph on a CUDA device; see ``CpuMachine``.
 
-    Kernel 1 gives cuGraph both arcs of every tuple, and lets it number the vertices anew.  Kernel 3 ends when vertices,
-    distances and predecessors are in device memory; they are put in the order of the labels outside of the clock.
+    Kernel 1 gives cuGraph both arcs of every tuple, and lets it number the vertices anew.  Loops are dropped: with them
+    scale 26 has 2^31 arcs, one more than 32 bits can count.  Kernel 3 ends when vertices, distances and predecessors
+    are in device memory; they are put in the order of the labels outside of the clock.
     """
 
     @_of_cugraph
@@ -34,9 +35,12 @@ class CugraphMachine(DeviceMachine):
         self._survey()
         tuples = self.tuples
         ends = [tuples.edges[i::3].astype(np.int32) for i in (0, 1)]  # labels have 31 bits
-        tails, heads = cupy.concatenate(ends), cupy.concatenate(ends[::-1])
-        weights = cupy.concatenate([tuples.weights, tuples.weights])
-        del ends
+        kept = ends[0] != ends[1]
+        one, other, weight = (array[kept] for array in (*ends, tuples.weights))
+        del ends, kept
+        tails, heads, weights = (cupy.concatenate(pair) for pair in ((one, other), (other, one), (weight, weight)))
+        del one, other, weight
+        cupy.get_default_memory_pool().free_all_blocks()  # cuGraph takes its memory elsewhere
         cupy.cuda.runtime.deviceSynchronize()  # cuGraph reads them on a stream of its own
         self.handle = pylibcugraph.ResourceHandle()
         properties = pylibcugraph.GraphProperties(is_symmetric=True, is_multigraph=True)

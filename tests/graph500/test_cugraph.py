@@ -55,6 +55,7 @@ def cugraph(monkeypatch: pytest.MonkeyPatch) -> Any:
         setattr(cupy, name, getattr(np, name))
     runtime = SimpleNamespace(deviceSynchronize=lambda: None)
     cupy.cuda = SimpleNamespace(runtime=runtime, Stream=SimpleNamespace(null=nullcontext()))
+    cupy.get_default_memory_pool = lambda: SimpleNamespace(free_all_blocks=lambda: None)
     rmm: Any = ModuleType("rmm")
     rmm.mr = SimpleNamespace(CudaAsyncMemoryResource=object, set_current_device_resource=lambda pool: None)
     for module in (fake, cupy, rmm):
