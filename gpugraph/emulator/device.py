@@ -107,7 +107,8 @@ class EmulatedKernel:
     def __call__(
         self, grid: int, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
-        """Run ``grid`` blocks of ``block`` threads to their end; Ctrl-C sets the word ``stop`` and waits for that.
+        """Run ``grid`` blocks of ``block`` threads to their end; Ctrl-C, and whatever else a signal's handler throws,
+        sets the word ``stop`` and waits for that.
 
         Raises:
             InputError: the arguments or the shape do not fit the kernel.
@@ -128,7 +129,7 @@ class EmulatedKernel:
             pool.submit(int).result()  # a thread whose start is interrupted is none that the pool waits for
             try:
                 pool.submit(self.launch, args, (grid,), (block,), shared_bytes).result()
-            except KeyboardInterrupt:
+            except BaseException:
                 stop[...] = 1
                 raise
 

@@ -189,6 +189,29 @@ def test_ctrl_c_ends_a_launch_of_the_emulated_device() -> None:
     assert left[0] == left[1] > 0
 
 
+class Alarm(Exception):
+    """What a limit of time throws into the thread that waits for a launch."""
+
+
+@needs_compiler
+def test_what_a_signal_s_handler_throws_ends_a_launch_too() -> None:
+    def throw(*_: object) -> None:
+        raise Alarm
+
+    device = EmulatedDevice()
+    words, left = device.full(3, 0, np.uint32), device.full(2, 0, np.uint32)
+    kernel = device.kernel(FILE, "pass_barriers", cooperative=True)
+    before = signal.signal(signal.SIGINT, throw)
+    try:
+        watcher = interrupt_when(lambda: int(words[0]) > 100, lambda: int(words[2]) != 0)
+        with pytest.raises(Alarm):
+            kernel(2, 32, (ENDLESS, ENDLESS, np.uint32(0), words, left), stop=words[2:])
+        watcher.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert left[0] == left[1] > 0
+
+
 @pytest.fixture
 def device(cupy: FakeCupy) -> Iterator[CudaDevice]:
     made = CudaDevice(0)

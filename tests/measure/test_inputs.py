@@ -20,7 +20,7 @@ from tests.emulator.compiler import needs_compiler
 pytestmark = needs_compiler
 
 
-def setup(cell: Cell, device: Any) -> CellSetup:
+def setup_of(cell: Cell, device: Any) -> CellSetup:
     """Return what sets up a cell on a device, and tells nobody."""
     return CellSetup(cell, OpenDevice(device, None), PhaseTimer(), lambda what: None)
 
@@ -31,9 +31,9 @@ def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
 ) -> None:
     device, inputs = EmulatedDevice(), Inputs()
     cells = [Cell("mst", f"rmat:{scale}", device="emulated") for scale in (8, 7)]
-    inputs.open(setup(cells[0], device))
+    inputs.open(setup_of(cells[0], device))
     monkeypatch.setattr(EmulatedDevice, "memory", lambda self: (free, free))
-    inputs.open(setup(cells[1], device))
+    inputs.open(setup_of(cells[1], device))
     assert (inputs.peek(cells[0]) is not None) is kept
     assert inputs.peek(cells[1]) is not None
 
@@ -41,9 +41,9 @@ def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
 def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
     device, inputs = EmulatedDevice(), Inputs()
     cell = Cell("mst", "rmat:6", device="emulated")
-    opened = inputs.open(setup(cell, device))
+    opened = inputs.open(setup_of(cell, device))
     graph = opened.graph
-    ours, theirs = (inputs.place(opened, setup(cell, device), resident=True, shared=s) for s in (True, False))
+    ours, theirs = (inputs.place(opened, setup_of(cell, device), resident=True, shared=s) for s in (True, False))
     assert ours.algorithm_input.targets is graph.on_device.targets
     for name in ("offsets", "targets", "weights"):
         mine, own = getattr(ours.algorithm_input, name), getattr(theirs.algorithm_input, name)
@@ -56,20 +56,20 @@ def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph()
 def test_a_graph_made_on_a_device_is_on_the_host_before_a_cpu_is_timed() -> None:
     inputs = Inputs()
     cell = Cell("mst", "rmat:6", device="emulated")
-    graph = inputs.open(setup(cell, EmulatedDevice())).graph
-    opened = inputs.open(setup(Cell("mst", "rmat:6", device="cpu"), CpuDevice()))
+    graph = inputs.open(setup_of(cell, EmulatedDevice())).graph
+    opened = inputs.open(setup_of(Cell("mst", "rmat:6", device="cpu"), CpuDevice()))
     assert opened.graph is graph
-    inputs.place(opened, setup(cell, CpuDevice()), resident=True)
+    inputs.place(opened, setup_of(cell, CpuDevice()), resident=True)
     assert {"offsets", "targets", "weights"} <= set(graph.__dict__)
 
 
 def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
     device, inputs = EmulatedDevice(), Inputs()
     cell = Cell("mst", "rmat:8", device="emulated")
-    opened = inputs.open(setup(cell, device))
+    opened = inputs.open(setup_of(cell, device))
     graph = opened.graph
     digest = graph.digest
-    placed = inputs.place(opened, setup(cell, device), resident=False)
+    placed = inputs.place(opened, setup_of(cell, device), resident=False)
     assert placed.algorithm_input.graph is graph
     assert graph.on_device is None
     assert device.peak_bytes() > 0

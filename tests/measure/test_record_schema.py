@@ -43,6 +43,7 @@ def validate(data: Any) -> None:
     jsonschema.Draft202012Validator(json.loads(PUBLISHED.read_text("utf-8"))).validate(data)
 
 
+@pytest.mark.skipif(msgspec.__version__ < "0.22", reason="earlier versions of msgspec word a schema differently")
 def test_the_published_schema_is_that_of_the_program() -> None:
     own = json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
     assert PUBLISHED.read_text("utf-8") == own, (
