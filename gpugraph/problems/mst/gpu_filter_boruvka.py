@@ -28,8 +28,8 @@ FILE = KernelFile("filter_boruvka.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGH
 ARCS_PER_VERTEX = 8
 """So many arcs are about as much work as a vertex.  A grid with more threads than work makes the barriers slower."""
 FEW_PER_THREAD = 11
-"""Where the threads of one block on every multiprocessor have at most so much work each, a second block there costs more
-at the barriers than it brings."""
+"""Where the threads of one block on every multiprocessor have at most so much work each, a second block there costs
+more at the barriers than it brings."""
 FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
 ALL_LISTED = 1 << 19
