@@ -19,14 +19,16 @@ threshold that moves up.  What is special:
                       before the list is read, and costs no barrier: those due join the next round.  When
                       it overflows, distances are read instead, a part of them to choose the threshold and all to see
                       who is below it: what is reached, and not below it, is pending
-    a horizon         in a dense graph most arcs are far too long to matter.  At first sums from the horizon on are left
-                      alone, unread; then every vertex beyond it pulls the best offer from within, and once more from
-                      the others: only those that fall the second time have anything to push.  It counts from the
-                      source, or, where most arcs belong to hubs and the source is none, from the first large ones met:
-                      until then buckets stay narrow, so that hubs are not relaxed with distances that still fall
-    a late horizon    in a sparse one, where vertices can pull, the same from when many wait: most of what would be
-                      lowered beyond nine tenths of them falls again; those left then look only at arcs that are shorter
-                      than what they lie beyond that threshold
+    a horizon         where most arcs lead to hubs most are far too long to matter.  At first sums from the horizon on
+                      are left alone, unread; then every vertex beyond it pulls the best offer from within, and once
+                      more from the others: only those that fall the second time have anything to push.  It counts
+                      from the source, or, where that is no hub, from the first large ones met: until then buckets
+                      stay narrow, so that hubs are not relaxed with distances that still fall
+    a late horizon    in other graphs whose vertices can pull, the same from when many wait, if the number of vertices
+                      settled multiplies from bucket to bucket.  A few arcs further nearly all are, and most of what
+                      would be lowered beyond nine tenths of those that wait falls again: the nearer of the two is the
+                      horizon.  Those left beyond look only at arcs that are shorter than what they lie beyond that
+                      threshold
     hubs              long rows are cut into pieces for all warps
     quads             a lane relaxes four arcs side by side, which one load brings
     an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
