@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpugraph.bench.sweep_file import read_sweep
@@ -18,6 +20,7 @@ from gpugraph.errors import InputError
 from gpugraph.exact import exact_sum
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
+from gpugraph.graph.load import load_file, save_file
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
 from gpugraph.peers.command_peer import run_command
@@ -116,6 +119,27 @@ def test_the_whole_commands_of_the_sweep_find_the_weight(
         monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     register_commands({"mine": WHOLE[name] | {"device": "cpu"}})
     problem = "sssp" if "wsg" in name else "mst"
+    record = measured(zoo("random"), "peer:mine", problem=problem, repeat=1)
+    assert (record.status, record.outcome) == ("passed", "ok")
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+
+
+def test_a_multigraph_has_loops_and_heavier_copies_of_edges_that_loading_removes(tmp_path: Path) -> None:
+    graph, path = zoo("random"), tmp_path / "g.egr"
+    save_file(graph, path)
+    written = runpy.run_path(str(EXAMPLES / "multigraph.py"))["doubled"](str(path))
+    assert np.fromfile(written, "<i4")[:2].tolist() == [graph.vertices, 2 * graph.arcs + graph.vertices]
+    assert load_file(written).digest == load_file(path).digest
+
+
+@pytest.mark.parametrize("problem", ["mst", "sssp", "components"])
+def test_ours_is_right_on_loops_and_duplicate_edges(problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES.parents[1])
+    table = read_sweep(str(EXAMPLES / "multigraph.toml")).peers[f"gpugraph-{problem}"]
+    command = table["command"].replace("--device cuda", "--device cpu")
+    register_commands({"mine": table | {"command": command, "device": "cpu"}})
     record = measured(zoo("random"), "peer:mine", problem=problem, repeat=1)
     assert (record.status, record.outcome) == ("passed", "ok")
 
