@@ -23,7 +23,7 @@ CLEAN = {
     "ranks-pairs-h200x2",
     *(f"figures-{name}-h100" for name in ("mst", "sssp", "components", "beside")),
     *(f"figures-{name}-h200" for name in ("batch", "beside", "components", "mst", "sssp", "sources")),
-    "figures-edge-cases-h200",
+    *(f"figures-{name}-h200" for name in ("edge-cases", "near-far")),
     *(f"figures-{graphs}-{problem}-h200" for graphs in ("drawn", "real") for problem in ("mst", "sssp")),
     *(f"papers-{name}-h200" for name in ("kolganov2015", "martin2009", "sun2013", "wang2011")),
 }
