@@ -102,47 +102,63 @@ def far_leaves(chain: int, leaves: int, n: int = 12_000) -> CSRGraph:
 
 
 def dense(n: int = 400) -> list[Edge]:
-    """Return the edges of a random graph dense enough for a horizon, but without a hub."""
+    """Return the edges of a random graph of 24 arcs a vertex without a hub."""
     return edges_at_random(n, 12 * n, 1, 10_000)
 
 
-def settled_by_light_edges(edges: list[Edge], near: int) -> list[Edge]:
-    """Return the edges, heavy beyond the first ``near`` vertices, and a tree of light ones over those.
+HUBS = 12
+"""The first vertices of a graph of hubs, each of which has an edge to every other vertex."""
 
-    With enough edges that settles those within the horizon; the others pull, and then push to each other.
+
+def of_hubs(n: int = 500, within: int | None = None) -> list[Edge]:
+    """Return the edges of a graph most of whose arcs lead to hubs, so that it has a horizon from the start.
+
+    The source is one of the hubs, and none has more arcs.  Only the first ``within`` vertices have other edges.
+    """
+    inner = (within or n) - HUBS
+    edges = [(u + HUBS, v + HUBS, w) for u, v, w in edges_at_random(inner, 4 * inner, 1, 10_000)]
+    return edges + [(u, v, 1 + (u * 7919 + v * 104_729) % 10_000) for u in range(HUBS) for v in range(u + 1, n)]
+
+
+def settled_by_light_edges(edges: list[Edge], near: int) -> list[Edge]:
+    """Return the edges, heavy beyond the first ``near`` vertices, and light ones from the source to those.
+
+    In a graph of hubs that settles those within the horizon; the others pull, and then push to each other.
     """
     weights = (lambda w: w, lambda w: 1000 * w + 10**6, lambda w: w + 20_000)  # by the number of ends beyond
     rows = [(u, v, weights[(u >= near) + (v >= near)](w)) for u, v, w in edges]
-    return rows + [((v - 1) // 8, v, 1 + v % 3) for v in range(1, near)]
+    return rows + [(0, v, 1 + v % 3) for v in range(1, near)]
 
 
 def outsiders() -> list[Edge]:
     """Return the edges of a graph most of whose vertices lie within the horizon."""
-    return settled_by_light_edges(dense(), 300)
+    return settled_by_light_edges(of_hubs(), 300)
 
 
 def outsiders_with_long_rows() -> list[Edge]:
     """Return the same with rows beyond the horizon that all warps of the grid share."""
-    edges = [(u, v, 100 + (u * 7919 + v * 104729) % 10_000) for u in range(300) for v in range(u + 1, 300)]
-    return settled_by_light_edges(edges, 210)
+    within, beyond = 600, 30
+    rows = [
+        (u, v, 1 + (u * 7919 + v * 104_729) % 1000) for v in range(within, within + beyond) for u in range(HUBS, 320)
+    ]
+    return settled_by_light_edges(of_hubs(within + beyond) + rows, within)
 
 
 def far_crowd(within: int = 2000, beyond: int = 3000) -> CSRGraph:
-    """Return a dense graph and a crowd beyond its horizon, each of which comes nearer through one of them.
+    """Return a graph of hubs and a crowd beyond its horizon, each of which comes nearer through one of them.
 
     Those that fall so are more than the far list holds.
     """
-    first = within + 1  # the one that all others of the crowd have a light edge to
-    edges = edges_at_random(within, 20 * within, 1, 10_000) + [((v - 1) // 8, v, 1 + v % 3) for v in range(1, within)]
-    edges += [(0, within, 30_000)] + [(v % within, v, 10**6 + v) for v in range(first, within + beyond)]
-    edges += [(within, v, 1 + v % 3) for v in range(first, within + beyond)]
-    return undirected(within + beyond, edges, name="far crowd")
+    n, first = within + beyond, within + 1  # the one that all others of the crowd have a light edge to
+    edges = settled_by_light_edges(of_hubs(n, within), within)
+    edges += [(0, within, 30_000)] + [(within, v, 1 + v % 3) for v in range(first, n)]
+    return undirected(n, edges, name="far crowd")
 
 
 def lone_outsiders(within: int = 400, beyond: int = 200) -> CSRGraph:
-    """Return a dense graph and vertices beyond its horizon that have nothing to offer each other."""
-    edges = edges_at_random(within, 16 * within, 1, 10_000) + [((v - 1) // 8, v, 1 + v % 3) for v in range(1, within)]
-    edges += [(v % within, v, 30_000 + v) for v in range(within, within + beyond)]
+    """Return a graph of hubs and vertices beyond its horizon that have nothing to offer each other."""
+    edges = [(u, v, w if v < within else 30_000 + v) for u, v, w in of_hubs(within + beyond, within)]
+    edges += [(0, v, 1 + v % 3) for v in range(1, within)]
     edges += [(v - 1, v, 10**6) for v in range(within + 1, within + beyond)]
     return undirected(within + beyond, edges, name="lone outsiders")
 
@@ -180,6 +196,25 @@ def fan(middle: int = 40, leaves: int = 200, n: int = 1100) -> CSRGraph:
     rows += [(1 + i, 1 + middle + j, 1000 - 2 * i) for i in range(middle) for j in range(leaves)]
     heavy = [(i, i + 1, 10**6) for i in range(1 + middle + leaves, n - 1)]  # so that all of it is near
     return directed(n, rows + heavy, name="fan")
+
+
+def bursts_along_paths(degree: int, children: int, paths: int = 24, apart: int = 20) -> CSRGraph:
+    """Return paths from the source, all weights 0, each with a vertex from which a tree of two levels is found at once.
+
+    That vertex is ``apart`` steps farther on each path than on the one before, so that one block after the other has
+    much more to do than the others.  Every leaf of a tree leads to the ``degree`` leaves behind it.
+    """
+    length, leaves = paths * apart, children * children
+    rows = [(0, 1 + length * k, 0) for k in range(paths)]
+    rows += [(1 + length * k + i, 2 + length * k + i, 0) for k in range(paths) for i in range(length - 1)]
+    first = 1 + length * paths
+    for k in range(paths):
+        leaf = first + children
+        rows += [(1 + (length + apart) * k, first + i, 0) for i in range(children)]
+        rows += [(first + i // children, leaf + i, 0) for i in range(leaves)]
+        rows += [(leaf + i, leaf + (i + 1 + j) % leaves, 0) for i in range(leaves) for j in range(degree)]
+        first = leaf + leaves
+    return directed(first, rows, name="bursts along paths")
 
 
 def hub_at_the_end_of_a_chain(chain: int = 100, leaves: int = 70) -> CSRGraph:
@@ -265,9 +300,9 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
     "push across a late horizon": (few_within, ("hubs", "pull"), ("scans",)),
     "hubs, and a far list that overflows": (star, ("hubs", "buckets"), ("scans",)),
     "a far list that overflows twice": (far_star, ("hubs", "buckets"), ("scans", "buckets")),
-    "pull across the horizon": (lambda: undirected(400, outsiders(), name="outsiders"), ("pull",), ()),
-    "push across the horizon": (lambda: directed(400, both_ways(dense()), name="dense"), ("pull",), ()),
-    "hubs pull": (lambda: undirected(300, outsiders_with_long_rows(), name="long rows"), ("hubs", "pull"), ()),
+    "pull across the horizon": (lambda: undirected(500, outsiders(), name="outsiders"), ("pull",), ()),
+    "push across the horizon": (lambda: directed(500, both_ways(of_hubs()), name="of hubs"), ("pull",), ()),
+    "hubs pull": (lambda: undirected(630, outsiders_with_long_rows(), name="long rows"), ("hubs", "pull"), ()),
     "rows that have a warp": (lambda: generate("ssca2:8,clique=50,w=1..255"), ("local", "pull"), ()),
     "more long rows than warps": (lambda: generate("ssca2:10,clique=60,w=1..100000"), ("local",), ("buckets",)),
     "a complete graph": (lambda: generate("complete:300"), ("hubs", "pull"), ()),
