@@ -7,7 +7,15 @@ import pytest
 
 import gpugraph.numba_cache  # noqa: F401  counts what Numba compiles
 from gpugraph import clock as clocks
-from gpugraph.clock import COMPILING, HostClock, PhaseTimer, compile_seconds, process_began
+from gpugraph.clock import (
+    COMPILING,
+    HostClock,
+    HostStopwatch,
+    NullClock,
+    PhaseTimer,
+    compile_seconds,
+    process_began,
+)
 from tests.measure.fakes import FakeTime
 
 
@@ -83,6 +91,28 @@ def test_seconds_that_are_moved_stay_as_many_and_outside_of_all_phases_none_are_
     phase_timer.move("sampling", "kernel", 2)
     phase_timer.move("sampling", "d2h", 4)  # more than there is
     assert phase_timer.until_now() == {"sampling": 0, "kernel": 2, "d2h": 3}
+
+
+@pytest.mark.parametrize("kind", [NullClock, HostClock])
+def test_the_stopwatch_of_a_run_stops_behind_the_last_work_that_was_issued(
+    kind: type[NullClock], fake: FakeTime
+) -> None:
+    watch, clock = HostStopwatch(), kind()
+    clock.stop = watch.stop
+    watch.start()
+    assert not clock.stopped
+    for worked, seconds in ((1, 1), (2, 1 + 8 + 2)):
+        fake.now += worked
+        clock.issued()
+        assert clock.stopped
+        fake.now += 8
+        assert watch.seconds == seconds
+
+
+def test_a_run_without_a_stopwatch_has_nothing_to_stop() -> None:
+    clock = NullClock()
+    clock.issued()
+    assert not clock.stopped
 
 
 def test_the_process_began_before_now_and_its_beginning_stays() -> None:

@@ -10,15 +10,16 @@ import pytest
 from gpugraph import clock as clocks
 from gpugraph.clock import PhaseTimer
 from gpugraph.measure import assemble, cell_run
-from gpugraph.measure.cell import Sampling
+from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record import PHASES, Record, ordered
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.sssp import gpu_delta_stepping
 from tests.emulator.compiler import needs_compiler
 from tests.measure.fakes import FakeTime, Puppet
 from tests.measure.runs import SIX, cell, measure, puppets
 from tests.report.canned import mst_record
-from tests.zoo import zoo
+from tests.zoo import directed, zoo
 
 
 @pytest.fixture
@@ -81,6 +82,34 @@ def test_the_phases_of_competing_cells_are_their_own(monkeypatch: pytest.MonkeyP
     for index, each in ((0, 1), (1, 10)):
         phases = records[index].data["phases_s"]
         assert (phases["kernel"], phases["sampling"], phases["start"], phases["close"]) == (each, 5 * each, 0, 0)
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("weight", "kernel_s"),
+    [(1, 1), (2**31, 1 + 64 + 8)],
+    ids=["32 bits", "a restart in 64 bits"],
+)
+def test_kernel_time_ends_where_the_host_waits_for_word_whether_32_bits_were_enough(
+    weight: int, kernel_s: int, fake: FakeTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restart counts in full: both searches and the wait between them."""
+    search, overflowed = gpu_delta_stepping.search, gpu_delta_stepping.State.overflowed
+
+    def search_for_a_while(state: gpu_delta_stepping.State, *query: Any) -> None:
+        fake.now += 1 if state.bits == 32 else 8
+        search(state, *query)
+
+    def wait_for_a_while(state: gpu_delta_stepping.State) -> bool:
+        fake.now += 64
+        return overflowed(state)
+
+    monkeypatch.setattr(gpu_delta_stepping, "search", search_for_a_while)
+    monkeypatch.setattr(gpu_delta_stepping.State, "overflowed", wait_for_a_while)
+    graph = directed(4, [(i, i + 1, weight) for i in range(3)])
+    record = run_cell(Cell("sssp", graph, "delta-stepping", "emulated", phases=False), sampling=Sampling.fixed(3, 1))
+    assert record.status == "passed"
+    assert record.data["samples_s"]["kernel"] == [kernel_s] * 3
 
 
 @needs_compiler
