@@ -52,10 +52,10 @@ __device__ __forceinline__ bool leads_to_rows(const Graph& graph, float64 arcs, 
     return part * __syncthreads_count(graph.offsets[head + 1] - graph.offsets[head] >= arcs) > BLOCK;
 }
 
-// Sample weights for the first width of a bucket, their mean or less, and for the horizon of a graph of hubs: a distance
-// that only about HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon, if it counts from the source; where
-// it counts from hubs that are still to be met, or is set late, its reach is kept.  Thread 0 keeps the width.  All
-// threads must call.
+// Sample weights for the first width of a bucket, their mean or less, and for the horizon of a graph of hubs: a
+// distance that only about HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon, if it counts from the
+// source; where it counts from hubs that are still to be met, or is set late, its reach is kept.  Thread 0 keeps the
+// width.  All threads must call.
 __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, int32 source) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     __syncthreads();

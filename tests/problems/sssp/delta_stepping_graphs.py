@@ -80,8 +80,11 @@ def sparse(n: int = 3000) -> CSRGraph:
 
 
 def star(n: int = 3000) -> CSRGraph:
-    """Return a star: half of its leaves lie beyond the first threshold, more than the far list holds."""
-    return undirected(n, [(0, i, i * 7919 % 1000 + 1) for i in range(1, n)], name="star")
+    """Return a star: half of its leaves lie beyond the first threshold, more than the far list holds.
+
+    Vertices without edges make the arcs a vertex too few for a horizon from the start.
+    """
+    return undirected(n + n // 2, [(0, i, i * 7919 % 1000 + 1) for i in range(1, n)], name="star")
 
 
 def far_star(n: int = 20_000) -> CSRGraph:
@@ -183,11 +186,14 @@ def late_chain(near: int = 200, far: int = 3000, chain: int = 300) -> CSRGraph:
 
 
 def few_within(near: int = 700, n: int = 3500) -> CSRGraph:
-    """Return a star, trees of which hang far from a few leaves: a horizon that is set late leaves those beyond it."""
+    """Return a star, trees of which hang far from a few leaves: a horizon that is set late leaves those beyond it.
+
+    Vertices without edges make the arcs a vertex too few for a horizon from the start.
+    """
     leaves = [(0, v, 1 + v * 7919 % 1000) for v in range(1, near)]
     roots = [(1 + k, near + k, 5000) for k in range(50)]
     rest = [(near + k // 60, near + k, 1) for k in range(50, n - near)]
-    return undirected(n, leaves + roots + rest, name="few within")
+    return undirected(n + 1200, leaves + roots + rest, name="few within")
 
 
 def fan(middle: int = 40, leaves: int = 200, n: int = 1100) -> CSRGraph:
