@@ -61,9 +61,9 @@ SEEDS = pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_a_graph_that_leads_down_each_path_is_solved_there(name: str) -> None:
     make, phases, counters = PATHS[name]
     graph = make()
-    told = search(graph)
-    assert told.ran(*phases), told.seconds
-    assert all(told.counters.get(counter) for counter in counters), told.counters
+    result = search(graph)
+    assert result.ran(*phases), result.seconds
+    assert all(result.counters.get(counter) for counter in counters), result.counters
     for seed in (1, 2, 3, 4):
         search(graph, seed=seed, index_bits=64 if seed % 2 else 32)
 
@@ -96,16 +96,16 @@ def test_no_path_has_a_race_beyond_those_explained_in_the_kernel(name: str) -> N
 
 @SEEDS
 def test_a_long_path_takes_a_barrier_for_many_hops(seed: int) -> None:
-    told = search(path(), seed=seed)
-    assert told.counters["rounds"] + told.counters["buckets"] < 1500 / 20
+    result = search(path(), seed=seed)
+    assert result.counters["rounds"] + result.counters["buckets"] < 1500 / 20
 
 
 @SEEDS
 def test_one_launch_makes_every_entry_once_where_nothing_is_lowered_twice(seed: int) -> None:
     """The centre and each leaf but those without arcs to go on; a leaf knows its distance at once."""
-    told = search(star(), seed=seed)
-    assert told.counters["pushes"] == 2999
-    assert told.counters["repeats"] == 0
+    result = search(star(), seed=seed)
+    assert result.counters["pushes"] == 2999
+    assert result.counters["repeats"] == 0
 
 
 @SEEDS
@@ -115,11 +115,11 @@ def test_one_launch_makes_every_entry_once_where_nothing_is_lowered_twice(seed: 
 )
 def test_what_is_lowered_and_relaxed_is_counted_in_every_phase(graph: str, phases: tuple[str, ...], seed: int) -> None:
     """In a directed graph nothing is pulled: each vertex but the source has been lowered, and then relaxed."""
-    told = search(generate(graph), seed=seed)
-    reached = int(told.found.reached.sum())
-    assert told.ran(*phases)
-    assert told.counters["settled"] >= reached
-    assert told.counters["pushes"] - told.counters["repeats"] >= reached - 1 > 1000
+    result = search(generate(graph), seed=seed)
+    reached = int(result.found.reached.sum())
+    assert result.ran(*phases)
+    assert result.counters["settled"] >= reached
+    assert result.counters["pushes"] - result.counters["repeats"] >= reached - 1 > 1000
 
 
 @SEEDS
@@ -139,27 +139,27 @@ def test_vertices_within_the_horizon_are_relaxed_again_only_where_nothing_can_pu
 @SEEDS
 def test_vertices_beyond_the_horizon_that_come_no_nearer_through_each_other_are_not_relaxed(seed: int) -> None:
     """The 400 vertices within are settled, the 200 beyond are not; the source, a hub, is not counted."""
-    told = search(lone_outsiders(), seed=seed)
-    assert told.ran("pull")
-    assert 399 <= told.counters["settled"] < 450
+    result = search(lone_outsiders(), seed=seed)
+    assert result.ran("pull")
+    assert 399 <= result.counters["settled"] < 450
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("far", [1000, 6000])
 def test_what_a_large_round_leaves_is_relaxed_with_the_next_bucket(far: int, seed: int) -> None:
     """Whether the others wait in a list or among all distances; all blocks must have seen how little is left."""
-    told = search(thinning_star(far=far), seed=seed)
-    assert (told.counters["scans"] > 1) == (far > 1000)
-    assert told.counters["early"] > 0
+    result = search(thinning_star(far=far), seed=seed)
+    assert (result.counters["scans"] > 1) == (far > 1000)
+    assert result.counters["early"] > 0
 
 
 @SEEDS
 def test_few_vertices_within_the_horizon_push_across_it(seed: int) -> None:
     """A source that only the heaviest edges leave is alone within: the vertices beyond must not all pull."""
     edges = [(u, v, 10_000 if u == 0 else w) for u, v, w in of_hubs()]
-    told, twin = search(undirected(500, edges), seed=seed), search(directed(500, both_ways(edges)), seed=seed)
-    assert told.ran("pull")
-    for counter, value in told.counters.items():  # those of the twin but for chance, where half a warp has a row
+    result, twin = search(undirected(500, edges), seed=seed), search(directed(500, both_ways(edges)), seed=seed)
+    assert result.ran("pull")
+    for counter, value in result.counters.items():  # those of the twin but for chance, where half a warp has a row
         assert value == pytest.approx(twin.counters[counter], rel=0.1, abs=2), counter
 
 
@@ -177,9 +177,9 @@ def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
 @pytest.mark.parametrize("dtype", ["uint32", "float64"])
 def test_pieces_of_hubs_that_found_no_room_are_not_dealt_out(dtype: str, seed: int) -> None:
     """Who takes them for pieces of the last hub in the list relaxes rows of other vertices with its distance."""
-    told = search(lost_hubs(dtype), seed=seed)
-    assert told.counters["rescans"] > 0
-    assert told.found.reached.sum() == 236
+    result = search(lost_hubs(dtype), seed=seed)
+    assert result.counters["rescans"] > 0
+    assert result.found.reached.sum() == 236
 
 
 @SEEDS
@@ -189,9 +189,9 @@ def test_a_block_that_finds_more_far_vertices_than_it_holds_back_enters_the_othe
     room = delta_stepping.rooms(GraphView.of(graph))[1]
     constants = delta_stepping.FILE
     assert constants.constant("FAR_ROOM", {"BLOCK": constants["MOST_BLOCK"]}) < found < room
-    told = search(graph, seed=seed)
-    assert told.counters["scans"] == 0
-    assert told.counters["settled"] == chain + found  # and so were those behind them found
+    result = search(graph, seed=seed)
+    assert result.counters["scans"] == 0
+    assert result.counters["settled"] == chain + found  # and so were those behind them found
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "int32"])
@@ -239,34 +239,34 @@ def test_a_random_graph_has_a_horizon_late_and_only_where_vertices_can_pull(
 @SEEDS
 def test_cliques_whose_frontier_does_not_multiply_have_no_late_horizon(seed: int) -> None:
     """More than a tenth of the vertices is pending here, but the last bucket settled less than those before it."""
-    told = search(generate("ssca2:12,clique=60,inter=0.8,w=1..1000"), seed=seed)
-    assert told.counters["scans"] > 1
-    assert not told.ran("pull")
+    result = search(generate("ssca2:12,clique=60,inter=0.8,w=1..1000"), seed=seed)
+    assert result.counters["scans"] > 1
+    assert not result.ran("pull")
 
 
 @SEEDS
 def test_thresholds_move_early_again_where_no_late_horizon_will_be_set(seed: int) -> None:
     """As long as one may be set, each bucket that is surveyed has to be settled."""
-    told = search(generate("ssca2:12,clique=100,inter=0.5,w=1..255"), seed=seed)
-    assert told.counters["early"] > 0.5 * told.counters["buckets"]  # 1 to 3 of 10
+    result = search(generate("ssca2:12,clique=100,inter=0.5,w=1..255"), seed=seed)
+    assert result.counters["early"] > 0.5 * result.counters["buckets"]  # 1 to 3 of 10
 
 
 @SEEDS
 def test_a_source_that_is_put_aside_as_a_hub_has_a_late_horizon_too(seed: int) -> None:
     """Hubs are not counted: at the first survey of a complete graph nothing seems to be settled, now or before."""
     graph = generate("complete:400")
-    told, twin = search(graph, seed=seed), search(replace(graph, directed=True), seed=seed)
-    assert told.ran("hubs", "pull")
+    result, twin = search(graph, seed=seed), search(replace(graph, directed=True), seed=seed)
+    assert result.ran("hubs", "pull")
     assert not twin.ran("pull")
 
 
 @SEEDS
 def test_where_few_lie_within_a_late_horizon_these_are_relaxed_again(seed: int) -> None:
     """In a tree nothing falls twice: what is relaxed twice is a leaf of the star, nine tenths of which are within."""
-    told = search(few_within(), seed=seed)
-    reached = int(told.found.reached.sum())
-    assert told.ran("pull")
-    assert reached + 300 < told.counters["settled"] < reached + 700
+    result = search(few_within(), seed=seed)
+    reached = int(result.found.reached.sum())
+    assert result.ran("pull")
+    assert reached + 300 < result.counters["settled"] < reached + 700
 
 
 # ------------------------------------------------------------------ weights and distances
@@ -280,10 +280,10 @@ def test_it_restarts_in_64_bits_across_the_horizon(pulls: bool, seed: int) -> No
         edges = [(u, v, 2**32 - 2 if w > 10**6 else w) for u, v, w in outsiders() if w < 10**6 or u >= HUBS]
     else:
         edges = [(u, v, 2**31 + 100_000 * w) for u, v, w in of_hubs() if u >= HUBS or v < 400]
-    told = search(undirected(500, edges), seed=seed)
-    assert told.counters["restarts"] == 1
-    assert told.found.raw.max() >= 2**32 - 1
-    assert told.ran("pull")
+    result = search(undirected(500, edges), seed=seed)
+    assert result.counters["restarts"] == 1
+    assert result.found.raw.max() >= 2**32 - 1
+    assert result.ran("pull")
 
 
 @pytest.mark.parametrize(
@@ -292,8 +292,8 @@ def test_it_restarts_in_64_bits_across_the_horizon(pulls: bool, seed: int) -> No
 def test_a_block_that_looks_late_counts_what_the_others_count(graph: str, source: int) -> None:
     """Blocks that count differently choose different widths, and what is near to one is far to another."""
     for seed in (0, 1):
-        told = search(generate(graph), source, seed=seed)
-        assert told.counters["buckets"] >= 4
+        result = search(generate(graph), source, seed=seed)
+        assert result.counters["buckets"] >= 4
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "uint32", "uint64"])
@@ -308,14 +308,14 @@ def test_all_blocks_go_by_the_same_thresholds_whatever_the_schedule(dtype: str) 
 @SEEDS
 def test_it_does_not_restart_for_a_sum_that_nobody_needs(seed: int) -> None:
     graph = directed(4, [(0, 1, 2**32 - 2), (1, 2, 5), (0, 2, 1), (2, 3, 1)])
-    told = search(graph, seed=seed)
-    assert "restarts" not in told.counters
-    assert told.found.raw.tolist() == [0, 2**32 - 2, 1, 2]
+    result = search(graph, seed=seed)
+    assert "restarts" not in result.counters
+    assert result.found.raw.tolist() == [0, 2**32 - 2, 1, 2]
 
 
 def test_the_longest_distance_of_32_bits_needs_no_restart() -> None:
-    told = search(directed(3, [(0, 1, 2**32 - 3), (1, 2, 1)]))
-    assert "restarts" not in told.counters
+    result = search(directed(3, [(0, 1, 2**32 - 3), (1, 2, 1)]))
+    assert "restarts" not in result.counters
     assert search(directed(3, [(0, 1, 2**32 - 3), (1, 2, 2)])).counters["restarts"] == 1
 
 
@@ -364,11 +364,11 @@ def test_whole_numbers_as_floats_go_by_the_thresholds_of_integers(n: int, hubs: 
     """The words of floats grow with their logarithm; thresholds and a horizon, whenever it is set, must not."""
     whole = undirected(n, of_hubs(n) if hubs else edges_at_random(n, 12 * n, 1, 255))
     floats = whole.renamed(weights=(whole.weights * np.float64(scale)).astype(dtype))
-    told, other = search(whole), search(floats)
-    assert told.ran("pull")
-    assert told.counters["buckets"] > 2
-    assert 0.5 <= other.counters["buckets"] / told.counters["buckets"] <= 2
-    assert other.counters["pushes"] == pytest.approx(told.counters["pushes"], rel=0.1)
+    result, other = search(whole), search(floats)
+    assert result.ran("pull")
+    assert result.counters["buckets"] > 2
+    assert 0.5 <= other.counters["buckets"] / result.counters["buckets"] <= 2
+    assert other.counters["pushes"] == pytest.approx(result.counters["pushes"], rel=0.1)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -408,9 +408,9 @@ def test_a_source_without_arcs_reaches_itself_alone() -> None:
 @SEEDS
 def test_parts_that_cannot_be_reached_stay_so(seed: int) -> None:
     parts = [(u + first, v + first, w) for first in (0, 400) for u, v, w in dense()]
-    told = search(undirected(900, parts), 450, seed=seed)
-    assert told.ran("pull")
-    assert told.found.reached.nonzero()[0].tolist() == list(range(400, 800))
+    result = search(undirected(900, parts), 450, seed=seed)
+    assert result.ran("pull")
+    assert result.found.reached.nonzero()[0].tolist() == list(range(400, 800))
 
 
 @SEEDS
@@ -432,9 +432,9 @@ def test_far_sources_of_a_power_law_graph_relax_hubs_with_distances_that_hold(we
     graph = generate(f"rmat:13,w={weights}")
     for source in resolve_sources(graph, {"source": "random:4"}):
         assert graph.degrees[source] < 100
-        told = search(graph, source)
-        assert told.counters["settled"] < 7000  # 8000 to 14000
-        assert told.counters["repeats"] < 0.2 * told.counters["pushes"]
+        result = search(graph, source)
+        assert result.counters["settled"] < 7000  # 8000 to 14000
+        assert result.counters["repeats"] < 0.2 * result.counters["pushes"]
 
 
 def test_a_power_law_graph_of_few_arcs_a_vertex_has_a_horizon_too() -> None:
@@ -446,9 +446,9 @@ def test_a_power_law_graph_of_few_arcs_a_vertex_has_a_horizon_too() -> None:
 def test_a_horizon_lies_some_hops_away_where_weights_are_few() -> None:
     """With weights of 1 to 15 most arcs that matter have the least; one hop from a hub is not enough to cross there."""
     graph = generate("rmat:13,w=1..15")
-    told = search(graph, int(graph.degrees.argmax()))
-    assert told.counters["pushes"] < 5000  # 14000
-    assert told.counters["repeats"] < 100
+    result = search(graph, int(graph.degrees.argmax()))
+    assert result.counters["pushes"] < 5000  # 14000
+    assert result.counters["repeats"] < 100
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -460,15 +460,15 @@ def test_a_bucket_is_no_wider_than_keeps_a_small_device_busy(seed: int) -> None:
 @SEEDS
 @pytest.mark.parametrize("graph", ["road:96x96,w=1..1000", "knn:n=8000,k=8"])
 def test_the_threshold_moves_before_the_last_block_is_done(graph: str, seed: int) -> None:
-    told = search(generate(graph), seed=seed)
-    assert 0 < told.counters["early"] < told.counters["buckets"]
+    result = search(generate(graph), seed=seed)
+    assert 0 < result.counters["early"] < result.counters["buckets"]
 
 
 @SEEDS
 def test_a_block_with_more_than_it_relaxes_at_once_takes_the_nearest_first(seed: int) -> None:
     """In the order in which they were found 2048 vertices of cliques are settled more than 3700 times."""
-    told = search(generate("ssca2:11,clique=60,inter=0.3,w=1..100000"), seed=seed)
-    assert told.counters["settled"] < 3600
+    result = search(generate("ssca2:11,clique=60,inter=0.3,w=1..100000"), seed=seed)
+    assert result.counters["settled"] < 3600
 
 
 # ------------------------------------------------------------------ an early end
@@ -489,19 +489,19 @@ def test_a_search_with_an_end_knows_all_up_to_it_and_settles_no_more(name: str) 
     _, all_of_it = until(state)
     for goal, kind in ((near[1], "goal"), (near[len(near) // 2], "goal"), (near[len(near) // 3], "cutoff")):
         limit = whole.raw[goal].item()
-        found, told = until(state, **{kind: int(goal) if kind == "goal" else limit})
+        found, result = until(state, **{kind: int(goal) if kind == "goal" else limit})
         within = whole.raw <= limit
         np.testing.assert_array_equal(found[within], whole.raw[within])
         assert (found[~within] > limit).all()
         if name in NOT_COUNTED:
             continue
-        assert told["settled"] <= 1.5 * all_of_it["settled"]
+        assert result["settled"] <= 1.5 * all_of_it["settled"]
         fewer = "rounds" if name in NOT_COUNTED_AT_LAST else "settled"
-        assert goal != near[1] or told[fewer] < all_of_it[fewer]
+        assert goal != near[1] or result[fewer] < all_of_it[fewer]
 
 
 def until(state: delta_stepping.State, **end: Any) -> tuple[np.ndarray[Any, Any], dict[str, int]]:
-    """Return the distances from vertex 0 that a search with an end told, and its counters."""
+    """Return the distances from vertex 0 that a search with an end result, and its counters."""
     clock = state.device.phase_clock()
     raw = state.device.download(delta_stepping.run(state, clock, 0, **end))
     return delta_stepping.finish(state, raw, 0).raw, dict(clock.counters)
