@@ -6,6 +6,7 @@ import functools
 import math
 import os
 import platform
+import signal
 import threading
 import weakref
 from collections.abc import Iterator
@@ -138,6 +139,12 @@ def end_with(parent: int) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def ended_by(number: int) -> str:
+    """Return in words which signal ended a process, and what that tells."""
+    name = next((one.name for one in signal.Signals if one == number), f"signal {number}")
+    return f"ended by {name}" + (", as the system does when memory runs out" if name == "SIGKILL" else "")
 
 
 def environment_with_package() -> dict[str, str]:

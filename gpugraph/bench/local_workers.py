@@ -24,7 +24,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
-from gpugraph.host import environment_with_package
+from gpugraph.host import ended_by, environment_with_package
 from gpugraph.quantities import in_seconds, in_units
 from gpugraph.ranks.world import gpus
 
@@ -169,10 +169,7 @@ class WorkerProcess(contextlib.AbstractContextManager["WorkerProcess"]):
 def how_it_ended(code: int | None, lines: Sequence[str]) -> str:
     """Return in words how a process ended (a negative code is a signal), with the last line that it wrote."""
     if code is not None and code < 0:
-        name = next((s.name for s in signal.Signals if s == -code), f"signal {-code}")
-        how = f"its process was ended by {name}"
-        if name == "SIGKILL":
-            how += ", as the system does when memory runs out"
+        how = f"its process was {ended_by(-code)}"
     else:
         how = f"its process ended by itself with code {code}"
     said = next((line for line in reversed(lines) if line.strip()), "")

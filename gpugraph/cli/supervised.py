@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from gpugraph.errors import DeviceUnavailable, InputError
-from gpugraph.host import end_with
+from gpugraph.host import end_with, ended_by
 from gpugraph.ranks.world import is_own_rank
 
 GRACE_S = 5.0
@@ -159,9 +159,7 @@ def _forward_signals(child: int) -> list[int]:
 def _manner(status: int) -> str:
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
-        name = next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
-        why = ", as the system does when memory runs out" if name == "SIGKILL" else ""
-        return f"its process was ended by {name}{why}"
+        return f"its process was {ended_by(-code)}"
     return f"it ended its process with code {code}"
 
 

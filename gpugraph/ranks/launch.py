@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from gpugraph.errors import EXIT_INTERRUPTED
-from gpugraph.host import environment_with_package
+from gpugraph.host import ended_by, environment_with_package
 from gpugraph.ranks.world import LOST, RANK
 
 GRACE_S = 3.0
@@ -81,9 +81,9 @@ def _verdict(children: Sequence[_Child], ended: Mapping[int, int | None]) -> tup
     for child in children:
         code = ended[child.rank]
         if code is not None and code < 0:
-            name = next((one.name for one in signal.Signals if one == -code), f"signal {-code}")
-            why = ", as the system does when memory runs out" if name == "SIGKILL" else ""
-            return 3, f"{_called(child)} was ended by {name}{why}"
+            # A library that ends its process itself, for want of memory say, has written why.
+            why = f": {child.last_words()}" if code == -signal.SIGABRT and child.said().strip() else ""
+            return 3, f"{_called(child)} was {ended_by(-code)}{why}"
     for child in children:
         code = ended[child.rank]
         if code == EXIT_INTERRUPTED:  # it leaves the word to its starter, which was not interrupted

@@ -6,7 +6,6 @@ The processes are real, and so is what befalls them.
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -25,16 +24,16 @@ LIMIT_S = 10.0
 """So soon a run must have ended after one of its ranks has."""
 ENDLESS = ("mst", "rmat:13", "--repeat", "10000000", "--no-phases", "-q")
 
-THROWING = """
+STRUCK = """
 import os, signal
-class Thrown(Exception):
-    pass
-def throw(number, frame):
-    raise Thrown("a rank throws")
+def strike(number, frame):
+    import numpy
+    {act}
 if os.environ.get("GPUGRAPH_RANK", "").startswith("1/") or os.environ.get("PMI_RANK") == "1":
-    signal.signal(signal.SIGUSR1, throw)
+    signal.signal(signal.SIGUSR1, strike)
 """
-"""A ``sitecustomize`` that lets rank 1 throw when it gets SIGUSR1."""
+"""A ``sitecustomize`` by which something befalls rank 1 when it gets SIGUSR1."""
+THROW = "raise ValueError('a rank throws')"
 
 
 def ranks_of(mark: str) -> dict[int, int]:
@@ -132,6 +131,19 @@ def said(run: subprocess.Popen[str]) -> list[str]:
     return errors.splitlines()
 
 
+def struck(folder: Path, act: str, words: list[str]) -> tuple[int, list[str], int]:
+    """Let something befall rank 1 of two: return the exit code of the run, what it said, and the rank's process id."""
+    (folder / "sitecustomize.py").write_text(STRUCK.format(act=act))
+    path = f"{folder}{os.pathsep}{environment()['PYTHONPATH']}"
+    with running(words, 2, {"PYTHONPATH": path}) as (run, ranks):
+        for _ in range(2):  # Python ignores what is thrown in a finalizer
+            os.kill(ranks[1], signal.SIGUSR1)
+            with suppress(subprocess.TimeoutExpired):
+                run.wait(LIMIT_S)
+                break
+        return run.wait(LIMIT_S), [line for line in said(run) if line.startswith("gpugraph: ")], ranks[1]
+
+
 @pytest.mark.parametrize("victim", [0, 2])
 def test_a_rank_that_is_killed_ends_the_run(victim: int) -> None:
     with running(own(3), 3) as (run, ranks):
@@ -150,25 +162,19 @@ def test_a_rank_that_is_interrupted_ends_the_run_with_a_line(victim: int, number
     assert line == f"gpugraph: error: rank {victim} (cpu, process {ranks[victim]}) was interrupted by a signal"
 
 
-def test_a_rank_that_throws_ends_the_run(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(THROWING)
-    path = f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}"
-    with running(own(2), 2, {"PYTHONPATH": path}) as (run, ranks):
-        os.kill(ranks[1], signal.SIGUSR1)
-        (line,) = said(run)
-        assert run.returncode == 70
-    assert line.startswith("gpugraph: error: rank 1 (cpu, process ")
-    assert "a rank throws" in line
-
-
-def test_a_rank_that_runs_out_of_memory_ends_the_run() -> None:
-    with running(own(2, "mst", "rmat:19", "--repeat", "10000000", "-q"), 2) as (run, ranks):
-        taken = int(Path(f"/proc/{ranks[1]}/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.prlimit(ranks[1], resource.RLIMIT_AS, (taken + 2**20, taken + 2**20))
-        (line,) = said(run)
-        assert run.returncode == 3
-    assert line.startswith("gpugraph: error: rank 1 (cpu, process ")
-    assert "memory" in line
+@pytest.mark.parametrize(
+    ("act", "code", "words"),
+    [
+        (THROW, 70, ": a defect of gpugraph (ValueError: a rank throws) "),
+        ("numpy.ones(2**50, numpy.uint8)", 3, ": the machine's memory does not suffice (Unable to allocate 1.00 PiB "),
+        ("os.write(2, b'A LIBRARY: no memory\\n'); os.abort()", 3, " was ended by SIGABRT: A LIBRARY: no memory"),
+    ],
+    ids=["throws", "runs out of memory", "is aborted by a library"],
+)
+def test_a_rank_that_fails_ends_the_run_and_says_why(tmp_path: Path, act: str, code: int, words: str) -> None:
+    ended, (line,), pid = struck(tmp_path, act, own(2))
+    assert ended == code
+    assert line.startswith(f"gpugraph: error: rank 1 (cpu, process {pid}){words}")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -196,17 +202,8 @@ def test_a_rank_of_an_mpi_that_is_killed_ends_the_run() -> None:
 
 @needs_mpi
 def test_a_rank_of_an_mpi_that_throws_ends_the_run_and_says_why(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(THROWING)
-    path = f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}"
-    with running(by_mpi(2), 2, {"PYTHONPATH": path}) as (run, ranks):
-        for _ in range(2):  # Python ignores what is thrown in a finalizer
-            os.kill(ranks[1], signal.SIGUSR1)
-            with suppress(subprocess.TimeoutExpired):
-                run.wait(LIMIT_S)
-                break
-        lines = [line for line in said(run) if line.startswith("gpugraph: ")]
-        assert run.returncode == 70
-    (line,) = lines
+    ended, (line,), _ = struck(tmp_path, THROW, by_mpi(2))
+    assert ended == 70
     assert line.startswith("gpugraph: error: rank 1: ")
     assert "a rank throws" in line
 
