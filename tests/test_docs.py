@@ -24,6 +24,7 @@ import gpugraph
 from gpugraph.bench.axes import parse_settings
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.cli.group import COMMANDS, cli
+from gpugraph.code_cache import users_folder
 from gpugraph.errors import GpuGraphError
 from tests.notebook import SVG, TEXT, executed
 
@@ -63,6 +64,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(page: Path, tmp_path: Pa
     folder = tmp_path / "work"
     folder.mkdir()
     paths = {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": str(folder)}
+    paths["GPUGRAPH_CACHE_DIR"] = str(users_folder())  # code that is compiled already, though the home is another
     for language, name, text in FENCED.findall(text_of(page)):
         if language == "toml" and name:
             (folder / name).write_text(text, "utf-8")

@@ -39,32 +39,28 @@ def test_the_readme_is_one_screen():
     assert len(README.splitlines()) <= 90
 
 
-def test_the_examples_for_the_shell_run_one_after_the_other(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    lines = [part for block in blocks("sh") for line in block.splitlines() for part in line.split(" && ")]
-    commands = [shlex.split(sampled_briefly(line))[1:] for line in lines if line.startswith("gpugraph ")]
-    assert len(commands) >= 4
-    for words in commands:
-        succeed(*words)
-
-
 def masked(line: str) -> str:
     return re.sub(r"\d+", "0", line)
 
 
-def test_the_line_below_a_command_is_one_that_it_prints(tmp_path, monkeypatch):
+def test_the_examples_for_the_shell_run_one_after_the_other_and_print_the_lines_below_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (lines,) = [block.splitlines() for block in blocks("sh") if "\n# " in block]
-    pairs = [(command, shown) for command, shown in zip(lines[::2], lines[1::2], strict=True)]
-    assert len(pairs) == 5
-    for command, shown in pairs:
-        words = shlex.split(sampled_briefly(command))[1:]
-        if "times as fast" in shown:  # how fast depends on the machine
-            words = [word if word != "3" else "0.1" for word in words]
-            assert "boruvka" in succeed(*words).out
-            continue
-        printed = {masked(line.strip()) for line in succeed(*words).out.splitlines()}
-        assert masked(shown.removeprefix("# ").strip()) in printed
+    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    checked = 0
+    for i, line in enumerate(lines):
+        for part in line.split(" && "):
+            if not part.startswith("gpugraph "):
+                continue
+            words = shlex.split(sampled_briefly(part))[1:]
+            shown = lines[i + 1].removeprefix("# ").strip() if lines[i + 1 : i + 2] and lines[i + 1][0] == "#" else ""
+            if "times as fast" in shown:  # how fast, and whether clearly, depends on the machine
+                out = succeed(*[word.replace("5%", "50%") for word in words]).out
+                assert re.search(r"^boruvka is (.* as|not clearly faster than) scipy", out, re.MULTILINE)
+            else:
+                out = succeed(*words).out
+                assert not shown or masked(shown) in {masked(line.strip()) for line in out.splitlines()}
+            checked += bool(shown)
+    assert checked == 5
 
 
 def test_the_example_for_python_runs(capsys):

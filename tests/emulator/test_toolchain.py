@@ -144,6 +144,8 @@ def test_a_library_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
 
 QUICK = replace(BUILDS["plain"], runtime=("-O0", "-g0"))
 """A build whose runtime is compiled in a third of the time."""
+QUICK_RACES = replace(BUILDS["races"], runtime=("-O0", "-g0", "-DSIMT_RACES"))
+"""The like, of the build that the emulated device chooses for a kernel which is not the project's own."""
 
 
 def _runtime(build: Build = BUILDS["plain"]) -> Path:
@@ -186,7 +188,8 @@ def test_a_damaged_compiled_kernel_or_runtime_is_made_anew(
 
 @needs_compiler
 def test_a_failed_compilation_leaves_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    folder = _copied(tmp_path, _runtime())
+    monkeypatch.setitem(BUILDS, "races", QUICK_RACES)
+    folder = _copied(tmp_path, _runtime(QUICK_RACES))
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(GpuGraphError, match="does not compile"):
         EmulatedDevice().kernel(_write(tmp_path / "bad.cu", COUNTER.replace("5", "five")), "k")
@@ -257,6 +260,7 @@ def test_a_compiler_that_reads_no_header_ahead_is_asked_once(
 @needs_compiler
 @pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
 def test_kernels_run_though_the_cache_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(BUILDS, "races", QUICK_RACES)
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", _write(tmp_path / "taken", "a file, no folder"))
     device = EmulatedDevice()
     x = device.full(1, 0, np.int32)
