@@ -15,7 +15,7 @@ from tests.emulator.compiler import needs_compiler
 from tests.zoo import zoo
 
 SLOW = {
-    *("numba", "llvmlite", "scipy.sparse", "scipy.linalg", "pyarrow", "pandas"),
+    *("numba", "llvmlite", "scipy.sparse", "scipy.linalg", "scipy.special", "pyarrow", "pandas"),
     *("networkx", "rich", "jinja2", "cupy", "tomlkit"),
 }
 
@@ -60,7 +60,7 @@ def test_a_run_on_a_cpu_imports_what_it_compiles_with_and_nothing_else(source: s
     if source == "file":
         source = str(tmp_path / "g.csr")
         save_file(zoo("random"), source)
-    program = command("mst", source, "--device", "cpu", "--repeat", 1, "--quiet")
+    program = command("mst", source, "--device", "cpu", "--repeat", 10, "--quiet")
     loaded_by(program)  # what compiles imports more than what is compiled
     assert loaded_by(program) == {"numba", "llvmlite"}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import stdtr, stdtrit
 
 from gpugraph.measure.statistics import (
     autocorrelation,
@@ -15,6 +16,8 @@ from gpugraph.measure.statistics import (
     median_interval,
     outliers,
     relative_half_width,
+    t_beyond,
+    t_quantile,
 )
 
 SECONDS = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=40)
@@ -115,3 +118,13 @@ def test_noise_holds_no_outliers_and_neither_do_ticks_of_the_clock():
 def test_rates_have_a_harmonic_mean():
     assert harmonic_mean([1.0, 3.0]) == pytest.approx(1.5)
     assert harmonic_mean([1.0, 0.0]) == 0.0
+
+
+@given(st.floats(1, 1e5), st.floats(0, 1e3))
+def test_the_tails_of_student_s_t_are_scipy_s(freedom: float, t: float) -> None:
+    assert t_beyond(freedom, t) == pytest.approx(float(stdtr(freedom, -t)), rel=1e-7, abs=1e-200)
+
+
+@given(st.floats(1, 1e5), st.floats(0.1, 0.9999))
+def test_student_s_t_stays_within_its_quantile_as_often_as_asked(freedom: float, level: float) -> None:
+    assert t_quantile(freedom, level) == pytest.approx(float(stdtrit(freedom, (1 + level) / 2)), rel=1e-7)
