@@ -18,10 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @needs_compiler
 @pytest.mark.long
-def test_no_kernel_reads_or_writes_outside_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("words", [[], pytest.param(["all"], marks=pytest.mark.thorough)], ids=["", "all"])
+def test_no_kernel_reads_or_writes_outside_its_arrays(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     try:
-        run = run_sanitized([str(Path(__file__).with_name("sanitized_script.py"))], timeout=900)
+        run = run_sanitized([str(Path(__file__).with_name("sanitized_script.py")), *words], timeout=900)
     except DeviceUnavailable as error:
         pytest.skip(str(error))
     assert (run.returncode, run.faults) == (0, ()), run.output
