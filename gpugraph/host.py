@@ -151,10 +151,12 @@ def environment_with_package() -> dict[str, str]:
     """Return the environment for a child that is started with ``-P``, and finds the package where it was found here.
 
     Without ``-P`` Python would import modules from the current folder first: a ``random.py`` among the user's data.
+    What Python's tracker of semaphores says when the child ends at once (from 3.14 on) would seem its last words.
     """
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    quiet = [*filter(None, [os.environ.get("PYTHONWARNINGS")]), "ignore:resource_tracker:UserWarning"]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONWARNINGS": ",".join(quiet)}
 
 
 class ForkLock:

@@ -177,12 +177,8 @@ def how_it_ended(code: int | None, lines: Sequence[str]) -> str:
 
 
 def environment_of_child() -> dict[str, str]:
-    """Return the environment of a worker: it finds the package where it was found here, and holds no output back.
-
-    What Python's tracker of semaphores says when a worker ends at once (from 3.14 on) would seem its last words.
-    """
-    quiet = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
-    return {**environment_with_package(), "PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": ",".join(filter(None, quiet))}
+    """Return the environment of a worker: it finds the package where it was found here, and holds no output back."""
+    return {**environment_with_package(), "PYTHONUNBUFFERED": "1"}
 
 
 Found = Mapping[str, Any]
