@@ -90,9 +90,9 @@ def t_beyond(freedom: float, t: float) -> float:
     Source: M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, 26.5.8 (continued fraction), 26.7.1.
     """
     square = t * t
-    if square == 0:
-        return 0.5
     a, b, x, rest = freedom / 2, 0.5, freedom / (freedom + square), square / (freedom + square)
+    if x == 0 or rest == 0:  # t is too large or too small for its square
+        return 0.5 if rest == 0 else 0.0
     swapped = x > (a + 1) / (a + b + 2)  # where the fraction converges slowly
     if swapped:
         a, b, x, rest = b, a, rest, x

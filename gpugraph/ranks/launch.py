@@ -82,8 +82,8 @@ def _verdict(children: Sequence[_Child], ended: Mapping[int, int | None]) -> tup
         code = ended[child.rank]
         if code is not None and code < 0:
             # A library that ends its process itself, for want of memory say, has written why.
-            why = f": {child.last_words()}" if code == -signal.SIGABRT and child.said().strip() else ""
-            return 3, f"{_called(child)} was {ended_by(-code)}{why}"
+            why = child.last_words() if code == -signal.SIGABRT else ""
+            return 3, f"{_called(child)} was {ended_by(-code)}" + (f": {why}" if why else "")
     for child in children:
         code = ended[child.rank]
         if code == EXIT_INTERRUPTED:  # it leaves the word to its starter, which was not interrupted

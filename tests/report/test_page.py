@@ -476,8 +476,8 @@ def test_in_a_browser_themes_change_every_colour(opened):
     opened.run("localStorage.clear()")
 
 
-def test_in_a_browser_a_phone_scrolls_no_page_sideways_and_cuts_nothing(opened):
-    width = 360
+@pytest.mark.parametrize("width", [360, 390])
+def test_in_a_browser_a_phone_scrolls_no_page_sideways_and_cuts_nothing(opened, width):
     opened.send("Emulation.setDeviceMetricsOverride", width=width, height=740, deviceScaleFactor=2, mobile=True)
     opened.open(opened.page)
     opened.run(UNFOLD)
