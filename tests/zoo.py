@@ -19,13 +19,13 @@ Edge = tuple[int, int, float]
 
 def undirected(n: int, edges: list[Edge], dtype: str = "uint32", name: str = "graph") -> CSRGraph:
     """Return the undirected graph of an edge list."""
-    u, v, w = (np.array([e[i] for e in edges]) for i in range(3)) if edges else (np.zeros(0, int),) * 3
+    u, v, w = map(np.array, zip(*edges, strict=True)) if edges else (np.zeros(0, int),) * 3
     return build(ArcList(u.astype(np.int64), v.astype(np.int64), w.astype(dtype), n, False, one_sided=True), name=name)
 
 
 def directed(n: int, edges: list[Edge], dtype: str = "uint32", name: str = "graph") -> CSRGraph:
     """Return the directed graph of an arc list."""
-    u, v, w = (np.array([e[i] for e in edges]) for i in range(3)) if edges else (np.zeros(0, int),) * 3
+    u, v, w = map(np.array, zip(*edges, strict=True)) if edges else (np.zeros(0, int),) * 3
     return build(ArcList(u.astype(np.int64), v.astype(np.int64), w.astype(dtype), n, True), name=name)
 
 

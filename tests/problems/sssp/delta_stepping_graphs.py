@@ -54,7 +54,7 @@ def assert_same(found: Distances, reference: Distances, name: str) -> None:
 def edges_at_random(n: int, m: int, low: int, high: int, seed: int = 1) -> list[Edge]:
     rng = np.random.default_rng(seed)
     ends, weights = rng.integers(0, n, (m, 2)), rng.integers(low, high + 1, m)
-    return [(int(u), int(v), int(w)) for (u, v), w in zip(ends, weights, strict=True)]
+    return [*zip(*ends.T.tolist(), weights.tolist(), strict=True)]
 
 
 def both_ways(edges: list[Edge]) -> list[Edge]:
