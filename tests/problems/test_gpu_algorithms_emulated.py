@@ -94,7 +94,8 @@ def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any, ever
 
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if has_several_blocks(v)], ids=variant_id)
-def test_schedules_of_several_blocks_give_one_result(variant: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(4, marks=pytest.mark.thorough)])
+def test_schedules_of_several_blocks_give_one_result(variant: Any, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The graphs of the zoo are so small that one block does all: nobody waits for another there."""
     problem, name, _, options = variant
     graph = undirected(1400, edges_at_random(1400, 4200, 1, 50))
@@ -106,7 +107,7 @@ def test_schedules_of_several_blocks_give_one_result(variant: Any, monkeypatch: 
         launch(kernel, grid, *rest, **options)
 
     monkeypatch.setattr(EmulatedKernel, "__call__", note)
-    for seed in range(1, 5):
+    for seed in range(1, 1 + times):
         found, _ = run_on(EmulatedDevice(seed=seed), problem, name, graph, query=query, options=options)
         assert found.fingerprint() == expected(problem, graph, query).fingerprint()
     assert max(grids) >= 3

@@ -54,7 +54,7 @@ from tests.problems.sssp.small_graphs import graphs, some_sources
 from tests.zoo import Edge, directed, undirected
 
 pytestmark = needs_compiler
-SEEDS = pytest.mark.parametrize("seed", [0, 1, 2, 3])
+SEEDS = pytest.mark.parametrize("seed", [0, 1, 2, pytest.param(3, marks=pytest.mark.thorough)])
 
 
 @pytest.mark.parametrize("name", PATHS)
