@@ -193,6 +193,8 @@ def _note(rows: Iterable[Record]) -> str:
     """Return a line that names the algorithms of ours which have changed since they were measured; none, nothing."""
     earlier, unknown = set[str](), set[str]()
     for row in rows:
+        if row.outcome == "skipped":  # no code ran
+            continue
         measured, today = (row.data.get("provenance") or {}).get("sources_sha256"), _digest_of(row)
         if today is not None and measured != today:
             (earlier if measured else unknown).add(f"`{row.algorithm}`")

@@ -86,6 +86,16 @@ def test_a_table_names_the_algorithms_that_have_changed_since_they_were_measured
         assert filled.partition("\n\n")[2] == said
 
 
+def test_a_cell_that_was_not_measured_is_no_earlier_version(tmp_path):
+    stored = DOCS / "records" / "papers-wang2011-h200.jsonl"
+    records = read_records([str(stored)])[0]
+    assert any(one.outcome == "skipped" for one in records)
+    (tmp_path / "p.md.j2").write_text("{{ verdicts('papers/wang2011', 'papers-wang2011-h200') }}")
+    filled = fill(str(tmp_path / "p.md.j2"), records)
+    assert "skipped: the budget" in filled
+    assert "unrecorded" not in filled
+
+
 def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, monkeypatch):
     ours = lambda row: None if ":" in row.algorithm else "another"  # noqa: E731
     monkeypatch.setitem(fill.__globals__, "_digest_of", ours)
