@@ -30,8 +30,8 @@ NAMES = {
     "peer:pasgal-rho": "PASGAL",
 }
 PANELS = (
-    ("Minimum spanning forest, one NVIDIA H100", "figures-beside-h100", "mst"),
-    ("Shortest paths, one NVIDIA H100", "figures-beside-h100", "sssp"),
+    ("Minimum spanning forest, one NVIDIA H200", "figures-beside-h200", "mst"),
+    ("Shortest paths, one NVIDIA H200", "figures-beside-h200", "sssp"),
     ("Minimum spanning forest, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "mst"),
     ("Shortest paths, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "sssp"),
 )

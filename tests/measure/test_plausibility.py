@@ -23,8 +23,9 @@ CLEAN = {
     "graph500-cugraph-h200",
     "ranks-pairs-h200x2",
     *(f"figures-{name}-h100" for name in ("mst", "sssp", "components", "beside")),
-    *(f"figures-{name}-h200" for name in ("batch", "beside", "components", "mst", "sssp", "sources")),
-    *(f"figures-{name}-h100" for name in ("edge-cases", "near-far", "real-sssp")),
+    *(f"figures-{name}-h200" for name in ("batch", "beside", "components", "mst", "near-far", "sssp", "sources")),
+    *(f"figures-{name}-h100" for name in ("edge-cases", "real-sssp")),
+    *(f"figures-{name}-cpu16" for name in ("cpu", "cpu-sources")),
     *(f"figures-{name}-h200" for name in ("drawn-mst", "drawn-sssp", "real-mst")),
     *(f"papers-{name}-h200" for name in ("kolganov2015", "martin2009", "sun2013", "wang2011")),
 }
