@@ -28,7 +28,8 @@ class Sampling:
 
     A cell ends as soon as it has ``min_samples`` and the interval of its median is narrow enough, or has
     ``max_samples``, or its own samples have taken ``time_limit_s``; it always has one.  With several sources a
-    sample is one run from each of them.
+    sample is one run from each of them.  A program that measures itself is started three times, even if that takes
+    up to ten times ``time_limit_s``.
 
     Attributes:
         target: relative half width of the 95 % interval of the median kernel time, e.g. 0.02.

@@ -76,6 +76,10 @@ WAKE_LIMIT_S = 0.02
 """Between two samples the GPU idles while results are checked, and its clock falls.  A run shorter than this is made
 once more, untimed, right before the timed one, so that every sample meets the GPU as steady work does."""
 
+PROCESSES, PATIENCE = 3, 10.0
+"""A program that measures itself is started so often, even past the cell's limit of time, but not past so many limits:
+its own runs do not show how much processes differ, and fewer than three rank nothing."""
+
 WATCHED_S = 0.5
 """Progress shows the median so far once in so many seconds."""
 
@@ -316,7 +320,7 @@ class CellRun:
     def stopped_by(self) -> str | None:
         """Return why no more samples are taken, ``"target"``, ``"time"`` or ``"count"``, or None to go on."""
         wanted, taken = self._share, self.samples
-        if taken == 0:
+        if taken == 0 or (taken < wanted.max_samples and self._starts_again):
             return None
         if taken >= wanted.max_samples or (wanted.adaptive and self.wrong):
             return "count"
@@ -325,6 +329,12 @@ class CellRun:
             if self.narrow:
                 return "target"
         return "time" if self.spent_s >= wanted.time_limit_s else None
+
+    @property
+    def _starts_again(self) -> bool:
+        """Whether a program of its own is started once more whatever it took: fewer processes rank nothing."""
+        too_few = self.algorithm.warms_itself and sum(len(trial.d2h_s) for trial in self.trials) < PROCESSES
+        return too_few and not self.wrong and self.spent_s < PATIENCE * self._share.time_limit_s
 
     @property
     def ending_s(self) -> float:

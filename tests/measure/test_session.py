@@ -14,7 +14,7 @@ from gpugraph.measure.assemble import outcome_of
 from gpugraph.measure.cell import Sampling
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import DeviceLost, Session
-from tests.measure.fakes import FakeTime, enlist
+from tests.measure.fakes import FakeTime, Puppet, enlist
 from tests.measure.runs import SIX, Notes, cell, measure, puppets
 
 
@@ -82,6 +82,18 @@ def test_the_time_limit_ends_a_cell_that_has_at_least_one_sample(monkeypatch, cl
     assert data["sampling"]["stopped_by"] == "time"
     assert len(data["samples_s"]["kernel"]) == taken
     assert (data["sampling"]["reached"] is None) == (taken < 6) == (data["confidence_s"] == {})
+
+
+@pytest.mark.parametrize(("limit_s", "taken"), [(0.01, 1), (0.15, 2), (0.5, 3), (2.5, 3), (6.0, 6)])
+def test_a_program_that_measures_itself_is_started_three_times_but_not_past_ten_limits(
+    monkeypatch, clock, limit_s, taken
+):
+    slow = Puppet("slow", [])
+    enlist(monkeypatch, slow.algorithm(warms_itself=True))
+    slow.on_run = clock.lasting(1.0)
+    data = measure([cell("slow")], Sampling(target=0, min_samples=9, time_limit_s=limit_s)).records[0].data
+    assert data["sampling"]["stopped_by"] == "time"
+    assert len(data["samples_s"]["kernel"]) == taken
 
 
 def test_the_check_of_the_first_result_does_not_count_against_the_limit(monkeypatch, clock):
