@@ -85,7 +85,7 @@ TUNED = {
     "mst": Tuned(
         gpu_filter_boruvka,
         _names(_MST),
-        ("FILTER_ARCS", "ALL_LISTED", "LIGHT_ARCS", "ARCS_PER_THREAD"),
+        ("FILTER_ARCS", "ALL_LISTED", "LIGHT_ARCS", "FEW_PER_THREAD", "ARCS_PER_VERTEX"),
         {"MOST_LIGHT": 0.5},
     ),
 }
@@ -136,8 +136,8 @@ class Variables:
 
     def _addresses(self, name: str) -> Iterator[int]:
         if self._device.kind == "cuda":
-            for compiled, raw, _ in self._device._modules.values():
-                if compiled.cubin_path.name.startswith(self._stem):
+            for (cubin, _), (raw, _) in self._device._modules.items():
+                if cubin.name.startswith(self._stem):
                     yield int(raw.get_global(name).ptr)
             return
         libraries = {k._library for (path, *_), k in self._device._kernels.items() if Path(path).stem == self._stem}
@@ -176,6 +176,14 @@ class Variables:
 
 
 # ------------------------------------------------------------------ runs
+
+
+def drawn_input(device: Any, problem: str, spec: str, sources: int) -> tuple[Any, Any, Any]:
+    """Return a graph, itself on the device, and what ``run`` gets of its random sources."""
+    solves = load_problem(problem)
+    graph = solves.admit(generate(spec, device=device))
+    view, _, _ = make_resident(GraphView.of(graph), device)
+    return graph, view, solves.queries(graph, {"source": f"random:{sources}"})
 
 
 def measure(device: Any, problem: str, variables: Variables, view: Any, queries: Any, seconds: float) -> dict[Any, Any]:
@@ -290,10 +298,8 @@ def main() -> int:
             if left <= 0:
                 print(f"no time for draws from {draw} on")
                 break
-            solves = load_problem(problem)
-            graph = solves.admit(generate(f"drawn:{draw}{options.sizes and ','}{options.sizes}", device=device))
-            view, _, _ = make_resident(GraphView.of(graph), device)
-            queries = solves.queries(graph, {"source": f"random:{options.sources}"})
+            drawn = f"drawn:{draw}{options.sizes and ','}{options.sizes}"
+            graph, view, queries = drawn_input(device, problem, drawn, options.sources)
             times = measure(device, problem, variables, view, queries, 0.6 * left / (len(draws) - number))
             for variant, seconds in times.items():
                 if variant is not None:
