@@ -67,7 +67,8 @@ def search(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> 
             return False
         waiting = table[:, host.BY_BIN :]
         if waiting.any():
-            bins = near_bins(state, waiting.sum(axis=0), ~table[:, host.LEAST_PENDING])
+            # NumPy 2.5 says that the sum of unsigned numbers is signed.
+            bins = near_bins(state, waiting.sum(axis=0), ~table[:, host.LEAST_PENDING])  # type: ignore[arg-type,unused-ignore]
             counts = waiting[:, :bins].sum(axis=1).tolist()
             with clock.phase("exchange"):
                 state.gather(bins, counts)
