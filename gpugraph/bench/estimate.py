@@ -17,7 +17,7 @@ from gpugraph.bench.available import PEER
 from gpugraph.bench.plan import Planned
 from gpugraph.errors import GpuGraphError
 from gpugraph.host import usable_cores
-from gpugraph.measure.cell import Cell, Sampling, resolve_algorithm
+from gpugraph.measure.cell import PATIENCE, PROCESSES, Cell, Sampling, resolve_algorithm
 from gpugraph.measure.check import REFERENCE_LIMIT
 from gpugraph.measure.record import Record
 from gpugraph.peers import LIBRARIES
@@ -95,7 +95,10 @@ class Prices:
         nearest = min(known, key=lambda one: abs(one[0] - size.arcs)) if known else None
         sample_s, basis = self._sample_s(planned, nearest)
         samples = min(max(self._sampling.min_samples, USUAL_SAMPLES), self._sampling.max_samples)
-        sampled_s = min(self._sampling.time_limit_s, samples * sample_s * runs)
+        limit_s = self._sampling.time_limit_s
+        sampled_s = min(limit_s, samples * sample_s * runs)
+        if _is_command(planned):
+            sampled_s = max(sampled_s, min(PATIENCE * limit_s, min(PROCESSES, samples) * sample_s))
         once_s = SETUP_S[kind] + (self._sampling.warmup + 3 * cell.phases + 1) * sample_s
         checked_s = 0.0 if cell.verify == "none" else runs * arcs / _checked_per_s(cell.problem, arcs, kind)
         device_bytes = 0
@@ -119,8 +122,7 @@ class Prices:
         if nearest is not None:
             return nearest[1] * max(max(arcs, FEW_ARCS) / max(nearest[0], FEW_ARCS), 0.05), "results"
         if planned.cell.algorithm.startswith(PEER):
-            starts_s = 0.0 if planned.cell.algorithm.removeprefix(PEER) in LIBRARIES else COMMAND_S
-            return starts_s + arcs / PEER_ARCS_PER_S, "rates"
+            return COMMAND_S * _is_command(planned) + arcs / PEER_ARCS_PER_S, "rates"
         traffic = self._declared(planned, "minimum_bytes")
         if traffic is not None:
             return 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
@@ -144,6 +146,12 @@ class Prices:
         algorithm = self._algorithm(planned)
         estimate = None if algorithm is None else getattr(algorithm, what)
         return None if estimate is None else estimate(view_size(planned))
+
+
+def _is_command(planned: Planned) -> bool:
+    """Return whether a cell's algorithm is an external program."""
+    name = planned.cell.algorithm
+    return name.startswith(PEER) and name.removeprefix(PEER) not in LIBRARIES
 
 
 def making_bytes(planned: Planned) -> int:

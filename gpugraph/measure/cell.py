@@ -21,6 +21,10 @@ from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, Input, Problem
 from gpugraph.problems.plugin import is_file, load_plugin
 
+PROCESSES, PATIENCE = 3, 10.0
+"""A program that measures itself is started so often, even past the cell's limit of time, but not past so many limits:
+its own runs do not show how much processes differ, and fewer than three rank nothing."""
+
 
 @dataclass(frozen=True)
 class Sampling:

@@ -16,7 +16,16 @@ from typing import Any
 from gpugraph.clock import NullClock
 from gpugraph.errors import InputError
 from gpugraph.graph.view import ResidentView
-from gpugraph.measure.cell import Cell, Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
+from gpugraph.measure.cell import (
+    PATIENCE,
+    PROCESSES,
+    Cell,
+    Sampling,
+    check_counts,
+    check_preparations,
+    parse_options,
+    resolve_algorithm,
+)
 from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import CellSetup, Inputs, live_bytes
 from gpugraph.measure.instruments import OtherPrograms, Throttle, machine_load, measure_energy
@@ -75,10 +84,6 @@ INNER_RUNS = 3
 WAKE_LIMIT_S = 0.02
 """Between two samples the GPU idles while results are checked, and its clock falls.  A run shorter than this is made
 once more, untimed, right before the timed one, so that every sample meets the GPU as steady work does."""
-
-PROCESSES, PATIENCE = 3, 10.0
-"""A program that measures itself is started so often, even past the cell's limit of time, but not past so many limits:
-its own runs do not show how much processes differ, and fewer than three rank nothing."""
 
 WATCHED_S = 0.5
 """Progress shows the median so far once in so many seconds."""

@@ -219,6 +219,18 @@ def test_the_price_of_a_peer_counts_starting_it_and_what_its_samples_really_took
     assert 30 * 0.3 <= Prices(Sampling(), [Record.of(record)]).need(cell).seconds < 12
 
 
+def test_the_price_of_an_external_program_has_three_processes_within_ten_times_the_limit():
+    def seconds(limit_s: float) -> float:
+        cell = planned("peer:mine", "rmat:10")
+        record = mst_record(algorithm="peer:mine", device={"kind": "cpu"}, graph={"arcs": cell.size.arcs})
+        record |= {"samples_s": {"kernel": [0.001]}, "sampling": {"spent_s": 20.0}}
+        return Prices(Sampling(time_limit_s=limit_s), [Record.of(record)]).need(cell).seconds
+
+    once = seconds(0.001)
+    assert seconds(1.0) == pytest.approx(once + 10, abs=0.1)
+    assert seconds(7.0) == pytest.approx(once + 60, abs=0.1)
+
+
 def test_what_is_left_follows_what_peers_really_took(tmp_path):
     bench, left = Bench(tmp_path), []
     bench.ended = lambda planned, record, done, left_s: left.append(left_s)

@@ -211,6 +211,7 @@ MAY_BE_EMPTY = {
     "ECL-MST, ms",
     "cuGraph, ms",
     "RAFT PR 3118, ms",
+    "with RMM's pool, ms",
     "Gunrock, merge-path, ms",
     "ADDS, ms",
     "near-far, ms",
