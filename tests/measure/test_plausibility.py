@@ -23,8 +23,8 @@ CLEAN = {
     "ranks-pairs-h200x2",
     *(f"figures-{name}-h100" for name in ("mst", "sssp", "components", "beside")),
     *(f"figures-{name}-h200" for name in ("batch", "beside", "components", "mst", "near-far", "sssp", "sources")),
-    "figures-edge-cases-h100",
-    *(f"figures-{name}" for name in ("cpu-cpu16", "cpu-cpu2", "cpu-sources-cpu16")),
+    "figures-edge-cases-h200",
+    *(f"figures-{name}" for name in ("cpu-cpu16", "cpu-cpu2", "cpu-sources-cpu16", "cpu-sources-cpu2")),
     *(f"figures-{name}-h200" for name in ("drawn-mst", "drawn-sssp", "real-mst", "real-sssp")),
     *(f"papers-{name}-h200" for name in ("kolganov2015", "martin2009", "sun2013", "wang2011")),
 }
