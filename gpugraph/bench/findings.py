@@ -7,7 +7,7 @@ them.  docs/bench.md describes the file.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,10 +47,15 @@ class Question(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=Tr
 
 
 class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """``[[table]]``: a line for each cell, ``columns`` a formula by title."""
+    """``[[table]]``: a line for each cell, ``columns`` a formula by title.
+
+    Attributes:
+        intervals: figures that come of kernel times are followed by how exactly they are known.
+    """
 
     title: str
     columns: dict[str, Any]
+    intervals: bool = False
 
     @cached_property
     def formulas(self) -> list[Formula]:
@@ -59,14 +64,29 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
 
     def rows(self, records: Sequence[Record]) -> list[list[str]]:
         """Return the lines; what was not measured is a dash."""
-        return [[_shown(one, record, groups) for one in self.formulas] for record, groups in self.cells(records)]
+        return [[self._shown(one, record, groups) for one in self.formulas] for record, groups in self.cells(records)]
+
+    def _shown(self, formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> str:
+        try:
+            found = formula.of(record, groups)
+        except NotMeasured:
+            return "–"
+        half = 0.0
+        if self.intervals and isinstance(found, float):
+            half = _half(formula, record, groups, lambda one: one.half_width or one.half_range)
+        return number(found) + (f" ± {percent(float(f'{half / abs(found):.2g}'))}" if half and found else "")
 
 
-def _shown(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> str:
-    try:
-        return number(formula.of(record, groups))
-    except NotMeasured:
-        return "–"
+def _half(
+    formula: Formula,
+    record: Record,
+    groups: Mapping[str, Sequence[Record]],
+    known: Callable[[Record], float | None] = lambda one: one.half_width,
+) -> float:
+    """Return half the width of a figure's interval, what is ``known`` of each kernel time carried through."""
+    ours = formula.of(record, groups)
+    halves = {id(one): known(one) for one in (record, *(o for group in groups.values() for o in group))}
+    return math.hypot(*(formula.of(record, groups, {one: 1 + half}) - ours for one, half in halves.items() if half))
 
 
 @dataclass(frozen=True)
@@ -155,9 +175,7 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         ours = self.formula.of(record, groups)
         if isinstance(ours, str):
             raise NotMeasured(f"{self.formula.text} is no number")
-        known = {id(one): one.half_width for one in (record, *(o for group in groups.values() for o in group))}
-        moved = [self.formula.of(record, groups, {one: 1 + half}) - ours for one, half in known.items() if half]
-        return ours, math.hypot(*moved)
+        return ours, _half(self.formula, record, groups)
 
     def _worded(self, figure: float) -> str:
         if self.unit == "%":

@@ -293,6 +293,13 @@ class Record:
         return relative_half_width(interval, kernel_s) if interval and kernel_s else None
 
     @property
+    def half_range(self) -> float | None:
+        """Half the range of the samples over their median; None for one sample, several sources, or a wrong result."""
+        taken, kernel_s = self.shape.samples_s.kernel or (), self.shape.phases_s.get("kernel")
+        comparable = self.finished and len(taken) > 1 and not self.shape.per_source  # those of several sources differ
+        return (max(taken) - min(taken)) / 2 / kernel_s if comparable and kernel_s else None
+
+    @property
     def scattered(self) -> str:
         """The range of the samples where their median is known to ± 50 % at best, or they are too few for an interval.
 

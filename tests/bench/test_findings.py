@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.bench.bench import judge_findings
-from gpugraph.bench.findings import Expectation
+from gpugraph.bench.findings import Expectation, Table
 from gpugraph.bench.formula import Formula, NotMeasured, beside
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, Regression
@@ -45,6 +45,19 @@ def test_a_formula_is_the_arithmetic_that_it_spells(a, b, c):
     for text in ("kernel + rounds * counters.count", "(kernel - rounds) / counters.count", "-kernel * 2 - 1"):
         names = {"kernel": float(a), "rounds": b, "counters": type("C", (), {"count": c})}
         assert Formula(text).of(record, {}) == pytest.approx(eval(text, {}, names))
+
+
+def test_a_table_with_intervals_says_how_exactly_what_comes_of_kernel_times_is_known():
+    few = cell("peer:few", seconds=4.0, samples_s={"kernel": [3.9, 4.0, 4.3]})
+    one = cell("peer:one", seconds=8.0, samples_s={"kernel": [8.0]})
+    records = [cell(seconds=2.0, half=0.03), few, one]
+    columns = {"graph": "graph", "ours": "kernel", "few": "few.kernel", "one": "one.kernel", "edges": "edges",
+               "best/ours": "min(all.kernel) / kernel"}  # fmt: skip
+    others = {"few": {"algorithm": "peer:few"}, "one": {"algorithm": "peer:one"}, "all": {"algorithm": "peer:*"}}
+    asked = {"title": "t", "columns": columns, "others": others, "each": {"algorithm": "boruvka"}}
+    assert Table(**asked).rows(records) == [["rmat:4", "2", "4", "8", "32", "2"]]
+    exact = ["rmat:4", "2 ± 3 %", "4 ± 5 %", "8", "32", "2 ± 5.8 %"]
+    assert Table(**asked, intervals=True).rows(records) == [exact]
 
 
 def test_a_formula_takes_several_cells_and_whole_tables_into_its_functions():
