@@ -71,22 +71,22 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
             found = formula.of(record, groups)
         except NotMeasured:
             return "–"
-        half = 0.0
-        if self.intervals and isinstance(found, float):
-            half = _half(formula, record, groups, lambda one: one.half_width or one.half_range)
+        if not self.intervals or isinstance(found, str):
+            return number(found)
+        half = _half(formula, found, record, groups, lambda one: one.half_width or one.half_range)
         return number(found) + (f" ± {percent(float(f'{half / abs(found):.2g}'))}" if half and found else "")
 
 
 def _half(
     formula: Formula,
+    found: float,
     record: Record,
     groups: Mapping[str, Sequence[Record]],
-    known: Callable[[Record], float | None] = lambda one: one.half_width,
+    known: Callable[[Record], float | None],
 ) -> float:
-    """Return half the width of a figure's interval, what is ``known`` of each kernel time carried through."""
-    ours = formula.of(record, groups)
+    """Return half the interval of a figure, ``found``, with what is ``known`` of each kernel time carried through."""
     halves = {id(one): known(one) for one in (record, *(o for group in groups.values() for o in group))}
-    return math.hypot(*(formula.of(record, groups, {one: 1 + half}) - ours for one, half in halves.items() if half))
+    return math.hypot(*(formula.of(record, groups, {one: 1 + half}) - found for one, half in halves.items() if half))
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         ours = self.formula.of(record, groups)
         if isinstance(ours, str):
             raise NotMeasured(f"{self.formula.text} is no number")
-        return ours, _half(self.formula, record, groups)
+        return ours, _half(self.formula, ours, record, groups, lambda one: one.half_width)
 
     def _worded(self, figure: float) -> str:
         if self.unit == "%":

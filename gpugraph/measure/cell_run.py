@@ -338,7 +338,8 @@ class CellRun:
     @property
     def _starts_again(self) -> bool:
         """Whether a program of its own is started once more whatever it took: fewer processes rank nothing."""
-        too_few = self.algorithm.warms_itself and sum(len(trial.d2h_s) for trial in self.trials) < PROCESSES
+        started, least = sum(len(trial.d2h_s) for trial in self.trials), -(-PROCESSES // self.sampling.processes)
+        too_few = self.algorithm.warms_itself and started < least
         return too_few and not self.wrong and self.spent_s < PATIENCE * self._share.time_limit_s
 
     @property

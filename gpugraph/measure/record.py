@@ -297,7 +297,7 @@ class Record:
         """Half the range of the samples over their median; None for one sample, several sources, or a wrong result."""
         taken, kernel_s = self.shape.samples_s.kernel or (), self.shape.phases_s.get("kernel")
         comparable = self.finished and len(taken) > 1 and not self.shape.per_source  # those of several sources differ
-        return (max(taken) - min(taken)) / 2 / kernel_s if comparable and kernel_s else None
+        return relative_half_width((min(taken), max(taken)), kernel_s) if comparable and kernel_s else None
 
     @property
     def scattered(self) -> str:

@@ -96,6 +96,16 @@ def test_a_program_that_measures_itself_is_started_three_times_but_not_past_ten_
     assert len(data["samples_s"]["kernel"]) == taken
 
 
+@pytest.mark.parametrize(("processes", "started"), [(1, 3), (2, 2), (3, 1), (5, 1)])
+def test_the_three_starts_of_a_program_are_spread_over_the_workers_of_a_bench(monkeypatch, clock, processes, started):
+    slow = Puppet("slow", [])
+    enlist(monkeypatch, slow.algorithm(warms_itself=True))
+    slow.on_run = clock.lasting(1.0)
+    sampling = Sampling(target=0, min_samples=9, time_limit_s=2.0, processes=processes)
+    measure([cell("slow")], sampling)
+    assert len(slow.log) == started
+
+
 def test_the_check_of_the_first_result_does_not_count_against_the_limit(monkeypatch, clock):
     (slow,), log = puppets(monkeypatch, "slow")
     slow.on_run, checked = clock.lasting(1.0), cell_run.check
