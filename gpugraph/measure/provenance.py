@@ -133,6 +133,7 @@ def _is_text(node: object) -> bool:
 def git_commit() -> str | None:
     """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere.
 
+    A new file counts, but for records: the first file that a sweep saves does not make the next one's tree unclean.
     Asked once in a process: a measurement does not wait for it again.
     """
     root = Path(__file__).resolve().parents[2]
@@ -146,5 +147,5 @@ def git_commit() -> str | None:
         return None
     facts = [line.split() for line in done.stdout.splitlines()]
     commit = next((words[2] for words in facts if words[:2] == ["#", "branch.oid"]), "(initial)")
-    changed = any(words[0] != "#" for words in facts)
+    changed = any(words[0] != "#" and not (words[0] == "?" and words[-1].endswith(".jsonl")) for words in facts)
     return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,3 +56,35 @@ def test_only_a_change_of_the_code_changes_the_digest(tmp_path, monkeypatch, cha
     assert (digest() == before) is same
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)
     assert Path(driver).exists()
+
+
+def test_saved_records_leave_a_checkout_clean_and_any_other_file_does_not(tmp_path, monkeypatch, request):
+    request.addfinalizer(module.git_commit.cache_clear)
+
+    def git(*words: str) -> str:
+        mine = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+        return subprocess.run([*mine, *words], capture_output=True, text=True, timeout=20, check=True).stdout
+
+    def asked() -> str | None:
+        module.git_commit.cache_clear()
+        return module.git_commit()
+
+    git("init", "-q")
+    source, records = tmp_path / "gpugraph" / "measure" / "provenance.py", tmp_path / "first run.jsonl"
+    source.parent.mkdir(parents=True)
+    source.write_text("A = 1\n")
+    monkeypatch.setattr(module, "__file__", str(source))
+    assert asked() is None
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    commit = git("rev-parse", "HEAD")[:12]
+    records.write_text("{}\n")
+    assert asked() == commit
+    (tmp_path / "numpy.py").write_text("")
+    assert asked() == commit + "+"
+    (tmp_path / "numpy.py").unlink()
+    git("add", records.name)
+    assert asked() == commit + "+"
+    git("reset", "-q")
+    source.write_text("A = 2\n")
+    assert asked() == commit + "+"
