@@ -309,12 +309,26 @@ def _wrapped(words: Sequence[str]) -> str:
 
 
 def _version(peer: CommandPeer) -> int:
-    """Return a number that changes with the table and with every program and file that the command names."""
+    """Return a number that changes with the table and with what every program and file holds that the command names.
+
+    A copy of a program on another machine is the same program: a sweep that goes on there keeps what it has.
+    """
     files = [shutil.which(word) or word for word in peer.words if "{" not in word]
-    states = [os.stat(file) for file in files if os.path.isfile(file)]
-    facts = [(state.st_size, state.st_mtime_ns) for state in states]
+    facts = [_content_of(file) for file in files if os.path.isfile(file)]
     patterns = [pattern and pattern.pattern for pattern in (peer.time, peer.answer)]
     return zlib.crc32(f"{peer} {patterns} {facts}".encode())
+
+
+def _content_of(file: str) -> tuple[int, int]:
+    """Return the size of a file and a checksum, or if it is too large to be a program, its time of change."""
+    state = os.stat(file)
+    if state.st_size > _LARGEST_PROGRAM:
+        return state.st_size, state.st_mtime_ns
+    with open(file, "rb") as opened:
+        return state.st_size, zlib.crc32(opened.read())
+
+
+_LARGEST_PROGRAM = 1 << 28
 
 
 def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:

@@ -222,8 +222,11 @@ def test_the_program_behind_env_counts_for_the_version_and_must_be_there(tmp_pat
     table = {"command": f"env X=1 {program} {{graph.egr}}", "time": "took (.+)"}
     register_commands({"mine": table})
     before = load_peer("peer:mine", "mst", "cpu").version
-    program.write_text("#!/bin/sh\necho took 22\n")
+    program.write_text("#!/bin/sh\necho took 2\n")
     assert load_peer("peer:mine", "mst", "cpu").version != before
+    program.write_text("#!/bin/sh\necho took 1\n")
+    os.utime(program, (0, 0))
+    assert load_peer("peer:mine", "mst", "cpu").version == before, "a copy is the same program"
     program.unlink()
     with pytest.raises(PeerRefused, match="there is no file"):
         load_peer("peer:mine", "mst", "cpu")
