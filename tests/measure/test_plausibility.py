@@ -17,14 +17,17 @@ from tests.cli.runner import run
 RECORDS = sorted((Path(__file__).resolve().parents[2] / "docs" / "records").glob("*.jsonl"))
 
 CLEAN = {
-    "figures-commands-binary-cpu2",
+    "cliffs-mst-cpu2",
+    "cliffs-sssp-cpu2",
+    *(f"figures-{name}-cpu2" for name in ("commands", "commands-binary", "cpu", "cpu-libraries", "cpu-sources")),
+    "figures-cpu-libraries-cpu1",
     "graph500-h200",
     "graph500-cugraph-h200",
     "ranks-pairs-h200x2",
     *(f"figures-{name}-h100" for name in ("mst", "sssp", "components", "beside")),
     *(f"figures-{name}-h200" for name in ("batch", "beside", "components", "mst", "near-far", "sssp", "sources")),
     "figures-edge-cases-h200",
-    *(f"figures-{name}" for name in ("cpu-cpu16", "cpu-cpu2", "cpu-sources-cpu16", "cpu-sources-cpu2")),
+    *(f"figures-{name}-cpu16" for name in ("cpu", "cpu-sources")),
     *(f"figures-{name}-h200" for name in ("drawn-mst", "drawn-sssp", "real-mst", "real-sssp")),
     *(f"papers-{name}-h200" for name in ("kolganov2015", "martin2009", "sun2013", "wang2011")),
 }
