@@ -13,6 +13,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -145,7 +146,7 @@ def git_commit() -> str | None:
         done = subprocess.run(git, capture_output=True, text=True, timeout=5)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    facts = [line.split() for line in done.stdout.splitlines()]
-    commit = next((words[2] for words in facts if words[:2] == ["#", "branch.oid"]), "(initial)")
-    changed = any(words[0] != "#" and not (words[0] == "?" and words[-1].endswith(".jsonl")) for words in facts)
+    lines = done.stdout.splitlines()
+    commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid")), "(initial)")
+    changed = any(re.match(r'#|\? .*\.jsonl"?$', line) is None for line in lines)
     return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")

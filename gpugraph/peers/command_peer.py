@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -320,12 +321,12 @@ def _version(peer: CommandPeer) -> int:
 
 
 def _content_of(file: str) -> tuple[int, int]:
-    """Return the size of a file and a checksum, or if it is too large to be a program, its time of change."""
+    """Return the size of a file and a checksum; its time of change if it may only be run, or is no program's size."""
     state = os.stat(file)
-    if state.st_size > _LARGEST_PROGRAM:
-        return state.st_size, state.st_mtime_ns
-    with open(file, "rb") as opened:
-        return state.st_size, zlib.crc32(opened.read())
+    if state.st_size <= _LARGEST_PROGRAM:
+        with contextlib.suppress(OSError), open(file, "rb") as opened:
+            return state.st_size, zlib.crc32(opened.read())
+    return state.st_size, state.st_mtime_ns
 
 
 _LARGEST_PROGRAM = 1 << 28

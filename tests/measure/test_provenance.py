@@ -70,7 +70,7 @@ def test_saved_records_leave_a_checkout_clean_and_any_other_file_does_not(tmp_pa
         return module.git_commit()
 
     git("init", "-q")
-    source, records = tmp_path / "gpugraph" / "measure" / "provenance.py", tmp_path / "first run.jsonl"
+    source, records = tmp_path / "gpugraph" / "measure" / "provenance.py", tmp_path / "first \u00fcber run.jsonl"
     source.parent.mkdir(parents=True)
     source.write_text("A = 1\n")
     monkeypatch.setattr(module, "__file__", str(source))
