@@ -321,7 +321,7 @@ def _version(peer: CommandPeer) -> int:
 
 
 def _content_of(file: str) -> tuple[int, int]:
-    """Return the size of a file and a checksum; its time of change if it may only be run, or is no program's size."""
+    """Return the size of a file and a checksum, or its time of change where it cannot be read or is too large."""
     state = os.stat(file)
     if state.st_size <= _LARGEST_PROGRAM:
         with contextlib.suppress(OSError), open(file, "rb") as opened:
@@ -330,6 +330,7 @@ def _content_of(file: str) -> tuple[int, int]:
 
 
 _LARGEST_PROGRAM = 1 << 28
+"""Bytes of a file that is read each time its program is looked up."""
 
 
 def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:
