@@ -90,7 +90,7 @@ def test_delta_stepping_stops_when_asked(seed: int) -> None:
     device = EmulatedDevice(seed=seed)
     state = delta_stepping.State(make_resident(path(5000), device)[0], device)
     words = device.download(delta_stepping.run(state, NullClock(), 0))
-    assert device.read(state.control, delta_stepping.FILE["ROUNDS"]) <= 2
+    assert device.read(state.width.control, delta_stepping.FILE["ROUNDS"]) <= 2
     assert words[-1] == 2**32 - 1
 
 

@@ -97,7 +97,7 @@ def test_kernel_time_ends_where_the_host_waits_for_word_whether_32_bits_were_eno
     search, overflowed = gpu_delta_stepping.search, gpu_delta_stepping.State.overflowed
 
     def search_for_a_while(state: gpu_delta_stepping.State, *query: Any) -> None:
-        fake.now += 1 if state.bits == 32 else 8
+        fake.now += 1 if state.width.bits == 32 else 8
         search(state, *query)
 
     def wait_for_a_while(state: gpu_delta_stepping.State) -> bool:

@@ -65,7 +65,10 @@ def arrays(sizes: InputSizes, bits: int) -> ArrayTable:
 
 
 def counters(bits: int) -> ArrayTable:
-    """Return the arrays that follow, which have to be 0 before a launch: there are two sets of them."""
+    """Return the arrays that follow, which have to be 0 before a launch: there are two sets of them for each width.
+
+    A set is left 0 for the next search, so searches of another width have their own.
+    """
     return {
         "histogram": (2 * FILE.constant("BINS", {"DISTANCE_BITS": bits}), np.uint32),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
@@ -73,42 +76,19 @@ def counters(bits: int) -> ArrayTable:
     }
 
 
-class State:
-    """The arrays of one run, carved out of one piece of memory, which wider words use anew."""
+class Width:
+    """Searches with distances of so many bits: their kernel, arrays and launches, which are prepared once."""
 
-    arena: Array
-    start: Any = None
-
-    def __init__(self, view: ResidentView, device: Device):
-        self.view, self.device = view, device
-        device.require(state_bytes(view))
-        self.narrow = 8 * view.weight_bytes
-        self.timeline = device.empty(len(FILE.phases), np.uint64)
-        self.bits = 0
-        self.overflow = False  # of the last search: a sum of integers did not fit
-        self.arena = device.empty(arena_words(view, self.narrow), np.uint64)
-        self.arrays: dict[str, Array] = {}
-        self.use_width(self.narrow)
-
-    def use_width(self, bits: int) -> None:
-        """Hold distances in words of 32 or 64 bits."""
-        if bits == self.bits:
-            return
-        view, device, words = self.view, self.device, arena_words(self.view, bits)
-        if words > len(self.arena):
-            self.arrays = {}
-            self.start = self.arena = None  # their memory is needed for the wider words
-            device.require(8 * words)
-            self.arena = device.empty(words, np.uint64)
-        self.bits = bits
+    def __init__(self, view: ResidentView, device: Device, bits: int, arena: Array, timeline: Array):
+        self.view, self.device, self.bits, self.timeline = view, device, bits, timeline
         self.kernel = load_kernel(view, device, bits)
         self.block = min(self.kernel.most_threads, FILE["MOST_BLOCK"])  # fewer on older GPUs
         work = max(view.vertices, view.arcs // ARCS_PER_THREAD)
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
         self.endless = first_beyond(None, view.weights.dtype, bits)
-        self.arrays, rest = carve(self.arena, arrays(view, bits))
-        size = words_of(counters(bits))
-        self.start = InTurns(device, (rest[:size], rest[size : 2 * size]), self.prepared)
+        own, size = arena[counter_words(below=bits) :], words_of(counters(bits))
+        self.arrays, _ = carve(arena[counter_words() :], arrays(view, bits))
+        self.start = InTurns(device, (own[:size], own[size : 2 * size]), self.prepared)
 
     def prepared(self, own: Array, next_: Array) -> Launch:
         """Return the launch on one set of counters, which clears the next."""
@@ -130,6 +110,34 @@ class State:
     def control(self) -> Array:
         """The control words of the last search."""
         return carve(self.start.own, counters(self.bits))[0]["control"]
+
+
+class State:
+    """The memory of one run: one piece, which searches of either width use in turn."""
+
+    arena: Array = None
+    width: Any = None  # a Width
+
+    def __init__(self, view: ResidentView, device: Device):
+        self.view, self.device = view, device
+        device.require(state_bytes(view))
+        self.narrow = 8 * view.weight_bytes
+        self.timeline = device.empty(len(FILE.phases), np.uint64)
+        self.overflow = False  # of the last search: a sum of integers did not fit
+        self._widths: dict[int, Width] = {}
+        self.use_width(self.narrow)
+
+    def use_width(self, bits: int) -> None:
+        """Hold distances in words of 32 or 64 bits."""
+        view, device, words = self.view, self.device, arena_words(self.view, bits)
+        if self.arena is None or words > len(self.arena):
+            self._widths.clear()
+            self.width = self.arena = None  # its memory is needed for the wider words
+            device.require(8 * words)
+            self.arena = device.empty(words, np.uint64)
+        if bits not in self._widths:
+            self._widths[bits] = Width(view, device, bits, self.arena, self.timeline)
+        self.width = self._widths[bits]
 
     def overflowed(self) -> bool:
         """Wait until the kernel tells whether a sum of integers did not fit a word."""
@@ -157,7 +165,12 @@ def carve(arena: Array, table: ArrayTable) -> tuple[dict[str, Array], Array]:
 
 def arena_words(sizes: InputSizes, bits: int) -> int:
     """Return the size of the arena, in words of 8 bytes, for distances of ``bits``."""
-    return words_of(arrays(sizes, bits)) + 2 * words_of(counters(bits))
+    return counter_words() + words_of(arrays(sizes, bits))
+
+
+def counter_words(below: int = 128) -> int:
+    """Return the words of 8 bytes of all counters, or of those for distances of fewer bits; they come first."""
+    return sum(2 * words_of(counters(bits)) for bits in (32, 64) if bits < below)
 
 
 def state_bytes(sizes: InputSizes) -> int:
@@ -180,24 +193,25 @@ def run(state: State, clock: Clock, source: int, goal: int | None = None, cutoff
     search(state, clock, source, goal, cutoff)
     clock.issued()
     state.overflow = state.overflowed()  # all that the host waits for
-    if state.bits == 32 and state.overflow:
+    if state.width.bits == 32 and state.overflow:
         clock.count("restarts")
         state.use_width(64)
         search(state, clock, source, goal, cutoff)
         clock.issued()
         state.overflow = state.overflowed()
-    return state.arrays["distance"]
+    return state.width.arrays["distance"]
 
 
 def search(state: State, clock: Clock, source: int, goal: int | None = None, cutoff: float | None = None) -> None:
     """Launch the search with distances of the present width."""
-    end = state.endless if cutoff is None else first_beyond(cutoff, state.view.weights.dtype, state.bits)
-    number = state.device.reply.expect()
-    state.start(np.int32(source), np.int32(-1 if goal is None else goal), end, number)
+    width, device = state.width, state.device
+    end = width.endless if cutoff is None else first_beyond(cutoff, state.view.weights.dtype, width.bits)
+    number = device.reply.expect()
+    width.start(np.int32(source), np.int32(-1 if goal is None else goal), end, number)
     if clock.timing:
-        for phase, spent in zip(FILE.phases, state.device.download(state.timeline), strict=True):
+        for phase, spent in zip(FILE.phases, device.download(state.timeline), strict=True):
             clock.add_seconds(phase, int(spent) * 1e-9)
-        control = state.device.download(state.control)
+        control = device.download(width.control)
         for name in COUNTERS:
             clock.count(name, int(control[FILE["BUCKETS_DONE" if name == "buckets" else name.upper()]]))
 

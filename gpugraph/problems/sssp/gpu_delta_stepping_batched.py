@@ -88,6 +88,7 @@ class State:
         self.held: tuple[int, int] = (0, 0)  # for how many sources, with distances of how many bits
         self.arrays: dict[str, Array] = {}
         self.rows: Array = None
+        self._kernels: dict[int, dict[str, Kernel]] = {}  # by width: a run that restarts needs two or three
         self.overflow = False  # a sum of integers may not have fitted 64 bits
         rows = view.offsets, view.targets, view.weights
         self.in_arcs = transposed_on_device(device, *rows) if view.host.graph.directed else rows
@@ -98,7 +99,9 @@ class State:
             return
         view, device = self.view, self.device
         self.held, self.arrays, self.rows = (0, 0), {}, None  # their memory is needed for the others
-        self.kernels = load_kernels(view, device, bits)
+        if bits not in self._kernels:
+            self._kernels[bits] = load_kernels(view, device, bits)
+        self.kernels = self._kernels[bits]
         table = arrays(view, bits, count)
         device.require(needs(table))
         self.arrays = {name: device.empty(size, dtype) for name, (size, dtype) in table.items()}
@@ -199,7 +202,7 @@ def one_by_one(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
         state.overflow = False
         for row, source in zip(state.rows, sources, strict=True):
             gpu_delta_stepping.search(alone, clock, source)
-            device.copy(row, alone.arrays["distance"])
+            device.copy(row, alone.width.arrays["distance"])
             state.overflow = state.overflow or alone.overflowed()
             if state.overflow and bits < 64:
                 break

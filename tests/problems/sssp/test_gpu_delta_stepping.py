@@ -201,7 +201,7 @@ def test_rows_of_few_arcs_are_packed_once_a_search_has_taken_many_steps(dtype: s
     device = EmulatedDevice(seed=1)
     state = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device)
     delta_stepping.run(state, device.phase_clock(), 0)
-    rows = np.asarray(state.arrays["packed_rows"]).reshape(graph.vertices, 4)
+    rows = np.asarray(state.width.arrays["packed_rows"]).reshape(graph.vertices, 4)
     for v in (1, 40, 300, graph.vertices - 1):
         first, last = int(graph.offsets[v]), int(graph.offsets[v + 1])
         heads, weights = rows[v].astype(np.uint32).view(np.int32), rows[v] >> np.uint64(32)
@@ -216,7 +216,7 @@ def test_denser_graphs_and_wider_words_have_no_packed_rows() -> None:
     device = EmulatedDevice()
     for graph in (sparse(), path().renamed(weights=path().weights.astype("uint64"))):
         state = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device)
-        assert len(state.arrays["packed_rows"]) == 0
+        assert len(state.width.arrays["packed_rows"]) == 0
 
 
 @SEEDS
@@ -560,6 +560,21 @@ def test_repeated_runs_and_other_sources_on_one_state_give_the_same() -> None:
         assert_same(found, expected("sssp", graph, (source,)), graph.name)
     assert clock.counters["restarts"] == 4
     assert {len(same) for same in digests.values()} == {1}
+
+
+def test_a_restart_prepares_its_launches_once_for_all_searches() -> None:
+    """To prepare them takes the host as long as a search of a million vertices takes the GPU."""
+    device = EmulatedDevice()
+    state = delta_stepping.State(make_resident(GraphView.of(PATHS["a restart"][0]()), device)[0], device)
+    clock, wide = device.phase_clock(), []
+    for _ in range(3):
+        delta_stepping.run(state, clock, 0)
+        wide.append(state.width)
+        state.use_width(32)
+        wide.append(state.width)
+    assert clock.counters["restarts"] == 3
+    assert [width.bits for width in wide] == [64, 32] * 3
+    assert wide[:2] == wide[2:4] == wide[4:]
 
 
 @settings(max_examples=60, deadline=None)
