@@ -129,13 +129,13 @@ class State:
 
     def use_width(self, bits: int) -> None:
         """Hold distances in words of 32 or 64 bits."""
-        view, device, words = self.view, self.device, arena_words(self.view, bits)
-        if self.arena is None or words > len(self.arena):
-            self._widths.clear()
-            self.width = self.arena = None  # its memory is needed for the wider words
-            device.require(8 * words)
-            self.arena = device.empty(words, np.uint64)
         if bits not in self._widths:
+            view, device, words = self.view, self.device, arena_words(self.view, bits)
+            if self.arena is None or words > len(self.arena):
+                self._widths.clear()
+                self.width = self.arena = None  # its memory is needed for the wider words
+                device.require(8 * words)
+                self.arena = device.empty(words, np.uint64)
             self._widths[bits] = Width(view, device, bits, self.arena, self.timeline)
         self.width = self._widths[bits]
 
