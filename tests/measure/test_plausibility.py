@@ -1,4 +1,4 @@
-"""Changed records are found out, and what is known to be wrong with our own is listed here and nowhere hidden."""
+"""Changed records are found out, and our own are of clean commits and verified."""
 
 from __future__ import annotations
 
@@ -15,26 +15,6 @@ from gpugraph.measure.record_file import read_record_file
 from tests.cli.runner import run
 
 RECORDS = sorted((Path(__file__).resolve().parents[2] / "docs" / "records").glob("*.jsonl"))
-
-CLEAN = {
-    "cliffs-mst-cpu2",
-    "cliffs-sssp-cpu2",
-    *(f"figures-{name}-cpu2" for name in ("commands", "commands-binary", "cpu", "cpu-libraries", "cpu-sources")),
-    "figures-cpu-libraries-cpu1",
-    "graph500-h200",
-    "graph500-cugraph-h200",
-    "ranks-pairs-h200x2",
-    *(f"figures-{name}-h100" for name in ("mst", "sssp", "components", "beside")),
-    *(f"figures-{name}-h200" for name in ("batch", "beside", "components", "mst", "near-far", "sssp", "sources")),
-    "figures-edge-cases-h200",
-    *(f"figures-{name}-cpu16" for name in ("cpu", "cpu-sources")),
-    *(f"figures-{name}-h200" for name in ("drawn-mst", "drawn-sssp", "real-mst", "real-sssp")),
-    *(f"papers-{name}-h200" for name in ("kolganov2015", "martin2009", "sun2013", "wang2011")),
-}
-"""The files whose records are all of a clean commit.  It only grows: what is measured anew must be."""
-
-UNVERIFIED = {("ranks-h200x2", 1)}
-"""Records of a result that was not verified, file and line.  It only shrinks."""
 
 
 def changed(record: Record, path: str, value: Any) -> Record:
@@ -59,7 +39,7 @@ def stored(stem: str, algorithm: str) -> Record:
 
 
 def on_gpu() -> Record:
-    return stored("figures-mst-others-h200", "boruvka")
+    return stored("scales-h200", "boruvka")
 
 
 @pytest.fixture(scope="module")
@@ -71,17 +51,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
-def test_our_own_records_show_nothing_but_what_is_listed(path: Path) -> None:
+def test_our_own_records_are_of_clean_commits_and_verified(path: Path) -> None:
     for record in read_record_file(path).records:
-        found = kinds(record) - {"peer"}
-        if path.stem not in CLEAN:
-            found.discard("commit")
-        assert found == ({"verdict"} if (path.stem, record.line) in UNVERIFIED else set()), findings(record)
-
-
-def test_the_list_of_files_without_a_clean_commit_is_not_too_short() -> None:
-    unclean = {path.stem for path in RECORDS for one in read_record_file(path).records if "commit" in kinds(one)}
-    assert unclean == {path.stem for path in RECORDS} - CLEAN
+        assert kinds(record) <= {"peer"}, findings(record)
 
 
 def test_a_program_whose_version_is_not_recorded_is_reported_and_a_library_has_one() -> None:
