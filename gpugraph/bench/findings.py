@@ -18,7 +18,7 @@ from gpugraph.bench.axes import variables_in
 from gpugraph.bench.formula import NAMES, Formula, NotMeasured, beside, meets
 from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, check_name
-from gpugraph.measure.record import Record
+from gpugraph.measure.record import SCATTERED, Record
 from gpugraph.quantities import duration, percent, value
 
 NEAR = 0.25
@@ -50,7 +50,7 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
     """``[[table]]``: a line for each cell, ``columns`` a formula by title.
 
     Attributes:
-        intervals: figures that come of kernel times are followed by how exactly they are known.
+        intervals: figures that come of kernel times are followed by how exactly they are known, or by their range.
     """
 
     title: str
@@ -74,7 +74,11 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
         if not self.intervals or isinstance(found, str):
             return number(found)
         half = _half(formula, found, record, groups, lambda one: one.half_width or one.half_range)
-        return number(found) + (f" ± {percent(float(f'{half / abs(found):.2g}'))}" if half and found else "")
+        if not (half and found):
+            return number(found)
+        if half > SCATTERED * abs(found):
+            return "{} ({} to {})".format(*map(number, (found, *_range(formula, record, groups))))
+        return f"{number(found)} ± {percent(float(f'{half / abs(found):.2g}'))}"
 
 
 def _half(
@@ -87,6 +91,18 @@ def _half(
     """Return half the interval of a figure, ``found``, with what is ``known`` of each kernel time carried through."""
     halves = {id(one): known(one) for one in (record, *(o for group in groups.values() for o in group))}
     return math.hypot(*(formula.of(record, groups, {one: 1 + half}) - found for one, half in halves.items() if half))
+
+
+def _range(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> tuple[float, float]:
+    """Return the least and the greatest value of a figure, if each kernel time is one of its samples."""
+    least, most = {}, {}
+    for one in (record, *(o for group in groups.values() for o in group)):
+        taken, kernel_s = one.shape.samples_s.kernel, one.shape.phases_s.get("kernel")
+        if taken and kernel_s:
+            ends = ((formula.of(record, groups, {id(one): end(taken) / kernel_s}), end(taken)) for end in (min, max))
+            (_, low), (_, high) = sorted(ends)
+            least[id(one)], most[id(one)] = low / kernel_s, high / kernel_s
+    return formula.of(record, groups, least), formula.of(record, groups, most)
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,15 @@ def test_a_table_with_intervals_says_how_exactly_what_comes_of_kernel_times_is_k
     assert Table(**asked, intervals=True).rows(records) == [exact]
 
 
+def test_a_table_with_intervals_shows_the_range_of_what_is_not_known_to_half():
+    other = cell("peer:other", seconds=4.0, half=0.6, samples_s={"kernel": [3.0, 4.0, 9.0]})
+    records = [cell(seconds=2.0, samples_s={"kernel": [1.5, 2.0, 2.5]}), other]
+    columns = {"ours": "kernel", "other": "other.kernel", "ratio": "other.kernel / kernel", "less": "-other.kernel"}
+    asked = {"title": "t", "columns": columns, "others": {"other": {"algorithm": "peer:other"}}}
+    rows = Table(**asked, each={"algorithm": "boruvka"}, intervals=True).rows(records)
+    assert rows == [["2 ± 25 %", "4 (3 to 9)", "2 (1.2 to 6)", "-4 (-9 to -3)"]]
+
+
 def test_a_formula_takes_several_cells_and_whole_tables_into_its_functions():
     groups = {"all": [cell(seconds=s) for s in (4.0, 2.0, 6.0)]}
     record = cell(kernel_phases_s={"find": 3.0, "merge": 1.0})
