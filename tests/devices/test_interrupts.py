@@ -355,7 +355,7 @@ def test_ctrl_c_ends_a_search_on_a_gpu_which_then_searches_again() -> None:
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         delta_stepping.run(state, NullClock(), 0)
-    assert gpu.download(state.arrays["distance"])[-1] == 2**32 - 1  # it had not come to the end
+    assert gpu.download(state.width.arrays["distance"])[-1] == 2**32 - 1  # it had not come to the end
     again = delta_stepping.State(make_resident(path(10_000), gpu)[0], gpu)
     assert gpu.download(delta_stepping.run(again, NullClock(), 0)).tolist() == list(range(10_000))
     gpu.close()

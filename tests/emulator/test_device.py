@@ -153,7 +153,7 @@ def test_grids_follow_the_multiprocessors_that_a_device_is_limited_to() -> None:
         subject = load_problem("sssp").to_device(GraphView.of(graph), device)[0]
         algorithm = find_algorithm("sssp", "delta-stepping", "emulated")
         state = algorithm.prepare(subject, device)
-        grids[name] = state.grid
+        grids[name] = state.width.grid
         found.append(algorithm.run(state, NullClock(), 0).tolist())
     assert grids["emulated"] > grids["emulated/3"] > grids["emulated/1"]
     assert found[0] == found[1] == found[2]
