@@ -89,20 +89,22 @@ def _half(
     known: Callable[[Record], float | None],
 ) -> float:
     """Return half the interval of a figure, ``found``, with what is ``known`` of each kernel time carried through."""
-    halves = {id(one): known(one) for one in (record, *(o for group in groups.values() for o in group))}
+    halves = {id(one): known(one) for one in _all(record, groups)}
     return math.hypot(*(formula.of(record, groups, {one: 1 + half}) - found for one, half in halves.items() if half))
 
 
 def _range(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> tuple[float, float]:
     """Return the least and the greatest value of a figure, if each kernel time is one of its samples."""
     least, most = {}, {}
-    for one in (record, *(o for group in groups.values() for o in group)):
-        taken, kernel_s = one.shape.samples_s.kernel, one.shape.phases_s.get("kernel")
-        if taken and kernel_s:
-            ends = ((formula.of(record, groups, {id(one): end(taken) / kernel_s}), end(taken)) for end in (min, max))
-            (_, low), (_, high) = sorted(ends)
-            least[id(one)], most[id(one)] = low / kernel_s, high / kernel_s
+    for one in _all(record, groups):
+        if one.samples and one.kernel_s:
+            ends = (end(one.samples) / one.kernel_s for end in (min, max))
+            least[id(one)], most[id(one)] = sorted(ends, key=lambda end: formula.of(record, groups, {id(one): end}))
     return formula.of(record, groups, least), formula.of(record, groups, most)
+
+
+def _all(record: Record, groups: Mapping[str, Sequence[Record]]) -> list[Record]:
+    return [record, *(one for group in groups.values() for one in group)]
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,13 @@ def test_the_command_of_a_file_is_the_one_in_its_records(tmp_path):
     assert told.endswith("; 77 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-11-27")
 
 
+def test_a_template_can_ask_whether_there_are_records_of_a_sweep_on_a_kind_of_device(tmp_path):
+    asked = ("measured('scales')", "measured('scales', 'cuda')", "measured('scales', 'cpu')")
+    (tmp_path / "p.j2").write_text(" ".join(f"{{{{ {one} }}}}" for one in asked))
+    records = read_records([str(DOCS / "records" / "scales-h200.jsonl")])[0]
+    assert fill(str(tmp_path / "p.j2"), records) == "True True False"
+
+
 def test_ours_is_compared_with_the_fastest_verified_peer_of_each_graph(tmp_path):
     measured = [
         ("grid:4x4", "kruskal", 1), ("grid:4x4", "peer:a", 2), ("grid:4x4", "peer:b", 4),
