@@ -67,6 +67,10 @@ TERMINAL = 'gpugraph mst rmat:12 --algo boruvka,kruskal@cpu --peer scipy --targe
 
 prebuilt:    ## compile the kernels of ordinary commands, for the next wheel to bring: a release needs it (half an hour)
 	$(PYTHON) -m gpugraph.devices.prebuilt
+	$(MAKE) prebuilt-cpu
+
+prebuilt-cpu: ## compile the CPU code of ordinary commands for the wheel, for this Python alone: PYTHON=python3.12 and so on (2 min)
+	$(PYTHON) -m gpugraph.numba_prebuilt
 
 check-records: ## what a stranger's record must satisfy, asked of ours: docs/submit.md
 	$(PYTHON) -m gpugraph check-record --edges 0 docs/records/*.jsonl
@@ -84,4 +88,4 @@ wheel:       ## build the wheel into dist/
 
 .PHONY: help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures prebuilt wheel
 
-.PHONY: check-records lock matrix-amd release-check help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures wheel
+.PHONY: prebuilt-cpu check-records lock matrix-amd release-check help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures wheel

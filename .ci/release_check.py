@@ -21,7 +21,7 @@ LARGEST_WHEEL = 2_000_000
 """Bytes.  The wheel is code, kernels, sweeps and pages; records and pictures stay out of it."""
 
 LARGEST_PREBUILT = 10_000_000
-"""Bytes of the compiled kernels that `make prebuilt` adds."""
+"""Bytes of the compiled kernels and CPU code that `make prebuilt` adds."""
 
 
 def run(*words: object, cwd: Path = ROOT) -> None:
@@ -48,12 +48,12 @@ def check_versions() -> None:
 
 
 def check_size(wheel: Path) -> int:
-    """Return the bytes of the wheel; its compiled kernels, of which a checkout has none, have a limit of their own."""
+    """Return the bytes of the wheel; its compiled code, of which a checkout has none, has a limit of its own."""
     with zipfile.ZipFile(wheel) as archive:
-        kernels = sum(one.compress_size for one in archive.infolist() if "prebuilt" in one.filename)
+        compiled = sum(one.compress_size for one in archive.infolist() if "prebuilt" in one.filename)
     size = wheel.stat().st_size
-    if size - kernels > LARGEST_WHEEL or kernels > LARGEST_PREBUILT:
-        sys.exit(f"the wheel has {size:,} bytes, {kernels:,} of them compiled kernels: {LARGEST_WHEEL:,} beside them")
+    if size - compiled > LARGEST_WHEEL or compiled > LARGEST_PREBUILT:
+        sys.exit(f"the wheel has {size:,} bytes, {compiled:,} of them compiled code: {LARGEST_WHEEL:,} beside it")
     return size
 
 
@@ -83,13 +83,14 @@ def main() -> None:
         run(sys.executable, "-m", "venv", scratch / "build")
         python = scratch / "build" / "bin" / "python"
         run(python, "-m", "pip", "install", "-q", "build")
-        run(python, "-m", "build", "-o", scratch / "dist", ROOT)
+        both = ("--sdist", "--wheel")  # from the tree, for a wheel that is made from the sdist has no compiled code
+        run(python, "-m", "build", *both, "-o", scratch / "dist", ROOT)
         (wheel,) = (scratch / "dist").glob("*.whl")
         (sdist,) = (scratch / "dist").glob("*.tar.gz")
         size = check_size(wheel)
         for archive in (wheel, sdist):
             install_and_try(archive, scratch, tests)
-    print(f"ready: the wheel has {size:,} bytes; tag it, push the tag, and upload dist/ of a clean checkout")
+    print(f"ready: the wheel has {size:,} bytes; tag it, push the tag, and upload both")
 
 
 if __name__ == "__main__":

@@ -43,8 +43,13 @@ def find(kind: str, name: str) -> Entry | None:
     """Return the file ``name`` of a kind (``"cubins"``, ``"numba"`` …); None where it is absent, cut off or damaged."""
     entry = look_up(kind, name)
     if entry is None:
-        _tell(f"compiling {_DIGEST.split(name)[0]}, for this and later runs")
+        announce(name)
     return entry
+
+
+def announce(name: str) -> None:
+    """Tell the user that what would have this name is not there and will be compiled."""
+    _tell(f"compiling {_DIGEST.split(name)[0]}, for this and later runs")
 
 
 def look_up(kind: str, name: str) -> Entry | None:

@@ -28,7 +28,7 @@ from numba.core.extending import _Intrinsic
 from numba.core.runtime.nrt import rtsys
 from numba.core.types import unliteral
 
-from gpugraph import code_cache
+from gpugraph import code_cache, numba_prebuilt
 from gpugraph.clock import COMPILING
 
 
@@ -75,9 +75,24 @@ class _Cache(NullCache):
         Machine code needs Numba's runtime and nothing of what its compiler would load first, which takes longer.
         """
         rtsys.initialize(target_context)
-        name = self._name(sig, target_context.codegen())
-        entry = code_cache.find("numba", name) if name is not None else None
-        return None if entry is None else _rebuild(target_context, *pickle.loads(entry.content))
+        content = self._content(sig, target_context.codegen())
+        return None if content is None else _rebuild(target_context, *pickle.loads(content))
+
+    def _content(self, sig: Any, codegen: Any) -> bytes | None:
+        """Return what the cache holds for a signature, else what the package brings, which the cache then gets."""
+        native = codegen.magic_tuple()
+        own, brought = self._name(sig, native), self._name(sig, _target_of_package(native))
+        if own is None or brought is None:
+            return None
+        entry = code_cache.look_up("numba", brought) or code_cache.look_up("numba", own)
+        if entry is not None:
+            return entry.content
+        code = numba_prebuilt.contents().get(brought)
+        if code is None:
+            code_cache.announce(own)
+        else:
+            code_cache.keep_if_possible("numba", brought, code)
+        return code
 
     def _compile_alone(self, args: Any, return_type: Any) -> Any:
         """Compile for types that are not in the cache, or wait for the process that does, and keep what comes of it.
@@ -85,7 +100,7 @@ class _Cache(NullCache):
         It is kept only where it holds no address of this process.
         """
         context = self._function.targetctx
-        name = self._name(args, context.codegen())
+        name = self._name(args, context.codegen().magic_tuple())
         if name is None or return_type is not None:
             return self._compile(args, return_type)
         with code_cache.sole_maker("numba", name) as entry:
@@ -98,16 +113,26 @@ class _Cache(NullCache):
                 code_cache.keep_if_possible("numba", name, _dumps(made._reduce()))
             return made
 
-    def _name(self, sig: Any, codegen: Any) -> str | None:
+    def _name(self, sig: Any, target: tuple[str, str, str]) -> str | None:
         """Return the file's name, which holds a digest of all that the code depends on; None without a source."""
         try:
             source = _source(self._function)
         except OSError:
             return None
-        versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
-        key = repr((versions, str(sig), codegen.magic_tuple(), str(self._function.targetoptions), source))
+        numpy_minor = np.__version__.rpartition(".")[0]
+        versions = (numba.__version__, numpy_minor, sys.implementation.cache_tag)
+        key = repr((versions, str(sig), target, str(self._function.targetoptions), source))
         code = self._function.py_func
         return f"{code.__module__}.{code.__qualname__}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.code"
+
+
+def _target_of_package(native: tuple[str, str, str]) -> tuple[str, str, str]:
+    """Return triple, processor and features that the package's code is for; the ``native`` ones if it is of no use."""
+    config: Any = numba.config
+    chosen = config.CPU_NAME is not None or config.CPU_FEATURES is not None
+    if chosen or not numba_prebuilt.is_there() or not set(native[2].split(",")) >= numba_prebuilt.NEEDED:
+        return native
+    return (native[0], numba_prebuilt.CPU, numba_prebuilt.FEATURES)
 
 
 _rebuild: Callable[..., Any] = CompileResult._rebuild

@@ -18,12 +18,16 @@ from gpugraph.host import end_with, environment_with_package, usable_cores
 
 
 def begin(problem: str, graph: str, algorithm: str) -> None:
-    """Start the process if the cache holds no code of the problem's algorithms and a processor is free for it.
+    """Start the process if neither cache nor package holds code of the problem, and a processor is free for it.
 
     The weights of a spec decide what is compiled; those of any other ``graph`` are taken for uint32.
     """
     folder = code_cache.users_folder()
     if folder is None or usable_cores() < 2 or any((folder / "numba").glob(f"gpugraph.problems.{problem}.*")):
+        return
+    from gpugraph import numba_prebuilt  # what it imports takes longer than many a run's search in the cache
+
+    if numba_prebuilt.is_there():
         return
     command = [sys.executable, "-P", "-m", __name__, problem, graph, algorithm, str(os.getpid())]
     nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
