@@ -81,11 +81,15 @@ class _Page:
     def origin(self, records: str) -> str:
         """Return how many cells a file has, on what they were measured, and when."""
         rows = self._of("", records)
-        devices = dict.fromkeys(
-            row.device + (f", {row.data['device'].get('threads')} threads" if row.device_kind == "cpu" else "")
-            for row in rows
-            if row.shape.device.name
-        )
+        threads: dict[str, dict[str, None]] = {}
+        for row in (row for row in rows if row.shape.device.name):
+            counts = threads.setdefault(row.device, {})
+            if row.device_kind == "cpu":
+                counts[str(row.data["device"].get("threads"))] = None
+        devices = [
+            name + (f", {'/'.join(counts)} {'thread' if list(counts) == ['1'] else 'threads'}" if counts else "")
+            for name, counts in threads.items()
+        ]
         days = sorted({str(row.data.get("time", ""))[:10] for row in rows} - {""})
         return f"{len(rows)} cells, {' and '.join(devices)}, {' to '.join(dict.fromkeys(days[:1] + days[-1:]))}"
 

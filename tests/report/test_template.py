@@ -40,6 +40,15 @@ def test_the_command_of_a_file_is_the_one_in_its_records(tmp_path):
     assert told.endswith("; 77 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-11-27")
 
 
+def test_a_file_measured_with_several_numbers_of_threads_names_its_processor_once(tmp_path):
+    asked = ("figures-cpu-threads-cpu16", "figures-cpu-libraries-cpu1")
+    (tmp_path / "p.j2").write_text("; ".join(f"{{{{ origin('{one}') }}}}" for one in asked))
+    told = fill(str(tmp_path / "p.j2"), read_records(STORED)[0])
+    several, one = told.split("; ")
+    assert several == "30 cells, Intel(R) Xeon(R) Processor, 1/2/4/8/16 threads, 2026-11-28"
+    assert ", 1 thread, " in one
+
+
 def test_a_template_can_ask_whether_there_are_records_of_a_sweep_on_a_kind_of_device(tmp_path):
     asked = ("measured('scales')", "measured('scales', 'cuda')", "measured('scales', 'cpu')")
     (tmp_path / "p.j2").write_text(" ".join(f"{{{{ {one} }}}}" for one in asked))
