@@ -36,10 +36,14 @@ _FILES = ("graph.csr", "graph.gr", "graph.gr.gz", "graph.wel", "graph.mtx")
 _PROBLEMS = (("mst",), ("sssp", "--source", "0"), ("components",))
 
 
-@functools.cache
 def archive() -> Path:
     """Return the archive for this Python and the Numba that is installed, which may not be there."""
-    return FOLDER / f"{sys.implementation.cache_tag}-numba-{importlib.metadata.version('numba')}.xz"
+    return FOLDER / f"{sys.implementation.cache_tag}-numba-{_numba_version()}.xz"
+
+
+@functools.cache
+def _numba_version() -> str:
+    return importlib.metadata.version("numba")
 
 
 def is_there() -> bool:

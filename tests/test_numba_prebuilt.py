@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +21,16 @@ NATIVE = ("x86_64-unknown-linux-gnu", "znver5", ",".join(sorted((*numba_prebuilt
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the path of the archive of a package that brings code, an archive with nothing in it yet."""
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give the path of the archive of a package that brings code, an archive with nothing in it yet."""
     monkeypatch.setattr(numba_prebuilt, "FOLDER", tmp_path / "prebuilt")
-    numba_prebuilt.archive.cache_clear()
     numba_prebuilt.contents.cache_clear()
     monkeypatch.setattr(numba.config, "CPU_NAME", None)
     monkeypatch.setattr(numba.config, "CPU_FEATURES", None)
     path = numba_prebuilt.archive()
     path.parent.mkdir()
     path.touch()
-    return path
-
-
-@pytest.fixture(autouse=True)
-def _forget() -> Any:
-    yield
-    numba_prebuilt.archive.cache_clear()
+    yield path
     numba_prebuilt.contents.cache_clear()
 
 

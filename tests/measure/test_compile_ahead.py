@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 
+from gpugraph import numba_prebuilt
 from gpugraph.host import environment_with_package
 from gpugraph.measure import compile_ahead
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
-    """Return the commands that are started, with two processors and an empty cache."""
+    """Return the commands that are started, with two processors, an empty cache and a package without compiled code."""
     commands: list[Any] = []
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(numba_prebuilt, "FOLDER", tmp_path / "prebuilt")
     monkeypatch.setattr(compile_ahead, "usable_cores", lambda: 2)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **_: commands.append(command))
     return commands
