@@ -119,7 +119,7 @@ class _Cache(NullCache):
             source = _source(self._function)
         except OSError:
             return None
-        numpy_minor = np.__version__.rpartition(".")[0]
+        numpy_minor = np.__version__.rpartition(".")[0]  # what follows are repairs, of which compiled code has none
         versions = (numba.__version__, numpy_minor, sys.implementation.cache_tag)
         key = repr((versions, str(sig), target, str(self._function.targetoptions), source))
         code = self._function.py_func

@@ -1,9 +1,10 @@
 """CPU code that a wheel brings compiled: that of ordinary commands, so that a user's first one need not wait.
 
-It lies in the package, an archive for each version of Python and of Numba, which alone can load it. Its instructions
-are those of x86-64-v3, which x86 processors have since 2013 (Intel) and 2015 (AMD). Each function is there under the
-name that it would have in the cache of compiled code, with a digest of all that it depends on: what is not found, as
-after a change of the source or for another type of weights, is compiled as ever. A package without archives works too.
+It lies in the package, an archive for each version of Python, Numba and NumPy, which alone can load it. Its
+instructions are those of x86-64-v3, which x86 processors have since 2013 (Intel) and 2015 (AMD). Each function is there
+under the name that it would have in the cache of compiled code, with a digest of all that it depends on: what is not
+found, as after a change of the source or for another type of weights, is compiled as ever. A package without archives
+works too.
 
 ``python -m gpugraph.numba_prebuilt`` builds the archive for the Python that runs it, before a wheel is made.
 """
@@ -37,23 +38,24 @@ _PROBLEMS = (("mst",), ("sssp", "--source", "0"), ("components",))
 
 
 def archive() -> Path:
-    """Return the archive for this Python and the Numba that is installed, which may not be there."""
-    return FOLDER / f"{sys.implementation.cache_tag}-numba-{_numba_version()}.xz"
+    """Return the archive for this Python and what is installed of Numba and NumPy; it may not be there."""
+    numba, numpy = map(_installed, ("numba", "numpy"))
+    return FOLDER / f"{sys.implementation.cache_tag}-numba-{numba}-numpy-{numpy.rpartition('.')[0]}.xz"
 
 
-@functools.cache
-def _numba_version() -> str:
-    return importlib.metadata.version("numba")
+_installed = functools.cache(importlib.metadata.version)
 
 
 def is_there() -> bool:
-    """Tell whether the package brings code for this Python and the Numba that is installed."""
+    """Tell whether the package brings code for this Python and what is installed of Numba and NumPy."""
     return FOLDER.is_dir() and archive().is_file()
 
 
 @functools.cache
 def contents() -> dict[str, bytes]:
     """Return the package's code by its names in the cache of compiled code; nothing where it is absent or damaged."""
+    if not is_there():
+        return {}
     try:
         with lzma.open(archive()) as file, zipfile.ZipFile(io.BytesIO(file.read())) as opened:
             return {name: opened.read(name) for name in opened.namelist()}
