@@ -17,7 +17,7 @@ def test_sums_are_scanned_verified_and_shown_with_their_rates() -> None:
     out = succeed("scan", "--size", "64KiB", "--device", "cpu", "--exclusive").out
     assert "16,384 elements of uint32, exclusive sums" in " ".join(out.split())
     assert "passed by reference" in out
-    assert "GB/s" in out
+    assert "GB/s" in out or "no rate: the kernel took" in out, "the times of a busy machine scatter too much for a rate"
 
 
 @needs_compiler
