@@ -86,6 +86,5 @@ release-check: ## build sdist and wheel, install each in an empty environment, r
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures prebuilt wheel
-
-.PHONY: prebuilt-cpu check-records lock matrix-amd release-check help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta budget pictures wheel
+.PHONY: help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta matrix-amd budget pictures
+.PHONY: prebuilt prebuilt-cpu check-records lock release-check wheel

@@ -81,9 +81,10 @@ class _Cache(NullCache):
     def _content(self, sig: Any, codegen: Any) -> bytes | None:
         """Return what the cache holds for a signature, else what the package brings, which the cache then gets."""
         native = codegen.magic_tuple()
-        own, brought = self._name(sig, native), self._name(sig, _target_of_package(native))
-        if own is None or brought is None:
+        own, target = self._name(sig, native), _target_of_package(native)
+        if own is None:
             return None
+        brought = own if target == native else self._name(sig, target) or own
         entry = code_cache.look_up("numba", brought) or code_cache.look_up("numba", own)
         if entry is not None:
             return entry.content

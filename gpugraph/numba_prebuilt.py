@@ -22,6 +22,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from gpugraph.files import replaced
 from gpugraph.host import environment_with_package
 
 FOLDER = Path(__file__).parent / "prebuilt"
@@ -69,7 +70,6 @@ def contents() -> dict[str, bytes]:
 def build(commands: Sequence[Sequence[str]]) -> int:
     """Run commands with an empty cache and put what they compile into the archive; return the number of functions."""
     FOLDER.mkdir(exist_ok=True)
-    made = archive().with_suffix(".part")
     with tempfile.TemporaryDirectory() as folder:
         chosen = {"NUMBA_CPU_NAME": CPU, "NUMBA_CPU_FEATURES": FEATURES}
         folders = {"GPUGRAPH_CACHE_DIR": folder, "XDG_CONFIG_HOME": folder}
@@ -81,10 +81,9 @@ def build(commands: Sequence[Sequence[str]]) -> int:
             if done.returncode != 0:
                 sys.exit(f"it ended with exit code {done.returncode}; {archive()} is as it was")
         compiled = sorted(Path(folder, "numba").glob("*.code"))
-        with lzma.open(made, "wb", preset=9) as file, zipfile.ZipFile(file, "w") as opened:
+        with replaced(archive()) as raw, lzma.open(raw, "wb", preset=9) as file, zipfile.ZipFile(file, "w") as opened:
             for one in compiled:
                 opened.write(one, one.name)
-    made.replace(archive())
     return len(compiled)
 
 

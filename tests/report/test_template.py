@@ -43,8 +43,7 @@ def test_the_command_of_a_file_is_the_one_in_its_records(tmp_path):
 def test_a_file_measured_with_several_numbers_of_threads_names_its_processor_once(tmp_path):
     asked = ("figures-cpu-threads-cpu16", "figures-cpu-libraries-cpu1")
     (tmp_path / "p.j2").write_text("; ".join(f"{{{{ origin('{one}') }}}}" for one in asked))
-    told = fill(str(tmp_path / "p.j2"), read_records(STORED)[0])
-    several, one = told.split("; ")
+    several, one = fill(str(tmp_path / "p.j2"), read_records(STORED)[0]).split("; ")
     assert several == "30 cells, Intel(R) Xeon(R) Processor, 1/2/4/8/16 threads, 2026-11-28"
     assert ", 1 thread, " in one
 
