@@ -74,9 +74,7 @@ constexpr int OVERLOAD_FACTOR = 8;
 constexpr int OVERLOAD_STEPS = 96;
 constexpr int OVERLOAD_STEPS_WARP_PER_ROW = 384;
 constexpr uint32 LOCAL_LIMIT_FACTOR = 4;  // where a row has a whole warp local steps relax so many times the entries
-// Quarters of the blocks that have to be dry for the threshold to move early.
-constexpr uint32 DRY_BLOCK_QUARTERS = 3;
-constexpr uint32 DRY_BLOCK_QUARTERS_WARP_PER_ROW = 2;
+constexpr uint32 BUSY_SHARE = 4;  // the threshold moves early when at most this part of the blocks is not dry
 
 // ------------------------------------------------------------------ histograms and samples
 

@@ -7,9 +7,8 @@ Between two thresholds: which vertices are pending, how far the next threshold g
 #include "delta_stepping/frontier.cuh"
 
 // How the width of a bucket follows what the last one saw.
-constexpr float64 MANY_REPEATS = 0.75;  // of the distances lowered; above, the bucket was too wide
-constexpr float64 FEW_REPEATS = 0.5;    // up to these it may grow, if the GPU was idle;
-constexpr float64 FEW_IF_SHORT = 0.6;   // more may be where a bucket takes few steps, for its threshold takes as long
+constexpr float64 FEW_REPEATS = 0.5;    // of the distances lowered; up to these it may grow, if the GPU was idle;
+constexpr float64 FEW_IF_SHORT = 0.9;   // more may be where a bucket takes few steps, for its threshold takes as long
 constexpr uint32 SHORT = 16;            // steps
 constexpr uint32 IDLE = 124 / RESIDENT;  // arcs a step of a block: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // and up to these unless the GPU was busy
@@ -212,8 +211,6 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         if (shared.waits) {
             // few are met before the first large hubs, and predict nothing of those behind
-        } else if (repeats > MANY_REPEATS * pushes) {
-            shared.delta *= 0.5;
         } else if (!grows && ((repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
                               (repeats <= RARE_REPEATS * pushes && settled < static_cast<uint64>(steps) * BUSY))) {
             shared.delta *= 2;

@@ -127,8 +127,7 @@ struct Search {
     __device__ __forceinline__ void start(int32 source, uint64* next, uint32 next_words) {
         if (threadIdx.x == 0) {
             shared.settled_last = 1;
-            const uint32 quarters = 1 << group_shift == WARP ? DRY_BLOCK_QUARTERS_WARP_PER_ROW : DRY_BLOCK_QUARTERS;
-            shared.most = (gridDim.x * quarters + 3) / 4;
+            shared.most = gridDim.x - gridDim.x / BUSY_SHARE;
             shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
             shared.near_left = shared.far_left = shared.due.count = 0;
             shared.requested[0] = shared.requested[1] = 0;

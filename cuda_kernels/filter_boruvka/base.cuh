@@ -63,7 +63,7 @@ constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and ve
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
-constexpr int MERGED = 8;              // where the lightest arcs leave one component in so many vertices, or less,
+constexpr int MERGED = 12;             // where the lightest arcs leave one component in so many vertices, or less,
 constexpr int LESS_MERGED = 35;        // so many per cent make one of them giant
 
 constexpr int32 NO_LINK = -1;

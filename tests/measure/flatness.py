@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
+import dataclasses
 import json
 import math
 import re
@@ -49,7 +50,7 @@ class Tuned:
         driver: its module.
         kernel: constants of its kernel file.
         host: constants of its driver.
-        most: those that must not be doubled, or not be halved, for memory is laid out for them: with the one factor.
+        only: those that must not be doubled, or not be halved, for memory is laid out for them: with the one factor.
     """
 
     driver: Any
@@ -60,10 +61,10 @@ class Tuned:
 
 _SSSP = """
     IDLE BUSY PACKED_A_STEP HORIZON_DEGREE FINE LONG_GROUP LONG_SHARE LOCAL_LIMIT_FACTOR OVERLOAD_FACTOR
-    OVERLOAD_STEPS OVERLOAD_STEPS_WARP_PER_ROW DRY_BLOCK_QUARTERS DRY_BLOCK_QUARTERS_WARP_PER_ROW MANY_REPEATS
-    FEW_REPEATS FEW_IF_SHORT RARE_REPEATS SHORT BEYOND_WIDTHS NEAR_SHARE NEAR_SHARE_IF_DIRECTED MOST_SHARE
-    TAIL_SHARE MEAN_DEGREE HORIZON_ARCS FIRST_WIDTHS FINE_WIDTHS LATE_HORIZON LATE_SHARE LATE_ARCS HOPS
-    SOURCE_AMONG HUB_SHARE HUB_DEGREES TO_HUBS HUB_ROW LOCAL_TURNS LOCAL_STEPS OWN_STEPS CARRIED_STEPS
+    OVERLOAD_STEPS OVERLOAD_STEPS_WARP_PER_ROW BUSY_SHARE FEW_REPEATS FEW_IF_SHORT RARE_REPEATS SHORT BEYOND_WIDTHS
+    NEAR_SHARE NEAR_SHARE_IF_DIRECTED MOST_SHARE TAIL_SHARE MEAN_DEGREE HORIZON_ARCS FIRST_WIDTHS FINE_WIDTHS
+    LATE_HORIZON LATE_SHARE LATE_ARCS HOPS SOURCE_AMONG HUB_SHARE HUB_DEGREES TO_HUBS HUB_ROW LOCAL_TURNS
+    LOCAL_STEPS OWN_STEPS CARRIED_STEPS
 """
 _MST = """
     CLUSTERED MORE_CLUSTERED MOST_LIGHT MERGED LESS_MERGED SHORT_ROW MEDIUM_ROW LISTED_ALONE MOST_AHEAD
@@ -270,6 +271,7 @@ def main() -> int:
     """Measure how flat the tuned constants are; see the module's docstring."""
     parser = argparse.ArgumentParser(prog="python -m tests.measure.flatness", description=main.__doc__)
     parser.add_argument("--problem", choices=TUNED, default="sssp")
+    parser.add_argument("--constants", default="", help="only these, separated by commas")
     parser.add_argument("--draws", default="1..40", help="numbers of drawn graphs")
     parser.add_argument("--sizes", default="", help="e.g. least=2^6,most=2^8")
     parser.add_argument("--device", default="cuda")
@@ -278,6 +280,10 @@ def main() -> int:
     parser.add_argument("--save", type=Path, help="a file of JSON lines, one for each graph and constant")
     options = parser.parse_args()
     began, problem = time.monotonic(), options.problem
+    if options.constants:
+        tuned, chosen = TUNED[problem], options.constants.split(",")
+        lists = {kind: tuple(n for n in getattr(tuned, kind) if n in chosen) for kind in ("kernel", "host")}
+        TUNED[problem] = dataclasses.replace(tuned, **lists)
     driver = TUNED[problem].driver
     device, _ = select_device(options.device)
     first, _, last = options.draws.partition("..")

@@ -35,4 +35,4 @@ def test_a_constant_changes_in_the_compiled_kernels_and_changes_back(
     times = flatness.measure(device, "mst", variables, view, queries, 0.0)
     assert list(times) == [None, flatness.Variant("MERGED", 0.5), flatness.Variant("MERGED", 2.0)]
     (address,) = variables._addresses("MERGED")
-    assert variables._initial == {("MERGED", address): 8}
+    assert variables._initial == {("MERGED", address): 12}

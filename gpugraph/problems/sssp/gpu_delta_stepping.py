@@ -38,8 +38,8 @@ FAR_SHARE = 16
 LOCAL_SHARE = 64
 """Entries a block of MOST_BLOCK threads takes on in local steps, if they have up to LOCAL_DEGREE arcs."""
 LOCAL_DEGREE = 40
-PACKED_DEGREE = FILE["PACKED"]
-"""Arcs a vertex in the mean up to which there are packed rows, 32 bytes a vertex: what such a row holds."""
+PACKED_DEGREE = 6
+"""Arcs a vertex in the mean up to which there are packed rows, 32 bytes a vertex; such a row holds four arcs."""
 ARCS_PER_THREAD = 8
 """A grid much larger than its work only makes the barriers slower."""
 
@@ -87,12 +87,12 @@ class Width:
         self.grid = max(1, min(-(-work // self.block), self.kernel.resident_blocks(self.block)))
         self.endless = first_beyond(None, view.weights.dtype, bits)
         own, size = arena[counter_words(below=bits) :], words_of(counters(bits))
-        self.arrays, _ = carve(arena[counter_words() :], arrays(view, bits))
+        self.arrays = carve(arena[counter_words() :], arrays(view, bits))
         self.start = InTurns(device, (own[:size], own[size : 2 * size]), self.prepared)
 
     def prepared(self, own: Array, next_: Array) -> Launch:
         """Return the launch on one set of counters, which clears the next."""
-        view, counted = self.view, carve(own, counters(self.bits))[0]
+        view, counted = self.view, carve(own, counters(self.bits))
         stop, (room, far_room, _) = counted["control"][FILE["STOP"] : FILE["STOP"] + 1], rooms(view)
         degree = max(mean_degree(view), 1)
         group_shift = min(5, max(2, math.ceil(math.log2(1.5 * degree))))  # about as many lanes to a row as it has arcs
@@ -109,7 +109,7 @@ class Width:
     @property
     def control(self) -> Array:
         """The control words of the last search."""
-        return carve(self.start.own, counters(self.bits))[0]["control"]
+        return carve(self.start.own, counters(self.bits))["control"]
 
 
 class State:
@@ -154,13 +154,13 @@ def words_of(table: ArrayTable) -> int:
     return sum(-(-count * np.dtype(dtype).itemsize // 8) for count, dtype in table.values())
 
 
-def carve(arena: Array, table: ArrayTable) -> tuple[dict[str, Array], Array]:
-    """Return the arrays of a table, carved out of words of 8 bytes, and what is left of these."""
+def carve(arena: Array, table: ArrayTable) -> dict[str, Array]:
+    """Return the arrays of a table, carved out of words of 8 bytes."""
     made = {}
     for name, (count, dtype) in table.items():
         words = words_of({name: (count, dtype)})
         made[name], arena = arena[:words].view(dtype)[:count], arena[words:]
-    return made, arena
+    return made
 
 
 def arena_words(sizes: InputSizes, bits: int) -> int:
