@@ -282,6 +282,10 @@ def main() -> int:
     began, problem = time.monotonic(), options.problem
     if options.constants:
         tuned, chosen = TUNED[problem], options.constants.split(",")
+        unknown = {*chosen} - {*tuned.kernel, *tuned.host}
+        if unknown:
+            known = ", ".join((*tuned.kernel, *tuned.host))
+            parser.error(f"--constants: unknown for {problem}: {', '.join(sorted(unknown))}; known: {known}")
         lists = {kind: tuple(n for n in getattr(tuned, kind) if n in chosen) for kind in ("kernel", "host")}
         TUNED[problem] = dataclasses.replace(tuned, **lists)
     driver = TUNED[problem].driver
