@@ -91,7 +91,6 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
                uint64* reply_word) {
     __shared__ Shared shared;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
-    if (1 << group_shift == WARP && !leads_to_rows(graph, LONG_GROUP, LONG_SHARE)) group_shift -= 1;
     Outbox outbox = {shared, graph, distance, control, true, 0, 0, 0, 0, 0, 0};
     Push push = {graph, distance, control, outbox, shared.horizon};
     Search search = {shared, graph, goal, limit, symmetric, group_shift, packs, local_limit, room, far_room,
@@ -118,6 +117,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     if (is_first_thread()) {
         reply(reply_word, number, current(&control[OVERFLOW]));
         for (int what = 0; what < TALLIES; ++what) control[STEPS + what] = shared.counted[what];
+        for (int what = ROUNDS; what < COUNTED; ++what) control[what] = shared.done[what - ROUNDS];
         for (int phase = 0; phase < PHASES; ++phase) timeline[phase] = shared.spent[phase];
     }
 }

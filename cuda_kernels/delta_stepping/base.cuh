@@ -81,7 +81,7 @@ constexpr uint32 BUSY_SHARE = 4;  // the threshold moves early when at most this
 constexpr int NEARNESS_BITS = 5;  // bins of distance by which a block chooses what it relaxes first:
 constexpr int NEARNESSES = 1 << NEARNESS_BITS;  // one for each lane
 constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
-constexpr int SAMPLES = 4;        // weights that each thread samples
+constexpr int SAMPLES = 4;        // weights that each thread samples, side by side
 constexpr int LARGE = 1 << 20;    // vertices, from which on every SURVEY_STRIDE-th line of them is surveyed
 constexpr int SURVEY_STRIDE = 8;
 
@@ -93,15 +93,16 @@ enum Tally { STEPPED, RELAXED, PUSHED, REPEATED, TALLIES };
 
 // Words of `control`, all 0 before the launch.
 enum Control {
-    ARRIVALS,            // three words of grid_barrier_or_stop(); the host may set the last, STOP
-    STOP = ARRIVALS + 2,
+    ARRIVALS,            // of grid_barrier()
+    LEAVING,             // the barrier from which on all blocks leave, or 0
+    STOP,                // the host may set it
     REDISTRIBUTE,        // the last round, counted from 1, in which a block requested a redistribution
     OVERFLOW,            // a sum did not fit that may be needed
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
     SETTLED,             // entries that were relaxed
     PUSHES,              // distances lowered
     REPEATS,             // distances lowered that were below the threshold already
-    ROUNDS,              // rounds between two barriers
+    ROUNDS,              // rounds between two barriers; this and the next four are written at the end
     BUCKETS_DONE,        // thresholds tried
     SCANS,               // thresholds found by reading all distances instead of the far list
     EARLY,               // thresholds that moved while something was near still
@@ -241,6 +242,7 @@ struct Shared {
     Phase phase;            // in which it is spent, LOCAL or WIDE
     uint32 bucket;          // number of the far list
     bool lost;              // something found no room since lost entries were collected last
+    bool leaves;            // the host wants the kernel to end
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];
     uint64 least, total;
@@ -262,6 +264,7 @@ struct Shared {
     float64 units;          // of float distances; see bin_beyond()
     uint32 counted[TALLIES], counted_before[TALLIES];  // ever, and when the width was chosen last
     uint32 settled_last;
+    uint32 done[COUNTED - ROUNDS];  // what the first block tells of the search in the words of `control` from ROUNDS on
     uint64 spent[PHASES];
     uint64 since;
 };
@@ -330,7 +333,8 @@ __device__ __noinline__ void sum_histogram(uint32* histogram, uint32* sums) {
     uint32 inclusive = warp_scan(bin < BINS ? histogram[bin] : 0);
     if (lane_id() == WARP - 1) sums[bin / WARP] = inclusive;
     __syncthreads();
-    for (int warp = 0; warp < bin / WARP; ++warp) inclusive += sums[warp];
+#pragma unroll
+    for (int warp = 0; warp < BINS / WARP; ++warp) inclusive += warp < bin / WARP ? sums[warp] : 0;
     if (bin < BINS) histogram[bin] = inclusive;
     __syncthreads();
 }

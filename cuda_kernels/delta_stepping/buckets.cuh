@@ -9,14 +9,14 @@ Between two thresholds: which vertices are pending, how far the next threshold g
 // How the width of a bucket follows what the last one saw.
 constexpr float64 FEW_REPEATS = 0.5;    // of the distances lowered; up to these it may grow, if the GPU was idle;
 constexpr float64 FEW_IF_SHORT = 0.9;   // more may be where a bucket takes few steps, for its threshold takes as long
-constexpr uint32 SHORT = 16;            // steps
-constexpr uint32 IDLE = 124 / RESIDENT;  // arcs a step of a block: fewer do not fill the GPU
+constexpr uint32 SHORT = 32;            // steps
+constexpr uint32 IDLE = 186 / RESIDENT;  // arcs a step of a block: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // and up to these unless the GPU was busy
 constexpr uint32 BUSY = 7944 / RESIDENT;  // vertices a step of a block
 constexpr float64 BEYOND_WIDTHS = 8;    // so much wider is it beyond a horizon, where little falls any more
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait,
 constexpr int NEAR_SHARE_IF_DIRECTED = 5;  // or this, where none can pull,
-constexpr int MOST_SHARE = 5;           // and at most this, or many fall twice, unless a horizon sees to that
+constexpr int MOST_SHARE = 3;           // and at most this, or many fall twice, unless a horizon sees to that
 constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
 
 constexpr float64 MEAN_DEGREE = 8;      // arcs a vertex, up to which the first width is the mean weight
@@ -28,7 +28,7 @@ constexpr uint32 FINE = 1024;           // where so many lie below the horizon
 constexpr int LATE_SHARE = 10;          // in other graphs a horizon is set late, where this part of all is pending:
 constexpr float64 LATE_HORIZON = 0.9;   // so many of these lie within it,
 constexpr float64 LATE_ARCS = 8;        // and it is no farther than so many arcs of a vertex are long
-constexpr uint32 HOPS = 3;              // of the least weight lie within a horizon that counts from the source
+constexpr uint32 HOPS = 3;              // of the least weight lie within a horizon, but one that waits for hubs
 constexpr int SOURCE_AMONG = 64;        // and it does where at most this part of all arcs lead to rows longer than its;
 constexpr int HUB_SHARE = 1024;         // else it counts from the first hubs that together have this part of all arcs
 constexpr int HUB_DEGREES = 4;          // times the mean are the arcs of a vertex to which many arcs lead
@@ -37,36 +37,54 @@ constexpr float64 UNITS = 4096;         // of a mean weight, in which float dist
 
 // ------------------------------------------------------------------ the start
 
-// A place of sample i among `count` rows or arcs.  Every block draws the same.
+// A place of sample i among `count` arcs.  Every block draws the same.
 __device__ __forceinline__ uint64 sample_place(uint32 i, uint64 count) {
     const uint64 scattered = i * 2654435761ull & 0xffffffffull;
     return count >> 32 ? scattered * (count >> 16) >> 16 : scattered * count >> 32;
 }
 
-// Tell by a sample whether more than one in `part` of all arcs lead to rows of at least so many `arcs`.  Every block
-// computes the same.  All threads must call.
-__device__ __forceinline__ bool leads_to_rows(const Graph& graph, float64 arcs, int part) {
-    if (graph.arcs == 0) return false;
-    const int32 head = graph.targets[sample_place(threadIdx.x, static_cast<uint64>(graph.arcs))];
-    return part * __syncthreads_count(graph.offsets[head + 1] - graph.offsets[head] >= arcs) > BLOCK;
+// What a thread samples of a graph: the weights of arcs side by side, since reads at random by all blocks are what
+// takes time, the head of one of them, and how many arcs its row has.
+struct Sample {
+    weight_t weight[SAMPLES];
+    int32 head;
+    index_t row;
+
+    // Tell whether more than one in `part` of all arcs lead to rows of at least so many `arcs`.  Every block computes
+    // the same.  All threads must call.
+    __device__ __forceinline__ bool leads_to_rows(float64 arcs, int part) const {
+        return part * __syncthreads_count(row >= arcs) > BLOCK;
+    }
+};
+
+// All of it but the row.
+__device__ __forceinline__ Sample sample_arcs(const Graph& graph) {
+    static_assert(SAMPLES == QUAD, "one load brings them");
+    const index_t arc = static_cast<index_t>(sample_place(threadIdx.x, static_cast<uint64>(graph.arcs)));
+    const index_t first = quad_of(arc);
+    Sample sample;
+    sample.head = graph.arcs == 0 ? 0 : graph.targets[arc];
+    load_quad(graph.weights, first, graph.arcs, sample.weight);
+#pragma unroll
+    for (int i = 1; i < SAMPLES; ++i) {
+        if (first + i >= graph.arcs) sample.weight[i] = sample.weight[0];
+    }
+    return sample;
 }
 
-// Sample weights for the first width of a bucket, their mean or less, and for the horizon of a graph of hubs: a
+// From a sample of weights take the first width of a bucket, their mean or less, and the horizon of a graph of hubs: a
 // distance that only about HORIZON_ARCS arcs of a vertex do not exceed.  Returns the horizon, if it counts from the
-// source; where it counts from hubs that are still to be met, or is set late, its reach is kept.  Thread 0 keeps the
-// width.  All threads must call.
-__device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph& graph, int32 source) {
+// source, which has `source_row` arcs; where it counts from hubs that are still to be met, or is set late, its reach is
+// kept.  Thread 0 keeps the width.  All threads must call.
+__device__ __forceinline__ distance_t first_horizon_of(Shared& shared, const Graph& graph, const Sample& sample,
+                                                       index_t source_row) {
     for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) shared.histogram[bin] = 0;
     __syncthreads();
     float64 sum = 0;
     distance_t word[SAMPLES];
 #pragma unroll
     for (int i = 0; i < SAMPLES; ++i) {
-        const uint64 arc = sample_place(threadIdx.x * SAMPLES + i, static_cast<uint64>(graph.arcs));
-        word[i] = graph.arcs == 0 ? UNREACHED : extended(0, graph.weights[arc]);
-    }
-#pragma unroll
-    for (int i = 0; i < SAMPLES; ++i) {
+        word[i] = graph.arcs == 0 ? UNREACHED : extended(0, sample.weight[i]);
         if (word[i] == UNREACHED) continue;
         sum += value_of(word[i], weight_t());
         if (SUMS_OVERFLOW) atomicAdd(&shared.histogram[bin_of(word[i])], 1u);
@@ -92,17 +110,16 @@ __device__ __forceinline__ distance_t sample_weights(Shared& shared, const Graph
     distance_t horizon = UNREACHED;
     float64 widths = FINE_WIDTHS;
     bool waits = false;
-    const bool hubs = degree >= HORIZON_DEGREE && leads_to_rows(graph, HUB_DEGREES * degree, TO_HUBS);
+    const bool hubs = degree >= HORIZON_DEGREE && sample.leads_to_rows(HUB_DEGREES * degree, TO_HUBS);
     const float64 part = (hubs ? HORIZON_ARCS : LATE_ARCS) / degree;  // of the arcs
     const uint32 rank = part < 1 ? static_cast<uint32>(BLOCK * SAMPLES * part) : BLOCK * SAMPLES + 1;
     sum_histogram(shared.histogram, shared.sums);
     distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);  // UNREACHED where it is asked for more than all
+    const distance_t least = histogram_edge(shared, 1), hops = HOPS * (least - 1) + 1;
+    const bool varies = least < histogram_edge(shared, BLOCK * SAMPLES / 2) && least < UNREACHED / HOPS;
+    if (hubs) waits = sample.leads_to_rows(static_cast<float64>(source_row) + 1, SOURCE_AMONG);
+    if (!waits && varies && edge < hops) edge = hops;
     if (hubs) {
-        const index_t row = graph.offsets[source + 1] - graph.offsets[source];
-        waits = leads_to_rows(graph, static_cast<float64>(row) + 1, SOURCE_AMONG);
-        const distance_t least = histogram_edge(shared, 1), hops = HOPS * (least - 1) + 1;
-        const bool varies = least < histogram_edge(shared, BLOCK * SAMPLES / 2) && least < UNREACHED / HOPS;
-        if (!waits && varies && edge < hops) edge = hops;
         horizon = end_beyond(0, edge, shared.units);
         if (horizon < FINE) widths = FIRST_WIDTHS;
     }
@@ -209,12 +226,10 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const bool grows = settled > 2ull * shared.settled_last;
         const uint64 arcs = settled * static_cast<uint64>(arcs_in_all / vertices + 1);
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
-        if (shared.waits) {
-            // few are met before the first large hubs, and predict nothing of those behind
-        } else if (!grows && ((repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE) ||
-                              (repeats <= RARE_REPEATS * pushes && settled < static_cast<uint64>(steps) * BUSY))) {
-            shared.delta *= 2;
-        }
+        const bool idle = repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE;
+        const bool settles = repeats <= RARE_REPEATS * pushes && settled < static_cast<uint64>(steps) * BUSY;
+        // The few that are met before the first large hubs predict nothing of those behind.
+        if (!shared.waits && !grows && (idle || settles)) shared.delta *= 2;
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
         if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
     }
@@ -257,7 +272,7 @@ __device__ __noinline__ void set_late_horizon(Shared& shared, int32 vertices, ui
 }
 
 // The next threshold: a width beyond the least that is pending; where a survey has found so many, far enough to take in
-// an eighth of the vertices (a fifth, where none can pull), and without a horizon a fifth at most.  Not beyond the
+// an eighth of the vertices (a fifth, where none can pull), and without a horizon a third at most.  Not beyond the
 // horizon, or `end`, and not before the last.  Every block computes the same.  All threads must call.
 __device__ __noinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool symmetric,
                                                   bool surveyed, distance_t end) {
@@ -306,46 +321,42 @@ __device__ __forceinline__ void collect(Outbox& outbox, const Pending& pending, 
     outbox.flush();
 }
 
-// Visit all vertices: visit(vertex, its distance, or UNREACHED where there is none), all lanes of a warp together.
-template <typename Visit>
-__device__ __forceinline__ void visit_all(const distance_t* distance, uint32 vertices, Visit visit) {
+// Enter all vertices from `from` on and below `below` into the near queue, and keep no list of the others.  A block
+// counts those among VISITED for each of its threads before it enters them, so that it reserves once for all.  All
+// threads must call.
+__device__ __forceinline__ void collect_near(Outbox& outbox, uint32 vertices, distance_t from, distance_t below) {
+    Shared& shared = outbox.shared;
+    outbox.far_open = false;
 #pragma unroll 1
-    for (int64 first = grid_thread(); first - lane_id() < vertices; first += VISITED * grid_threads()) {
+    for (int64 first = grid_thread(); first - threadIdx.x < vertices; first += VISITED * grid_threads()) {
         distance_t length[VISITED];
 #pragma unroll
         for (int k = 0; k < VISITED; ++k) {
             const int64 v = first + k * grid_threads();
-            length[k] = v < vertices ? current(&distance[v]) : UNREACHED;
+            length[k] = v < vertices ? current(&outbox.distance[v]) : UNREACHED;
         }
+        const auto enters = [&](int k) { return length[k] >= from && length[k] < below; };
+        uint32 of_warp = 0;
 #pragma unroll
-        for (int k = 0; k < VISITED; ++k) visit(static_cast<int32>(first + k * grid_threads()), length[k]);
+        for (int k = 0; k < VISITED; ++k) of_warp += __popc(__ballot_sync(FULL_MASK, enters(k)));
+        if (lane_id() == 0) shared.sums[threadIdx.x / WARP] = of_warp;
+        __syncthreads();
+        uint32 before = 0, all = 0;  // of the warps before this one, and of the block
+        for (uint32 warp = 0; warp < WARPS; ++warp) {
+            if (warp == threadIdx.x / WARP) before = all;
+            all += shared.sums[warp];
+        }
+        if (threadIdx.x == 0 && all != 0) shared.base = outbox.reserve_near(all);
+        __syncthreads();
+        uint32 entry = shared.base + before;
+#pragma unroll
+        for (int k = 0; k < VISITED; ++k) {
+            const unsigned nears = __ballot_sync(FULL_MASK, enters(k));
+            const int32 v = static_cast<int32>(first + k * grid_threads());
+            if (enters(k)) shared.near.put(entry + __popc(nears & lanes_before()), v, length[k]);
+            entry += __popc(nears);
+        }
     }
-}
-
-// Enter all vertices from `from` on and below `below` into the near queue, and keep no list of the others.  They are
-// counted first, so that a block reserves once.  All threads must call.
-__device__ __forceinline__ void collect_near(Outbox& outbox, uint32 vertices, distance_t from, distance_t below) {
-    Shared& shared = outbox.shared;
-    const auto enters = [&](distance_t length) { return length >= from && length < below; };
-    outbox.far_open = false;
-    uint32 mine = 0;
-    visit_all(outbox.distance, vertices, [&](int32, distance_t length) { mine += enters(length); });
-    const uint32 of_warp = warp_scan(mine);
-    if (lane_id() == WARP - 1) shared.sums[threadIdx.x / WARP] = of_warp;
-    __syncthreads();
-    uint32 before = 0, all = 0;  // of the warps before this one, and of the block
-    for (uint32 warp = 0; warp < WARPS; ++warp) {
-        if (warp == threadIdx.x / WARP) before = all;
-        all += shared.sums[warp];
-    }
-    if (threadIdx.x == 0) shared.base = outbox.reserve_near(all);
-    __syncthreads();
-    uint32 entry = shared.base + before;
-    visit_all(outbox.distance, vertices, [&](int32 v, distance_t length) {
-        const unsigned nears = __ballot_sync(FULL_MASK, enters(length));
-        if (enters(length)) shared.near.put(entry + __popc(nears & lanes_before()), v, length);
-        entry += __popc(nears);
-    });
     outbox.flush();
 }
 

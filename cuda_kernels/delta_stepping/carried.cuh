@@ -214,6 +214,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* row
     if (shared.local_count[(carrier.turn + 3) % 4] == 0) count_dry(shared, push.control);
     outbox.add(carrier.counts);
     outbox.enqueue(__ballot_sync(FULL_MASK, there), vertex, length);
+    outbox.write_block(nullptr, 0);
     return (carrier.turn - 1) * OWN_STEPS;
 }
 

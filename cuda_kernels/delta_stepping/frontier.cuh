@@ -191,29 +191,30 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
 
 // Distribute a small frontier, at most an entry for each thread, to the blocks' own queues: `count` near entries, and
 // of the far list those that are due, for they are below the threshold by now.  The others come into the far list
-// anew.  Where rows are packed it need not be known where a row begins.  All threads must call.
-__device__ __forceinline__ void distribute(Shared& shared, const Graph& graph, const distance_t* distance,
-                                           const Queue& near, uint32 count, bool packed) {
-    const auto keep = [&](uint32 slot, int32 vertex, distance_t length) {
-        shared.local.row[slot] = packed ? Row{vertex, length, 0, 0} : row_of(graph, vertex, length);
+// anew.  Both are read at once, and where the row of a due vertex begins while its distance tells whether the entry is
+// stale.  Where rows are packed it need not be known where a row begins.  All threads must call.
+__device__ __forceinline__ void distribute(Outbox& outbox, const Queue& near, uint32 count, bool packed) {
+    Shared& shared = outbox.shared;
+    const auto begin_of = [&](bool there, const Row& row) {
+        return there && !packed ? row_of(outbox.graph, row.vertex, row.length) : row;
     };
     const uint32 entry = blockIdx.x + threadIdx.x * gridDim.x;
+    const bool is_near = entry < count, is_listed = entry < shared.due.count;
+    Row first = {0, UNREACHED, 0, 0}, due = first;
+    if (is_near) first = {near.vertex[entry], near.length[entry], 0, 0};
+    if (is_listed) due = {current(&shared.due.list.vertex[entry]), current(&shared.due.list.length[entry]), 0, 0};
     if (threadIdx.x < 2) shared.local_count[threadIdx.x] = 0;
     __syncthreads();
-    uint32 slot = warp_append(&shared.local_count[0], entry < count);
-    if (entry < count) keep(slot, near.vertex[entry], near.length[entry]);
+    const distance_t now = is_listed ? current(&outbox.distance[due.vertex]) : UNREACHED;
+    const bool is_valid = is_listed && now == due.length, is_due = is_valid && now < shared.threshold;
+    due = begin_of(is_listed && due.length < shared.threshold, due);
+    first = begin_of(is_near, first);
+    const uint32 slot = warp_append(&shared.local_count[0], is_near);
+    if (is_near) shared.local.row[slot] = first;
     if (shared.due.count != 0) {
-        int32 vertex = 0;
-        distance_t length = UNREACHED;
-        if (entry < shared.due.count) length = shared.due.list.at(entry, distance, &vertex);
-        const bool is_near = length < shared.threshold, is_far = !is_near && length != UNREACHED;
-        slot = warp_append(&shared.local_count[0], is_near);
-        if (is_near) keep(slot, vertex, length);
-        const uint32 place = warp_append(shared.far.count, is_far);
-        if (is_far) {
-            lower_to(&shared.far_least, length);
-            shared.far.put(place, vertex, length);
-        }
+        const uint32 next = warp_append(&shared.local_count[0], is_due);
+        if (is_due) shared.local.row[next] = due;
+        if (is_valid && !is_due) outbox.push_far_locally(due.vertex, due.length);
     }
     __syncthreads();
 }
@@ -283,16 +284,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     outbox.add(counts);
     end_copies();
     await_copies<0>();  // of rows that nobody came to
-    if (held == 0) {
-        count_dry(shared, push.control);
-        return step;
-    }
-    if (threadIdx.x == 0) shared.base = outbox.reserve_near(held);
-    __syncthreads();
-    for (uint32 i = threadIdx.x; i < held; i += BLOCK) {
-        const Row& row = shared.local.row[step % 2 * LOCAL_ROOM + i];
-        shared.near.put(shared.base + i, row.vertex, row.length);
-    }
+    if (held == 0) count_dry(shared, push.control);
+    outbox.write_block(&shared.local.row[step % 2 * LOCAL_ROOM], held);
     return step;
 }
 

@@ -81,13 +81,18 @@ struct Outbox {
         }
     }
 
-    // Write what the block holds into the far list, when its local steps are done.  All threads must call.
-    __device__ __forceinline__ void write_far_of_block() {
+    // Write what the block holds when its local steps are done: `left` near rows, and far vertices.  Two threads reserve
+    // for all at the same time.  All threads must call.
+    __device__ __forceinline__ void write_block(const Row* rows, uint32 left) {
         const uint32 found = shared.far_found < FAR_ROOM ? shared.far_found : FAR_ROOM;
-        if (found == 0) return;
-        if (threadIdx.x == WARP) shared.far_base = atomicAdd(shared.far.count, found);
+        if (left == 0 && found == 0) return;
+        if (threadIdx.x == 0 && left != 0) shared.base = reserve_near(left);
+        if (threadIdx.x == WARP && found != 0) shared.far_base = atomicAdd(shared.far.count, found);
         for (uint32 i = threadIdx.x; i < found; i += BLOCK) lower_to(&shared.far_least, shared.far_held.length[i]);
         __syncthreads();
+        for (uint32 i = threadIdx.x; i < left; i += BLOCK) {
+            shared.near.put(shared.base + i, rows[i].vertex, rows[i].length);
+        }
         for (uint32 i = threadIdx.x; i < found; i += BLOCK) {
             shared.far.put(shared.far_base + i, shared.far_held.vertex[i], shared.far_held.length[i]);
         }

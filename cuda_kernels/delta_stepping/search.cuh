@@ -40,6 +40,9 @@ struct Search {
 
     __device__ __forceinline__ void barrier() { grid_barrier(&control[ARRIVALS], &shared.barriers); }
 
+    // Count one more of `what`, a word of `control` that is written at the end.  By thread 0.
+    __device__ __forceinline__ void note(Control what) { shared.done[what - ROUNDS] += 1; }
+
     // The time since the last call was spent in `phase`.
     __device__ __forceinline__ void enter(Phase phase) {
         if (!is_first_thread()) return;
@@ -93,7 +96,8 @@ struct Search {
 
     // Read what all blocks have counted before they met: of the near queue `which`, of the hubs put aside while it was
     // made, of the tallies, which a pass of hubs adds to, and of the far list.  One thread reads for its block, since
-    // reads of one word by all warps wait for each other.
+    // reads of one word by all warps wait for each other.  The first block also looks whether the host wants the kernel
+    // to end, and then names the next barrier: who passes that one sees it, who is late at this one that it is not meant.
     __device__ __forceinline__ void look(uint32 which) {
         const uint32 turn = anew(which);
         if (threadIdx.x == 0) {
@@ -104,6 +108,11 @@ struct Search {
                            current(&control[OVERFLOW]),
                            current(hubs(turn + 2).pieces),
                            current(far(shared.bucket).least)};
+            const uint32 leaving = current(&control[LEAVING]);
+            shared.leaves = leaving != 0 && shared.barriers - leaving < 0x80000000u;
+            if (blockIdx.x == 0 && leaving == 0 && *static_cast<volatile uint32*>(&control[STOP]) != 0) {
+                control[LEAVING] = shared.barriers + 1;  // race-allowed: read by who is late, whom it does not concern
+            }
             if (shared.seen.near > room || shared.seen.pieces >> HUB_SHIFT > hubs(turn).room) shared.lost = true;
 #pragma unroll
             for (int what = 0; what < TALLIES; ++what) {
@@ -132,14 +141,17 @@ struct Search {
             shared.near_left = shared.far_left = shared.due.count = 0;
             shared.requested[0] = shared.requested[1] = 0;
             shared.lost = false;
+            shared.seen = {0, 1, 0, 0, 0, 0, 0};  // the source is near
             for (int what = 0; what < TALLIES; ++what) {
                 shared.tallies[what] = shared.seen_tallies[what] = 0;
                 shared.counted[what] = shared.counted_before[what] = 0;
             }
             shared.floor = shared.last = shared.complete = 0;
+            for (uint32& count : shared.done) count = 0;
             for (int phase = 0; phase < PHASES; ++phase) shared.spent[phase] = 0;
             shared.since = device_nanoseconds();
         }
+        Sample sample = sample_arcs(graph);  // nobody waits for it yet
         clear_for_next(next, next_words);
         for (int64 v = grid_thread(); v < graph.vertices; v += grid_threads()) {
             distance[v] = v == source ? 0 : UNREACHED;
@@ -149,7 +161,10 @@ struct Search {
             near(0).queue.length[0] = 0;
             control[NEAR] = 1;
         }
-        const distance_t first_horizon = sample_weights(shared, graph, source);
+        const index_t source_row = graph.offsets[source + 1] - graph.offsets[source];
+        sample.row = graph.offsets[sample.head + 1] - graph.offsets[sample.head];
+        if (1 << group_shift == WARP && !sample.leads_to_rows(LONG_GROUP, LONG_SHARE)) group_shift -= 1;
+        const distance_t first_horizon = first_horizon_of(shared, graph, sample, source_row);
         if (threadIdx.x == 0) {
             shared.horizon = first_horizon;
             distance_t threshold = word_of(shared.delta, weight_t());
@@ -157,7 +172,7 @@ struct Search {
             if (threshold > push.horizon) threshold = push.horizon;
             shared.threshold = threshold < limit ? threshold : limit;
         }
-        meet(round);
+        barrier();
         enter(START);
     }
 
@@ -184,10 +199,10 @@ struct Search {
         if (is_first_thread()) {
             clear(round + 2);
             *hubs(round + 1).pieces = 0;
-            control[ROUNDS] += 1;
         }
         if (threadIdx.x == 0) {
             shared.round = round + 1;
+            note(ROUNDS);
             shared.phase = shared.seen.near <= most_local() ? LOCAL : WIDE;
         }
         outbox.open(near(round + 1), far(shared.bucket), shared.threshold,
@@ -195,10 +210,9 @@ struct Search {
         uint32 steps = 1;
         if (shared.phase == LOCAL) {
             const bool packed = PACKABLE && shared.packed;
-            distribute(shared, graph, distance, near(round).queue, entries(), packed);
+            distribute(outbox, near(round).queue, entries(), packed);
             steps = packed ? relax_carried(push, packed_rows, hubs(round))
                            : relax_locally(push, group_shift, hubs(round));
-            outbox.write_far_of_block();
         } else {
             relax_widely(push, near(round).queue, entries(), hubs(round));
         }
@@ -208,8 +222,8 @@ struct Search {
         }
         outbox.flush();
         round = shared.round;
-        if (grid_barrier_or_stop(&control[ARRIVALS], &shared.barriers)) return false;
-        look(round);
+        meet(round);
+        if (shared.leaves) return false;
         if (threadIdx.x == 0) enter(shared.phase);
         return true;
     }
@@ -230,10 +244,12 @@ struct Search {
     // Enter again what found no room.
     __device__ __forceinline__ void collect_lost() {
         barrier();  // all have seen the queue empty before it fills again
-        if (threadIdx.x == 0) shared.lost = false;
+        if (threadIdx.x == 0) {
+            shared.lost = false;
+            note(RESCANS);
+        }
         outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
         collect_near(outbox, static_cast<uint32>(graph.vertices), shared.floor, shared.threshold);
-        if (is_first_thread()) control[RESCANS] += 1;
         meet(round);
         enter(BUCKETS);
     }
@@ -338,9 +354,9 @@ struct Search {
             wide_control[LEAST + (turn ^ 1)] = 0;
             *far(bucket + 2).count = 0;
             *far(bucket + 2).least = 0;
-            control[BUCKETS_DONE] += 1;
-            if (!few) control[SCANS] += 1;
-            if (is_early()) control[EARLY] += 1;
+            note(BUCKETS_DONE);
+            if (!few) note(SCANS);
+            if (is_early()) note(EARLY);
         }
     }
 

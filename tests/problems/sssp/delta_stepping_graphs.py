@@ -190,7 +190,7 @@ def few_within(near: int = 700, n: int = 3500) -> CSRGraph:
 
     Vertices without edges make the arcs a vertex too few for a horizon from the start.
     """
-    leaves = [(0, v, 1 + v * 7919 % 1000) for v in range(1, near)]
+    leaves = [(0, v, 1 + v * 7919 % 2000) for v in range(1, near)]
     roots = [(1 + k, near + k, 5000) for k in range(50)]
     rest = [(near + k // 60, near + k, 1) for k in range(50, n - near)]
     return undirected(n + 1200, leaves + roots + rest, name="few within")

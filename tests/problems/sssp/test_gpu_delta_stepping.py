@@ -248,7 +248,7 @@ def test_cliques_whose_frontier_does_not_multiply_have_no_late_horizon(seed: int
 def test_thresholds_move_early_again_where_no_late_horizon_will_be_set(seed: int) -> None:
     """As long as one may be set, each bucket that is surveyed has to be settled."""
     result = search(generate("ssca2:12,clique=100,inter=0.5,w=1..255"), seed=seed)
-    assert result.counters["early"] > 0.5 * result.counters["buckets"]  # 1 to 3 of 10
+    assert result.counters["early"] > 0.4 * result.counters["buckets"]  # 1 to 3 of 10
 
 
 @SEEDS
@@ -368,7 +368,7 @@ def test_whole_numbers_as_floats_go_by_the_thresholds_of_integers(n: int, hubs: 
     assert result.ran("pull")
     assert result.counters["buckets"] > 2
     assert 0.5 <= other.counters["buckets"] / result.counters["buckets"] <= 2
-    assert other.counters["pushes"] == pytest.approx(result.counters["pushes"], rel=0.1)
+    assert other.counters["pushes"] == pytest.approx(result.counters["pushes"], rel=0.15)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
