@@ -70,13 +70,15 @@ class NullClock:
     Attributes:
         timing: True if this run's phases are timed, so that reading back what a kernel noted costs no headline.
         counters: what ``count`` has added up.
+        awaited: False for a run whose result nobody reads.
         stop: what stops the stopwatch of this run, if there is one.
         stopped: ``issued`` has done so.
     """
 
     timing = False
 
-    def __init__(self) -> None:
+    def __init__(self, *, awaited: bool = True) -> None:
+        self.awaited = awaited
         self.counters: dict[str, int] = {}
         self.stop: Callable[[], None] | None = None
         self.stopped = False
@@ -88,13 +90,16 @@ class NullClock:
     def add_seconds(self, name: str, seconds: float) -> None:
         """Add seconds that a kernel measured itself to a phase."""
 
-    def issued(self) -> None:
+    def issued(self) -> bool:
         """Stop the stopwatch behind what was issued to the device, because the host now waits for word whether that was
         enough.  Where it was not an algorithm goes on, and calls this again.
+
+        Returns ``awaited``: where that is False the host need not wait, and the run may end here.
         """
         if self.stop is not None:
             self.stop()
             self.stopped = True
+        return self.awaited
 
     def count(self, name: str, value: int = 1) -> None:
         """Add to a counter of the run, e.g. ``clock.count("rounds")``."""

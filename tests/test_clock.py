@@ -103,7 +103,7 @@ def test_the_stopwatch_of_a_run_stops_behind_the_last_work_that_was_issued(
     assert not clock.stopped
     for worked, seconds in ((1, 1), (2, 1 + 8 + 2)):
         fake.now += worked
-        clock.issued()
+        assert clock.issued()
         assert clock.stopped
         fake.now += 8
         assert watch.seconds == seconds
@@ -111,8 +111,12 @@ def test_the_stopwatch_of_a_run_stops_behind_the_last_work_that_was_issued(
 
 def test_a_run_without_a_stopwatch_has_nothing_to_stop() -> None:
     clock = NullClock()
-    clock.issued()
+    assert clock.issued()
     assert not clock.stopped
+
+
+def test_a_run_whose_result_nobody_reads_need_not_wait() -> None:
+    assert not NullClock(awaited=False).issued()
 
 
 def test_the_process_began_before_now_and_its_beginning_stays() -> None:

@@ -83,7 +83,8 @@ INNER_RUNS = 3
 
 WAKE_LIMIT_S = 0.02
 """Between two samples the GPU idles while results are checked, and its clock falls.  A run shorter than this is made
-once more, untimed, right before the timed one, so that every sample meets the GPU as steady work does."""
+once more, untimed, right before the timed one, so that every sample meets the GPU as steady work does.  The host does
+not wait for it: the timed run is queued behind it, and the GPU never waits for the host to launch."""
 
 WATCHED_S = 0.5
 """Progress shows the median so far once in so many seconds."""
@@ -256,7 +257,7 @@ class CellRun:
         with self.guard:
             before = live_bytes(device)
             if wake:
-                algorithm.run(state, NullClock(), *trial.query)
+                algorithm.run(state, NullClock(awaited=False), *trial.query)
             if self._flush is not None:
                 self._flush()
             clock = device.phase_clock() if self.cell.profile else NullClock()

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
+from gpugraph.clock import NullClock
 from gpugraph.devices.kernel_file import load_source
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
@@ -303,6 +304,18 @@ def test_all_blocks_go_by_the_same_thresholds_whatever_the_schedule(dtype: str) 
     for seed in range(1, 5 if dtype == "float64" else 2):
         for graph in graphs:
             search(graph, seed=seed)
+
+
+def test_a_search_that_nobody_awaits_does_not_restart_and_leaves_the_next_as_it_is() -> None:
+    graph = PATHS["a restart"][0]()
+    device = EmulatedDevice()
+    view, _, _ = make_resident(GraphView.of(graph), device)
+    state, unread, read = delta_stepping.State(view, device), NullClock(awaited=False), NullClock()
+    delta_stepping.run(state, unread, 5)
+    assert not unread.counters
+    raw = device.download(delta_stepping.run(state, read, 0))
+    assert_same(delta_stepping.finish(state, raw, 0), expected("sssp", graph, (0,)), graph.name)
+    assert read.counters == {"restarts": 1}
 
 
 @SEEDS
