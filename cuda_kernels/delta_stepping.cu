@@ -117,7 +117,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     if (is_first_thread()) {
         reply(reply_word, number, current(&control[OVERFLOW]));
         for (int what = 0; what < TALLIES; ++what) control[STEPS + what] = shared.counted[what];
-        for (int what = ROUNDS; what < COUNTED; ++what) control[what] = shared.done[what - ROUNDS];
+        for (int what = ROUNDS; what < OVERFLOW; ++what) control[what] = shared.done[what - ROUNDS];
         for (int phase = 0; phase < PHASES; ++phase) timeline[phase] = shared.spent[phase];
     }
 }

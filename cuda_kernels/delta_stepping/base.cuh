@@ -94,10 +94,8 @@ enum Tally { STEPPED, RELAXED, PUSHED, REPEATED, TALLIES };
 // Words of `control`, all 0 before the launch.
 enum Control {
     ARRIVALS,            // of grid_barrier()
-    LEAVING,             // the barrier from which on all blocks leave, or 0
     STOP,                // the host may set it
     REDISTRIBUTE,        // the last round, counted from 1, in which a block requested a redistribution
-    OVERFLOW,            // a sum did not fit that may be needed
     STEPS,               // steps of all blocks, ever; modulo 2^32, as the next three
     SETTLED,             // entries that were relaxed
     PUSHES,              // distances lowered
@@ -107,6 +105,8 @@ enum Control {
     SCANS,               // thresholds found by reading all distances instead of the far list
     EARLY,               // thresholds that moved while something was near still
     RESCANS,             // times that lost entries were collected again
+    OVERFLOW,            // a sum did not fit that may be needed; at a multiple of 8 bytes, for it is read with the next
+    LEAVING,             // the barrier from which on all blocks leave, or 0
     COUNTED,             // three times TALLIES words that take turns: what all blocks counted in a round
     DRY = COUNTED + 3 * TALLIES,  // three words that take turns: blocks that have nothing left in a round
     NEAR = DRY + 3,      // three words that take turns: entries of the near queue
@@ -242,7 +242,7 @@ struct Shared {
     Phase phase;            // in which it is spent, LOCAL or WIDE
     uint32 bucket;          // number of the far list
     bool lost;              // something found no room since lost entries were collected last
-    bool leaves;            // the host wants the kernel to end
+    uint32 leaving;         // LEAVING, as it was seen after the last barrier
     uint32 barriers;        // passed by the block
     float64 weight_sums[WARPS];
     uint64 least, total;
@@ -264,7 +264,7 @@ struct Shared {
     float64 units;          // of float distances; see bin_beyond()
     uint32 counted[TALLIES], counted_before[TALLIES];  // ever, and when the width was chosen last
     uint32 settled_last;
-    uint32 done[COUNTED - ROUNDS];  // what the first block tells of the search in the words of `control` from ROUNDS on
+    uint32 done[OVERFLOW - ROUNDS];  // what the first block tells of the search in the words of `control` from ROUNDS on
     uint64 spent[PHASES];
     uint64 since;
 };

@@ -96,23 +96,19 @@ struct Search {
 
     // Read what all blocks have counted before they met: of the near queue `which`, of the hubs put aside while it was
     // made, of the tallies, which a pass of hubs adds to, and of the far list.  One thread reads for its block, since
-    // reads of one word by all warps wait for each other.  The first block also looks whether the host wants the kernel
-    // to end, and then names the next barrier: who passes that one sees it, who is late at this one that it is not meant.
+    // reads of one word by all warps wait for each other.
     __device__ __forceinline__ void look(uint32 which) {
         const uint32 turn = anew(which);
         if (threadIdx.x == 0) {
+            const uint64 two = current(reinterpret_cast<const uint64*>(&control[OVERFLOW]));
             shared.seen = {shared.looked == turn ? shared.seen.began : shared.seen.near,
                            current(near(turn).count),
                            current(&control[DRY + turn % 3]),
                            current(far(shared.bucket).count),
-                           current(&control[OVERFLOW]),
+                           static_cast<uint32>(two),
                            current(hubs(turn + 2).pieces),
                            current(far(shared.bucket).least)};
-            const uint32 leaving = current(&control[LEAVING]);
-            shared.leaves = leaving != 0 && shared.barriers - leaving < 0x80000000u;
-            if (blockIdx.x == 0 && leaving == 0 && *static_cast<volatile uint32*>(&control[STOP]) != 0) {
-                control[LEAVING] = shared.barriers + 1;  // race-allowed: read by who is late, whom it does not concern
-            }
+            shared.leaving = static_cast<uint32>(two >> 32);
             if (shared.seen.near > room || shared.seen.pieces >> HUB_SHIFT > hubs(turn).room) shared.lost = true;
 #pragma unroll
             for (int what = 0; what < TALLIES; ++what) {
@@ -222,10 +218,22 @@ struct Search {
         }
         outbox.flush();
         round = shared.round;
+        uint32 asked = 0;
+        if (is_first_thread()) asked = static_cast<volatile uint32*>(control)[STOP];
         meet(round);
-        if (shared.leaves) return false;
+        if (ends(asked)) return false;
         if (threadIdx.x == 0) enter(shared.phase);
         return true;
+    }
+
+    // Whether the host wants the kernel to end, alike in all threads of all blocks.  The first thread, which brings what
+    // the host has `asked`, names the next barrier: who passes that one sees it, and who is late at this one sees that
+    // it is not meant.
+    __device__ __forceinline__ bool ends(uint32 asked) {
+        const uint32 leaving = shared.leaving;
+        // race-allowed: read by who is late, whom it does not concern
+        if (asked != 0 && leaving == 0) control[LEAVING] = shared.barriers + 1;
+        return leaving != 0 && shared.barriers - leaving < 0x80000000u;
     }
 
     __device__ __forceinline__ void relax_hubs_put_aside() {
