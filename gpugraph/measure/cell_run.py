@@ -84,7 +84,7 @@ INNER_RUNS = 3
 WAKE_LIMIT_S = 0.02
 """Between two samples the GPU idles while results are checked, and its clock falls.  A run shorter than this is made
 once more, untimed, right before the timed one, so that every sample meets the GPU as steady work does.  The host does
-not wait for it: the timed run is queued behind it, and the GPU never waits for the host to launch."""
+not wait for it: the timed run is queued behind it, so that no launch is timed where a run takes longer than one."""
 
 WATCHED_S = 0.5
 """Progress shows the median so far once in so many seconds."""
