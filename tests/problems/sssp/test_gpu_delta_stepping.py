@@ -306,6 +306,12 @@ def test_all_blocks_go_by_the_same_thresholds_whatever_the_schedule(dtype: str) 
             search(graph, seed=seed)
 
 
+def test_the_two_words_that_are_read_together_share_eight_bytes() -> None:
+    overflow, leaving = delta_stepping.FILE["OVERFLOW"], delta_stepping.FILE["LEAVING"]
+    assert overflow % 2 == 0
+    assert leaving == overflow + 1
+
+
 def test_a_search_that_nobody_awaits_does_not_restart_and_leaves_the_next_as_it_is() -> None:
     graph = PATHS["a restart"][0]()
     device = EmulatedDevice()
