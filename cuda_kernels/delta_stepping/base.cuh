@@ -264,7 +264,7 @@ struct Shared {
     float64 units;          // of float distances; see bin_beyond()
     uint32 counted[TALLIES], counted_before[TALLIES];  // ever, and when the width was chosen last
     uint32 settled_last;
-    uint32 done[OVERFLOW - ROUNDS];  // what the first block tells of the search in the words of `control` from ROUNDS on
+    uint32 done[OVERFLOW - ROUNDS];  // of the first block, for the words of `control` from ROUNDS on
     uint64 spent[PHASES];
     uint64 since;
 };

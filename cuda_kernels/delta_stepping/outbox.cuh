@@ -81,8 +81,8 @@ struct Outbox {
         }
     }
 
-    // Write what the block holds when its local steps are done: `left` near rows, and far vertices.  Two threads reserve
-    // for all at the same time.  All threads must call.
+    // Write what the block holds when its local steps are done: `left` near rows, and far vertices.  Two threads
+    // reserve for all at the same time.  All threads must call.
     __device__ __forceinline__ void write_block(const Row* rows, uint32 left) {
         const uint32 found = shared.far_found < FAR_ROOM ? shared.far_found : FAR_ROOM;
         if (left == 0 && found == 0) return;

@@ -226,9 +226,9 @@ struct Search {
         return true;
     }
 
-    // Whether the host wants the kernel to end, alike in all threads of all blocks.  The first thread, which brings what
-    // the host has `asked`, names the next barrier: who passes that one sees it, and who is late at this one sees that
-    // it is not meant.
+    // Whether the host wants the kernel to end, alike in all threads of all blocks.  The first thread, which brings
+    // what the host has `asked`, names the next barrier: who passes that one sees it, and who is late at this one sees
+    // that it is not meant.
     __device__ __forceinline__ bool ends(uint32 asked) {
         const uint32 leaving = shared.leaving;
         // race-allowed: read by who is late, whom it does not concern
