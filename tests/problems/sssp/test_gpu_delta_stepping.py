@@ -249,7 +249,7 @@ def test_cliques_whose_frontier_does_not_multiply_have_no_late_horizon(seed: int
 def test_thresholds_move_early_again_where_no_late_horizon_will_be_set(seed: int) -> None:
     """As long as one may be set, each bucket that is surveyed has to be settled."""
     result = search(generate("ssca2:12,clique=100,inter=0.5,w=1..255"), seed=seed)
-    assert result.counters["early"] > 0.4 * result.counters["buckets"]  # 1 to 3 of 10
+    assert result.counters["early"] > 0.5 * result.counters["buckets"]  # 1 to 3 of 10
 
 
 @SEEDS
@@ -378,7 +378,7 @@ def test_scaled_weights_give_scaled_distances(make: Callable[[], CSRGraph], dtyp
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("scale", [1.0, 2.0**-140, 2.0**90], ids=["usual", "tiny", "huge"])
-@pytest.mark.parametrize(("n", "hubs"), [(10_000, False), (3000, True)], ids=["late", "from the start"])
+@pytest.mark.parametrize(("n", "hubs"), [(10_000, False), (6000, True)], ids=["late", "from the start"])
 def test_whole_numbers_as_floats_go_by_the_thresholds_of_integers(n: int, hubs: bool, dtype: str, scale: float) -> None:
     """The words of floats grow with their logarithm; thresholds and a horizon, whenever it is set, must not."""
     whole = undirected(n, of_hubs(n) if hubs else edges_at_random(n, 12 * n, 1, 255))
@@ -387,7 +387,7 @@ def test_whole_numbers_as_floats_go_by_the_thresholds_of_integers(n: int, hubs: 
     assert result.ran("pull")
     assert result.counters["buckets"] > 2
     assert 0.5 <= other.counters["buckets"] / result.counters["buckets"] <= 2
-    assert other.counters["pushes"] == pytest.approx(result.counters["pushes"], rel=0.15)
+    assert other.counters["pushes"] == pytest.approx(result.counters["pushes"], rel=0.1)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
