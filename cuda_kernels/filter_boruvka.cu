@@ -10,21 +10,20 @@ heavy edges that still join two components.
     4  rounds           each component picks its lightest listed edge, hooks, and is renumbered;
                         edges inside are dropped, and those seen next to a lighter parallel one; when few components are
                         left, a matrix takes the lightest edge between each two, and the last rounds read its rows
-    5  heavy edges      as 3, for the rest: after 4 nearly all vertices lie in one giant component, and an edge that
-                        joins two components has an end outside of it, so only the rows of vertices outside are read,
-                        and of each only the lightest edge into the giant component is listed
-    6  rounds           as 4
+    5  heavy edges      after 4 nearly all vertices lie in one giant component, and an edge that joins two components
+                        has an end outside of it, so only the rows of vertices outside are read, and of each only the
+                        lightest edge into the giant component is listed; all rows, where no component is giant
+    6  rounds           as 4, but that the list is in no order, so that the blocks share it evenly
 
-Where no component is giant, 5 lists all edges that are left as 3 does.  Where the list has no room for what is to be
-listed, the threshold is lowered, and 3 to 5 are repeated.
+Where the list has no room for what is to be listed, the threshold is lowered, and 3 to 5 are repeated.
 
 The phases are in filter_boruvka/, in this order: row_minima, hooking, listing, rounds, matrix; what they share is in
 base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
-    pick, link, up (n) per vertex, then per component: the lightest arc, where it leads; one that is above, or the
-                       root's number
+    pick, link (n)     per vertex: the lightest arc, and where it leads
+    up (n)             per vertex, then per component: one that is above, or the root's number
     first_row (spans)  the row in which each span of arcs begins; a warp lists the light edges of two spans
     best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
@@ -77,19 +76,6 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const auto enter = [&](Phase phase) {
         if (own_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
     };
-    // Repeats learn_number until every chain has been followed to its root.
-    const auto learn = [&](uint32 count, int32* number) {
-        uint32 more = 1;
-        while (more != 0) {
-            uint32* unfinished = &control[UNFINISHED + chases % 3];
-            learn_number(count, up, number, unfinished);
-            barrier();
-            more = current(unfinished);
-            // A barrier lies between the last reader of this word and its reset, and another before its next use.
-            if (own_thread() == 0) control[UNFINISHED + (chases + 2) % 3] = 0;
-            chases += 1;
-        }
-    };
     const auto forget_bids = [&](uint32 count) {
         for (int64 t = own_thread(); t < count; t += grid_threads()) {
             best_key[t] = NO_BID;
@@ -98,6 +84,22 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         if (count > few) return;
         const uint32 words = Matrix{cells, count}.words();
         for (int64 t = own_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
+    };
+    // Repeats learn_number until every chain has been followed to its root.  The roots, which are left, forget the bids
+    // at them meanwhile.  Returns how many these are.
+    const auto learn = [&](uint32 count, int32* number, const uint32* roots) {
+        const uint32 left = current(roots);
+        for (uint32 more = 1, first = 1; more != 0; first = 0) {
+            uint32* unfinished = &control[UNFINISHED + chases % 3];
+            learn_number(count, up, number, unfinished);
+            if (first != 0) forget_bids(left);
+            barrier();
+            more = current(unfinished);
+            // A barrier lies between the last reader of this word and its reset, and another before its next use.
+            if (own_thread() == 0) control[UNFINISHED + (chases + 2) % 3] = 0;
+            chases += 1;
+        }
+        return left;
     };
 
     if (threadIdx.x == 0) {
@@ -118,12 +120,16 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         barrier();
     }
     enter(HOOK);
-    hook_along_links(shared, vertices, true, pick, link, up, best_key, best_id, forest, control, &control[LIVE]);
+    hook_vertices(shared, vertices, pick, link, up, forest, control);
     barrier();
-    forget_bids(current(&control[LIVE]));
-    learn(vertices, label);
-
-    uint32 live = current(&control[LIVE]);
+    Pick* const found = reinterpret_cast<Pick*>(chain);  // nobody needs hubs any more, nor the chain yet
+    if (shared.filters) {
+        const bool merged = current(&control[LIVE]) * static_cast<uint64>(MERGED) < shared.active;
+        const float part = LESS_MERGED / 100.0f;
+        estimate_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light, found);
+    }
+    uint32 live = learn(vertices, label, &control[LIVE]);
+    agree_on_threshold(shared, found);
     Holding held;   // what the warp has listed
     uint32 levels;  // rounds whose numbers are in the chain
     // Begins after a barrier, so that nobody reads the last round's number any more.
@@ -142,19 +148,13 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     // After a round, the components learn their new numbers and there are fewer.
     const auto renumber = [&]() {
         if (own_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
-        learn(live, chain + shared.levels[levels]);
+        const uint32 left = learn(live, chain + shared.levels[levels], live_after(shared.round));
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();
-        live = current(live_after(shared.round));
+        live = left;
     };
-    int64* const listed = reinterpret_cast<int64*>(&control[ENTRIES]);
-    uint64* const outside = reinterpret_cast<uint64*>(&control[OUTSIDE]);
-    if (shared.filters) {
-        const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
-        const float part = LESS_MERGED / 100.0f;
-        sample_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light);
-    }
+    uint64* const listed = reinterpret_cast<uint64*>(&control[ENTRIES]);
 
     while (true) {
         enter(shared.round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
@@ -165,7 +165,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             const bool any = base < static_cast<uint64>(arcs);
             const count_t begin = static_cast<count_t>(any ? base : 0);
             const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
-            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0, shared.round != 0};
+            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0};
             if (shared.filters) {
                 list_light(shared, graph, begin, end, lister);
             } else {
@@ -204,15 +204,11 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control,
                           live_after(shared.round));
             barrier();
-            forget_bids(current(live_after(shared.round)));
             renumber();
         }
         if (live > 1) {
-            const Matrix matrix = {cells, live};
-            fill_matrix(pages, held, renumbered(), matrix);
-            barrier();
-            const uint32 rounds = finish_on_matrix(shared, matrix, pages, link, forest, &control[FOREST], barrier);
-            if (threadIdx.x == 0) shared.round += rounds;
+            finish_on_matrix(shared, {cells, live}, NamedBySlot<Pages>{pages, held}, renumbered(), link, forest,
+                             &control[FOREST], barrier);
             if (own_thread() == 0) *live_after(shared.round + 1) = 0;
         }
         if (!shared.filters) break;
@@ -234,18 +230,11 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         barrier();
         if (own_thread() == 0) control[PAGES] = control[FINALS] = 0;
         if (threadIdx.x == 0) shared.filters = false;
-        const int32 giant = find_giant(shared, graph, label);
-        if (giant != NO_GIANT) count_outside(graph, label, giant, outside);
-        barrier();
-        const uint64 outside_arcs = *static_cast<const volatile uint64*>(outside);
-        if (giant == NO_GIANT || outside_arcs > static_cast<uint64>(room) * PAGE) {
-            barrier();
-            if (own_thread() == 0) *outside = 0;
-            continue;
-        }
+        int32 giant = find_giant(shared, graph, label);
 
         enter(HEAVY_EDGES);
-        Gatherer gatherer = {shared, 0, list, listed};
+        const uint64 most = static_cast<uint64>(room) * PAGE;
+        Gatherer<uint64> gatherer = {shared.buffer[threadIdx.x / WARP], list, most, listed, 0};
         list_rows(shared, graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
         if (current(&control[HUBS_FIRST]) != 0) {
             barrier();
@@ -253,27 +242,40 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         }
         gatherer.flush();
         barrier();
+        const uint64 entries = *static_cast<const volatile uint64*>(listed);
+        if (entries > most) {  // more has to be light
+            lower_threshold(shared, list, room, static_cast<uint32>(entries / PAGE));
+            if (threadIdx.x == 0) {
+                shared.filters = true;
+                shared.batches = 0;
+            }
+            barrier();
+            if (own_thread() == 0) *listed = control[HUBS_HEAVY] = 0;
+            barrier();
+            continue;
+        }
         // Each block keeps a region of the list and compacts it in place, round by round.
         enter(HEAVY_ROUNDS);
-        const int64 entries = *static_cast<const volatile int64*>(listed);
         Edge* const region = list + entries * blockIdx.x / gridDim.x;
         uint32 in_region = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
         begin_rounds();
-        while (live > 1) {
-            for (int64 t = own_thread(); t < live; t += grid_threads()) link[t] = NO_LINK;
-            in_region = compact_and_bid(shared, region, in_region, renumbered(), best_key);
+        const uint32 few_by_id = PACKED ? dense : 1;
+        while (live > few_by_id) {
+            in_region = compact_and_bid(shared, region, in_region, renumbered(), giant, best_key);
             barrier();
             if (!PACKED) {
                 bid_again(region, in_region, best_key, best_id);
                 barrier();
             }
-            link_components(region, in_region, best_key, best_id, pick, link);
-            barrier();
             next_round();
-            hook_along_links(shared, live, false, pick, link, up, best_key, best_id, forest, control,
-                             live_after(shared.round));
+            hook_by_edges(shared, live, region, in_region, best_key, best_id, up, forest, control,
+                          live_after(shared.round));
             barrier();
             renumber();
+        }
+        if (live > 1) {
+            finish_on_matrix(shared, {cells, live}, NamedById(region, in_region), renumbered(), link, forest,
+                             &control[FOREST], barrier);
         }
         break;
     }

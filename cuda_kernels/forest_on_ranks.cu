@@ -31,8 +31,7 @@ Of all n vertices:
     label (n,)             component of each vertex; DEAD if isolated
     roots (n / 32 + 1,)    a bit for each root, and in the last word how many vertices have arcs;
     ranked (n / 32,)       each word of these << 32 | how many roots are before it
-Of the c components after 2, see filter_boruvka.cu: best_key, best_id, pick_of, link_of, up (c,); now (c,) is what has
-become of them.
+Of the c components after 2, see filter_boruvka.cu: best_key, best_id, up (c,); now (c,) is what has become of them.
     forest (rows + c,), control[NAMES]              the ends of edges of the forest that this rank keeps: its picks, and
                                                     on one rank those of the rounds
     list                   listed edges: first the own ones, of 3 on pages, then those of all ranks, of which each warp
@@ -301,47 +300,6 @@ extern "C" __global__ void forest_on_ranks_find_giant(index_t arcs, const int32*
 
 // ------------------------------------------------------------------ listing
 
-// Where listed edges go; beyond its room they are only counted.
-struct List {
-    Edge* edges;
-    uint32 room;
-    uint32* count;
-
-    __device__ __forceinline__ void put(uint32 slot, const Edge& edge) const {
-        if (slot < room) edges[slot] = edge;
-    }
-};
-
-// The edges that a warp has found and not yet written.
-struct ListGatherer {
-    Edge* buffer;
-    const List& list;
-    uint32 held;
-
-    __device__ __forceinline__ void flush() {
-        if (held == 0) return;
-        __syncwarp();
-        uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(list.count, held);
-        base = __shfl_sync(FULL_MASK, base, 0);
-        for (uint32 i = lane_id(); i < held; i += WARP) list.put(base + i, buffer[i]);
-        __syncwarp();
-        held = 0;
-    }
-
-    // Nothing: add() makes room, for few edges are found.
-    __device__ __forceinline__ void reserve(uint32) {}
-
-    // All 32 lanes must call.
-    __device__ __forceinline__ void add(bool found, const Edge& edge) {
-        const unsigned finders = __ballot_sync(FULL_MASK, found);
-        if (finders == 0) return;
-        if (held + WARP > BUFFER) flush();
-        if (found) buffer[held + __popc(finders & lanes_before())] = edge;
-        held += __popc(finders);
-    }
-};
-
 // The least position here that comes after all edges of the ends up to `last`, of those whose first arcs are here.
 __device__ __forceinline__ index_t position_after(const Graph& graph, int32 first, uint64 last) {
     const int64 u = static_cast<int64>(last >> 32), v = static_cast<int64>(last & 0xffffffffu);
@@ -371,7 +329,7 @@ forest_on_ranks_list_light(int32 rows, int32 first, index_t arcs, uint64 span, i
     const uint64 rest = static_cast<uint64>(arcs) - base;
     const count_t begin = static_cast<count_t>(base), end = static_cast<count_t>(base + (span < rest ? span : rest));
     const Pages pages = {list, room, page_of, &control[PAGES_TAKEN]};
-    Lister lister = {graph, label, pages, base, 0, 0, first + first_row[grid_thread() / WARP], false};
+    Lister lister = {graph, label, pages, base, 0, 0, first + first_row[grid_thread() / WARP]};
     if (all) {
         list_all(graph, begin, end, lister);
     } else {
@@ -406,18 +364,12 @@ extern "C" __global__ void forest_on_ranks_pack(uint32 spans, uint64 span, Edge*
     for (uint32 i = lane_id(); i < held[own]; i += WARP) packed[lower + i] = *pages.at(own * span + i);
 }
 
-// List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes
-// must call.
-__device__ __forceinline__ void list_into_giant(const Graph& graph, int32 giant, int32 u, int32 own,
-                                                const Pick& lightest, ListGatherer& gatherer) {
-    const bool found = lightest.arc != NO_ARC;
-    Edge edge;
-    if (found) edge = {lightest.key, ends_of(u, graph.targets[lightest.arc]), own, giant};
-    gatherer.add(found, edge);
+// The giant component, by the votes for it and its number; NO_NAME if there is none.
+__device__ __forceinline__ int32 giant_of(uint64 votes) {
+    return votes == NO_NAME ? NO_GIANT : static_cast<int32>(votes & 0xffffffffu);
 }
 
-// List all own edges that join two components, of rows outside the giant one; hubs are put off.  giant[0] is votes and
-// the component, or NO_NAME if all rows are to be read.
+// List all own edges that join two components, of rows outside the giant one, or of all; hubs are put off.
 // Launch: any grid of BLOCK threads; control[EDGES] and control[HUB_ROWS] are 0.  Writes the list, hubs.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 forest_on_ranks_list_rows(int32 rows, int32 first, index_t arcs, const index_t* __restrict__ offsets,
@@ -426,9 +378,8 @@ forest_on_ranks_list_rows(int32 rows, int32 first, index_t arcs, const index_t* 
                           Edge* edges, uint32 room, uint32* control) {
     __shared__ Edge buffers[WARPS][BUFFER];
     const Graph graph = {rows, arcs, offsets, targets, weights};
-    const List list = {edges, room, &control[EDGES]};
-    ListGatherer gatherer = {buffers[threadIdx.x / WARP], list, 0};
-    const int32 giant = *giant_votes == NO_NAME ? NO_GIANT : static_cast<int32>(*giant_votes & 0xffffffffu);
+    Gatherer<uint32> gatherer = {buffers[threadIdx.x / WARP], edges, room, &control[EDGES], 0};
+    const int32 giant = giant_of(*giant_votes);
     for (int64 start = grid_thread() - lane_id(); start < rows; start += grid_threads()) {
         const int64 row = start + lane_id();
         index_t begin = 0, end = 0;
@@ -440,7 +391,7 @@ forest_on_ranks_list_rows(int32 rows, int32 first, index_t arcs, const index_t* 
         }
         const int32 u = first + static_cast<int32>(row);
         const Pick lightest = list_own_rows(graph, label, giant, u, own, begin, end, gatherer);
-        list_into_giant(graph, giant, u, own, lightest, gatherer);
+        list_lightest(graph, giant, u, own, lightest, gatherer);
         note_hubs(hubs, &control[HUB_ROWS], end - begin >= HUB_ROW, static_cast<int32>(row));
     }
     gatherer.flush();
@@ -455,16 +406,13 @@ forest_on_ranks_list_hubs(int32 rows, int32 first, index_t arcs, const index_t* 
                           const int32* __restrict__ hubs, Edge* edges, uint32 room, uint32* control) {
     __shared__ Edge buffers[WARPS][BUFFER];
     const Graph graph = {rows, arcs, offsets, targets, weights};
-    const List list = {edges, room, &control[EDGES]};
-    ListGatherer gatherer = {buffers[threadIdx.x / WARP], list, 0};
-    const int32 giant = *giant_votes == NO_NAME ? NO_GIANT : static_cast<int32>(*giant_votes & 0xffffffffu);
+    Gatherer<uint32> gatherer = {buffers[threadIdx.x / WARP], edges, room, &control[EDGES], 0};
+    const int32 giant = giant_of(*giant_votes);
     const uint32 count = control[HUB_ROWS];
     for (uint32 h = blockIdx.x; h < count; h += gridDim.x) {
         const int32 row = hubs[h], u = first + row, own = label[u];
-        Pick mine = NO_PICK;
-        list_row<BLOCK>(graph, label, giant, u, own, offsets[row], offsets[row + 1], threadIdx.x, mine, gatherer);
-        mine = group_lightest<WARP>(mine);
-        list_into_giant(graph, giant, u, own, lane_id() == 0 ? mine : NO_PICK, gatherer);
+        const Pick mine = list_hub(graph, label, giant, u, own, offsets[row], offsets[row + 1], gatherer);
+        list_lightest(graph, giant, u, own, mine, gatherer);
     }
     gatherer.flush();
 }
@@ -481,11 +429,11 @@ struct Piece {
 // Rounds on the edges of all ranks until none joins two components; then `now`, where edges are left to be listed.
 // Launch: cooperative, BLOCK threads.  `ordered` is whether the list is in the order of the edges' ids, `keeps` whether
 // this rank keeps the edges picked.
-// Writes best_key, best_id, pick_of, link_of, up, chain, now, the list; forest, control[NAMES], control[ROUNDS_MADE].
+// Writes best_key, best_id, up, chain, now, the list; forest, control[NAMES], control[ROUNDS_MADE].
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 again, int32 keeps, Edge* list,
-                       uint64* best_key, uint64* best_id, int64* pick_of, int32* link_of, int32* up, int32* chain,
-                       int32* now, int64* forest, uint32* control, uint32* counters) {
+                       const uint64* __restrict__ giant_votes, uint64* best_key, uint64* best_id, int32* up,
+                       int32* chain, int32* now, int64* forest, uint32* control, uint32* counters) {
     __shared__ Shared shared;
     uint32 barriers = 0, chases = 0, round = 0, levels = 0, live = components;
     const auto barrier = [&]() { grid_barrier(&counters[ARRIVALS], &barriers); };
@@ -497,6 +445,7 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
     const uint64 base = entries * keeper / keepers;
     Edge* const region = list + base;
     uint32 held = static_cast<uint32>(entries * (keeper + 1) / keepers - base);
+    int32 giant = ordered ? NO_GIANT : giant_of(*giant_votes);
     const Piece slots = {list};
     if (lane_id() == 0) shared.begin[threadIdx.x / WARP][0] = base;
     __syncwarp();
@@ -519,20 +468,15 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
                 barrier();
             }
             hook_by_slots(shared, live, slots, narrow, best_key, best_id, up, picked, counters, live_after(round));
-            barrier();
-            forget_bids(current(live_after(round)));
         } else {
-            for (int64 t = grid_thread(); t < live; t += grid_threads()) link_of[t] = NO_LINK;
-            held = compact_and_bid(shared, region, held, renumbered(), best_key);
+            held = compact_and_bid(shared, region, held, renumbered(), giant, best_key);
             barrier();
             bid_again(region, held, best_key, best_id);
             barrier();
-            link_components(region, held, best_key, best_id, pick_of, link_of);
-            barrier();
-            hook_along_links(shared, live, false, pick_of, link_of, up, best_key, best_id, picked, counters,
-                             live_after(round));
-            barrier();
+            hook_by_edges(shared, live, region, held, best_key, best_id, up, picked, counters, live_after(round));
         }
+        barrier();
+        forget_bids(current(live_after(round)));
         if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
         for (uint32 more = 1; more != 0; ++chases) {
             uint32* const unfinished = &counters[UNFINISHED + chases % 3];

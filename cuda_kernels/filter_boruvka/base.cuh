@@ -33,9 +33,8 @@ constexpr int RESIDENT = NARROW ? 2 : 1;
 constexpr int WARPS = BLOCK / WARP;
 constexpr int SHORT_ROW = 32;      // below this many arcs one lane finds the minimum of a row,
 constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
-constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block
+constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block; the same when edges are listed
 constexpr int GROUP = 8;
-constexpr int LISTED_ALONE = 24;   // below this many arcs one lane lists the edges of a row, below HUB_ROW a warp
 constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
 constexpr int GROUP_FLIGHT = 3;    // in a row of a group
 constexpr int MOST_AHEAD = 128;    // arcs a row on average up to which a warp asks for the weights of its rows ahead,
@@ -48,7 +47,7 @@ constexpr int ROWS_AHEAD = 3 * WARP;            // and rows before which offsets
 constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round,
 constexpr int LABELS = 4;          // and labels when all are read
 constexpr int SEEN = PACKED ? 4 : 1;   // labels a lane reads to find vertices outside the giant component
-constexpr int TILE = 512;              // the fewest arcs of a span
+constexpr int TILE = 128;              // the fewest arcs of a span
 constexpr int PAGE = 64;               // entries of a page of the list
 constexpr int MOST_SPANS = 8192;       // warps that list light edges
 constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before it writes them to the list
@@ -60,6 +59,7 @@ constexpr int LONG_WAY = 8;            // links after which a component's way to
 constexpr int MOST_DENSE = 1024;       // components between which a matrix takes the lightest edges
 constexpr int IN_ROW = 2;              // loads that a lane has under way in a row of it
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
+constexpr float SPARSE = 4.2f;         // where a vertex has fewer arcs, all edges are listed at once
 constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
 constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
@@ -103,8 +103,7 @@ enum Control {
     HUBS_HEAVY,
     PAGES,                   // of the list that light edges take
     ENTRIES,                 // heavy edges listed: a word of 64 bits
-    OUTSIDE = ENTRIES + 2,   // arcs in the rows outside the giant component: another
-    FINALS = OUTSIDE + 2,    // components retired
+    FINALS = ENTRIES + 2,    // components retired
     UNFINISHED,              // three words that take turns: some chain was too long
     LIVE = UNFINISHED + 3,   // three as well: live components after a round
     CONTROL_WORDS = LIVE + 3
@@ -306,21 +305,24 @@ struct Holding {
     __device__ __forceinline__ slot_t slot(uint32 i) const { return i < first ? begin[0] + i : begin[1] + (i - first); }
 };
 
-// The edges a warp has found and not yet written, where edges are listed in any order.
+// The edges a warp has found and not yet written, where edges are listed in any order.  Those beyond the room of the
+// list are only counted.
+template <typename Count>
 struct Gatherer {
-    Shared& shared;
-    uint32 held;
+    Edge* buffer;  // BUFFER of them, in shared memory
     Edge* list;
-    int64* entries;
+    uint64 room;
+    Count* count;
+    uint32 held;
 
     __device__ __forceinline__ void flush() {
         if (held == 0) return;
         __syncwarp();
-        uint64 base = 0;
-        if (lane_id() == 0) base = atomicAdd(reinterpret_cast<uint64*>(entries), static_cast<uint64>(held));
+        Count base = 0;
+        if (lane_id() == 0) base = atomicAdd(count, static_cast<Count>(held));
         base = __shfl_sync(FULL_MASK, base, 0);
         for (uint32 i = lane_id(); i < held; i += WARP) {
-            list[base + i] = shared.buffer[threadIdx.x / WARP][i];
+            if (base + i < room) list[base + i] = buffer[i];
         }
         __syncwarp();
         held = 0;
@@ -334,7 +336,7 @@ struct Gatherer {
     // All 32 lanes must call.
     __device__ __forceinline__ void add(bool found, const Edge& edge) {
         const unsigned finders = __ballot_sync(FULL_MASK, found);
-        if (found) shared.buffer[threadIdx.x / WARP][held + __popc(finders & lanes_before())] = edge;
+        if (found) buffer[held + __popc(finders & lanes_before())] = edge;
         held += __popc(finders);
     }
 };

@@ -7,6 +7,24 @@ all below them learn these.
 
 #include "filter_boruvka/base.cuh"
 
+// Where the forest goes on, and the numbers of the live and of the retired, for what this thread counts of each
+// (counted).  All threads must call.
+struct Places {
+    uint32 edge, number, final;
+};
+__device__ __forceinline__ Places take_places(Shared& shared, uint64 mine, uint32* control, uint32* live) {
+    uint64 total;
+    const uint64 before = block_scan(shared, mine, &total);
+    if (threadIdx.x < 3) {
+        uint32* const word = threadIdx.x == 0 ? &control[FOREST] : threadIdx.x == 1 ? live : &control[FINALS];
+        const uint32 asked = counter(total, threadIdx.x);
+        shared.bases[threadIdx.x] = asked == 0 ? 0 : atomicAdd(word, asked);
+    }
+    __syncthreads();
+    return {shared.bases[0] + counter(before, 0), shared.bases[1] + counter(before, 1),
+            shared.bases[2] + counter(before, 2)};
+}
+
 // What becomes of PER_THREAD vertices or components of each thread: one that is a root is numbered among the live, one
 // that leads to an `other` is hooked on, and its edge joins the forest; one that leads nowhere is DEAD (a vertex) or
 // retires (a component).  All threads must call.
@@ -20,37 +38,25 @@ __device__ __forceinline__ void hook_on(Shared& shared, int64 first, uint32 coun
         const int64 t = first + k * BLOCK + threadIdx.x;
         mine += counted(other[k] != NO_LINK && !root[k], root[k], other[k] == NO_LINK && !vertices && t < count);
     }
-    uint64 total;
-    const uint64 before = block_scan(shared, mine, &total);
-    if (threadIdx.x < 3) {
-        uint32* const word = threadIdx.x == 0 ? &control[FOREST] : threadIdx.x == 1 ? live : &control[FINALS];
-        const uint32 asked = counter(total, threadIdx.x);
-        shared.bases[threadIdx.x] = asked == 0 ? 0 : atomicAdd(word, asked);
-    }
-    __syncthreads();
-    uint32 edge = shared.bases[0] + counter(before, 0);
-    uint32 number = shared.bases[1] + counter(before, 1);
-    uint32 final = shared.bases[2] + counter(before, 2);
+    Places to = take_places(shared, mine, control, live);
 #pragma unroll
     for (int k = 0; k < PER_THREAD; ++k) {
         const int64 t = first + k * BLOCK + threadIdx.x;
         if (t >= count) continue;
         if (other[k] == NO_LINK) {
-            up[t] = vertices ? DEAD : retired_root(final++);
+            up[t] = vertices ? DEAD : retired_root(to.final++);
         } else if (root[k]) {
-            up[t] = live_root(number++);
+            up[t] = live_root(to.number++);
         } else {
             up[t] = other[k];
-            forest[edge++] = id[k];
+            forest[to.edge++] = id[k];
         }
     }
 }
 
-// Hook vertices, or the components of a round on heavy edges, along their links.  Of two that picked each other the
-// smaller is a root.  Best keys of components are reset for the next round.  All threads must call.
-__device__ void hook_along_links(Shared& shared, uint32 count, bool vertices, const edge_id_t* pick, const int32* link,
-                                 int32* up, uint64* best_key, uint64* best_id, edge_id_t* forest, uint32* control,
-                                 uint32* live) {
+// Hook vertices along their links.  Of two that picked each other the smaller is a root.  All threads must call.
+__device__ void hook_vertices(Shared& shared, uint32 count, const edge_id_t* pick, const int32* link, int32* up,
+                              edge_id_t* forest, uint32* control) {
     for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
          first += static_cast<int64>(gridDim.x) * BLOCK * PER_THREAD) {
         int32 other[PER_THREAD];
@@ -66,11 +72,8 @@ __device__ void hook_along_links(Shared& shared, uint32 count, bool vertices, co
         for (int k = 0; k < PER_THREAD; ++k) {
             const int64 t = first + k * BLOCK + threadIdx.x;
             root[k] = other[k] != NO_LINK && link[other[k]] == t && t < other[k];
-            if (vertices || t >= count) continue;
-            best_key[t] = ~0ull;
-            if (!PACKED) best_id[t] = ~0ull;
         }
-        hook_on(shared, first, count, vertices, other, root, id, up, forest, control, live);
+        hook_on(shared, first, count, true, other, root, id, up, forest, control, &control[LIVE]);
     }
 }
 

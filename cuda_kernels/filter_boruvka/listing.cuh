@@ -8,7 +8,7 @@ threshold (or all), by warps that go through spans of arcs, or those of the rows
 #include "filter_boruvka/base.cuh"
 
 // Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where that is
-// more than half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the
+// about half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the
 // neighbours of a vertex are neighbours of each other, many light edges lie inside a component, and more of them are
 // needed before one is giant.  All threads must call; the same in every block, for all draw the same sample.
 __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted) {
@@ -18,8 +18,9 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
     const int32 v = at < static_cast<uint64>(graph.vertices) ? static_cast<int32>(at) : graph.vertices - 1;
     const index_t begin = graph.offsets[v], degree = graph.offsets[v + 1] - begin;
     const int has_arcs = __syncthreads_count(degree > 0);
-    const float few = static_cast<float>(wanted) * has_arcs / SAMPLES;
-    if (2 * few > graph.arcs) {
+    const float share = static_cast<float>(has_arcs) / SAMPLES;
+    const float few = wanted * share;
+    if (SPARSE * graph.vertices * share > graph.arcs) {
         if (threadIdx.x == 0) shared.light = 0;
         return;
     }
@@ -62,22 +63,39 @@ __device__ void take_threshold(Shared& shared, const Pick& mine, uint32 rank) {
     __syncthreads();
 }
 
-// The threshold below which about `wanted` of all arcs lie: the quantile of a sample.  All threads must call; the same
-// in every block, for every block draws the same sample.
-__device__ void sample_threshold(Shared& shared, const Graph& graph, uint64 wanted) {
-    const int i = threadIdx.x;
-    const uint64 stratum = static_cast<uint64>(graph.arcs) / SAMPLES;
-    const uint64 jitter = (static_cast<uint64>(i) * 0x9E3779B97F4A7C15ull >> 32) % stratum;
-    const index_t arc = static_cast<index_t>(i * stratum + jitter);
-    const uint32 quantile = static_cast<uint32>(wanted * SAMPLES / static_cast<uint64>(graph.arcs));
-    take_threshold(shared, {order_key(graph.weights[arc]), arc}, quantile);
+// The threshold below which about `wanted` of all arcs lie, as this block finds it: the quantile of a sample of its
+// own.  It is left in `found`, which has a place for each of the first WARP blocks.  All threads must call.
+__device__ void estimate_threshold(Shared& shared, const Graph& graph, uint64 wanted, Pick* found) {
+    const uint64 arcs = static_cast<uint64>(graph.arcs), stratum = arcs / SAMPLES;
+    const uint64 jitter = (static_cast<uint64>(own_thread() + 1) * 0x9E3779B97F4A7C15ull >> 32) % stratum;
+    const index_t arc = static_cast<index_t>(threadIdx.x * stratum + jitter);
+    take_threshold(shared, {order_key(graph.weights[arc]), arc}, static_cast<uint32>(wanted * SAMPLES / arcs));
+    if (threadIdx.x == 0 && blockIdx.x < WARP) found[blockIdx.x] = shared.threshold;
+}
+
+// Where edges are held back, take the median of what the first blocks have found.  The sample of one tells how many
+// arcs are light to a fifth or so, all together to a twentieth.  Each lane of a warp counts how many are less than its
+// own.  All threads must call; the same in every block.
+__device__ void agree_on_threshold(Shared& shared, const Pick* found) {
+    if (shared.filters && threadIdx.x < WARP) {
+        const int count = gridDim.x < WARP ? gridDim.x : WARP;
+        const Pick mine = found[lane_id() % count];
+        int before = 0;
+        for (int lane = 0; lane < count; ++lane) {
+            const Pick theirs = {__shfl_sync(FULL_MASK, mine.key, lane), __shfl_sync(FULL_MASK, mine.arc, lane)};
+            before += theirs < mine || (!(mine < theirs) && lane < lane_id());
+        }
+        if (lane_id() < count && before == count / 2) shared.threshold = mine;
+    }
+    __syncthreads();
 }
 
 // Where more edges were found than the list has room for: the threshold below which half of the room will be needed,
 // the quantile of a sample of those listed, the first on each page.  It is below the last threshold, for the heaviest
 // of them is not.  All threads must call; the same in every block.
 __device__ void lower_threshold(Shared& shared, const Edge* list, uint32 pages, uint32 found) {
-    const Edge& edge = list[static_cast<int64>(pages) * threadIdx.x / SAMPLES * PAGE];
+    const uint32 sample = static_cast<uint32>(own_thread() % SAMPLES);  // the thread, but computed here and not before
+    const Edge& edge = list[static_cast<int64>(pages) * sample / SAMPLES * PAGE];
     const uint64 half = static_cast<uint64>(pages) * (SAMPLES / 2);
     take_threshold(shared, {edge.key, static_cast<index_t>(edge.id)}, static_cast<uint32>(half / found));
 }
@@ -127,7 +145,6 @@ struct Lister {
     uint32 held;  // edges listed
     uint32 page;  // of the last of them
     int32 row;    // of the last arc looked at, or one before
-    bool rare;    // few arcs join two components, and only their weights are read
 
     // Lists those of the arcs, LISTED a lane and ascending, that join two components; each edge by its first arc.
     // All 32 lanes must call.
@@ -142,12 +159,7 @@ struct Lister {
             edge[k].a = edge[k].b = 0;
             if (!valid[k] || tail[k] > head[k]) continue;
             const edge_id_t id = id_of(arc[k], tail[k], head[k]);
-            const weight_key_t key = rare ? 0 : order_key(graph.weights[arc[k]]);
-            edge[k] = {key, id, label[tail[k]], label[head[k]]};
-        }
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            if (rare && edge[k].a != edge[k].b) edge[k].key = order_key(graph.weights[arc[k]]);
+            edge[k] = {order_key(graph.weights[arc[k]]), id, label[tail[k]], label[head[k]]};
         }
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {
@@ -261,84 +273,157 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
     look_at(0, pending);
 }
 
-// List the edges from a row outside the giant component to other components outside, and find the lightest that leads
-// into it: of those no other can be in the forest.  A lane sees every STRIDE-th arc; all 32 must call, with an empty
-// range if they have none.  An edge outside is met twice, and counts once.
-template <int STRIDE, typename Gather>
-__device__ __forceinline__ void list_row(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
-                                         int32 own, index_t begin, index_t end, int lane, Pick& lightest,
-                                         Gather& gatherer) {
-    for (index_t portion = begin; __any_sync(FULL_MASK, portion < end); portion += STRIDE * LISTED) {
-        index_t arc[LISTED];
-        int32 target[LISTED], other[LISTED];
+// Look at arcs of rows outside the giant component, LISTED a lane.  Edges to other components outside are listed; those
+// into the giant one are left in `into`, for of these only the lightest of a row can be in the forest.  An edge outside
+// is met twice, and counts once: if no component is giant, the one at its other end is not even read the other time.
+// All 32 lanes must call.
+template <typename AnyGatherer>
+__device__ __forceinline__ void look_outside(const Graph& graph, const int32* __restrict__ label, int32 giant,
+                                             const index_t (&arc)[LISTED], const bool (&valid)[LISTED],
+                                             const int32 (&u)[LISTED], const int32 (&own)[LISTED], Pick (&into)[LISTED],
+                                             AnyGatherer& gatherer) {
+    int32 target[LISTED], other[LISTED];
+    weight_t weight[LISTED];
 #pragma unroll
-        for (int i = 0; i < LISTED; ++i) {
-            const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
-            arc[i] = portion < end && ahead < end - portion ? portion + ahead : NO_ARC;
-            target[i] = arc[i] == NO_ARC ? u : graph.targets[arc[i]];
-        }
+    for (int k = 0; k < LISTED; ++k) {
+        target[k] = graph.targets[arc[k]];
+        if (giant != NO_GIANT) weight[k] = graph.weights[arc[k]];  // most lead there
+    }
 #pragma unroll
-        for (int i = 0; i < LISTED; ++i) {
-            other[i] = target[i] != u ? label[target[i]] : own;
-            if (other[i] != giant && !lists_here(u, target[i])) other[i] = own;
-        }
-        gatherer.reserve(LISTED);
+    for (int k = 0; k < LISTED; ++k) {
+        const bool here = lists_here(u[k], target[k]);
+        other[k] = valid[k] && (here || giant != NO_GIANT) ? label[target[k]] : own[k];
+        if (other[k] != giant && !here) other[k] = own[k];
+    }
 #pragma unroll
-        for (int i = 0; i < LISTED; ++i) {
-            const bool leaves = other[i] != own;
-            Edge edge;
-            if (leaves) edge = {order_key(graph.weights[arc[i]]), id_of(arc[i], u, target[i]), own, other[i]};
-            const Pick mine = {edge.key, arc[i]};
-            if (leaves && other[i] == giant && mine < lightest) lightest = mine;
-            gatherer.add(leaves && other[i] != giant, edge);
-        }
+    for (int k = 0; k < LISTED; ++k) {
+        if (giant == NO_GIANT && other[k] != own[k]) weight[k] = graph.weights[arc[k]];
+    }
+    gatherer.reserve(LISTED);
+#pragma unroll
+    for (int k = 0; k < LISTED; ++k) {
+        const bool leaves = other[k] != own[k];
+        Edge edge;
+        if (leaves) edge = {order_key(weight[k]), id_of(arc[k], u[k], target[k]), own[k], other[k]};
+        into[k] = NO_PICK;
+        if (leaves && other[k] == giant) into[k] = {edge.key, arc[k]};
+        gatherer.add(leaves && other[k] != giant, edge);
     }
 }
 
 // List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes
 // must call.
+template <typename AnyGatherer>
 __device__ __forceinline__ void list_lightest(const Graph& graph, int32 giant, int32 u, int32 own, const Pick& lightest,
-                                              Gatherer& gatherer) {
+                                              AnyGatherer& gatherer) {
     const bool found = lightest.arc != NO_ARC;
+    if (!__any_sync(FULL_MASK, found)) return;
     Edge edge;
     if (found) {
         const int32 v = graph.targets[lightest.arc];
+#ifdef EDGES_BY_ENDS
+        const edge_id_t id = ends_of(u, v);
+#else
         const index_t id =
             u < v ? lightest.arc : find_arc(graph.targets, graph.offsets[v], graph.offsets[v + 1], u);
+#endif
         edge = {lightest.key, id, own, giant};
     }
     gatherer.reserve(1);
     gatherer.add(found, edge);
 }
 
-// List the edges of the lanes' rows: a short one by its lane, a longer one by the whole warp, a hub not at all.
-// Returns the lightest edge of the lane's row into the giant component.  All 32 lanes must call.
+// The lightest pick of the lane's row, whose picks lie in the lanes [begin, end); lanes of the same row lie side by
+// side.  All 32 lanes must call.
+__device__ __forceinline__ Pick lightest_of_rows(Pick mine, int row, int begin, int end) {
+#pragma unroll
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const Pick theirs = {__shfl_up_sync(FULL_MASK, mine.key, offset), __shfl_up_sync(FULL_MASK, mine.arc, offset)};
+        const int of = __shfl_up_sync(FULL_MASK, row, offset);
+        if (lane_id() >= offset && of == row && theirs < mine) mine = theirs;
+    }
+    const int last = end > begin ? end - 1 : 0;
+    Pick lightest = {__shfl_sync(FULL_MASK, mine.key, last), __shfl_sync(FULL_MASK, mine.arc, last)};
+    if (end <= begin) lightest = NO_PICK;
+    return lightest;
+}
+
+// List the edges of the lanes' rows, but of hubs, as if their arcs were one row: so no lane waits for a longer row than
+// its own.  Returns the lightest edge of the lane's row into the giant component.  All 32 lanes must call.
 template <typename AnyGatherer>
 __device__ __forceinline__ Pick list_own_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
                                               int32 own, index_t begin, index_t end, AnyGatherer& gatherer) {
-    const index_t length = end - begin;
-    const index_t short_end = length < LISTED_ALONE ? end : begin;
+    const int32 length = end - begin < HUB_ROW ? static_cast<int32>(end - begin) : 0;
+    const int32 after = warp_scan(length), before = after - length;  // the lane's row among all arcs
+    const int32 arcs = __shfl_sync(FULL_MASK, after, WARP - 1);
     Pick lightest = NO_PICK;
-    list_row<1>(graph, label, giant, u, own, begin, short_end, 0, lightest, gatherer);
-    for (unsigned waiting = __ballot_sync(FULL_MASK, length >= LISTED_ALONE && length < HUB_ROW); waiting != 0;
-         waiting &= waiting - 1) {
-        const int owner = first_lane(waiting);
-        const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
-        const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
-        const int32 row_own = __shfl_sync(FULL_MASK, own, owner);
-        const int32 of = __shfl_sync(FULL_MASK, u, owner);
-        Pick mine = NO_PICK;
-        list_row<WARP>(graph, label, giant, of, row_own, row_begin, row_end, lane_id(), mine, gatherer);
-        mine = group_lightest<WARP>(mine);
-        if (lane_id() == owner) lightest = mine;
+    for (int32 first = 0; first < arcs; first += WARP * LISTED) {
+        int row[LISTED];
+        index_t arc[LISTED];
+        bool valid[LISTED];
+        int32 of[LISTED], row_own[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            const int32 next = first + k * WARP + lane_id();
+            valid[k] = next < arcs;
+            const int32 at = valid[k] ? next : arcs - 1;
+            row[k] = 0;  // rows that end at or before the arc
+#pragma unroll
+            for (int step = WARP / 2; step > 0; step /= 2) {
+                if (__shfl_sync(FULL_MASK, after, row[k] + step - 1) <= at) row[k] += step;
+            }
+            arc[k] = __shfl_sync(FULL_MASK, begin - before, row[k]) + at;
+            of[k] = __shfl_sync(FULL_MASK, u, row[k]);
+            row_own[k] = __shfl_sync(FULL_MASK, own, row[k]);
+        }
+        Pick into[LISTED];
+        look_outside(graph, label, giant, arc, valid, of, row_own, into, gatherer);
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            if (!__any_sync(FULL_MASK, into[k].arc != NO_ARC)) continue;
+            const int32 from = before - first - k * WARP, to = after - first - k * WARP;
+            const Pick mine = lightest_of_rows(into[k], row[k], from > 0 ? from : 0, to < WARP ? to : WARP);
+            if (mine < lightest) lightest = mine;
+        }
     }
+    return lightest;
+}
+
+// List the edges of a hub, a block together.  The first lane returns the lightest that the warp has seen into the giant
+// component.  All threads must call.
+template <typename AnyGatherer>
+__device__ __forceinline__ Pick list_hub(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
+                                         int32 own, index_t begin, index_t end, AnyGatherer& gatherer) {
+    Pick lightest = NO_PICK;
+    for (index_t portion = begin; portion < end; portion += BLOCK * LISTED) {
+        index_t arc[LISTED];
+        bool valid[LISTED];
+        int32 of[LISTED], row_own[LISTED];
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            const index_t ahead = k * BLOCK + threadIdx.x;
+            valid[k] = ahead < end - portion;
+            arc[k] = valid[k] ? portion + ahead : portion;
+            of[k] = u;
+            row_own[k] = own;
+        }
+        Pick into[LISTED];
+        look_outside(graph, label, giant, arc, valid, of, row_own, into, gatherer);
+#pragma unroll
+        for (int k = 0; k < LISTED; ++k) {
+            if (into[k] < lightest) lightest = into[k];
+        }
+    }
+    lightest = group_lightest<WARP>(lightest);
+    if (lane_id() != 0) lightest = NO_PICK;
     return lightest;
 }
 
 // List the edges of the rows of vertices outside the giant component, a lane each, or NO_VERTEX; hubs are put off.  All
 // 32 lanes must call.
+template <typename AnyGatherer>
 __device__ __forceinline__ void list_rows_of(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 v,
-                                             Gatherer& gatherer, int32* hubs, uint32* hub_count) {
+                                             AnyGatherer& gatherer, int32* hubs, uint32* hub_count) {
     index_t begin = 0, end = 0;
     int32 own = DEAD;
     if (v != NO_VERTEX) {
@@ -351,10 +436,11 @@ __device__ __forceinline__ void list_rows_of(const Graph& graph, const int32* __
     note_hubs(hubs, hub_count, end - begin >= HUB_ROW, v);
 }
 
-// List the edges of all rows outside the giant component.  Few are: a warp looks at many labels and gathers those
-// vertices, until it has one for every lane.
+// List the edges of all rows outside the giant component.  Few are, if there is one: a warp looks at many labels and
+// gathers those vertices, until it has one for every lane.
+template <typename AnyGatherer>
 __device__ void list_rows(Shared& shared, const Graph& graph, const int32* __restrict__ label, int32 giant,
-                          Gatherer& gatherer, int32* hubs, uint32* hub_count) {
+                          AnyGatherer& gatherer, int32* hubs, uint32* hub_count) {
     int32* const outside = shared.outside[threadIdx.x / WARP];
     uint32 gathered = 0;
     bool last = false;
@@ -383,33 +469,15 @@ __device__ void list_rows(Shared& shared, const Graph& graph, const int32* __res
 }
 
 // List the edges of the hubs that were put off, a block for each.
-__device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, int32 giant, Gatherer& gatherer,
+template <typename AnyGatherer>
+__device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, int32 giant, AnyGatherer& gatherer,
                           const int32* hubs, uint32 hub_count) {
     for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
         const int32 u = hubs[h];
         const int32 own = label[u];
-        Pick mine = NO_PICK;
-        list_row<BLOCK>(graph, label, giant, u, own, graph.offsets[u], graph.offsets[u + 1], threadIdx.x, mine,
-                        gatherer);
-        mine = group_lightest<WARP>(mine);
-        list_lightest(graph, giant, u, own, lane_id() == 0 ? mine : NO_PICK, gatherer);
+        const Pick mine = list_hub(graph, label, giant, u, own, graph.offsets[u], graph.offsets[u + 1], gatherer);
+        list_lightest(graph, giant, u, own, mine, gatherer);
     }
-}
-
-// Add up the arcs in the rows outside the giant component: no more edges than these are listed there.
-__device__ void count_outside(const Graph& graph, const int32* __restrict__ label, int32 giant, uint64* outside) {
-    uint64 mine = 0;
-    for (int64 first = own_thread(); first < graph.vertices; first += grid_threads() * LABELS) {
-        int32 component[LABELS];
-        load_labels(label, first, graph.vertices, component);
-#pragma unroll
-        for (int k = 0; k < LABELS; ++k) {
-            const int64 v = first + k * grid_threads();
-            if (component[k] != DEAD && component[k] != giant) mine += graph.offsets[v + 1] - graph.offsets[v];
-        }
-    }
-    mine = warp_scan(mine);
-    if (lane_id() == WARP - 1 && mine != 0) atomicAdd(outside, mine);
 }
 
 // The component that more than half of 32 sampled arcs lead to, or NO_GIANT.  All threads must call; the same in every

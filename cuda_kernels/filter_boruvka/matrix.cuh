@@ -16,7 +16,7 @@ struct alignas(16) BidPair {
 
 constexpr uint32 AT_ONCE = 2 * WARP * IN_ROW;  // bids of a row that a warp reads at once
 
-// Bids are (weight, slot) in a word.  Blocks are not more than a barrier apart: the bids of the rows in a round are
+// Bids are (weight, name) in a word.  Blocks are not more than a barrier apart: the bids of the rows in a round are
 // still read when those of the next are written, and those of the roots are forgotten a round before; so they take
 // turns.
 struct Matrix {
@@ -30,21 +30,58 @@ struct Matrix {
     __device__ __forceinline__ uint32 words() const { return size * (stride() + 5); }
 };
 
+// The edges of a warp as the matrix takes them, each with a word that names it and orders edges as their ids do: on a
+// list in order its slot,
+template <typename Slots>
+struct NamedBySlot {
+    static constexpr bool IN_ORDER = true;
+    const Slots& pages;
+    Holding held;
+
+    __device__ __forceinline__ uint32 edges() const { return held.edges; }
+    __device__ __forceinline__ Edge read(uint32 i, uint32& name) const {
+        const slot_t slot = held.slot(i);
+        name = static_cast<uint32>(slot);
+        return *pages.at(slot);
+    }
+    __device__ __forceinline__ edge_id_t id(uint32 name) const { return pages.at(name)->id; }
+};
+
+// and on one in no order its id; the warps of a block have even shares of its region.
+struct NamedById {
+    static constexpr bool IN_ORDER = false;
+    const Edge* list;
+    uint32 held;
+
+    __device__ __forceinline__ NamedById(const Edge* region, uint64 in_region) {
+        const uint32 warp = threadIdx.x / WARP, first = static_cast<uint32>(in_region * warp / WARPS);
+        list = region + first;
+        held = static_cast<uint32>(in_region * (warp + 1) / WARPS) - first;
+    }
+    __device__ __forceinline__ uint32 edges() const { return held; }
+    __device__ __forceinline__ Edge read(uint32 i, uint32& name) const {
+        const Edge edge = list[i];
+        name = static_cast<uint32>(edge.id);
+        return edge;
+    }
+    __device__ __forceinline__ edge_id_t id(uint32 name) const { return static_cast<edge_id_t>(name); }
+};
+
 // Every edge that joins two components bids in both their rows.  `number` is what became of the components of the round
 // before, or nullptr.
-template <typename Slots>
-__device__ void fill_matrix(const Slots& pages, const Holding& held, const int32* number, const Matrix& matrix) {
-    for (uint32 first = 0; first < held.edges; first += WARP * PER_THREAD) {
+template <typename Named>
+__device__ void fill_matrix(const Named& named, const int32* number, const Matrix& matrix) {
+    for (uint32 first = 0; first < named.edges(); first += WARP * PER_THREAD) {
         Edge edge[PER_THREAD];
         uint64 bid[PER_THREAD];
         bool joins[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const uint32 i = first + k * WARP + lane_id();
-            joins[k] = i < held.edges;
-            const slot_t slot = held.slot(joins[k] ? i : first);
-            edge[k] = *pages.at(slot);
-            bid[k] = static_cast<uint64>(edge[k].key) << 32 | static_cast<uint32>(slot);
+            joins[k] = i < named.edges();
+            uint32 name;
+            edge[k] = named.read(joins[k] ? i : first, name);
+            bid[k] = static_cast<uint64>(edge[k].key) << 32 | name;
         }
         if (number != nullptr) {
 #pragma unroll
@@ -56,7 +93,7 @@ __device__ void fill_matrix(const Slots& pages, const Holding& held, const int32
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            joins[k] = lightest_of_neighbours(edge[k]) && joins[k] && edge[k].a != edge[k].b;
+            joins[k] = (!Named::IN_ORDER || lightest_of_neighbours(edge[k])) && joins[k] && edge[k].a != edge[k].b;
             at_a[k] = joins[k] ? *matrix.at(edge[k].a, edge[k].b) : 0;  // race-allowed: the value only falls
             at_b[k] = joins[k] ? *matrix.at(edge[k].b, edge[k].a) : 0;  // race-allowed: the value only falls
         }
@@ -99,12 +136,14 @@ __device__ void bid_by_rows(const Matrix& matrix, const int32* root, uint64* bid
     }
 }
 
-// The last rounds, on a matrix that is filled, until no component joins another.  A component is not renumbered: its
-// row bids for its root.  Leaves the root of each in shared.root.  `leads_to` has two words for each component.
-// Returns the rounds made.  All threads of all blocks must call.
-template <typename Slots, typename Barrier>
-__device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const Slots& pages, int32* leads_to,
-                                   edge_id_t* forest, uint32* forest_edges, const Barrier& barrier) {
+// The last rounds, on a matrix, until no component joins another.  A component is not renumbered: its row bids for its
+// root.  Leaves the root of each in shared.root.  `leads_to` has two words for each component.  All threads of all
+// blocks must call.
+template <typename Named, typename Barrier>
+__device__ void finish_on_matrix(Shared& shared, const Matrix& matrix, const Named& named, const int32* number,
+                                 int32* leads_to, edge_id_t* forest, uint32* forest_edges, const Barrier& barrier) {
+    fill_matrix(named, number, matrix);
+    barrier();
     for (uint32 t = threadIdx.x; t < matrix.size; t += BLOCK) shared.root[t] = static_cast<int32>(t);
     __syncthreads();
     uint32 round = 0;
@@ -154,13 +193,13 @@ __device__ uint32 finish_on_matrix(Shared& shared, const Matrix& matrix, const S
             joined += __syncthreads_count(joins);
         }
     }
-    for (int64 first = own_thread() - lane_id(); first < matrix.size; first += grid_threads()) {
+    for (int64 first = own_thread() / WARP * WARP; first < matrix.size; first += grid_threads()) {
         const int64 t = first + lane_id();
         const bool joined = t < matrix.size && shared.root[t] != t;
         const uint32 place = warp_append(forest_edges, joined);
-        if (joined) forest[place] = pages.at(shared.won[t])->id;
+        if (joined) forest[place] = named.id(shared.won[t]);
     }
-    return round;
+    if (threadIdx.x == 0) shared.round += round;
 }
 
 #endif

@@ -1,27 +1,12 @@
 /*
-Phases 4 and 6 of filter_boruvka.cu: the listed edges bid for the components at their ends, and the winners link them.
+Phases 4 and 6 of filter_boruvka.cu: the listed edges bid for the components at their ends, and the winners hook them.
 On the paged list of light edges a bid names a slot, from which the component learns where it leads; on the list of
-heavy edges, which is in no order, it names an id, and the edge that has won links the component.
+heavy edges, which is in no order, it names an id, and the edge that has won hooks the component.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
 #define GPUGRAPH_FILTER_BORUVKA_ROUNDS_CUH
 
-#include "filter_boruvka/base.cuh"
-
-// ------------------------------------------------------------------ bids of both lists
-
-// Whether no lane is seen to bid less at the same component, so that atomics of one warp need not wait for each other.
-// All 32 lanes must call.
-__device__ __forceinline__ bool leads(int32 component, uint64 bid) {
-    uint64 least = bid;
-#pragma unroll
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const int32 other = __shfl_xor_sync(FULL_MASK, component, offset);
-        const uint64 theirs = __shfl_xor_sync(FULL_MASK, least, offset);
-        if (other == component && theirs < least) least = theirs;
-    }
-    return least == bid;
-}
+#include "filter_boruvka/hooking.cuh"
 
 // ------------------------------------------------------------------ light edges
 
@@ -105,12 +90,15 @@ __device__ __forceinline__ uint64 bid_of(const Edge& edge) {
     return PACKED ? static_cast<uint64>(edge.key) << 32 | static_cast<uint32>(edge.id) : edge.key;
 }
 
-// Edges inside a component are dropped from the block's region, the others bid at both ends, most at the giant one.
-// `renumbered` is what became of the components of the round before; nullptr in the first round.  Returns the edges
-// kept.
-__device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered,
+// Edges inside a component are dropped from the block's region, the others bid at both ends.  `renumbered` is what
+// became of the components of the round before; nullptr in the first round.  If there is a giant component, most have
+// an end in it, or in what became of it: so many atomics of one word would wait for each other, and the block agrees
+// first on what it bids there.  Returns the edges kept.  All threads must call.
+__device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, const int32* renumbered, int32& giant,
                                   uint64* best_key) {
     uint32 kept = 0;
+    uint64 at_giant = NO_BID;
+    if (renumbered != nullptr && giant >= 0) giant = renumbered[giant];
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];
         bool joins[PER_THREAD];
@@ -143,16 +131,28 @@ __device__ uint32 compact_and_bid(Shared& shared, Edge* region, uint32 held, con
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            at_a[k] = joins[k] ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
-            at_b[k] = joins[k] ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
+            const bool to_giant = edge[k].a == giant || edge[k].b == giant;
+            if (to_giant && joins[k] && bid_of(edge[k]) < at_giant) at_giant = bid_of(edge[k]);
+            at_a[k] = joins[k] && edge[k].a != giant ? best_key[edge[k].a] : 0;  // race-allowed: the value only falls
+            at_b[k] = joins[k] && edge[k].b != giant ? best_key[edge[k].b] : 0;  // race-allowed: the value only falls
         }
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const uint64 bid = bid_of(edge[k]);
-            const bool leads_a = leads(edge[k].a, joins[k] ? bid : NO_BID);
-            const bool leads_b = leads(edge[k].b, joins[k] ? bid : NO_BID);
-            if (leads_a && bid < at_a[k]) atomicMin(&best_key[edge[k].a], bid);
-            if (leads_b && bid < at_b[k]) atomicMin(&best_key[edge[k].b], bid);
+            if (bid < at_a[k]) atomicMin(&best_key[edge[k].a], bid);
+            if (bid < at_b[k]) atomicMin(&best_key[edge[k].b], bid);
+        }
+    }
+    if (giant >= 0) {
+        at_giant = warp_min(at_giant);
+        __syncthreads();
+        if (lane_id() == 0) shared.counts[threadIdx.x / WARP] = at_giant;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (int warp = 1; warp < WARPS; ++warp) {
+                if (shared.counts[warp] < at_giant) at_giant = shared.counts[warp];
+            }
+            if (at_giant != NO_BID) lower_to(&best_key[giant], at_giant);
         }
     }
     return renumbered == nullptr ? held : kept;
@@ -168,12 +168,15 @@ __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_ke
     }
 }
 
-// The edge that won a component links it; ids are unique, so one thread writes.
-__device__ void link_components(const Edge* region, uint32 held, const uint64* best_key, const uint64* best_id,
-                                edge_id_t* pick, int32* link) {
+// The components of a round on a list in no order, whose bids name edges: each that has won hooks its component on the
+// other, and of two that picked each other, which is by the same edge, the smaller is a root.  Who got no bid retires.
+// All threads must call.
+__device__ void hook_by_edges(Shared& shared, uint32 count, const Edge* region, uint32 held, const uint64* best_key,
+                              const uint64* best_id, int32* up, edge_id_t* forest, uint32* control, uint32* live) {
     for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];
+        bool wins_a[PER_THREAD], wins_b[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const uint32 i = first + k * BLOCK + threadIdx.x;
@@ -184,19 +187,31 @@ __device__ void link_components(const Edge* region, uint32 held, const uint64* b
             at_a[k] = best_key[edge[k].a];
             at_b[k] = best_key[edge[k].b];
         }
+        uint64 mine = 0;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            if (first + k * BLOCK + threadIdx.x >= held) continue;
             const uint64 bid = bid_of(edge[k]), id = static_cast<uint64>(edge[k].id);
-            if (at_a[k] == bid && (PACKED || best_id[edge[k].a] == id)) {
-                link[edge[k].a] = edge[k].b;
-                pick[edge[k].a] = edge[k].id;
-            }
-            if (at_b[k] == bid && (PACKED || best_id[edge[k].b] == id)) {
-                link[edge[k].b] = edge[k].a;
-                pick[edge[k].b] = edge[k].id;
-            }
+            const bool there = first + k * BLOCK + threadIdx.x < held;
+            wins_a[k] = there && at_a[k] == bid && (PACKED || best_id[edge[k].a] == id);
+            wins_b[k] = there && at_b[k] == bid && (PACKED || best_id[edge[k].b] == id);
+            mine += counted(wins_a[k] || wins_b[k], wins_a[k] && wins_b[k], 0);
         }
+        Places to = take_places(shared, mine, control, live);
+#pragma unroll
+        for (int k = 0; k < PER_THREAD; ++k) {
+            if (!wins_a[k] && !wins_b[k]) continue;
+            const int32 a = edge[k].a, b = edge[k].b;
+            const bool a_hooks = wins_a[k] && !(wins_b[k] && a < b);
+            up[a_hooks ? a : b] = a_hooks ? b : a;
+            if (wins_a[k] && wins_b[k]) up[a_hooks ? b : a] = live_root(to.number++);
+            forest[to.edge++] = edge[k].id;
+        }
+    }
+    for (int64 first = own_thread() / WARP * WARP; first < count; first += grid_threads()) {
+        const int64 t = first + lane_id();
+        const bool retires = t < count && best_key[t] == NO_BID;
+        const uint32 final = warp_append(&control[FINALS], retires);
+        if (retires) up[t] = retired_root(final);
     }
 }
 

@@ -88,8 +88,7 @@ def arrays(part: GraphPart) -> ArrayTable:
         "counts": (FILE["MOST_BLOCKS"], np.uint32),
         "forest": (rows + half, np.int64),
         **dict.fromkeys(("best_key", "best_id"), (half, np.uint64)),
-        "pick_of": (half, np.int64),
-        **dict.fromkeys(("link_of", "now"), (half, np.int32)),
+        "now": (half, np.int32),
         "up": (half + 1, np.int32),
         "control": (FILE["RANK_CONTROL_WORDS"], np.uint32),
         "counters": (FILE["CONTROL_WORDS"], np.uint32),
@@ -193,7 +192,7 @@ class ForestOnDevices(Arrays):
         self.share = 1.0
         if filters(self.part):
             merged = self.trees * FILE["MERGED"] < active
-            light = alone.LIGHT_ARCS * (FILE["LESS_MERGED"] / 100 if merged else 1)
+            light = alone.light_arcs(self.part.vertices, self.part.arcs) * (FILE["LESS_MERGED"] / 100 if merged else 1)
             self.share = min(light * active / self.part.arcs, 1.0)
 
     def list_edges(self) -> bool:
@@ -265,7 +264,7 @@ class ForestOnDevices(Arrays):
         keeps = self.comm.rank == 0
         flags = np.int32(self.ordered), np.int32(again), np.int32(keeps)
         numbers = np.uint32(self.trees), np.uint64(entries), *flags
-        bids = self.best_key, self.best_id, self.pick_of, self.link_of, self.up, self.chain, self.now
+        bids = self.giant, self.best_key, self.best_id, self.up, self.chain, self.now
         self.launch_together("rounds", work, *numbers, self.list, *bids, self.forest, self.control)
 
     def relabel(self) -> None:

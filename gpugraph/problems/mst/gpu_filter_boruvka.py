@@ -34,10 +34,9 @@ FILTER_ARCS = 1 << 16
 """Below this many arcs one list is quicker than two."""
 ALL_LISTED = 1 << 19
 """Below this many edges the list has room for all."""
-LIGHT_ARCS = 2.1
-"""Arcs below the threshold per vertex that has any: enough for a giant component, few enough to be quick; the kernel
-takes more where the graph is clustered, and lists all at once where this is more than half of all."""
-ROOM_PER_VERTEX = LIGHT_ARCS + 0.15
+LIGHT_ARCS = 1.5
+"""Arcs below the threshold per vertex that has any, but for what its degree adds; see ``light_arcs``."""
+ROOM_PER_VERTEX = 2.25
 """Edges for which there is room in the list, per vertex: somewhat more than where all are listed at once."""
 
 
@@ -89,6 +88,16 @@ def dense(sizes: InputSizes) -> int:
     return 1 if sizes.weight_bytes == 8 else max(1, min(FILE["MOST_DENSE"], math.isqrt(sizes.vertices)))
 
 
+def light_arcs(vertices: int, arcs: int) -> float:
+    """Return how many arcs below the threshold a vertex should have, if every vertex has arcs.
+
+    Enough for a giant component, few enough to be quick.  Row minima leave components of about four vertices; c light
+    arcs a vertex do not reach e^(-4c) of them, whose d arcs a vertex are all read again.  The sum of both costs is
+    least at c = ln(d) / 4 and a constant.  The kernel takes more where the graph is clustered.
+    """
+    return LIGHT_ARCS + math.log(max(1, arcs / max(1, vertices))) / 4
+
+
 class State(Arrays):
     """The arrays of one run."""
 
@@ -103,7 +112,7 @@ class State(Arrays):
         if work <= FEW_PER_THREAD * self.block * device.multiprocessors:
             most = min(most, device.multiprocessors)
         self.grid = max(1, min(-(-work // self.block), most))
-        self.wanted = int(LIGHT_ARCS * n) if arcs >= FILTER_ARCS else 0
+        self.wanted = int(light_arcs(n, arcs) * n) if arcs >= FILTER_ARCS else 0
         self.room = room(view)
         self.dense = dense(view)
 
