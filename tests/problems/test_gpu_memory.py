@@ -82,7 +82,7 @@ def test_the_need_foretold_is_what_a_run_allocates(name: str, dtype: str, index_
 @TYPES
 def test_filter_boruvka_keeps_within_its_bound(dtype: str, index_bits: int) -> None:
     """The graph, and 16 bytes an edge and 32 a vertex; 24 and 48 where weights or indices have 64 bits; and a page of
-    64 edges for each of the spans of 512 arcs and more, of which there are 8192 at most; and where weights have 32
+    64 edges for each of the spans of 128 arcs and more, of which there are 8192 at most; and where weights have 32
     bits, a matrix of 8 bytes for each two of some components, as many as the root of the vertices, but 1024 at most.
     """
     wide = index_bits == 64 or dtype.endswith("64")
@@ -93,7 +93,7 @@ def test_filter_boruvka_keeps_within_its_bound(dtype: str, index_bits: int) -> N
         view, _, _ = make_resident(GraphView.of(graph, (), index_bits), device)
         filter_boruvka.run(filter_boruvka.State(view, device), NullClock())
         own = device.peak_bytes() - view.nbytes
-        pages = min(graph.arcs // 512 + 1, 8192)
+        pages = min(graph.arcs // 128 + 1, 8192)
         few = 0 if dtype.endswith("64") else min(math.isqrt(n), 1024)
         matrix = 8 * few * (few + 133)  # rows are padded
         few_words = 4096  # that a run counts in
