@@ -168,7 +168,7 @@ struct Shared {
         };
         struct {  // the last rounds, of each of few components:
             int32 root[MOST_DENSE], other[MOST_DENSE];  // what it points to, and what a root leads to,
-            uint32 won[MOST_DENSE];                     // and by which slot
+            uint32 won[MOST_DENSE];                     // and by the edge of which name (matrix.cuh)
         };
     };
     weight_key_t key[WARPS];  // of the lightest arc that each warp has seen of a hub,

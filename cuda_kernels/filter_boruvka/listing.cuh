@@ -1,6 +1,6 @@
 /*
 Phases 3 and 5 of filter_boruvka.cu: the edges that join two components are written to the list, either those below a
-threshold (or all), by warps that go through spans of arcs, or those of the rows outside the giant component.
+threshold (or all), by warps that go through spans of arcs, or those of all rows but the giant component's.
 */
 #ifndef GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
 #define GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
