@@ -17,8 +17,8 @@ heavy edges that still join two components.
 
 Where the list has no room for what is to be listed, the threshold is lowered, and 3 to 5 are repeated.
 
-The phases are in filter_boruvka/, in this order: row_minima, hooking, listing, rounds, matrix; what they share is in
-base.
+The phases are in filter_boruvka/, in this order: row_minima, hooking, light_edges, rounds, matrix, heavy_edges; what
+they share is in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)      the graph, both arcs of every edge, rows by target
     label (n)          component of each vertex; DEAD if isolated
@@ -49,9 +49,10 @@ do and find them, and reading only the rows outside the giant component are ours
 */
 #include "filter_boruvka/row_minima.cuh"
 #include "filter_boruvka/hooking.cuh"
-#include "filter_boruvka/listing.cuh"
+#include "filter_boruvka/light_edges.cuh"
 #include "filter_boruvka/rounds.cuh"
 #include "filter_boruvka/matrix.cuh"
+#include "filter_boruvka/heavy_edges.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0, and
 // `next_control` when it has ended.
@@ -85,21 +86,10 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         const uint32 words = Matrix{cells, count}.words();
         for (int64 t = own_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
     };
-    // Repeats learn_number until every chain has been followed to its root.  The roots, which are left, forget the bids
-    // at them meanwhile.  Returns how many these are.
-    const auto learn = [&](uint32 count, int32* number, const uint32* roots) {
-        const uint32 left = current(roots);
-        for (uint32 more = 1, first = 1; more != 0; first = 0) {
-            uint32* unfinished = &control[UNFINISHED + chases % 3];
-            learn_number(count, up, number, unfinished);
-            if (first != 0) forget_bids(left);
-            barrier();
-            more = current(unfinished);
-            // A barrier lies between the last reader of this word and its reset, and another before its next use.
-            if (own_thread() == 0) control[UNFINISHED + (chases + 2) % 3] = 0;
-            chases += 1;
-        }
-        return left;
+    // The roots, which are `left`, forget the bids at them meanwhile.
+    const auto learn = [&](uint32 count, int32* number, uint32 left) {
+        const auto forget = [&]() { forget_bids(left); };
+        learn_numbers(count, up, number, &control[UNFINISHED], chases, forget, barrier);
     };
 
     if (threadIdx.x == 0) {
@@ -123,12 +113,13 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     hook_vertices(shared, vertices, pick, link, up, forest, control);
     barrier();
     Pick* const found = reinterpret_cast<Pick*>(chain);  // nobody needs hubs any more, nor the chain yet
+    uint32 live = current(&control[LIVE]);
     if (shared.filters) {
-        const bool merged = current(&control[LIVE]) * static_cast<uint64>(MERGED) < shared.active;
+        const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
         const float part = LESS_MERGED / 100.0f;
         estimate_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light, found);
     }
-    uint32 live = learn(vertices, label, &control[LIVE]);
+    learn(vertices, label, live);
     agree_on_threshold(shared, found);
     Holding held;   // what the warp has listed
     uint32 levels;  // rounds whose numbers are in the chain
@@ -148,13 +139,13 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     // After a round, the components learn their new numbers and there are fewer.
     const auto renumber = [&]() {
         if (own_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
-        const uint32 left = learn(live, chain + shared.levels[levels], live_after(shared.round));
+        const uint32 left = current(live_after(shared.round));
+        learn(live, chain + shared.levels[levels], left);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();
         live = left;
     };
-    uint64* const listed = reinterpret_cast<uint64*>(&control[ENTRIES]);
 
     while (true) {
         enter(shared.round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
@@ -233,8 +224,9 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         int32 giant = find_giant(shared, graph, label);
 
         enter(HEAVY_EDGES);
-        const uint64 most = static_cast<uint64>(room) * PAGE;
-        Gatherer<uint64> gatherer = {shared.buffer[threadIdx.x / WARP], list, most, listed, 0};
+        const count_t most = static_cast<count_t>(room) * PAGE;
+        count_t* const listed = reinterpret_cast<count_t*>(&control[ENTRIES]);
+        Gatherer<count_t> gatherer = {shared.buffer[threadIdx.x / WARP], list, most, listed, 0};
         list_rows(shared, graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
         if (current(&control[HUBS_FIRST]) != 0) {
             barrier();
@@ -242,7 +234,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         }
         gatherer.flush();
         barrier();
-        const uint64 entries = *static_cast<const volatile uint64*>(listed);
+        const uint64 entries = *static_cast<const volatile count_t*>(listed);
         if (entries > most) {  // more has to be light
             lower_threshold(shared, list, room, static_cast<uint32>(entries / PAGE));
             if (threadIdx.x == 0) {

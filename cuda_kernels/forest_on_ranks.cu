@@ -47,7 +47,8 @@ communication, lists that are filtered before they are sent and the division of 
 #define EDGES_BY_ENDS
 #include "filter_boruvka/row_minima.cuh"
 #include "filter_boruvka/hooking.cuh"
-#include "filter_boruvka/listing.cuh"
+#include "filter_boruvka/light_edges.cuh"
+#include "filter_boruvka/heavy_edges.cuh"
 #include "filter_boruvka/rounds.cuh"
 
 constexpr int SAMPLED = 512;         // arcs sampled by each rank
@@ -476,20 +477,14 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
             hook_by_edges(shared, live, region, held, best_key, best_id, up, picked, counters, live_after(round));
         }
         barrier();
-        forget_bids(current(live_after(round)));
         if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
-        for (uint32 more = 1; more != 0; ++chases) {
-            uint32* const unfinished = &counters[UNFINISHED + chases % 3];
-            learn_number(live, up, chain + shared.levels[levels], unfinished);
-            barrier();
-            more = current(unfinished);
-            // A barrier lies between the last reader of this word and its reset, and another before its next use.
-            if (grid_thread() == 0) counters[UNFINISHED + (chases + 2) % 3] = 0;
-        }
+        const uint32 left = current(live_after(round));
+        const auto forget = [&]() { forget_bids(left); };
+        learn_numbers(live, up, chain + shared.levels[levels], &counters[UNFINISHED], chases, forget, barrier);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();
-        live = current(live_after(round));
+        live = left;
     }
     const uint32 finals = current(&counters[FINALS]);
     if (again) {  // the least number of its parts represents a component

@@ -35,8 +35,11 @@ constexpr int SHORT_ROW = 32;      // below this many arcs one lane finds the mi
 constexpr int MEDIUM_ROW = 512;    // below this many GROUP lanes,
 constexpr int HUB_ROW = 4096;      // below this many a warp, and from it on a block; the same when edges are listed
 constexpr int GROUP = 8;
+constexpr int SMALL_GROUP = 4;     // or so many, where none of the rows has
+constexpr int LONGER_ROW = 128;    // so many arcs
 constexpr int SHORT_FLIGHT = 2;    // quads of weights a thread has under way in a row of its own,
-constexpr int GROUP_FLIGHT = 3;    // in a row of a group
+constexpr int GROUP_FLIGHT = 3;    // in a row of a group,
+constexpr int SMALL_FLIGHT = 4;    // of a small one,
 constexpr int MOST_AHEAD = 128;    // arcs a row on average up to which a warp asks for the weights of its rows ahead,
 constexpr int TARGETS_AHEAD = 12;  // and for their targets
 constexpr int LONG_FLIGHT = NARROW && INDEX_BITS == 32 ? 6 : 4;     // and in a longer one,
@@ -60,8 +63,8 @@ constexpr int MOST_DENSE = 1024;       // components between which a matrix take
 constexpr int IN_ROW = 2;              // loads that a lane has under way in a row of it
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float SPARSE = 4.2f;         // where a vertex has fewer arcs, all edges are listed at once
-constexpr float CLUSTERED = 0.4f;      // of the pairs of neighbours of a vertex so many are edges, or more
-constexpr float MORE_CLUSTERED = 2.3f; // so many times the arcs are light then,
+constexpr float CLUSTERED = 0.4f;      // where more than this share of the pairs of neighbours of a vertex are edges,
+constexpr float MORE_CLUSTERED = 1.36f;  // so many times the arcs are light, divided by that share,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
 constexpr int MERGED = 12;             // where the lightest arcs leave one component in so many vertices, or less,
 constexpr int LESS_MERGED = 35;        // so many per cent make one of them giant
@@ -102,7 +105,7 @@ enum Control {
     HUBS_FIRST,              // hubs met by each of the two walks over the rows
     HUBS_HEAVY,
     PAGES,                   // of the list that light edges take
-    ENTRIES,                 // heavy edges listed: a word of 64 bits
+    ENTRIES,                 // heavy edges listed: a count_t, of up to 64 bits
     FINALS = ENTRIES + 2,    // components retired
     UNFINISHED,              // three words that take turns: some chain was too long
     LIVE = UNFINISHED + 3,   // three as well: live components after a round
@@ -311,7 +314,7 @@ template <typename Count>
 struct Gatherer {
     Edge* buffer;  // BUFFER of them, in shared memory
     Edge* list;
-    uint64 room;
+    Count room;
     Count* count;
     uint32 held;
 
@@ -328,13 +331,9 @@ struct Gatherer {
         held = 0;
     }
 
-    // Makes room for `rounds` calls of add().
-    __device__ __forceinline__ void reserve(uint32 rounds) {
-        if (held + rounds * WARP > BUFFER) flush();
-    }
-
     // All 32 lanes must call.
     __device__ __forceinline__ void add(bool found, const Edge& edge) {
+        if (held + WARP > BUFFER) flush();
         const unsigned finders = __ballot_sync(FULL_MASK, found);
         if (found) buffer[held + __popc(finders & lanes_before())] = edge;
         held += __popc(finders);

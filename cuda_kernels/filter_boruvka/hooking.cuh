@@ -159,6 +159,22 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
     if (left) *unfinished = 1;  // race-allowed: every writer writes 1
 }
 
+// The same until nobody gives up.  `unfinished` are three words that take turns, all 0 at first, and `chases` is how
+// many turns there were.  What the caller does `meanwhile`, it does in the first.  All threads of all blocks must call.
+template <typename Meanwhile, typename Barrier>
+__device__ __forceinline__ void learn_numbers(uint32 count, int32* up, int32* number, uint32* unfinished,
+                                              uint32& chases, const Meanwhile& meanwhile, const Barrier& barrier) {
+    for (uint32 more = 1, first = 1; more != 0; first = 0, ++chases) {
+        uint32* const mine = &unfinished[chases % 3];
+        learn_number(count, up, number, mine);
+        if (first != 0) meanwhile();
+        barrier();
+        more = current(mine);
+        // A barrier lies between the last reader of this word and its reset, and another before its next use.
+        if (own_thread() == 0) unfinished[(chases + 2) % 3] = 0;
+    }
+}
+
 // Every component of before the rounds learns what became of it in all of them, by the numbers that each has left in
 // the chain.  The live ones that are left are numbered from `last` on; the retired keep their numbers.
 __device__ void shorten_chain(const Shared& shared, uint32 count, int32* chain, uint32 levels, int32 last) {

@@ -13,7 +13,10 @@ template <int STRIDE>
 __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, index_t end, int lane) {
     Pick best = {NO_KEY, begin};  // no worse than the arc there
     if (begin == end) return NO_PICK;
-    constexpr int FLIGHT = STRIDE == 1 ? SHORT_FLIGHT : STRIDE == GROUP ? GROUP_FLIGHT : LONG_FLIGHT;
+    constexpr int FLIGHT = STRIDE == 1             ? SHORT_FLIGHT
+                           : STRIDE == SMALL_GROUP ? SMALL_FLIGHT
+                           : STRIDE == GROUP       ? GROUP_FLIGHT
+                                                   : LONG_FLIGHT;
     const index_t last = (end - 1) / QUAD;
     for (index_t portion = begin / QUAD; portion <= last; portion += STRIDE * FLIGHT) {
         Quad found[FLIGHT];
@@ -40,6 +43,24 @@ __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, 
 __device__ __forceinline__ void take_pick(const Graph& graph, int64 v, const Pick& best, index_t* pick, int32* link) {
     pick[v] = best.arc;
     link[v] = best.arc == NO_ARC ? NO_LINK : graph.targets[best.arc];
+}
+
+// The lightest arcs of those of a warp's rows that are `waiting`, by LANES lanes for each.  All 32 lanes must call.
+template <int LANES>
+__device__ __forceinline__ void pick_by_groups(const Graph& graph, uint32 first, index_t begin, index_t end,
+                                               unsigned waiting, index_t* pick) {
+    while (waiting != 0) {
+        unsigned mine = waiting;
+        for (int group = 0; group < lane_id() / LANES; ++group) mine &= mine - 1;
+        for (int group = 0; group < WARP / LANES; ++group) waiting &= waiting - 1;
+        const int owner = mine == 0 ? 0 : first_lane(mine);
+        const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
+        const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
+        Pick best = NO_PICK;
+        if (mine != 0) best = lightest_arc<LANES>(graph, row_begin, row_end, lane_id() % LANES);
+        best = group_lightest<LANES>(best);
+        if (mine != 0 && lane_id() % LANES == 0) pick[first + owner] = best.arc;
+    }
 }
 
 // Ask for the lines of array[begin, end), a lane for each.  All 32 lanes must call.
@@ -75,19 +96,13 @@ __device__ void pick_row_minima(const Graph& graph, count_t tile, uint32* batche
             arc = lightest_arc<1>(graph, begin, end, 0).arc;
             pick[v] = arc;
         }
-        // Four groups of lanes take four rows at a time.
+        // Groups of lanes take several rows at a time, small ones more of them, with fewer lanes idle at their ends.
         unsigned waiting = __ballot_sync(FULL_MASK, length >= SHORT_ROW && length < MEDIUM_ROW);
-        while (waiting != 0) {
-            unsigned mine = waiting;
-            for (int group = 0; group < lane_id() / GROUP; ++group) mine &= mine - 1;
-            for (int group = 0; group < WARP / GROUP; ++group) waiting &= waiting - 1;
-            const int owner = mine == 0 ? 0 : first_lane(mine);
-            const index_t row_begin = __shfl_sync(FULL_MASK, begin, owner);
-            const index_t row_end = __shfl_sync(FULL_MASK, end, owner);
-            Pick best = NO_PICK;
-            if (mine != 0) best = lightest_arc<GROUP>(graph, row_begin, row_end, lane_id() % GROUP);
-            best = group_lightest<GROUP>(best);
-            if (mine != 0 && lane_id() % GROUP == 0) pick[first + owner] = best.arc;
+        const bool longer = __any_sync(FULL_MASK, length >= LONGER_ROW && length < MEDIUM_ROW);
+        if (longer || __popc(waiting) <= WARP / GROUP) {
+            pick_by_groups<GROUP>(graph, first, begin, end, waiting, pick);
+        } else {
+            pick_by_groups<SMALL_GROUP>(graph, first, begin, end, waiting, pick);
         }
         for (waiting = __ballot_sync(FULL_MASK, length >= MEDIUM_ROW && length < HUB_ROW); waiting != 0;
              waiting &= waiting - 1) {

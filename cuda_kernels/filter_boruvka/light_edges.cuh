@@ -1,16 +1,17 @@
 /*
-Phases 3 and 5 of filter_boruvka.cu: the edges that join two components are written to the list, either those below a
-threshold (or all), by warps that go through spans of arcs, or those of all rows but the giant component's.
+Phase 3 of filter_boruvka.cu: how many arcs are to be light, the threshold that so many lie below, and the list of light
+edges that join two components, or of all that do, by warps that go through spans of arcs.
 */
-#ifndef GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
-#define GPUGRAPH_FILTER_BORUVKA_LISTING_CUH
+#ifndef GPUGRAPH_FILTER_BORUVKA_LIGHT_EDGES_CUH
+#define GPUGRAPH_FILTER_BORUVKA_LIGHT_EDGES_CUH
 
 #include "filter_boruvka/base.cuh"
 
 // Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where that is
-// about half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the
-// neighbours of a vertex are neighbours of each other, many light edges lie inside a component, and more of them are
-// needed before one is giant.  All threads must call; the same in every block, for all draw the same sample.
+// about half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the neighbours of
+// a vertex are neighbours of each other, many light edges lie inside a component, and more are needed before one is
+// giant; fewer again where nearly all are, for of cliques none may ever be.  All threads must call; the same in every
+// block, for all draw the same sample.
 __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted) {
     const uint64 hash = (threadIdx.x + 1) * 0x9E3779B97F4A7C15ull;
     const uint64 stratum = static_cast<uint64>(graph.vertices) / SAMPLES + 1;
@@ -32,8 +33,9 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
         closed = find_arc(graph.targets, graph.offsets[x], graph.offsets[x + 1], y) != static_cast<index_t>(-1);
     }
     const int wedges = __syncthreads_count(degree >= 2);
-    const bool clustered = __syncthreads_count(closed) > CLUSTERED * wedges;
-    const float light = clustered ? MORE_CLUSTERED * few : few;
+    const int triangles = __syncthreads_count(closed);
+    const float more = triangles > CLUSTERED * wedges ? MORE_CLUSTERED * wedges / triangles : 1;
+    const float light = more * few;
     const float most = MOST_LIGHT * graph.arcs;
     if (threadIdx.x == 0) {
         shared.active = static_cast<uint64>(graph.vertices) * has_arcs / SAMPLES;
@@ -100,6 +102,17 @@ __device__ void lower_threshold(Shared& shared, const Edge* list, uint32 pages, 
     take_threshold(shared, {edge.key, static_cast<index_t>(edge.id)}, static_cast<uint32>(half / found));
 }
 
+// The row of an arc that lies in the row `low` or beyond: steps twice as long as the last lead past it.
+__device__ __forceinline__ int32 row_beyond(const Graph& graph, index_t arc, int32 low) {
+    int32 step = WARP;
+    while (step < graph.vertices - low && graph.offsets[low + step] <= arc) {
+        low += step;
+        step *= 2;
+    }
+    const int32 high = step < graph.vertices - low ? low + step : graph.vertices;
+    return row_of_arc(graph.offsets, arc, low, high - 1);
+}
+
 // The rows of ascending arcs, LISTED a lane, if `row` is at or before the first of them: looks at the ends of the next
 // WARP rows at a time.  Leaves the row of the last arc in `row`, the same in all lanes.  All 32 lanes must call.
 __device__ __forceinline__ void rows_ahead(const Graph& graph, int32& row, const index_t (&arc)[LISTED],
@@ -130,7 +143,7 @@ __device__ __forceinline__ void rows_ahead(const Graph& graph, int32& row, const
     }
 #pragma unroll
     for (int k = 0; k < LISTED; ++k) {
-        if (!found[k]) tail[k] = row_of_arc(graph.offsets, arc[k], first, graph.vertices - 1);
+        if (!found[k]) tail[k] = row_beyond(graph, arc[k], first);
         const unsigned there = __ballot_sync(FULL_MASK, valid[k]);
         if (there != 0) row = __shfl_sync(FULL_MASK, tail[k], __popc(there) - 1);
     }
@@ -210,9 +223,12 @@ __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister&
     }
 }
 
-// List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.
+// List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.  Of the
+// arcs of a span that weigh as much as the threshold all are light, or none: so one comparison tells.
 __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, Lister& lister) {
-    const Pick threshold = shared.threshold;
+    const bool ties = static_cast<index_t>(begin) <= shared.threshold.arc;
+    if (!ties && shared.threshold.key == 0) return;
+    const weight_key_t most = ties ? shared.threshold.key : static_cast<weight_key_t>(shared.threshold.key - 1);
     uint32* const positions = shared.positions[threadIdx.x / WARP];
     uint32 pending = 0;
     const auto look_at = [&](uint32 from, uint32 count) {
@@ -233,22 +249,27 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
         for (int i = 0; i < STREAMED; ++i) {
             streamed[i] = load_quad(graph, quad + i * WARP < last ? quad + i * WARP : last);
         }
+        // A byte for each quad of this lane: how many of its arcs are light.  One scan counts those before all of them.
+        uint32 light[STREAMED], counts = 0;
 #pragma unroll
         for (int i = 0; i < STREAMED; ++i) {
-            bool light[QUAD];
-            uint32 place = pending;
+            light[i] = 0;
 #pragma unroll
             for (int j = 0; j < QUAD; ++j) {
                 const index_t arc = (quad + i * WARP) * QUAD + j;
-                const Pick mine = {order_key(streamed[i].weight[j]), arc};
-                light[j] = static_cast<count_t>(arc) < end && !(threshold < mine);
-                const unsigned lights = __ballot_sync(FULL_MASK, light[j]);
-                place += __popc(lights & lanes_before());
-                pending += __popc(lights);
+                if (static_cast<count_t>(arc) < end && order_key(streamed[i].weight[j]) <= most) light[i] |= 1u << j;
             }
+            counts |= static_cast<uint32>(__popc(light[i])) << (8 * i);
+        }
+        const uint32 upto = warp_scan(counts), all = __shfl_sync(FULL_MASK, upto, WARP - 1);
+#pragma unroll
+        for (int i = 0; i < STREAMED; ++i) {
+            uint32 place = pending + ((upto - counts) >> (8 * i) & 0xff);
+            pending += all >> (8 * i) & 0xff;
 #pragma unroll
             for (int j = 0; j < QUAD; ++j) {
-                if (light[j]) positions[place++] = static_cast<uint32>((quad + i * WARP) * QUAD + j - begin);
+                const uint32 position = static_cast<uint32>((quad + i * WARP) * QUAD + j - begin);
+                if ((light[i] >> j & 1) != 0) positions[place++] = position;
             }
         }
         __syncwarp();
@@ -271,234 +292,6 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
         __syncwarp();
     }
     look_at(0, pending);
-}
-
-// Look at arcs of rows outside the giant component, LISTED a lane.  Edges to other components outside are listed; those
-// into the giant one are left in `into`, for of these only the lightest of a row can be in the forest.  An edge outside
-// is met twice, and counts once: if no component is giant, the one at its other end is not even read the other time.
-// All 32 lanes must call.
-template <typename AnyGatherer>
-__device__ __forceinline__ void look_outside(const Graph& graph, const int32* __restrict__ label, int32 giant,
-                                             const index_t (&arc)[LISTED], const bool (&valid)[LISTED],
-                                             const int32 (&u)[LISTED], const int32 (&own)[LISTED], Pick (&into)[LISTED],
-                                             AnyGatherer& gatherer) {
-    int32 target[LISTED], other[LISTED];
-    weight_t weight[LISTED];
-#pragma unroll
-    for (int k = 0; k < LISTED; ++k) {
-        target[k] = graph.targets[arc[k]];
-        if (giant != NO_GIANT) weight[k] = graph.weights[arc[k]];  // most lead there
-    }
-#pragma unroll
-    for (int k = 0; k < LISTED; ++k) {
-        const bool here = lists_here(u[k], target[k]);
-        other[k] = valid[k] && (here || giant != NO_GIANT) ? label[target[k]] : own[k];
-        if (other[k] != giant && !here) other[k] = own[k];
-    }
-#pragma unroll
-    for (int k = 0; k < LISTED; ++k) {
-        if (giant == NO_GIANT && other[k] != own[k]) weight[k] = graph.weights[arc[k]];
-    }
-    gatherer.reserve(LISTED);
-#pragma unroll
-    for (int k = 0; k < LISTED; ++k) {
-        const bool leaves = other[k] != own[k];
-        Edge edge;
-        if (leaves) edge = {order_key(weight[k]), id_of(arc[k], u[k], target[k]), own[k], other[k]};
-        into[k] = NO_PICK;
-        if (leaves && other[k] == giant) into[k] = {edge.key, arc[k]};
-        gatherer.add(leaves && other[k] != giant, edge);
-    }
-}
-
-// List the edge along the arc of every lane that has one, from u outside the giant component into it.  All 32 lanes
-// must call.
-template <typename AnyGatherer>
-__device__ __forceinline__ void list_lightest(const Graph& graph, int32 giant, int32 u, int32 own, const Pick& lightest,
-                                              AnyGatherer& gatherer) {
-    const bool found = lightest.arc != NO_ARC;
-    if (!__any_sync(FULL_MASK, found)) return;
-    Edge edge;
-    if (found) {
-        const int32 v = graph.targets[lightest.arc];
-#ifdef EDGES_BY_ENDS
-        const edge_id_t id = ends_of(u, v);
-#else
-        const index_t id =
-            u < v ? lightest.arc : find_arc(graph.targets, graph.offsets[v], graph.offsets[v + 1], u);
-#endif
-        edge = {lightest.key, id, own, giant};
-    }
-    gatherer.reserve(1);
-    gatherer.add(found, edge);
-}
-
-// The lightest pick of the lane's row, whose picks lie in the lanes [begin, end); lanes of the same row lie side by
-// side.  All 32 lanes must call.
-__device__ __forceinline__ Pick lightest_of_rows(Pick mine, int row, int begin, int end) {
-#pragma unroll
-    for (int offset = 1; offset < WARP; offset *= 2) {
-        const Pick theirs = {__shfl_up_sync(FULL_MASK, mine.key, offset), __shfl_up_sync(FULL_MASK, mine.arc, offset)};
-        const int of = __shfl_up_sync(FULL_MASK, row, offset);
-        if (lane_id() >= offset && of == row && theirs < mine) mine = theirs;
-    }
-    const int last = end > begin ? end - 1 : 0;
-    Pick lightest = {__shfl_sync(FULL_MASK, mine.key, last), __shfl_sync(FULL_MASK, mine.arc, last)};
-    if (end <= begin) lightest = NO_PICK;
-    return lightest;
-}
-
-// List the edges of the lanes' rows, but of hubs, as if their arcs were one row: so no lane waits for a longer row than
-// its own.  Returns the lightest edge of the lane's row into the giant component.  All 32 lanes must call.
-template <typename AnyGatherer>
-__device__ __forceinline__ Pick list_own_rows(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
-                                              int32 own, index_t begin, index_t end, AnyGatherer& gatherer) {
-    const int32 length = end - begin < HUB_ROW ? static_cast<int32>(end - begin) : 0;
-    const int32 after = warp_scan(length), before = after - length;  // the lane's row among all arcs
-    const int32 arcs = __shfl_sync(FULL_MASK, after, WARP - 1);
-    Pick lightest = NO_PICK;
-    for (int32 first = 0; first < arcs; first += WARP * LISTED) {
-        int row[LISTED];
-        index_t arc[LISTED];
-        bool valid[LISTED];
-        int32 of[LISTED], row_own[LISTED];
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            const int32 next = first + k * WARP + lane_id();
-            valid[k] = next < arcs;
-            const int32 at = valid[k] ? next : arcs - 1;
-            row[k] = 0;  // rows that end at or before the arc
-#pragma unroll
-            for (int step = WARP / 2; step > 0; step /= 2) {
-                if (__shfl_sync(FULL_MASK, after, row[k] + step - 1) <= at) row[k] += step;
-            }
-            arc[k] = __shfl_sync(FULL_MASK, begin - before, row[k]) + at;
-            of[k] = __shfl_sync(FULL_MASK, u, row[k]);
-            row_own[k] = __shfl_sync(FULL_MASK, own, row[k]);
-        }
-        Pick into[LISTED];
-        look_outside(graph, label, giant, arc, valid, of, row_own, into, gatherer);
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            if (!__any_sync(FULL_MASK, into[k].arc != NO_ARC)) continue;
-            const int32 from = before - first - k * WARP, to = after - first - k * WARP;
-            const Pick mine = lightest_of_rows(into[k], row[k], from > 0 ? from : 0, to < WARP ? to : WARP);
-            if (mine < lightest) lightest = mine;
-        }
-    }
-    return lightest;
-}
-
-// List the edges of a hub, a block together.  The first lane returns the lightest that the warp has seen into the giant
-// component.  All threads must call.
-template <typename AnyGatherer>
-__device__ __forceinline__ Pick list_hub(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
-                                         int32 own, index_t begin, index_t end, AnyGatherer& gatherer) {
-    Pick lightest = NO_PICK;
-    for (index_t portion = begin; portion < end; portion += BLOCK * LISTED) {
-        index_t arc[LISTED];
-        bool valid[LISTED];
-        int32 of[LISTED], row_own[LISTED];
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            const index_t ahead = k * BLOCK + threadIdx.x;
-            valid[k] = ahead < end - portion;
-            arc[k] = valid[k] ? portion + ahead : portion;
-            of[k] = u;
-            row_own[k] = own;
-        }
-        Pick into[LISTED];
-        look_outside(graph, label, giant, arc, valid, of, row_own, into, gatherer);
-#pragma unroll
-        for (int k = 0; k < LISTED; ++k) {
-            if (into[k] < lightest) lightest = into[k];
-        }
-    }
-    lightest = group_lightest<WARP>(lightest);
-    if (lane_id() != 0) lightest = NO_PICK;
-    return lightest;
-}
-
-// List the edges of the rows of vertices outside the giant component, a lane each, or NO_VERTEX; hubs are put off.  All
-// 32 lanes must call.
-template <typename AnyGatherer>
-__device__ __forceinline__ void list_rows_of(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 v,
-                                             AnyGatherer& gatherer, int32* hubs, uint32* hub_count) {
-    index_t begin = 0, end = 0;
-    int32 own = DEAD;
-    if (v != NO_VERTEX) {
-        own = label[v];
-        begin = graph.offsets[v];
-        end = graph.offsets[v + 1];
-    }
-    const Pick lightest = list_own_rows(graph, label, giant, v, own, begin, end, gatherer);
-    list_lightest(graph, giant, v, own, lightest, gatherer);
-    note_hubs(hubs, hub_count, end - begin >= HUB_ROW, v);
-}
-
-// List the edges of all rows outside the giant component.  Few are, if there is one: a warp looks at many labels and
-// gathers those vertices, until it has one for every lane.
-template <typename AnyGatherer>
-__device__ void list_rows(Shared& shared, const Graph& graph, const int32* __restrict__ label, int32 giant,
-                          AnyGatherer& gatherer, int32* hubs, uint32* hub_count) {
-    int32* const outside = shared.outside[threadIdx.x / WARP];
-    uint32 gathered = 0;
-    bool last = false;
-    while (!last) {
-        const uint32 first = next_batch<SEEN>(&shared.batches);
-        last = first >= static_cast<uint32>(graph.vertices);
-        int32 component[SEEN];
-        load_labels(label, first + lane_id(), graph.vertices, component);
-#pragma unroll
-        for (int k = 0; k < SEEN; ++k) {
-            const bool found = component[k] != DEAD && component[k] != giant;
-            const unsigned finders = __ballot_sync(FULL_MASK, found);
-            const uint32 place = gathered + __popc(finders & lanes_before());
-            if (found) outside[place] = static_cast<int32>(first + k * gridDim.x * BLOCK + lane_id());
-            gathered += __popc(finders);
-        }
-        __syncwarp();
-        while (gathered >= (last ? 1 : WARP)) {
-            const uint32 taken = gathered < WARP ? gathered : WARP;
-            gathered -= taken;
-            const int32 v = lane_id() < taken ? outside[gathered + lane_id()] : NO_VERTEX;
-            list_rows_of(graph, label, giant, v, gatherer, hubs, hub_count);
-        }
-        __syncwarp();
-    }
-}
-
-// List the edges of the hubs that were put off, a block for each.
-template <typename AnyGatherer>
-__device__ void list_hubs(const Graph& graph, const int32* __restrict__ label, int32 giant, AnyGatherer& gatherer,
-                          const int32* hubs, uint32 hub_count) {
-    for (uint32 h = blockIdx.x; h < hub_count; h += gridDim.x) {
-        const int32 u = hubs[h];
-        const int32 own = label[u];
-        const Pick mine = list_hub(graph, label, giant, u, own, graph.offsets[u], graph.offsets[u + 1], gatherer);
-        list_lightest(graph, giant, u, own, mine, gatherer);
-    }
-}
-
-// The component that more than half of 32 sampled arcs lead to, or NO_GIANT.  All threads must call; the same in every
-// block.
-__device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* label) {
-    __syncthreads();
-    if (threadIdx.x < WARP) {
-        const index_t arc = static_cast<index_t>(static_cast<uint64>(graph.arcs) / (2 * WARP) * (2 * lane_id() + 1));
-        const int32 component = label[graph.targets[arc]];
-        int votes = 0;
-        for (int lane = 0; lane < WARP; ++lane) votes += __shfl_sync(FULL_MASK, component, lane) == component;
-        int most = votes;
-        for (int offset = WARP / 2; offset > 0; offset /= 2) {
-            const int theirs = __shfl_xor_sync(FULL_MASK, most, offset);
-            most = theirs > most ? theirs : most;
-        }
-        const int winner = first_lane(__ballot_sync(FULL_MASK, votes == most));
-        if (lane_id() == winner) shared.giant = most > WARP / 2 ? component : NO_GIANT;
-    }
-    __syncthreads();
-    return shared.giant;
 }
 
 #endif
