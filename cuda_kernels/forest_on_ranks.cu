@@ -479,8 +479,9 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
         barrier();
         if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
         const uint32 left = current(live_after(round));
-        const auto forget = [&]() { forget_bids(left); };
-        learn_numbers(live, up, chain + shared.levels[levels], &counters[UNFINISHED], chases, forget, barrier);
+        forget_bids(left);
+        const auto nothing = []() {};
+        learn_numbers(live, up, chain + shared.levels[levels], &counters[UNFINISHED], chases, nothing, barrier);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();
