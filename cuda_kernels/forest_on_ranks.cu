@@ -480,7 +480,7 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
         if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
         const uint32 left = current(live_after(round));
         forget_bids(left);
-        const auto nothing = []() {};
+        const auto nothing = []() {};  // what is forgotten meanwhile would spill on sm_120
         learn_numbers(live, up, chain + shared.levels[levels], &counters[UNFINISHED], chases, nothing, barrier);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;

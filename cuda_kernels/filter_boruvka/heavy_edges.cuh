@@ -62,7 +62,7 @@ __device__ __forceinline__ Pick look_outside(const Graph& graph, const int32* __
                                              int32 own, index_t first, uint32 bits, AnyGatherer& gatherer) {
     if (giant != NO_GIANT && bits != 0) prefetch_line(&graph.weights[first]);  // most lead there
     const FourTargets four = load_four(graph, first);
-    uint32 leaving = 0, inward = 0;  // bits of those that lead to others, and of these into the giant one
+    uint32 leaving = 0, inward = 0;  // bits, for labels would spill: leads to another, and to the giant one
     int32 other[FOUR];
 #pragma unroll
     for (int j = 0; j < FOUR; ++j) {

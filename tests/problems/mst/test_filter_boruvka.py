@@ -221,14 +221,18 @@ def test_equal_weights_are_told_apart_by_their_order_across_pages_and_spans() ->
         assert_same_forest(graph, seed)
 
 
-def test_weights_that_begin_anywhere_are_read_one_by_one() -> None:
+@pytest.mark.usefixtures("filtering")
+@pytest.mark.parametrize("array", ["weights", "targets"])
+def test_arrays_that_begin_anywhere_are_read_one_by_one(array: str) -> None:
     graph = undirected(700, edges_at_random(700, 5000, 300, 9))
     device = EmulatedDevice(seed=1)
     view = make_resident(GraphView.of(graph), device)[0]
-    shifted = device.empty(graph.arcs + 1, view.weights.dtype)[1:]
-    device.copy(shifted, view.weights)
-    state = filter_boruvka.State(replace(view, weights=shifted), device)
+    aligned = getattr(view, array)
+    shifted = device.empty(graph.arcs + 1, aligned.dtype)[1:]
+    device.copy(shifted, aligned)
+    state = filter_boruvka.State(replace(view, **{array: shifted}), device)
     raw = fetch_forest(state, filter_boruvka.run(state, NullClock()))
+    assert device.read(state.control, filter_boruvka.FILE["ENTRIES"]) > 0, "no heavy edge was listed"
     np.testing.assert_array_equal(filter_boruvka.finish(state, raw).edges, expected("mst", graph, ()).edges)
 
 
