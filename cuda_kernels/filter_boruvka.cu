@@ -71,8 +71,11 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     const uint32 few = narrow ? dense : 1;  // a bid on the matrix is one word
-    uint32 chases = 0;
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
+    const auto told = [&](const uint32* word) {
+        const auto nothing = []() {};
+        return grid_barrier_telling(shared, &control[ARRIVALS], word, nothing);
+    };
     // A phase that is entered again, because the list was too short, goes on.
     const auto enter = [&](Phase phase) {
         if (own_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
@@ -86,11 +89,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         const uint32 words = Matrix{cells, count}.words();
         for (int64 t = own_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
     };
-    // The roots, which are `left`, forget the bids at them meanwhile.
-    const auto learn = [&](uint32 count, int32* number, uint32 left) {
-        const auto forget = [&]() { forget_bids(left); };
-        learn_numbers(count, up, number, &control[UNFINISHED], chases, forget, barrier);
-    };
+    const auto turn = [&]() { return shared.barriers + 1; };  // ends with this barrier,
+    const auto unfinished = [&]() { return told(nullptr); };  // which tells the last that was not enough
 
     if (threadIdx.x == 0) {
         shared.span = span_length(arcs);
@@ -99,27 +99,30 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     __syncthreads();
     enter(ROW_MINIMA);
     clear_for_next(next_control, CONTROL_WORDS);
-    if (wanted != 0) note_light_arcs(shared, graph, wanted);
-    if (threadIdx.x == 0) shared.filters = wanted != 0 && shared.light != 0;
+    if (wanted != 0 && threadIdx.x / WARP == 0) sample_vertices(vertices, offsets, targets, control);
     pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
                     &control[HUBS_FIRST]);
-    barrier();
-    if (threadIdx.x == 0) shared.batches = 0;  // for the next that go through all rows
-    if (current(&control[HUBS_FIRST]) != 0) {
-        pick_hub_minima(shared, graph, pick, link, hubs, current(&control[HUBS_FIRST]));
+    const uint32 long_rows = told(&control[HUBS_FIRST]);
+    if (threadIdx.x == 0) {
+        shared.hubs = long_rows;
+        shared.batches = 0;  // for the next that go through all rows
+    }
+    if (long_rows != 0) {
+        pick_hub_minima(shared, graph, pick, link, hubs, long_rows);
         barrier();
     }
     enter(HOOK);
     hook_vertices(shared, vertices, pick, link, up, forest, control);
-    barrier();
+    const auto note = [&]() { note_light_arcs(shared, graph, wanted, control); };
+    uint32 live = grid_barrier_telling(shared, &control[ARRIVALS], &control[LIVE], note);
     Pick* const found = reinterpret_cast<Pick*>(chain);  // nobody needs hubs any more, nor the chain yet
-    uint32 live = current(&control[LIVE]);
     if (shared.filters) {
         const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
         const float part = LESS_MERGED / 100.0f;
         estimate_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light, found);
     }
-    learn(vertices, label, live);
+    const auto forget = [&]() { forget_bids(live); };
+    learn_numbers(vertices, up, label, &control[UNFINISHED], turn, forget, unfinished);
     agree_on_threshold(shared, found);
     Holding held;   // what the warp has listed
     uint32 levels;  // rounds whose numbers are in the chain
@@ -139,12 +142,18 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     // After a round, the components learn their new numbers and there are fewer.
     const auto renumber = [&]() {
         if (own_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
-        const uint32 left = current(live_after(shared.round));
-        learn(live, chain + shared.levels[levels], left);
+        uint32 left = 0;  // the roots, which forget the bids at them meanwhile
+        if (threadIdx.x == 0) left = current(live_after(shared.round));
+        const auto forget_them = [&]() {
+            if (threadIdx.x == 0) shared.left = left;
+            __syncthreads();
+            forget_bids(shared.left);
+        };
+        learn_numbers(live, up, chain + shared.levels[levels], &control[UNFINISHED], turn, forget_them, unfinished);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();
-        live = left;
+        live = shared.left;
     };
 
     while (true) {
@@ -171,8 +180,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         held.begin = shared.begin[threadIdx.x / WARP];
         held.first = shared.listed[threadIdx.x / WARP][0];
         held.edges = held.first + shared.listed[threadIdx.x / WARP][1];
-        barrier();
-        const uint32 taken = current(&control[PAGES]);
+        const uint32 taken = told(&control[PAGES]);
         if (taken > room) {  // less has to be light
             lower_threshold(shared, list, room, taken);
             if (threadIdx.x == 0) shared.filters = true;
@@ -210,9 +218,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
             chain[shared.levels[levels] + t] = live > 1 ? shared.root[t] : 0;
         }
         levels += 1;
-        barrier();
-        const uint32 last = current(&control[FINALS]);
-        __syncthreads();
+        const uint32 last = told(&control[FINALS]);
         shorten_chain(shared, levels == 1 ? live : shared.levels[1], chain, levels, static_cast<int32>(last));
         barrier();
         spread(vertices, label, chain);
@@ -228,9 +234,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         count_t* const listed = reinterpret_cast<count_t*>(&control[ENTRIES]);
         Gatherer<count_t> gatherer = {shared.buffer[threadIdx.x / WARP], list, most, listed, 0};
         list_rows(shared, graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
-        if (current(&control[HUBS_FIRST]) != 0) {
-            barrier();
-            list_hubs(graph, label, giant, gatherer, hubs, current(&control[HUBS_HEAVY]));
+        if (shared.hubs != 0) {
+            list_hubs(graph, label, giant, gatherer, hubs, told(&control[HUBS_HEAVY]));
         }
         gatherer.flush();
         barrier();

@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __restrict__ roots, uint64* ranked,
                       uint32* counts, int32* link, int32* label, uint32* control, uint32* counters) {
     __shared__ Shared shared;
-    uint32 barriers = 0, chases = 0;
+    uint32 barriers = 0, turns = 0;
     const uint32 words = (static_cast<uint32>(vertices) + WARP - 1) / WARP;
     const uint32 low = static_cast<uint32>(static_cast<uint64>(words) * blockIdx.x / gridDim.x);
     const uint32 high = static_cast<uint32>(static_cast<uint64>(words) * (blockIdx.x + 1) / gridDim.x);
@@ -215,13 +215,10 @@ forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __r
                 }
             }
         }
-        uint32* const unfinished = &counters[UNFINISHED + chases % 3];
-        if (left) *unfinished = 1;  // race-allowed: every writer writes 1
+        turns += 1;
+        if (left) counters[UNFINISHED] = turns;  // race-allowed: every writer writes the same
         grid_barrier(&counters[ARRIVALS], &barriers);
-        if (current(unfinished) == 0) break;
-        // A barrier lies between the last reader of this word and its reset, and another before its next use.
-        if (grid_thread() == 0) counters[UNFINISHED + (chases + 2) % 3] = 0;
-        chases += 1;
+        if (current(&counters[UNFINISHED]) < turns) break;  // who is late may find the next turn's number there
         begin = 0;
         end = vertices;
     }
@@ -231,7 +228,7 @@ forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __r
 extern "C" __global__ void forest_on_ranks_relabel(int32 vertices, const int32* __restrict__ now, int32* label) {
     for (int64 first = grid_thread(); first < vertices; first += grid_threads() * LABELS) {
         int32 component[LABELS];
-        load_labels(label, first, vertices, component);
+        load_each(label, first, grid_threads(), vertices, DEAD, component);
 #pragma unroll
         for (int k = 0; k < LABELS; ++k) {
             if (component[k] != DEAD) label[first + k * grid_threads()] = now[component[k]];
@@ -436,8 +433,13 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
                        const uint64* __restrict__ giant_votes, uint64* best_key, uint64* best_id, int32* up,
                        int32* chain, int32* now, int64* forest, uint32* control, uint32* counters) {
     __shared__ Shared shared;
-    uint32 barriers = 0, chases = 0, round = 0, levels = 0, live = components;
+    uint32 barriers = 0, turns = 0, round = 0, levels = 0, live = components;
     const auto barrier = [&]() { grid_barrier(&counters[ARRIVALS], &barriers); };
+    const auto turn = [&]() { return ++turns; };
+    const auto unfinished = [&]() {
+        barrier();
+        return current(&counters[UNFINISHED]);
+    };
     const auto live_after = [&](uint32 rounds) { return &counters[LIVE + rounds % 3]; };
     const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
     // A block keeps a region of the list and compacts it in place; of a list in order each warp keeps one.
@@ -481,7 +483,7 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
         const uint32 left = current(live_after(round));
         forget_bids(left);
         const auto nothing = []() {};  // what is forgotten meanwhile would spill on sm_120
-        learn_numbers(live, up, chain + shared.levels[levels], &counters[UNFINISHED], chases, nothing, barrier);
+        learn_numbers(live, up, chain + shared.levels[levels], &counters[UNFINISHED], turn, nothing, unfinished);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();

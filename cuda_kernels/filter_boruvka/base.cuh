@@ -47,7 +47,8 @@ constexpr int STREAMED = NARROW ? 4 : 2;        // quads when arcs are streamed,
 constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
 constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed,
 constexpr int ROWS_AHEAD = 3 * WARP;            // and rows before which offsets are
-constexpr int PER_THREAD = 2;      // edges or components a thread has under way in a round,
+constexpr int HOOKS = 4;           // vertices a thread hooks at once,
+constexpr int PER_THREAD = 2;      // edges or components it has under way in a round,
 constexpr int LABELS = 4;          // and labels when all are read
 constexpr int SEEN = PACKED ? 4 : 1;   // labels a lane reads to find vertices outside the giant component
 constexpr int TILE = 128;              // the fewest arcs of a span
@@ -63,8 +64,8 @@ constexpr int MOST_DENSE = 1024;       // components between which a matrix take
 constexpr int IN_ROW = 2;              // loads that a lane has under way in a row of it
 constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
 constexpr float SPARSE = 4.2f;         // where a vertex has fewer arcs, all edges are listed at once
-constexpr float CLUSTERED = 0.4f;      // where more than this share of the pairs of neighbours of a vertex are edges,
-constexpr float MORE_CLUSTERED = 1.36f;  // so many times the arcs are light, divided by that share,
+constexpr float CLOSING = 18;          // where a share c of the pairs of neighbours of vertices are edges, 1 + CLOSING
+constexpr float MORE_CLUSTERED = 1.36f;  // c^3 times the arcs are light, or, if less, MORE_CLUSTERED / c times,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
 constexpr int MERGED = 12;             // where the lightest arcs leave one component in so many vertices, or less,
 constexpr int LESS_MERGED = 35;        // so many per cent make one of them giant
@@ -100,32 +101,36 @@ enum Phase { ROW_MINIMA, HOOK, LIGHT_EDGES, LIGHT_ROUNDS, SPREAD, HEAVY_EDGES, H
 // Words of `control`, all 0 before the launch.
 enum Control {
     ARRIVALS,                // of blocks at the grid barrier
+    UNFINISHED,              // the last turn, counted from 1, in which some chain was too long; see see_two()
     FOREST,                  // edges picked
     ROUNDS,                  // rounds made
     HUBS_FIRST,              // hubs met by each of the two walks over the rows
     HUBS_HEAVY,
     PAGES,                   // of the list that light edges take
+    FINALS,                  // components retired
     ENTRIES,                 // heavy edges listed: a count_t, of up to 64 bits
-    FINALS = ENTRIES + 2,    // components retired
-    UNFINISHED,              // three words that take turns: some chain was too long
-    LIVE = UNFINISHED + 3,   // three as well: live components after a round
-    CONTROL_WORDS = LIVE + 3
+    LIVE = ENTRIES + 2,      // three words that take turns: live components after a round
+    WITH_ARCS = LIVE + 3,    // of the vertices that were sampled, those that have arcs,
+    WEDGES,                  // that have two,
+    TRIANGLES,               // and of which two neighbours that were sampled are neighbours
+    CONTROL_WORDS
 };
-static_assert(ENTRIES % 2 == 0, "words of 64 bits lie at a multiple of 8 bytes");
+static_assert(ENTRIES % 2 == 0 && ARRIVALS % 2 == 0, "words of 64 bits lie at a multiple of 8 bytes");
 
 // ------------------------------------------------------------------ helpers
 
-// The number of this thread in the grid, asked for anew each time: it would otherwise be kept in registers through all
-// phases, and others would spill.
-__device__ __forceinline__ int64 own_thread() {
+// The numbers of this block and of this thread in the grid, asked for anew each time: they would otherwise be kept in
+// registers through all phases, and others would spill.
+__device__ __forceinline__ uint32 own_block() {
 #ifdef __CUDA_ARCH__
     uint32 block;
     asm volatile("mov.u32 %0, %ctaid.x;" : "=r"(block));
+    return block;
 #else
-    const uint32 block = blockIdx.x;
+    return blockIdx.x;
 #endif
-    return static_cast<int64>(block) * blockDim.x + threadIdx.x;
 }
+__device__ __forceinline__ int64 own_thread() { return static_cast<int64>(own_block()) * blockDim.x + threadIdx.x; }
 
 // The ends of an edge as one number, by which edges compare as by their first arcs.
 __device__ __forceinline__ int64 ends_of(int32 u, int32 v) {
@@ -180,13 +185,17 @@ struct Shared {
     uint32 barriers;          // passed,
     uint32 round;             // rounds begun,
     uint32 batches;           // and batches of rows that the warps have taken
+    uint32 told;              // a word behind the last barrier (grid_barrier_telling)
+    uint32 hubs;              // rows too long for a warp
+    uint32 left;              // live components after a round
     slot_t begin[WARPS][2];   // where the slots of each span begin,
     uint32 listed[WARPS][2];  // and the edges of it
-    uint32 bases[3];
+    uint64 tallies[2][HOOKS * WARPS];  // of what takes places (hooking.cuh),
+    uint32 bases[3];                   // and where the places of this block begin
     uint32 levels[MAX_ROUNDS + 1];  // where the numbers of each round begin in the chain, and the next will
     int32 giant;
     uint64 active;  // vertices that have arcs, by the sample
-    uint64 light;   // how many arcs should be; 0 if all are listed at once
+    uint64 light;   // how many arcs should be
     Pick threshold;
     uint64 span;  // arcs of which a warp lists the edges
     bool filters;  // only light edges are listed; kept here, for registers are few
@@ -209,14 +218,51 @@ __device__ __forceinline__ Pick group_lightest(Pick mine) {
 // A word of `control` as it is now; after a barrier, the same in every thread.
 __device__ __forceinline__ uint32 current(const uint32* word) { return *static_cast<const volatile uint32*>(word); }
 
-// The labels of COUNT vertices of this thread from `first` on, a grid apart; DEAD beyond the last.
-template <int COUNT>
-__device__ __forceinline__ void load_labels(const int32* label, int64 first, int32 vertices,
-                                            int32 (&component)[COUNT]) {
+// The same as see(), of a word and the next: one read of 64 bits of two words that are written by 32.  The memory model
+// does not define such a read; on all GPUs that we know it is one access.
+__device__ __forceinline__ uint64 see_two(const uint32* words) {
+#ifdef __CUDA_ARCH__
+    uint64 seen;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(words) : "memory");
+#else
+    const uint64 seen = *reinterpret_cast<const volatile uint64*>(words);  // race-allowed: polled
+    __threadfence();
+#endif
+    return seen;
+}
+
+// A barrier of all blocks, behind which all threads know what a word of `control` is: one of each block reads it, for
+// reads of one word by all warps wait for each other.  Without a word, the one behind the arrivals, which comes with
+// them.  What there is to do `meanwhile` that thread does before it waits.
+template <typename Meanwhile>
+__device__ __forceinline__ uint32 grid_barrier_telling(Shared& shared, uint32* arrivals, const uint32* word,
+                                                       const Meanwhile& meanwhile) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        shared.barriers += 1;
+        const uint32 goal = shared.barriers * gridDim.x;
+        arrive(arrivals);
+        meanwhile();
+        uint64 seen = 0;
+        const auto arrived = [&]() {
+            seen = see_two(arrivals);
+            return static_cast<uint32>(seen) - goal < 0x80000000u;
+        };
+        spin_until(arrived());
+        shared.told = word == nullptr ? static_cast<uint32>(seen >> 32) : current(word);
+    }
+    __syncthreads();
+    return shared.told;
+}
+
+// COUNT words of this thread, `step` apart from `first` on; `otherwise` from `count` on.
+template <int COUNT, typename T>
+__device__ __forceinline__ void load_each(const T* words, int64 first, int64 step, int64 count, T otherwise,
+                                          T (&loaded)[COUNT]) {
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
-        const int64 v = first + k * grid_threads();
-        component[k] = v < vertices ? label[v] : +DEAD;
+        const int64 t = first + k * step;
+        loaded[k] = t < count ? words[t] : otherwise;
     }
 }
 

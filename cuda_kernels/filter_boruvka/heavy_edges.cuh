@@ -186,9 +186,9 @@ __device__ __forceinline__ void list_rows_of(const Graph& graph, const int32* __
         begin = graph.offsets[v];
         end = graph.offsets[v + 1];
     }
+    note_hubs(hubs, hub_count, end - begin >= HUB_ROW, v);
     const Pick lightest = list_own_rows(graph, label, giant, v, own, begin, end, gatherer);
     list_lightest(graph, giant, v, own, lightest, gatherer);
-    note_hubs(hubs, hub_count, end - begin >= HUB_ROW, v);
 }
 
 // List the edges of all rows outside the giant component.  Few are, if there is one: a warp looks at many labels and
@@ -203,7 +203,7 @@ __device__ void list_rows(Shared& shared, const Graph& graph, const int32* __res
         const uint32 first = next_batch<SEEN>(&shared.batches);
         last = first >= static_cast<uint32>(graph.vertices);
         int32 component[SEEN];
-        load_labels(label, first + lane_id(), graph.vertices, component);
+        load_each(label, first + lane_id(), grid_threads(), graph.vertices, DEAD, component);
 #pragma unroll
         for (int k = 0; k < SEEN; ++k) {
             const bool found = component[k] != DEAD && component[k] != giant;

@@ -7,73 +7,119 @@ all below them learn these.
 
 #include "filter_boruvka/base.cuh"
 
-// Where the forest goes on, and the numbers of the live and of the retired, for what this thread counts of each
-// (counted).  All threads must call.
-struct Places {
+// What becomes of COUNT vertices or components of each thread, a block apart: those that are hooked on another, whose
+// edges join the forest; the roots, which are numbered among the live; and those that retire.
+template <int COUNT>
+struct Fates {
+    bool hooked[COUNT], root[COUNT], retired[COUNT];
+};
+
+// Where the forest goes on, and the next number of the live, and of the retired.
+struct Place {
     uint32 edge, number, final;
 };
-__device__ __forceinline__ Places take_places(Shared& shared, uint64 mine, uint32* control, uint32* live) {
-    uint64 total;
-    const uint64 before = block_scan(shared, mine, &total);
-    if (threadIdx.x < 3) {
-        uint32* const word = threadIdx.x == 0 ? &control[FOREST] : threadIdx.x == 1 ? live : &control[FINALS];
-        const uint32 asked = counter(total, threadIdx.x);
-        shared.bases[threadIdx.x] = asked == 0 ? 0 : atomicAdd(word, asked);
+
+// A place for each of them, in the order of the vertices, for what is numbered alike shares a line of the cache.  The
+// halves of the tallies take turns, so that a warp may still read one while others write the other.  All threads must
+// call.
+template <int COUNT>
+__device__ __forceinline__ void take_places(Shared& shared, uint32 turn, const Fates<COUNT>& fates, uint32* control,
+                                            uint32* live, Place (&place)[COUNT]) {
+    static_assert(COUNT <= HOOKS, "there is a tally for each");
+    uint64* const tally = shared.tallies[turn % 2];
+    const int warp = threadIdx.x / WARP;
+    uint32 rank[COUNT];  // of the lane's own in its warp, eight bits for each
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const unsigned hooked = __ballot_sync(FULL_MASK, fates.hooked[k]);
+        const unsigned root = __ballot_sync(FULL_MASK, fates.root[k]);
+        const unsigned retired = __ballot_sync(FULL_MASK, fates.retired[k]);
+        if (lane_id() == 0) tally[k * WARPS + warp] = counted(__popc(hooked), __popc(root), __popc(retired));
+        rank[k] = __popc(hooked & lanes_before()) | __popc(root & lanes_before()) << 8 |
+                  __popc(retired & lanes_before()) << 16;
     }
     __syncthreads();
-    return {shared.bases[0] + counter(before, 0), shared.bases[1] + counter(before, 1),
-            shared.bases[2] + counter(before, 2)};
+    if (warp == 0) {
+        uint64 total = 0;
+#pragma unroll
+        for (int first = 0; first < COUNT * WARPS; first += WARP) {
+            const int at = first + lane_id();
+            const uint64 mine = at < COUNT * WARPS ? tally[at] : 0;
+            const uint64 upto = total + warp_scan(mine);
+            if (at < COUNT * WARPS) tally[at] = upto - mine;
+            total = __shfl_sync(FULL_MASK, upto, WARP - 1);
+        }
+        if (lane_id() < 3) {
+            uint32* const word = lane_id() == 0 ? &control[FOREST] : lane_id() == 1 ? live : &control[FINALS];
+            const uint32 asked = counter(total, lane_id());
+            shared.bases[lane_id()] = asked == 0 ? 0 : atomicAdd(word, asked);
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const uint64 before = tally[k * WARPS + warp];
+        place[k] = {shared.bases[0] + counter(before, 0) + (rank[k] & 0xff),
+                    shared.bases[1] + counter(before, 1) + (rank[k] >> 8 & 0xff),
+                    shared.bases[2] + counter(before, 2) + (rank[k] >> 16)};
+    }
 }
 
-// What becomes of PER_THREAD vertices or components of each thread: one that is a root is numbered among the live, one
-// that leads to an `other` is hooked on, and its edge joins the forest; one that leads nowhere is DEAD (a vertex) or
-// retires (a component).  All threads must call.
-__device__ __forceinline__ void hook_on(Shared& shared, int64 first, uint32 count, bool vertices,
-                                        const int32 (&other)[PER_THREAD], const bool (&root)[PER_THREAD],
-                                        const edge_id_t (&id)[PER_THREAD], int32* up, edge_id_t* forest,
-                                        uint32* control, uint32* live) {
-    uint64 mine = 0;
+// A root is numbered among the live; what leads to an `other` is hooked on it, and its edge joins the forest; what
+// leads nowhere is DEAD (a vertex) or retires (a component).  All threads must call.
+template <int COUNT>
+__device__ __forceinline__ void hook_on(Shared& shared, uint32 turn, uint32 first, uint32 count, bool vertices,
+                                        const int32 (&other)[COUNT], const bool (&root)[COUNT],
+                                        const edge_id_t (&id)[COUNT], int32* up, edge_id_t* forest, uint32* control,
+                                        uint32* live) {
+    Fates<COUNT> fates;
+    Place to[COUNT];
 #pragma unroll
-    for (int k = 0; k < PER_THREAD; ++k) {
-        const int64 t = first + k * BLOCK + threadIdx.x;
-        mine += counted(other[k] != NO_LINK && !root[k], root[k], other[k] == NO_LINK && !vertices && t < count);
+    for (int k = 0; k < COUNT; ++k) {
+        fates.hooked[k] = other[k] != NO_LINK && !root[k];
+        fates.root[k] = root[k];
+        fates.retired[k] = other[k] == NO_LINK && !vertices && first + k * BLOCK + threadIdx.x < count;
     }
-    Places to = take_places(shared, mine, control, live);
+    take_places(shared, turn, fates, control, live, to);
 #pragma unroll
-    for (int k = 0; k < PER_THREAD; ++k) {
-        const int64 t = first + k * BLOCK + threadIdx.x;
+    for (int k = 0; k < COUNT; ++k) {
+        const uint32 t = first + k * BLOCK + threadIdx.x;
         if (t >= count) continue;
         if (other[k] == NO_LINK) {
-            up[t] = vertices ? DEAD : retired_root(to.final++);
+            up[t] = vertices ? DEAD : retired_root(to[k].final);
         } else if (root[k]) {
-            up[t] = live_root(to.number++);
+            up[t] = live_root(to[k].number);
         } else {
             up[t] = other[k];
-            forest[to.edge++] = id[k];
+            forest[to[k].edge] = id[k];
         }
     }
 }
 
-// Hook vertices along their links.  Of two that picked each other the smaller is a root.  All threads must call.
+// Hook vertices along their links.  Of two that picked each other the smaller is a root.  The next links are under way
+// while places are taken.  All threads must call.
 __device__ void hook_vertices(Shared& shared, uint32 count, const edge_id_t* pick, const int32* link, int32* up,
                               edge_id_t* forest, uint32* control) {
-    for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
-         first += static_cast<int64>(gridDim.x) * BLOCK * PER_THREAD) {
-        int32 other[PER_THREAD];
-        edge_id_t id[PER_THREAD];
-        bool root[PER_THREAD];
+    const uint32 begin = blockIdx.x * BLOCK * HOOKS, step = gridDim.x * BLOCK * HOOKS;
+    int32 next[HOOKS];
+    load_each(link, begin + threadIdx.x, BLOCK, count, NO_LINK, next);
+    uint32 turn = 0;
+    for (uint32 first = begin; first < count; first += step, ++turn) {
+        int32 other[HOOKS];
+        edge_id_t id[HOOKS];
+        bool root[HOOKS];
 #pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
-            const int64 t = first + k * BLOCK + threadIdx.x;
-            other[k] = t < count ? link[t] : NO_LINK;
-            id[k] = other[k] != NO_LINK ? pick[t] : 0;
+        for (int k = 0; k < HOOKS; ++k) {
+            other[k] = next[k];
+            id[k] = other[k] != NO_LINK ? pick[first + k * BLOCK + threadIdx.x] : 0;
         }
 #pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
-            const int64 t = first + k * BLOCK + threadIdx.x;
+        for (int k = 0; k < HOOKS; ++k) {
+            const int32 t = static_cast<int32>(first + k * BLOCK + threadIdx.x);
             root[k] = other[k] != NO_LINK && link[other[k]] == t && t < other[k];
         }
-        hook_on(shared, first, count, true, other, root, id, up, forest, control, &control[LIVE]);
+        load_each(link, first + step + threadIdx.x, BLOCK, count, NO_LINK, next);
+        hook_on(shared, turn, first, count, true, other, root, id, up, forest, control, &control[LIVE]);
     }
 }
 
@@ -83,33 +129,32 @@ template <typename Slots>
 __device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, bool narrow, const uint64* best_key,
                               const uint64* best_slot, int32* up, edge_id_t* forest, uint32* control, uint32* live) {
     const uint64* const winner = narrow ? best_key : best_slot;
-    for (int64 first = static_cast<int64>(blockIdx.x) * BLOCK * PER_THREAD; first < count;
-         first += static_cast<int64>(gridDim.x) * BLOCK * PER_THREAD) {
+    const uint32 begin = blockIdx.x * BLOCK * PER_THREAD, step = gridDim.x * BLOCK * PER_THREAD;
+    uint64 next[PER_THREAD];
+    load_each(winner, begin + threadIdx.x, BLOCK, count, NO_BID, next);
+    uint32 turn = 0;
+    for (uint32 first = begin; first < count; first += step, ++turn) {
         uint64 bid[PER_THREAD];
         int32 other[PER_THREAD];
         edge_id_t id[PER_THREAD];
         bool root[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            const int64 t = first + k * BLOCK + threadIdx.x;
-            bid[k] = t < count ? winner[t] : NO_BID;
-        }
-#pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
-            const int64 t = first + k * BLOCK + threadIdx.x;
+            bid[k] = next[k];
             other[k] = NO_LINK;
             id[k] = 0;
             if (bid[k] == NO_BID) continue;
             const Edge* const edge = pages.at(narrow ? static_cast<uint32>(bid[k]) : bid[k]);
-            other[k] = edge->a == t ? edge->b : edge->a;
+            other[k] = edge->a == static_cast<int32>(first + k * BLOCK + threadIdx.x) ? edge->b : edge->a;
             id[k] = edge->id;
         }
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
-            const int64 t = first + k * BLOCK + threadIdx.x;
+            const int32 t = static_cast<int32>(first + k * BLOCK + threadIdx.x);
             root[k] = other[k] != NO_LINK && t < other[k] && winner[other[k]] == bid[k];
         }
-        hook_on(shared, first, count, false, other, root, id, up, forest, control, live);
+        load_each(winner, first + step + threadIdx.x, BLOCK, count, NO_BID, next);
+        hook_on(shared, turn, first, count, false, other, root, id, up, forest, control, live);
     }
 }
 
@@ -117,19 +162,19 @@ __device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, 
 // weights are equal, or rise along a path, a million may form one chain.  So who has followed LONG_WAY links puts
 // what each further one leads to in the place of its own parent: as all on the chain climb at once, every link then
 // leads twice as far as the one before it, and who comes to the root leaves its number to those below.  The way of a
-// thread may lead on among those whose turn has not come.  After CHASE links it gives up and reports so: the caller
-// repeats until nobody did.
-__device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished) {
+// thread may lead on among those whose turn has not come.  After CHASE links it gives up and reports so, by the number
+// of this turn: the caller repeats until nobody did.
+__device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished, uint32 turn) {
     static_assert(LONG_WAY < CHASE, "who gives up has come nearer");
     bool left = false;
+    int32 next[PER_THREAD];
+    load_each(up, own_thread(), grid_threads(), count, DEAD, next);
     for (int64 first = own_thread(); first < count; first += grid_threads() * PER_THREAD) {
         int32 found[PER_THREAD];  // what is above, or the number of the root
         bool climbing = true;
 #pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
-            const int64 t = first + k * grid_threads();
-            found[k] = t < count ? up[t] : +DEAD;
-        }
+        for (int k = 0; k < PER_THREAD; ++k) found[k] = next[k];
+        load_each(up, first + grid_threads() * PER_THREAD, grid_threads(), count, DEAD, next);
         for (int hop = 0; climbing && hop < CHASE; ++hop) {
             climbing = false;
 #pragma unroll
@@ -156,22 +201,21 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
             }
         }
     }
-    if (left) *unfinished = 1;  // race-allowed: every writer writes 1
+    if (left) *unfinished = turn;  // race-allowed: every writer writes the same
 }
 
-// The same until nobody gives up.  `unfinished` are three words that take turns, all 0 at first, and `chases` is how
-// many turns there were.  What the caller does `meanwhile`, it does in the first.  All threads of all blocks must call.
-template <typename Meanwhile, typename Barrier>
+// The same until nobody gives up.  `next_turn` numbers the turns, from 1 on and alike in all threads; `unfinished` is
+// the last in which somebody gave up, 0 at first, and `read_unfinished` a barrier of all blocks that returns it.  What
+// the caller does `meanwhile`, it does in the first turn.  All threads of all blocks must call.
+template <typename Turn, typename Meanwhile, typename Read>
 __device__ __forceinline__ void learn_numbers(uint32 count, int32* up, int32* number, uint32* unfinished,
-                                              uint32& chases, const Meanwhile& meanwhile, const Barrier& barrier) {
-    for (uint32 more = 1, first = 1; more != 0; first = 0, ++chases) {
-        uint32* const mine = &unfinished[chases % 3];
-        learn_number(count, up, number, mine);
-        if (first != 0) meanwhile();
-        barrier();
-        more = current(mine);
-        // A barrier lies between the last reader of this word and its reset, and another before its next use.
-        if (own_thread() == 0) unfinished[(chases + 2) % 3] = 0;
+                                              const Turn& next_turn, const Meanwhile& meanwhile,
+                                              const Read& read_unfinished) {
+    for (bool more = true, first = true; more; first = false) {
+        const uint32 turn = next_turn();
+        learn_number(count, up, number, unfinished, turn);
+        if (first) meanwhile();
+        more = read_unfinished() >= turn;  // who is late may find the next turn's number there
     }
 }
 
@@ -180,7 +224,7 @@ __device__ __forceinline__ void learn_numbers(uint32 count, int32* up, int32* nu
 __device__ void shorten_chain(const Shared& shared, uint32 count, int32* chain, uint32 levels, int32 last) {
     for (uint32 first = static_cast<uint32>(own_thread()); first < count; first += grid_threads() * LABELS) {
         int32 component[LABELS];
-        load_labels(chain, first, static_cast<int32>(count), component);
+        load_each(chain, first, grid_threads(), count, DEAD, component);
         for (uint32 l = 1; l < levels; ++l) {
 #pragma unroll
             for (int k = 0; k < LABELS; ++k) {
@@ -199,7 +243,7 @@ __device__ void shorten_chain(const Shared& shared, uint32 count, int32* chain, 
 __device__ void spread(int32 vertices, int32* label, const int32* chain) {
     for (int64 first = own_thread(); first < vertices; first += grid_threads() * LABELS) {
         int32 component[LABELS];
-        load_labels(label, first, vertices, component);
+        load_each(label, first, grid_threads(), vertices, DEAD, component);
 #pragma unroll
         for (int k = 0; k < LABELS; ++k) {
             if (component[k] != DEAD) label[first + k * grid_threads()] = chain[component[k]];

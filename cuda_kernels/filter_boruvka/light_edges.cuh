@@ -7,40 +7,56 @@ edges that join two components, or of all that do, by warps that go through span
 
 #include "filter_boruvka/base.cuh"
 
+// Sample some vertices, a lane each, and two neighbours of each that has two: what is counted tells how many vertices
+// have arcs, and how many pairs of neighbours are edges.  One warp of each block calls, while the others look for row
+// minima.
+__device__ void sample_vertices(int32 count, const index_t* __restrict__ offsets,
+                                             const int32* __restrict__ targets, uint32* control) {
+    const uint32 lanes = gridDim.x * WARP, turns = (SAMPLES + lanes - 1) / lanes;
+    const uint64 vertices = static_cast<uint64>(count), samples = static_cast<uint64>(lanes) * turns;
+    uint32 active = 0, wedges = 0, triangles = 0;
+    for (uint32 turn = 0; turn < turns; ++turn) {
+        const uint64 sample = turn * lanes + blockIdx.x * WARP + lane_id();
+        const uint64 hash = (sample + 1) * 0x9E3779B97F4A7C15ull;
+        const uint64 at = sample * vertices / samples + (hash >> 32) % (vertices / samples + 1);
+        const int32 v = at < vertices ? static_cast<int32>(at) : count - 1;
+        const index_t begin = offsets[v], degree = offsets[v + 1] - begin;
+        bool closed = false;
+        if (degree >= 2) {
+            const index_t first = static_cast<index_t>((hash >> 20) % static_cast<uint64>(degree));
+            const index_t step = static_cast<index_t>(1 + (hash >> 40) % static_cast<uint64>(degree - 1));
+            const int32 x = targets[begin + first], y = targets[begin + (first + step) % degree];
+            closed = find_arc(targets, offsets[x], offsets[x + 1], y) != static_cast<index_t>(-1);
+        }
+        active += __popc(__ballot_sync(FULL_MASK, degree > 0));
+        wedges += __popc(__ballot_sync(FULL_MASK, degree >= 2));
+        triangles += __popc(__ballot_sync(FULL_MASK, closed));
+    }
+    if (lane_id() != 0) return;
+    atomicAdd(&control[WITH_ARCS], active);
+    atomicAdd(&control[WEDGES], wedges);
+    atomicAdd(&control[TRIANGLES], triangles);
+}
+
 // Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where that is
-// about half of all arcs two lists cost more than one, and 0 is noted: all are listed at once.  Where the neighbours of
-// a vertex are neighbours of each other, many light edges lie inside a component, and more are needed before one is
-// giant; fewer again where nearly all are, for of cliques none may ever be.  All threads must call; the same in every
-// block, for all draw the same sample.
-__device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted) {
-    const uint64 hash = (threadIdx.x + 1) * 0x9E3779B97F4A7C15ull;
-    const uint64 stratum = static_cast<uint64>(graph.vertices) / SAMPLES + 1;
-    const uint64 at = threadIdx.x * static_cast<uint64>(graph.vertices) / SAMPLES + (hash >> 32) % stratum;
-    const int32 v = at < static_cast<uint64>(graph.vertices) ? static_cast<int32>(at) : graph.vertices - 1;
-    const index_t begin = graph.offsets[v], degree = graph.offsets[v + 1] - begin;
-    const int has_arcs = __syncthreads_count(degree > 0);
-    const float share = static_cast<float>(has_arcs) / SAMPLES;
-    const float few = wanted * share;
-    if (SPARSE * graph.vertices * share > graph.arcs) {
-        if (threadIdx.x == 0) shared.light = 0;
-        return;
-    }
-    bool closed = false;
-    if (degree >= 2) {
-        const index_t first = static_cast<index_t>((hash >> 20) % static_cast<uint64>(degree));
-        const index_t step = static_cast<index_t>(1 + (hash >> 40) % static_cast<uint64>(degree - 1));
-        const int32 x = graph.targets[begin + first], y = graph.targets[begin + (first + step) % degree];
-        closed = find_arc(graph.targets, graph.offsets[x], graph.offsets[x + 1], y) != static_cast<index_t>(-1);
-    }
-    const int wedges = __syncthreads_count(degree >= 2);
-    const int triangles = __syncthreads_count(closed);
-    const float more = triangles > CLUSTERED * wedges ? MORE_CLUSTERED * wedges / triangles : 1;
-    const float light = more * few;
-    const float most = MOST_LIGHT * graph.arcs;
-    if (threadIdx.x == 0) {
-        shared.active = static_cast<uint64>(graph.vertices) * has_arcs / SAMPLES;
-        shared.light = static_cast<uint64>(light < most ? light : most) + 1;
-    }
+// about half of all arcs two lists cost more than one, and all are listed at once.  Where the neighbours of a vertex
+// are neighbours of each other, many light edges lie inside a component, and more are needed before one is giant; fewer
+// again where nearly all are, for of cliques none may ever be.  One thread of each block calls, when the counts of
+// sample_vertices() are complete.
+__device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted, const uint32* control) {
+    shared.filters = false;
+    if (wanted == 0) return;
+    const uint32 active = current(&control[WITH_ARCS]), wedges = current(&control[WEDGES]);
+    const uint32 triangles = current(&control[TRIANGLES]);
+    const uint32 lanes = gridDim.x * WARP, samples = (SAMPLES + lanes - 1) / lanes * lanes;
+    const float vertices = static_cast<float>(graph.vertices) * active / samples;  // that have arcs
+    shared.active = static_cast<uint64>(vertices);
+    shared.filters = SPARSE * vertices <= graph.arcs;
+    const float closed = wedges > 0 ? static_cast<float>(triangles) / wedges : 0;  // share of the pairs
+    const float rising = 1 + CLOSING * closed * closed * closed;
+    const float more = rising * closed < MORE_CLUSTERED ? rising : MORE_CLUSTERED / closed;
+    const float light = more * wanted * active / samples, most = MOST_LIGHT * graph.arcs;
+    shared.light = static_cast<uint64>(light < most ? light : most) + 1;
 }
 
 // Take the pick of `rank`, the least having rank 0, among those that the threads of the block bring as the threshold.

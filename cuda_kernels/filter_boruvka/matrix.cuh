@@ -108,7 +108,7 @@ __device__ void fill_matrix(const Named& named, const int32* number, const Matri
 // Each row bids for the root of its component with the lightest edge that leads to that of another, and notes its bid
 // and where that leads.  A row's end is padded, with words that are no bids.
 __device__ void bid_by_rows(const Matrix& matrix, const int32* root, uint64* bids, uint64* row_bid, int32* row_to) {
-    for (uint32 row = threadIdx.x / WARP * gridDim.x + blockIdx.x; row < matrix.size; row += gridDim.x * WARPS) {
+    for (uint32 row = threadIdx.x / WARP * gridDim.x + own_block(); row < matrix.size; row += gridDim.x * WARPS) {
         const int32 own = root[row];
         const BidPair* pairs = reinterpret_cast<const BidPair*>(matrix.at(static_cast<int32>(row), 0)) + lane_id();
         uint64 least = NO_BID;

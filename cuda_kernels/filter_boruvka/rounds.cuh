@@ -173,10 +173,13 @@ __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_ke
 // All threads must call.
 __device__ void hook_by_edges(Shared& shared, uint32 count, const Edge* region, uint32 held, const uint64* best_key,
                               const uint64* best_id, int32* up, edge_id_t* forest, uint32* control, uint32* live) {
-    for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
+    uint32 turn = 0;
+    for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD, ++turn) {
         Edge edge[PER_THREAD];
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];
         bool wins_a[PER_THREAD], wins_b[PER_THREAD];
+        Fates<PER_THREAD> fates;
+        Place to[PER_THREAD];
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const uint32 i = first + k * BLOCK + threadIdx.x;
@@ -187,24 +190,25 @@ __device__ void hook_by_edges(Shared& shared, uint32 count, const Edge* region, 
             at_a[k] = best_key[edge[k].a];
             at_b[k] = best_key[edge[k].b];
         }
-        uint64 mine = 0;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             const uint64 bid = bid_of(edge[k]), id = static_cast<uint64>(edge[k].id);
             const bool there = first + k * BLOCK + threadIdx.x < held;
             wins_a[k] = there && at_a[k] == bid && (PACKED || best_id[edge[k].a] == id);
             wins_b[k] = there && at_b[k] == bid && (PACKED || best_id[edge[k].b] == id);
-            mine += counted(wins_a[k] || wins_b[k], wins_a[k] && wins_b[k], 0);
+            fates.hooked[k] = wins_a[k] || wins_b[k];
+            fates.root[k] = wins_a[k] && wins_b[k];
+            fates.retired[k] = false;
         }
-        Places to = take_places(shared, mine, control, live);
+        take_places(shared, turn, fates, control, live, to);
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             if (!wins_a[k] && !wins_b[k]) continue;
             const int32 a = edge[k].a, b = edge[k].b;
             const bool a_hooks = wins_a[k] && !(wins_b[k] && a < b);
             up[a_hooks ? a : b] = a_hooks ? b : a;
-            if (wins_a[k] && wins_b[k]) up[a_hooks ? b : a] = live_root(to.number++);
-            forest[to.edge++] = edge[k].id;
+            if (wins_a[k] && wins_b[k]) up[a_hooks ? b : a] = live_root(to[k].number);
+            forest[to[k].edge] = edge[k].id;
         }
     }
     for (int64 first = own_thread() / WARP * WARP; first < count; first += grid_threads()) {
