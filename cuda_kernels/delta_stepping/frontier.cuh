@@ -12,14 +12,15 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
     return {vertex, length, graph.offsets[vertex], graph.offsets[vertex + 1]};
 }
 
-// Relax the rows of the warp's lanes in groups: the `group` lanes of one row bring the same.  Nothing here waits for
-// what could have been asked for before: arcs are read while the distance shows whether the row is stale, and where the
-// row of a head begins is read while its distance is lowered.  Where a row has the WHOLE warp, two arcs of a lane are
-// under way at once.  All lanes must call.
-template <bool WHOLE>
-__device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, const Hubs& hubs, Counts& counts) {
+// Relax the rows of the warp's lanes in groups: the LANES lanes of one row bring the same, or `lanes` where that is 0.
+// Nothing here waits for what could have been asked for before: arcs are read while the distance shows whether the row
+// is stale, and where the row of a head begins is read while its distance is lowered.  Where LANES are given, for rows
+// are long, two arcs of a lane are under way at once.  All lanes must call.
+template <int LANES>
+__device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, const Hubs& hubs, Counts& counts) {
     const Graph& graph = push.graph;
     Outbox& outbox = push.outbox;
+    const int32 group = LANES != 0 ? LANES : lanes;
     const distance_t threshold = outbox.shared.threshold, horizon = push.horizon;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const auto read = [&](index_t arc, int32* head, weight_t* weight) {
@@ -61,20 +62,20 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 group, c
         if (won && !is_near) outbox.push_far_locally(head.vertex, head.length);
     };
     do {
-        const bool two = WHOLE && more && __any_sync(FULL_MASK, at + WARP < row.end);
+        const bool two = LANES != 0 && more && __any_sync(FULL_MASK, at + group < row.end);
         Row head = {next_head, UNREACHED, 0, 0}, other = {0, UNREACHED, 0, 0};
         weight_t other_weight = 0;
         distance_t before = 0, other_before = 0;
-        if (two) read(at + WARP, &other.vertex, &other_weight);
+        if (two) read(at + group, &other.vertex, &other_weight);
         head.length = lower(at, head.vertex, next_weight, &before, &head.begin, &head.end);
         if (two) {
-            other.length = lower(at + WARP, other.vertex, other_weight, &other_before, &other.begin, &other.end);
+            other.length = lower(at + group, other.vertex, other_weight, &other_before, &other.begin, &other.end);
         }
         if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
         take(head, before);
         if (two) {
             take(other, other_before);
-            at += WARP;
+            at += group;
         }
         at += static_cast<index_t>(group);
         more = more && __any_sync(FULL_MASK, at < row.end);
@@ -237,6 +238,10 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     }
     __syncthreads();
     const bool whole = 1 << group_shift == WARP;
+    // Half of a warp shares a row, which has an arc for more than two thirds of the lanes in the mean: with one arc a
+    // lane many would take two turns.
+    const bool halves = 2 << group_shift == WARP &&
+                        3 * static_cast<uint64>(push.graph.arcs) > WARP * static_cast<uint64>(push.graph.vertices);
     const uint32 usual = WARPS * (WARP >> group_shift);  // rows at once
     uint32 step = 0, held = shared.local_count[0];
     Counts counts = {0, 0};
@@ -263,9 +268,11 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
             if (pairs) {
                 relax_pair(push, row, hubs, counts);
             } else if (whole) {
-                relax_groups<true>(push, row, WARP, hubs, counts);
+                relax_groups<WARP>(push, row, WARP, hubs, counts);
+            } else if (halves) {
+                relax_groups<WARP / 2>(push, row, WARP / 2, hubs, counts);
             } else {
-                relax_groups<false>(push, row, 1 << group_shift, hubs, counts);
+                relax_groups<0>(push, row, 1 << group_shift, hubs, counts);
             }
         }
         if (threadIdx.x == 0) shared.requested[step % 2] = requested;

@@ -310,6 +310,7 @@ PATHS: dict[str, tuple[Callable[[], CSRGraph], tuple[str, ...], tuple[str, ...]]
     "push across the horizon": (lambda: directed(500, both_ways(of_hubs()), name="of hubs"), ("pull",), ()),
     "hubs pull": (lambda: undirected(630, outsiders_with_long_rows(), name="long rows"), ("hubs", "pull"), ()),
     "rows that have a warp": (lambda: generate("random:n=400,deg=30,w=1..255"), ("local", "pull"), ()),
+    "rows longer than half a warp": (lambda: generate("knn:n=1000,k=14"), ("local",), ()),
     "more long rows than warps": (lambda: generate("ssca2:10,clique=60,w=1..100000"), ("local",), ("buckets",)),
     "a complete graph": (lambda: generate("complete:300"), ("hubs", "pull"), ()),
     "a queue that overflows": (fan, ("local",), ("rescans",)),
