@@ -268,6 +268,7 @@ RACED = {
     "a hub": lambda: undirected(4300, [(0, i, (i * 7919) % 1000) for i in range(1, 4300)]),
     "a long path": lambda: undirected(1500, [(i, i + 1, i) for i in range(1499)]),
     "wide": lambda: undirected(400, edges_at_random(400, 2000, 30, 8), "float64"),
+    "vertices and components for several turns": lambda: generate("grid:220x200,w=1..1000"),
 }
 
 
