@@ -72,6 +72,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     const uint32 few = narrow ? dense : 1;  // a bid on the matrix is one word
     const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
+    // A barrier that returns what a word of `control` is behind it.
     const auto told = [&](const uint32* word) {
         const auto nothing = []() {};
         return grid_barrier_telling(shared, &control[ARRIVALS], word, nothing);
@@ -89,8 +90,10 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         const uint32 words = Matrix{cells, count}.words();
         for (int64 t = own_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
     };
-    const auto turn = [&]() { return shared.barriers + 1; };  // ends with this barrier,
-    const auto unfinished = [&]() { return told(nullptr); };  // which tells the last that was not enough
+    // For learn_numbers(): a turn has the number of the barrier at its end, and that barrier returns the last turn in
+    // which some chain was too long.
+    const auto turn = [&]() { return shared.barriers + 1; };
+    const auto unfinished = [&]() { return told(nullptr); };
 
     if (threadIdx.x == 0) {
         shared.span = span_length(arcs);

@@ -62,7 +62,7 @@ constexpr int MAX_ROUNDS = 34;
 constexpr int LONG_WAY = 8;            // links after which a component's way to its root is shortened for others
 constexpr int MOST_DENSE = 1024;       // components between which a matrix takes the lightest edges
 constexpr int IN_ROW = 2;              // loads that a lane has under way in a row of it
-constexpr int SAMPLES = BLOCK;         // arcs sampled for the threshold, and vertices
+constexpr int SAMPLES = BLOCK;         // arcs that a block samples for the threshold; at least so many vertices are
 constexpr float SPARSE = 4.2f;         // where a vertex has fewer arcs, all edges are listed at once
 constexpr float CLOSING = 18;          // where a share c of the pairs of neighbours of vertices are edges, 1 + CLOSING
 constexpr float MORE_CLUSTERED = 1.36f;  // c^3 times the arcs are light, or, if less, MORE_CLUSTERED / c times,
@@ -185,7 +185,7 @@ struct Shared {
     uint32 barriers;          // passed,
     uint32 round;             // rounds begun,
     uint32 batches;           // and batches of rows that the warps have taken
-    uint32 told;              // a word behind the last barrier (grid_barrier_telling)
+    uint32 told;              // what grid_barrier_telling() returned last
     uint32 hubs;              // rows too long for a warp
     uint32 left;              // live components after a round
     slot_t begin[WARPS][2];   // where the slots of each span begin,
@@ -231,9 +231,9 @@ __device__ __forceinline__ uint64 see_two(const uint32* words) {
     return seen;
 }
 
-// A barrier of all blocks, behind which all threads know what a word of `control` is: one of each block reads it, for
-// reads of one word by all warps wait for each other.  Without a word, the one behind the arrivals, which comes with
-// them.  What there is to do `meanwhile` that thread does before it waits.
+// A barrier of all blocks that returns, in all threads, what a word of `control` is behind it.  One thread of each
+// block reads it, because reads of one word by all warps wait for each other.  Without a word it returns the one behind
+// the arrivals, which is read with them.  The same thread runs `meanwhile` before it waits.
 template <typename Meanwhile>
 __device__ __forceinline__ uint32 grid_barrier_telling(Shared& shared, uint32* arrivals, const uint32* word,
                                                        const Meanwhile& meanwhile) {

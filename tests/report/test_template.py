@@ -40,6 +40,12 @@ def test_the_command_of_a_file_is_the_one_in_its_records(tmp_path):
     assert told.endswith("; 77 cells, Intel(R) Xeon(R) Processor, 16 threads, 2026-11-27")
 
 
+def test_no_stored_command_names_a_folder_of_the_machine_on_which_it_ran():
+    for record in read_records(STORED)[0]:
+        for word in record.data.get("environment", {}).get("command") or ():
+            assert not word.rpartition("=")[2].startswith("/"), f"{record.file}, line {record.line}: {word}"
+
+
 def test_a_file_measured_with_several_numbers_of_threads_names_its_processor_once(tmp_path):
     asked = ("figures-cpu-threads-cpu16", "figures-cpu-libraries-cpu1")
     (tmp_path / "p.j2").write_text("; ".join(f"{{{{ origin('{one}') }}}}" for one in asked))
