@@ -9,6 +9,7 @@ threshold that moves up.  What is special:
                       queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
                       has found more than it can relax at once, such as a clique, relaxes the nearest first, long
                       rows by two a warp, and requests a redistribution if it is much more
+    a lone start      as long as little is pending the first block searches alone, thresholds included
     early thresholds  when most blocks have nothing near left, or a large round has left little, the threshold moves,
                       and nobody waits for the longest chain of a bucket; what is left is relaxed with what is near by
                       the new threshold
@@ -35,8 +36,8 @@ threshold that moves up.  What is special:
                       goes beyond them; the goal's is the least known so far
 
 The phases are in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
-(the same with packed rows), buckets (the next threshold, the horizon), search (how they follow each other); where
-lowered vertices go is in outbox, what all share in base.
+(the same with packed rows), buckets (the next threshold, the horizon), search (how they follow each other), alone (the
+first round); where lowered vertices go is in outbox, what all share in base.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph; weights are not negative
     packed_rows (n, or none)                        the graph once more, see struct PackedRow
@@ -70,7 +71,7 @@ Davidson, S. Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods 
 systems", IPDPS 2014 (pulling along long arcs); K. Wang, D. Fussell, C. Lin, "A fast work-efficient SSSP algorithm for
 GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may overflow and the horizon are ours.
 */
-#include "delta_stepping/search.cuh"
+#include "delta_stepping/alone.cuh"
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; control, wide_control, histogram are
 // all 0, and so are the `next_words` words at `next` afterwards.  `symmetric`: both arcs of every edge are

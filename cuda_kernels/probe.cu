@@ -5,6 +5,7 @@ An algorithm's own traffic is compared with these rates.
 
     probe_add_one   the one-line kernel of `gpugraph devices`
     probe_nothing   a launch and nothing else
+    probe_wait      a launch that lasts, so that those behind it are queued meanwhile
     probe_copy      16-byte loads and stores, four in flight per thread
     probe_read      16-byte loads alone
 
@@ -17,6 +18,11 @@ extern "C" __global__ void probe_add_one(uint32* out, uint32 value) { out[0] = v
 
 // Launch: any.  Writes: nothing.
 extern "C" __global__ void probe_nothing() {}
+
+// Launch: one block of one thread.  Writes: nothing.
+extern "C" __global__ void probe_wait(uint64 nanoseconds) {
+    for (const uint64 begun = device_nanoseconds(); device_nanoseconds() - begun < nanoseconds;) __nanosleep(1000);
+}
 
 // Launch: any grid and block; grid-stride.  Writes: every cell of `target`, each by one thread; no atomics.
 extern "C" __global__ void probe_copy(uint4* __restrict__ target, const uint4* __restrict__ source, int64 n) {

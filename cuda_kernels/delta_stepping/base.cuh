@@ -73,7 +73,7 @@ constexpr int CARRIED_STEPS = 256;  // of a block that carries packed rows, befo
 constexpr int OVERLOAD_FACTOR = 8;
 constexpr int OVERLOAD_STEPS = 96;
 constexpr int OVERLOAD_STEPS_WARP_PER_ROW = 384;
-constexpr uint32 LOCAL_LIMIT_FACTOR = 4;  // where a row has a whole warp local steps relax so many times the entries
+constexpr uint32 LOCAL_LIMIT_FACTOR = 2;  // where a row has a whole warp local steps relax so many times the entries
 constexpr uint32 BUSY_SHARE = 4;  // the threshold moves early when at most this part of the blocks is not dry
 
 // ------------------------------------------------------------------ histograms and samples
@@ -90,6 +90,8 @@ enum Phase { START, LOCAL, WIDE, HUBS, BUCKETS, PULL, PHASES };
 
 // What is counted; the words of `control` from STEPS on are the sums.
 enum Tally { STEPPED, RELAXED, PUSHED, REPEATED, TALLIES };
+
+constexpr int PROGRESS_WORDS = 14;  // of 4 bytes, in Shared::progress, which takes all of them where distances are wide
 
 // Words of `control`, all 0 before the launch.
 enum Control {
@@ -112,7 +114,8 @@ enum Control {
     NEAR = DRY + 3,      // three words that take turns: entries of the near queue
     FAR = NEAR + 3,      // three words that take turns: entries of the far list
     PENDING = FAR + 3,   // two words that take turns: vertices at or beyond the threshold
-    CONTROL_WORDS = PENDING + 2
+    LED = PENDING + 2,   // Shared::progress of the first block after the first round
+    CONTROL_WORDS = LED + PROGRESS_WORDS
 };
 
 // Words of `wide_control`, all 0 before the launch.
@@ -225,14 +228,23 @@ struct Shared {
     };
     Due due;
     List near, far;         // where this round's vertices go,
-    distance_t threshold;   // and what parts them
+    union {
+        struct {  // what changes with the threshold; all blocks have the same
+            float64 delta;          // width of a bucket
+            distance_t threshold;   // what parts near and far;
+            distance_t last;        // the last one, from which on nearness is counted;
+            distance_t floor;       // below it everything is settled
+            uint32 settled_last;    // vertices, in the last bucket,
+            uint32 counted_before[TALLIES];  // and `counted` when the width was chosen last
+        };
+        uint32 progress[PROGRESS_WORDS];
+    };
     uint32 histogram[BINS];
     uint32 sums[WARPS];
     uint32 local_count[4];  // entries of the block's own queues; the words take turns
-    uint32 requested[2];    // REDISTRIBUTE, as a step has seen it; the words take turns
+    uint32 requested[2];    // REDISTRIBUTE, as a block that carries has seen it; the words take turns
     uint32 nearness[NEARNESSES];  // entries of the block's own queue, by bins of distance
     int32 nearness_shift;   // binary logarithm of the width of such a bin
-    uint32 ranked;          // entries that have their rank, ten bits for each kind
     uint32 choice[BLOCK / LEAST_GROUP];  // places of the entries that a step relaxes
     uint32 base, far_base;
     uint32 near_left, far_left;  // entries that warps still hold at the end of a round
@@ -251,19 +263,15 @@ struct Shared {
     uint32 seen_tallies[TALLIES];  // and of all blocks what has been seen of round `looked`
     uint32 looked;
     distance_t far_least;   // of what the block has entered into the far list
-    distance_t floor;       // below it everything is settled,
-    distance_t complete;    // and below this no arc has been left alone
+    distance_t complete;    // below this no arc has been left alone
     distance_t horizon;     // sums from here on are left alone
     distance_t reach;       // of a horizon that is set later; see end_beyond()
     uint32 waits;           // it is set when the first large hubs are met
-    distance_t last;        // the last threshold, from which on nearness is counted
     uint32 packed;          // the packed rows have been written
     uint32 most;            // blocks that have to be dry for the threshold to move early
     // What thread 0 keeps between two thresholds.
-    float64 delta;
     float64 units;          // of float distances; see bin_beyond()
-    uint32 counted[TALLIES], counted_before[TALLIES];  // ever, and when the width was chosen last
-    uint32 settled_last;
+    uint32 counted[TALLIES];  // ever
     uint32 done[OVERFLOW - ROUNDS];  // of the first block, for the words of `control` from ROUNDS on
     uint64 spent[PHASES];
     uint64 since;
@@ -339,17 +347,12 @@ __device__ __noinline__ void sum_histogram(uint32* histogram, uint32* sums) {
     __syncthreads();
 }
 
-// The first bin up to which a summed histogram holds `wanted` entries; BINS if it holds fewer.
+// The first bin up to which a summed histogram holds `wanted` entries; BINS if it holds fewer.  All threads must call.
 __device__ __forceinline__ int bin_of_rank(const uint32* histogram, uint32 wanted) {
-    int bin = -1;  // the last that is known to hold fewer
-#pragma unroll
-    for (int step = BINS / 2; step > 0; step /= 2) {
-        if (histogram[bin + step] < wanted) bin += step;
-    }
-    return histogram[bin + 1] < wanted ? BINS : bin + 1;
+    return __syncthreads_count(threadIdx.x < BINS && histogram[threadIdx.x] < wanted);
 }
 
-// The end of that bin; UNREACHED if there is none.
+// The end of that bin; UNREACHED if there is none.  All threads must call.
 __device__ __forceinline__ distance_t histogram_edge(const Shared& shared, uint32 wanted) {
     const int bin = bin_of_rank(shared.histogram, wanted);
     return bin == BINS ? UNREACHED : bin_end(bin);

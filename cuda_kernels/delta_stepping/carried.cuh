@@ -57,10 +57,10 @@ struct Carrier {
     const PackedRow* rows;
     uint32 turn, first, held;
     Counts counts;
+    uint32 thread;                  // these three are registers: what a hop waits for otherwise takes as long as some
+    distance_t threshold, horizon;  // twenty instructions
 
-    __device__ __forceinline__ uint32 slot(uint32 i) const {
-        return threadIdx.x / WARP * CARRIED + (first + i) % CARRIED;
-    }
+    __device__ __forceinline__ uint32 slot(uint32 i) const { return thread / WARP * CARRIED + (first + i) % CARRIED; }
 
     // Take in the entries of those lanes that bring one; all lanes must call.
     __device__ __forceinline__ void take(bool there, int32 vertex, distance_t length, const PackedRow& row) {
@@ -104,7 +104,7 @@ struct Carrier {
     __device__ __forceinline__ void step(const Hubs& hubs) {
         Outbox& outbox = push.outbox;
         const Graph& graph = push.graph;
-        const uint32 mine = lane_id() / PACKED, rest = lane_id() % PACKED;
+        const uint32 mine = thread % WARP / PACKED, rest = thread % PACKED;
         const uint32 taken = held < WARP / PACKED ? held : WARP / PACKED;
         uint64 arc = packed_arc(NO_HEAD, weight_t());
         distance_t length = UNREACHED;
@@ -150,16 +150,15 @@ struct Carrier {
     // Relax an arc of `tail`, whose distance was `length`, in each lane; its head is NO_HEAD where there is none.
     __device__ __forceinline__ void relax(int32 tail, distance_t length, int32 head, weight_t weight) {
         Outbox& outbox = push.outbox;
-        const distance_t threshold = outbox.shared.threshold;
         distance_t sum = UNREACHED, before = 0, tails = length;  // as the tail's is now
         PackedRow row = {};
         if (head >= 0) {
             sum = extended(length, weight);
-            if (SUMS_OVERFLOW && sum == UNREACHED && push.horizon == UNREACHED) {
+            if (SUMS_OVERFLOW && sum == UNREACHED && horizon == UNREACHED) {
                 note_overflow(push.control, push.distance, head);
             }
         }
-        if (sum < push.horizon) {
+        if (sum < horizon) {
             tails = current(&push.distance[tail]);
             row = read_row(rows, head);
             before = atomicMin(&push.distance[head], sum);
@@ -178,7 +177,7 @@ __device__ __forceinline__ uint32 relax_carried(Push& push, const PackedRow* row
     Outbox& outbox = push.outbox;
     Shared& shared = outbox.shared;
     const uint32 mine = threadIdx.x / WARP + lane_id() * WARPS;  // this lane's of the entries of the block
-    Carrier carrier = {push, rows, 0, 0, 0, {0, 0}};
+    Carrier carrier = {push, rows, 0, 0, 0, {0, 0}, anew(threadIdx.x), shared.threshold, push.horizon};
     bool there = false;
     int32 vertex = 0;
     distance_t length = 0;

@@ -20,7 +20,8 @@ template <int LANES>
 __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, const Hubs& hubs, Counts& counts) {
     const Graph& graph = push.graph;
     Outbox& outbox = push.outbox;
-    const int32 group = LANES != 0 ? LANES : lanes;
+    constexpr int ARCS = LANES != 0 ? 2 : 1;  // of a lane
+    const int32 group = LANES != 0 ? LANES : lanes, turn = ARCS * group;
     const distance_t threshold = outbox.shared.threshold, horizon = push.horizon;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
     const auto read = [&](index_t arc, int32* head, weight_t* weight) {
@@ -31,8 +32,11 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, c
     int32 next_head = 0;
     weight_t next_weight = 0;
     read(at, &next_head, &next_weight);
+    int32 second_head = 0;
+    weight_t second_weight = 0;
+    if (ARCS == 2) read(at + group, &second_head, &second_weight);
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
-    bool more = __any_sync(FULL_MASK, row.end - row.begin > group);
+    bool more = __any_sync(FULL_MASK, row.end - row.begin > turn);
     if (more) {
         const int32 most = LOCAL_TURNS * group > LOCAL_ROW ? LOCAL_TURNS * group : LOCAL_ROW;
         const bool is_hub = row.end - row.begin >= most;
@@ -54,38 +58,44 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, c
         *before = atomicMin(&push.distance[head], sum);
         return sum;
     };
-    // Take in a vertex whose distance was `before`, if it has fallen.
-    const auto take = [&](const Row& head, distance_t before) {
-        const bool won = head.length < before, is_near = head.length < threshold;
-        if (won) counts.note_lowered(before, threshold);
-        if (won && is_near) outbox.push_locally(head);
-        if (won && !is_near) outbox.push_far_locally(head.vertex, head.length);
+    // Reserve a place for each vertex of this lane: one, where it has one arc under way.
+    const auto reserve = [&](uint32* count, int places) {
+        return LANES != 0 ? atomicAdd(count, static_cast<uint32>(places)) : take_place(count);
     };
     do {
-        const bool two = LANES != 0 && more && __any_sync(FULL_MASK, at + group < row.end);
-        Row head = {next_head, UNREACHED, 0, 0}, other = {0, UNREACHED, 0, 0};
-        weight_t other_weight = 0;
+        Row head = {next_head, UNREACHED, 0, 0}, other = {second_head, UNREACHED, 0, 0};
         distance_t before = 0, other_before = 0;
-        if (two) read(at + group, &other.vertex, &other_weight);
         head.length = lower(at, head.vertex, next_weight, &before, &head.begin, &head.end);
-        if (two) {
-            other.length = lower(at + group, other.vertex, other_weight, &other_before, &other.begin, &other.end);
+        if (ARCS == 2) {
+            other.length = lower(at + group, other.vertex, second_weight, &other_before, &other.begin, &other.end);
         }
         if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
-        take(head, before);
-        if (two) {
-            take(other, other_before);
-            at += group;
+        const bool won = head.length < before, other_won = other.length < other_before;
+        const bool is_near = won && head.length < threshold, other_is_near = other_won && other.length < threshold;
+        if (won) counts.note_lowered(before, threshold);
+        if (other_won) counts.note_lowered(other_before, threshold);
+        if (is_near || other_is_near) {
+            uint32 slot = reserve(outbox.next_count(), is_near + other_is_near);
+            if (is_near) outbox.put_locally(slot++, head);
+            if (other_is_near) outbox.put_locally(slot, other);
         }
-        at += static_cast<index_t>(group);
+        const bool is_far = won && !is_near, other_is_far = other_won && !other_is_near;
+        if (outbox.far_open && (is_far || other_is_far)) {
+            uint32 slot = reserve(&outbox.shared.far_found, is_far + other_is_far);
+            if (is_far) outbox.put_far_locally(slot++, head.vertex, head.length);
+            if (other_is_far) outbox.put_far_locally(slot, other.vertex, other.length);
+        }
+        at += static_cast<index_t>(turn);
         more = more && __any_sync(FULL_MASK, at < row.end);
-        if (more) read(at, &next_head, &next_weight);
+        if (more) {
+            read(at, &next_head, &next_weight);
+            if (ARCS == 2) read(at + group, &second_head, &second_weight);
+        }
     } while (more);
 }
 
 // Relax a row in each half of the warp, four arcs a lane: where a block holds more long rows than it has warps, fewer
-// instructions for each count for more than one more read that is waited for.  Far ones are entered first, and the near
-// ones in step, for a lane that goes ahead by itself makes the others wait.  All lanes must call.
+// instructions for each count for more than one more read that is waited for.  All lanes must call.
 __device__ __forceinline__ void relax_pair(Push& push, Row row, const Hubs& hubs, Counts& counts) {
     constexpr int HALF = WARP / 2;
     const Graph& graph = push.graph;
@@ -124,13 +134,12 @@ __device__ __forceinline__ void relax_pair(Push& push, Row row, const Hubs& hubs
             outbox.push_far_locally(head[i], sum[i]);
             won &= ~(1u << i);
         }
-        for (; __any_sync(FULL_MASK, won != 0); won &= won - 1) {
-            Row taken = {0, UNREACHED, 0, 0};
+        if (won != 0) {
+            uint32 slot = atomicAdd(outbox.next_count(), static_cast<uint32>(__popc(won)));
 #pragma unroll
-            for (int i = QUAD - 1; i >= 0; --i) {
-                if (won >> i & 1) taken = {head[i], sum[i], begin[i], end[i]};
+            for (int i = 0; i < QUAD; ++i) {
+                if (won >> i & 1) outbox.put_locally(slot++, {head[i], sum[i], begin[i], end[i]});
             }
-            if (won != 0) outbox.push_locally(taken);
         }
         first += HALF * QUAD;
     } while (__any_sync(FULL_MASK, first < row.end));
@@ -147,37 +156,23 @@ __device__ __forceinline__ void count_dry(const Shared& shared, uint32* control)
 
 // Choose the nearest `at_once` of the `held` entries that the block's own queue has for this step, which are more:
 // shared.choice has their places, and the others go into the queue of the next step.  Nearest means by bins of
-// distance; which entries of the last bin are chosen is chance.  All threads must call.
+// distance; the order in a bin is chance.  All threads must call.
 __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint32 held, uint32 at_once) {
     static_assert(LOCAL_ROOM <= BLOCK && NEARNESSES == WARP, "a thread looks after one entry, a lane after one bin");
-    static_assert(LOCAL_ROOM < 1024, "a number of entries takes ten bits");
     const uint32 from = step % 2 * LOCAL_ROOM, to = LOCAL_ROOM - from;
     const uint32 place = from + threadIdx.x;
     const bool there = threadIdx.x < held;
-    distance_t length = 0;
-    uint32 bin = NEARNESSES;
+    uint32 bin = 0, rank = 0;  // first among those of the bin
     if (there) {
-        length = shared.local.row[place].length;
+        const distance_t length = shared.local.row[place].length;
         const distance_t nearness = length > shared.last ? (length - shared.last) >> shared.nearness_shift : 0;
         bin = nearness < NEARNESSES ? static_cast<uint32>(nearness) : NEARNESSES - 1;
-        atomicAdd(&shared.nearness[bin], 1u);
+        rank = take_place(&shared.nearness[bin]);
     }
     __syncthreads();
     if (threadIdx.x - lane_id() < held) {
-        // Entries are ranked by kind: those in bins before the one in which `at_once` is reached, in that, and beyond.
-        const uint32 mine = shared.nearness[lane_id()], inclusive = warp_scan(mine);
-        const uint32 last = first_lane(__ballot_sync(FULL_MASK, inclusive > at_once));
-        const uint32 through = __shfl_sync(FULL_MASK, inclusive, last);
-        const uint32 before = through - __shfl_sync(FULL_MASK, mine, last);
-        const unsigned sooner = __ballot_sync(FULL_MASK, bin < last), level = __ballot_sync(FULL_MASK, bin == last);
-        const unsigned later = __ballot_sync(FULL_MASK, there && bin > last);
-        const int ranked = __popc(sooner) | __popc(level) << 10 | __popc(later) << 20;
-        uint32 base = 0;
-        if (lane_id() == 0) base = atomicAdd(&shared.ranked, static_cast<uint32>(ranked));
-        base = __shfl_sync(FULL_MASK, base, 0);
-        uint32 rank = (base & 1023) + __popc(sooner & lanes_before());
-        if (bin == last) rank = before + (base >> 10 & 1023) + __popc(level & lanes_before());
-        if (bin > last) rank = through + (base >> 20) + __popc(later & lanes_before());
+        const uint32 mine = shared.nearness[lane_id()], before = warp_scan(mine) - mine;
+        rank += __shfl_sync(FULL_MASK, before, bin);
         if (there && rank < at_once) {
             shared.choice[rank] = threadIdx.x;
         } else if (there) {
@@ -187,7 +182,6 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
     if (threadIdx.x == 0) shared.local_count[(step + 1) % 4] = held - at_once;
     __syncthreads();
     if (threadIdx.x >= BLOCK - NEARNESSES) shared.nearness[lane_id()] = 0;  // by the warp that has a row last
-    if (threadIdx.x == BLOCK - NEARNESSES) shared.ranked = 0;
 }
 
 // Distribute a small frontier, at most an entry for each thread, to the blocks' own queues: `count` near entries, and
@@ -234,7 +228,6 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
     if (threadIdx.x == 0) {
         const int bits = 64 - __clzll(static_cast<int64>(shared.threshold - shared.last));
         shared.nearness_shift = bits > NEARNESS_BITS ? bits - NEARNESS_BITS : 0;
-        shared.ranked = 0;
     }
     __syncthreads();
     const bool whole = 1 << group_shift == WARP;
@@ -275,8 +268,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
                 relax_groups<0>(push, row, 1 << group_shift, hubs, counts);
             }
         }
-        if (threadIdx.x == 0) shared.requested[step % 2] = requested;
-        __syncthreads();
+        const bool is_called = __syncthreads_or(threadIdx.x == 0 && requested == shared.round);
         step += 1;
         held = shared.local_count[step % 4];
         const uint32 patience = whole ? OVERLOAD_STEPS_WARP_PER_ROW : OVERLOAD_STEPS;
@@ -286,7 +278,7 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         if (is_overloaded && threadIdx.x == 0) {
             push.control[REDISTRIBUTE] = shared.round;  // race-allowed: every writer writes the same
         }
-        if (is_overloaded || shared.requested[(step + 1) % 2] == shared.round) break;
+        if (is_overloaded || is_called) break;
     }
     outbox.add(counts);
     end_copies();

@@ -16,6 +16,10 @@ struct Counts {
     }
 };
 
+// Add 1 to a number in shared memory; returns what it was.  It never wraps: of an addition the compiler would make one
+// for the warp, by more instructions than the few lanes that come here wait for each other.
+__device__ __forceinline__ uint32 take_place(uint32* number) { return atomicInc(number, 0x7fffffffu); }
+
 // Where the vertices go whose distances a warp has lowered.  In wide rounds each warp holds them back in shared memory
 // and writes them out together; in local steps near ones go into the block's own queue, and far ones are held back by
 // the block.  All members but the last have the same value in every lane.
@@ -68,10 +72,13 @@ struct Outbox {
         if (far_held > FAR_BUFFER - WARP) spill_far();
     }
 
-    // Take in a lane's far vertex in local steps: the block holds it, or where it has no room left the far list.
+    // Take in a lane's far vertex in local steps.
     __device__ __forceinline__ void push_far_locally(int32 v, distance_t length) {
-        if (!far_open) return;
-        const uint32 slot = atomicAdd(&shared.far_found, 1u);
+        if (far_open) put_far_locally(take_place(&shared.far_found), v, length);
+    }
+
+    // Put it into such a place: the block holds it, or where it has no room left the far list.
+    __device__ __forceinline__ void put_far_locally(uint32 slot, int32 v, distance_t length) {
         if (slot < FAR_ROOM) {
             shared.far_held.vertex[slot] = v;
             shared.far_held.length[slot] = length;
@@ -111,11 +118,12 @@ struct Outbox {
         __syncwarp();
     }
 
-    // Put a lane's row into the block's queue, or if it finds no room there into the near queue.  The compiler makes
-    // one reservation of those of a warp.
-    __device__ __forceinline__ void push_locally(const Row& row) {
+    // What counts the entries of the block's queue for the next step.
+    __device__ __forceinline__ uint32* next_count() const { return &shared.local_count[(local_step + 1) % 4]; }
+
+    // Put a lane's row into a place of that queue, or if there is no room into the near queue.
+    __device__ __forceinline__ void put_locally(uint32 slot, const Row& row) {
         fetch_ahead(row);
-        const uint32 slot = atomicAdd(&shared.local_count[(local_step + 1) % 4], 1u);
         if (slot < LOCAL_ROOM) {
             shared.local.row[(local_step + 1) % 2 * LOCAL_ROOM + slot] = row;
         } else {
@@ -138,8 +146,6 @@ struct Outbox {
         const int32 vertex = row.vertex < graph.vertices - AHEAD ? row.vertex + AHEAD : row.vertex;
         if (NARROW) {
             uint32* const unused = &shared.unused[threadIdx.x * CLOSE_READS];
-            end_copies();
-            await_copies<0>();  // those of the last step have come long ago
             fetch_close(unused, &graph.targets[row.begin]);
             fetch_close(unused + 1, &graph.weights[row.begin]);
             fetch_close(unused + 2, &graph.targets[row.end - 1]);
@@ -198,6 +204,14 @@ struct Outbox {
         }
     }
 
+    // Count for the block what lanes have counted.
+    __device__ __forceinline__ void count() {
+        if (relaxed != 0) atomicAdd(&shared.tallies[RELAXED], relaxed);
+        if (lowered != 0) atomicAdd(&shared.tallies[PUSHED], lowered);
+        if (repeated != 0) atomicAdd(&shared.tallies[REPEATED], repeated);
+        relaxed = lowered = repeated = 0;
+    }
+
     // Write out everything, and count for all blocks what the threshold needs.  A block reserves for all of its
     // warps at once, since reservations wait for each other.  All threads must call.
     __device__ __forceinline__ void flush() {
@@ -205,10 +219,7 @@ struct Outbox {
         if (lane_id() == 0 && near_held != 0) near_at = atomicAdd(&shared.near_left, near_held);
         if (lane_id() == 0 && far_held != 0) far_at = atomicAdd(&shared.far_left, far_held);
         note_far_least();
-        if (relaxed != 0) atomicAdd(&shared.tallies[RELAXED], relaxed);
-        if (lowered != 0) atomicAdd(&shared.tallies[PUSHED], lowered);
-        if (repeated != 0) atomicAdd(&shared.tallies[REPEATED], repeated);
-        relaxed = lowered = repeated = 0;
+        count();
         __syncthreads();
         if (threadIdx.x < TALLIES && shared.tallies[threadIdx.x] != 0) {
             atomicAdd(&control[COUNTED + shared.round % 3 * TALLIES + threadIdx.x], shared.tallies[threadIdx.x]);

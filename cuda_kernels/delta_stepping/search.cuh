@@ -207,8 +207,11 @@ struct Search {
         if (shared.phase == LOCAL) {
             const bool packed = PACKABLE && shared.packed;
             distribute(outbox, near(round).queue, entries(), packed);
-            steps = packed ? relax_carried(push, packed_rows, hubs(round))
-                           : relax_locally(push, group_shift, hubs(round));
+            if (packed) {
+                steps = relax_carried(push, packed_rows, hubs(round));
+            } else {
+                steps = round == 0 ? relax_alone() : relax_locally(push, group_shift, hubs(round));
+            }
         } else {
             relax_widely(push, near(round).queue, entries(), hubs(round));
         }
@@ -221,10 +224,16 @@ struct Search {
         uint32 asked = 0;
         if (is_first_thread()) asked = static_cast<volatile uint32*>(control)[STOP];
         meet(round);
+        if (round == 1) follow_first_block();
         if (ends(asked)) return false;
         if (threadIdx.x == 0) enter(shared.phase);
         return true;
     }
+
+    // The first round; see alone.cuh.
+    __device__ __forceinline__ uint32 relax_alone();
+    __device__ __forceinline__ uint32 move_alone(uint32 step);
+    __device__ __forceinline__ void follow_first_block();
 
     // Whether the host wants the kernel to end, alike in all threads of all blocks.  The first thread, which brings
     // what the host has `asked`, names the next barrier: who passes that one sees it, and who is late at this one sees

@@ -35,7 +35,7 @@ ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 _DISTANCES: tuple[Defines, ...] = ({"WEIGHT": "float32"}, {"DISTANCE_BITS": 64, "WEIGHT": "float64"})
 DEFINE_SETS: dict[str, tuple[Defines, ...]] = {
     **dict.fromkeys(("arcs_at.cu", "build.cu", "check.cu", "components.cu", "fill.cu", "generate.cu"), ({},)),
-    **dict.fromkeys(("generate_knn.cu", "verify_components.cu", "verify_forest.cu"), ({},)),
+    **dict.fromkeys(("generate_knn.cu", "probe.cu", "verify_components.cu", "verify_forest.cu"), ({},)),
     "delta_stepping.cu": ({}, {"DISTANCE_BITS": 64}, *_DISTANCES),
     "filter_boruvka.cu": ({}, *({"WEIGHT": weight} for weight in ("int32", "float32", "float64"))),
     "verify_distances.cu": ({}, *({"WEIGHT": weight} for weight in ("float32", "float64"))),

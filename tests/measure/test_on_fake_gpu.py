@@ -113,6 +113,20 @@ def test_cold_samples_find_the_cache_flushed_after_the_run_that_wakes_the_gpu(cu
     assert data["peak_device_bytes"] < 60 << 20
 
 
+@pytest.mark.usefixtures("nvml")
+@pytest.mark.parametrize(("milliseconds", "waits"), [(0.05, 3), (2.0, 0)])
+def test_a_timed_run_is_queued_while_the_gpu_is_kept_busy_if_the_untimed_one_is_short(
+    cupy, puppet, milliseconds: float, waits: int
+) -> None:
+    cupy.cuda.get_elapsed_time = lambda start, stop: milliseconds
+    puppet.on_run = lambda turn: cupy.launches.append("run")
+    measured(Sampling.fixed(4, 1))
+    launches = [what if what == "run" else what[0] for what in cupy.launches]
+    timed = ["run", "probe_wait", "run"] if waits else ["run", "run"]
+    assert launches == ["run", "run", *timed * 3]  # a warm-up, and the first sample
+    assert launches.count("probe_wait") == waits
+
+
 @pytest.mark.usefixtures("cupy")
 def test_cold_and_warm_cells_have_different_ids(puppet, nvml):
     warm, cold = (measured(replace(FOUR, cold=cold))["cell"]["id"] for cold in (False, True))

@@ -35,11 +35,13 @@ COUNTERS = ("rounds", "buckets", "scans", "early", "rescans", "settled", "pushes
 
 FAR_SHARE = 16
 """The far list holds this part of the vertices; where more wait, reading all distances costs no more."""
-LOCAL_SHARE = 64
+LOCAL_SHARE = 128
 """Entries a block of MOST_BLOCK threads takes on in local steps, if they have up to LOCAL_DEGREE arcs."""
 LOCAL_DEGREE = 40
 PACKED_DEGREE = 6
 """Arcs a vertex in the mean up to which there are packed rows, 32 bytes a vertex; such a row holds four arcs."""
+LINE = 128
+"""Bytes of a cache line, in which a packed row should lie whole."""
 ARCS_PER_THREAD = 8
 """A grid much larger than its work only makes the barriers slower."""
 
@@ -150,8 +152,8 @@ def rooms(sizes: InputSizes) -> tuple[int, int, int]:
 
 
 def words_of(table: ArrayTable) -> int:
-    """Return the words of 8 bytes that arrays take; every one begins on a word."""
-    return sum(-(-count * np.dtype(dtype).itemsize // 8) for count, dtype in table.values())
+    """Return the words of 8 bytes that arrays take; every one begins on a cache line."""
+    return sum(-(-count * np.dtype(dtype).itemsize // LINE) * (LINE // 8) for count, dtype in table.values())
 
 
 def carve(arena: Array, table: ArrayTable) -> dict[str, Array]:

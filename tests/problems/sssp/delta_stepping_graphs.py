@@ -196,7 +196,7 @@ def few_within(near: int = 700, n: int = 3500) -> CSRGraph:
     return undirected(n + 1200, leaves + roots + rest, name="few within")
 
 
-def fan(middle: int = 40, leaves: int = 200, n: int = 1100) -> CSRGraph:
+def fan(middle: int = 30, leaves: int = 120, n: int = 700) -> CSRGraph:
     """Return a graph in which every middle vertex lowers every leaf again: more entries than the queue holds."""
     rows = [(0, 1 + i, 1) for i in range(middle)]
     rows += [(1 + i, 1 + middle + j, 1000 - 2 * i) for i in range(middle) for j in range(leaves)]

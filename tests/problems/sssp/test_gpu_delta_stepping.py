@@ -102,6 +102,17 @@ def test_a_long_path_takes_a_barrier_for_many_hops(seed: int) -> None:
 
 
 @SEEDS
+@pytest.mark.parametrize("dtype", ["uint32", "float64"])
+def test_a_search_that_meets_few_vertices_is_over_after_the_round_of_one_block(seed: int, dtype: str) -> None:
+    """It moves the threshold by itself: the weights of the path differ, and most of the graph is not reached."""
+    rows = [(i, i + 1, 1 + i * i % 97 * 40) for i in range(60)]
+    result = search(undirected(5000, rows, dtype=dtype), source=20, seed=seed)
+    assert result.counters["rounds"] == 1
+    assert result.counters["buckets"] > 2
+    assert result.counters["settled"] >= 61
+
+
+@SEEDS
 def test_one_launch_makes_every_entry_once_where_nothing_is_lowered_twice(seed: int) -> None:
     """The centre and each leaf but those without arcs to go on; a leaf knows its distance at once."""
     result = search(star(), seed=seed)
@@ -139,10 +150,10 @@ def test_vertices_within_the_horizon_are_relaxed_again_only_where_nothing_can_pu
 
 @SEEDS
 def test_vertices_beyond_the_horizon_that_come_no_nearer_through_each_other_are_not_relaxed(seed: int) -> None:
-    """The 400 vertices within are settled, the 200 beyond are not; the source, a hub, is not counted."""
+    """The 400 vertices within are settled, the 200 beyond are not; rows put aside as hubs are not counted."""
     result = search(lone_outsiders(), seed=seed)
     assert result.ran("pull")
-    assert 399 <= result.counters["settled"] < 450
+    assert 380 < result.counters["settled"] < 450
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -249,7 +260,7 @@ def test_cliques_whose_frontier_does_not_multiply_have_no_late_horizon(seed: int
 def test_thresholds_move_early_again_where_no_late_horizon_will_be_set(seed: int) -> None:
     """As long as one may be set, each bucket that is surveyed has to be settled."""
     result = search(generate("ssca2:12,clique=100,inter=0.5,w=1..255"), seed=seed)
-    assert result.counters["early"] > 0.5 * result.counters["buckets"]  # 1 to 3 of 10
+    assert result.counters["early"] > 0.33 * result.counters["buckets"]  # 1 to 3 of 10
 
 
 @SEEDS
