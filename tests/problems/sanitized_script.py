@@ -291,6 +291,7 @@ def check_tools(device: Device) -> None:
     source = device.upload(np.arange(4000, dtype=np.uint32))
     target, sink = device.empty(4000, np.uint32), device.full(1, 0, np.uint32)
     device.kernel("probe.cu", "probe_nothing")(2, 32, ())
+    device.kernel("probe.cu", "probe_wait")(1, 1, (np.uint64(1000),))
     device.kernel("probe.cu", "probe_add_one")(1, 1, (sink, np.uint32(6)))
     assert sink[0] == 7
     device.fill(sink, 0)
