@@ -1,7 +1,7 @@
 /*
-The first round, which the first block makes alone, for it has all that is pending: a vertex, and then some.  As long as
-that is no more than the block relaxes at once it moves the threshold by itself, with no barrier of the grid.  A search
-that meets few vertices is over then.
+The first round, which the first block makes alone, for it has all that is pending: at first the source.  As long as
+that is no more than the block relaxes at once it moves the threshold by itself, with no barrier of the grid, while the
+others wait.  A search that meets few vertices is over then.
 */
 #ifndef GPUGRAPH_DELTA_STEPPING_ALONE_CUH
 #define GPUGRAPH_DELTA_STEPPING_ALONE_CUH

@@ -57,8 +57,8 @@ struct Carrier {
     const PackedRow* rows;
     uint32 turn, first, held;
     Counts counts;
-    uint32 thread;                  // these three are registers: what a hop waits for otherwise takes as long as some
-    distance_t threshold, horizon;  // twenty instructions
+    uint32 thread;                  // threadIdx.x.  It and the next two are held in registers: each hop would wait for
+    distance_t threshold, horizon;  // them otherwise
 
     __device__ __forceinline__ uint32 slot(uint32 i) const { return thread / WARP * CARRIED + (first + i) % CARRIED; }
 

@@ -16,8 +16,8 @@ struct Counts {
     }
 };
 
-// Add 1 to a number in shared memory; returns what it was.  It never wraps: of an addition the compiler would make one
-// for the warp, by more instructions than the few lanes that come here wait for each other.
+// Add 1 to a number in shared memory, which never comes near the end where this wraps; returns what it was.  The
+// compiler would replace an addition by one for the whole warp, and that takes more instructions.
 __device__ __forceinline__ uint32 take_place(uint32* number) { return atomicInc(number, 0x7fffffffu); }
 
 // Where the vertices go whose distances a warp has lowered.  In wide rounds each warp holds them back in shared memory

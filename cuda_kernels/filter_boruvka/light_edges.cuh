@@ -10,8 +10,8 @@ edges that join two components, or of all that do, by warps that go through span
 // Sample some vertices, a lane each, and two neighbours of each that has two: what is counted tells how many vertices
 // have arcs, and how many pairs of neighbours are edges.  One warp of each block calls, while the others look for row
 // minima.
-__device__ void sample_vertices(int32 count, const index_t* __restrict__ offsets,
-                                             const int32* __restrict__ targets, uint32* control) {
+__device__ void sample_vertices(int32 count, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+                                uint32* control) {
     const uint32 lanes = gridDim.x * WARP, turns = (SAMPLES + lanes - 1) / lanes;
     const uint64 vertices = static_cast<uint64>(count), samples = static_cast<uint64>(lanes) * turns;
     uint32 active = 0, wedges = 0, triangles = 0;
