@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from tests.hostile import caches, disks, exits, graphs, plugins, records, results, settings, signals, streams, together
+from tests.hostile import (
+    caches,
+    disks,
+    exits,
+    graphs,
+    plugins,
+    programs,
+    records,
+    results,
+    settings,
+    signals,
+    streams,
+    together,
+)
 from tests.hostile.trials import Part
 
 PARTS: dict[str, Part] = {
     part.name: part
     for part in (
         graphs.PART,
+        programs.PART,
         results.PART,
         records.PART,
         signals.PART,

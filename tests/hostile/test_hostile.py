@@ -20,6 +20,7 @@ from tests.hostile.trials import Part, Tally, Trial, run_here, run_in_workers, w
 
 SMALL = {
     "graphs": range(600),
+    "programs": range(200),
     "results": range(200),
     "records": range(3),
     "signals": range(6, 7),
