@@ -325,7 +325,8 @@ __device__ __forceinline__ int bin_beyond(distance_t origin, distance_t length, 
     return bin_of(distance < 4294967295.0 ? static_cast<uint32>(distance) : 0xffffffffu);
 }
 __device__ __forceinline__ distance_t end_beyond(distance_t origin, distance_t edge, float64 units) {
-    if (edge == UNREACHED) return UNREACHED;
+    // Of a float the word after UNREACHED, which is not a number, would be 0.
+    if (edge == UNREACHED || origin == UNREACHED) return UNREACHED;
     if (SUMS_OVERFLOW) return edge > UNREACHED - origin ? UNREACHED : origin + edge;
     const distance_t end = word_of(value_of(origin, weight_t()) + static_cast<float64>(edge) / units, weight_t());
     return end > origin ? end : origin + 1;

@@ -84,7 +84,8 @@ __device__ __forceinline__ Pick look_outside(const Graph& graph, const int32* __
         const bool lists = leaves && !into;
         weight_key_t key = NO_KEY;
         if (leaves) key = order_key(graph.weights[first + j]);
-        if (into && key < lightest.key) lightest = {key, first + j};
+        const Pick mine = {key, first + j};
+        if (into && mine < lightest) lightest = mine;  // a greatest weight has the key of NO_PICK
         gatherer.add(lists, {key, id_of(first + j, u, v), own, lists ? label[v] : own});
     }
     return lightest;

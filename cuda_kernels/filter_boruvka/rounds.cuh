@@ -213,7 +213,7 @@ __device__ void hook_by_edges(Shared& shared, uint32 count, const Edge* region, 
     }
     for (int64 first = own_thread() / WARP * WARP; first < count; first += grid_threads()) {
         const int64 t = first + lane_id();
-        const bool retires = t < count && best_key[t] == NO_BID;
+        const bool retires = t < count && (PACKED ? best_key[t] : best_id[t]) == NO_BID;
         const uint32 final = warp_append(&control[FINALS], retires);
         if (retires) up[t] = retired_root(final);
     }
