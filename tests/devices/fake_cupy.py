@@ -1,6 +1,7 @@
 """As much of CuPy as the cuda device uses, on the host's memory, so that the device can be tested without a GPU.
 
-Kernels are recorded, not run, but for the fill kernels.  Copies take effect at once.
+Kernels are recorded, not run, but for the fill kernels.  Copies take effect at once.  Events are ordered as the calls
+that record them: 2 ms lie between any two, or what passes meanwhile on the scripted clock ``now_ms``.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ctypes import c_void_p
 from itertools import count, takewhile
 from types import SimpleNamespace
@@ -85,6 +86,23 @@ class FakeFunction:
             array.host.reshape(-1)[:count].view(value.dtype)[:] = value
 
 
+class FakeEvent:
+    """An event: ``at`` is the number of the call that recorded it last, and when that was; None before any did."""
+
+    done = True
+
+    def __init__(self, cupy: FakeCupy):
+        self.at: tuple[int, float] | None = None
+        self._cupy = cupy
+
+    def record(self, stream: Any) -> None:
+        self._cupy.recorded += 1
+        self.at = self._cupy.recorded, self._cupy.now_ms() if self._cupy.now_ms else 0.0
+
+    def synchronize(self) -> None:
+        self._cupy._synchronize(0)
+
+
 class FakeCupy:
     """Stands for the module ``cupy``; put it into ``sys.modules`` under that name."""
 
@@ -106,6 +124,8 @@ class FakeCupy:
         self.pin_limit = 1 << 40
         self.registering_refused = False
         self.free_bytes, self.gpus, self.status = free_bytes, gpus, status
+        self.recorded = 0
+        self.now_ms: Callable[[], float] | None = None
         self.marks: list[str] = []
         self.waits: list[Any] = []
         self.busy: list[Any] = []  # what the next queries of a stream are answered by
@@ -150,10 +170,8 @@ class FakeCupy:
             Device=lambda index: SimpleNamespace(compute_capability="90"),
             Stream=lambda non_blocking: FakeStream(self),
             using_allocator=using_allocator,
-            Event=lambda disable_timing=False: SimpleNamespace(
-                record=lambda stream: None, synchronize=lambda: self._synchronize(0), done=True
-            ),
-            get_elapsed_time=lambda start, stop: 2.0,
+            Event=lambda disable_timing=False: FakeEvent(self),
+            get_elapsed_time=self._elapsed_ms,
             nvtx=SimpleNamespace(
                 available=True, RangePush=self.marks.append, RangePop=lambda: self.marks.append("pop")
             ),
@@ -168,6 +186,12 @@ class FakeCupy:
             )
 
         return SimpleNamespace(get_function=get_function, module=SimpleNamespace(path=path))
+
+    def _elapsed_ms(self, start: FakeEvent, stop: FakeEvent) -> float:
+        if start.at is None or stop.at is None:
+            raise CUDARuntimeError(400, "cudaErrorInvalidResourceHandle")
+        assert start.at < stop.at, "the region ends before it begins"
+        return stop.at[1] - start.at[1] if self.now_ms else 2.0
 
     def _launch(self, cooperative: bool, function: int, *what: int) -> None:
         assert self.context, "the driver wants a context"

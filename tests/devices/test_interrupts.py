@@ -235,11 +235,17 @@ def launched(device: CudaDevice) -> Any:
     return stop
 
 
+def timed(watch: Any) -> float:
+    watch.start()
+    watch.stop()
+    return watch.seconds
+
+
 WAITS: dict[str, Callable[[CudaDevice], Any]] = {
     "synchronize": lambda device: device.synchronize(),
     "read": lambda device: device.read(device.full(1, 0, np.uint32)),
     "download": lambda device: device.download(device.full(100_000, 0, np.uint32)),
-    "stopwatch": lambda device: device.stopwatch().seconds,
+    "stopwatch": lambda device: timed(device.stopwatch()),
     "reply": lambda device: device.reply.wait() if device.reply.expect() else None,
 }
 

@@ -1,0 +1,409 @@
+"""Every figure that a screen, a table or a record prints, by value: a measurement whose seconds are scripted.
+
+One clock, which moves only when the script says so, is the host's and that of the GPU's events.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpugraph import clock as clocks
+from gpugraph.clock import NullClock, PhaseTimer
+from gpugraph.devices import probes
+from gpugraph.devices.cuda import CudaDevice
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.digest import set_digest
+from gpugraph.measure import assemble, cell_run
+from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.columns import Labelled
+from gpugraph.measure.plausibility import CACHED, CORE_BYTES_PER_S, GPUS, findings, least_bytes
+from gpugraph.measure.record import Record
+from gpugraph.measure.run_cell import run_cell
+from gpugraph.measure.statistics import estimate_of_processes, spread_interval
+from gpugraph.problems.on_graphs import OnGraphs
+from gpugraph.problems.registry import load_problem
+from gpugraph.report import render
+from gpugraph.report.charts.times import answers, shares, transfers
+from gpugraph.report.figure import VALUES
+from gpugraph.report.page_text import details
+from gpugraph.report.table import table
+from gpugraph.report.terminal import plain
+from tests.devices.fake_cupy import FakeCupy
+from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist
+from tests.zoo import undirected
+
+GRAPH = undirected(4, [(0, 1, 4), (1, 2, 3), (2, 3, 2), (3, 0, 1), (0, 2, 9)])
+KERNEL = [2.5, 2.0, 2.25, 3.5, 2.0, 2.75]
+D2H = [0.5, 0.25, 0.75, 0.5, 0.5, 1.0]
+KERNEL_S, D2H_S, TRANSFER_S = 2.375, 0.5, 0.375  # their medians: neither the least nor the mean
+WARM_UP_S, ENERGY_S, FINISH_S = 40.0, 0.5, 0.03125
+INNER = [1.5, 2.5, 2.0]
+SAMPLING = Sampling(0.0, 6, 6, math.inf, warmup=1, energy=True, transfers=3)
+MTEPS = 5 / KERNEL_S / 1e6
+"""Of a graph of 5 edges."""
+
+
+class Script(FakeTime):
+    """A GPU, what manages it, and one algorithm, ``scripted``, on one clock."""
+
+    def __init__(self, patch: pytest.MonkeyPatch):
+        super().__init__()
+        self.cupy, self.nvml, self.puppet = FakeCupy(), FakeNvml(), Puppet("scripted", [])
+        self.kernel = [WARM_UP_S - 8.0, *KERNEL, *INNER, *[ENERGY_S] * 4]
+        self.d2h, self.uploads = iter([8.0, *D2H]), iter([1 / 32] * 3 + [2 / 32] * 3 + [3 / 32] * 3)
+        self.cupy.now_ms = lambda: self.now * 1e3
+        self.cupy.cuda.runtime.deviceGetPCIBusId = lambda index: "0000:1B:00.0"
+        patch.setattr(time, "perf_counter", self.perf_counter)
+        patch.setattr(clocks, "compile_seconds", lambda: 0.0)
+        patch.setitem(sys.modules, "cupy", self.cupy)
+        patch.setattr(probes, "_nvml", self.nvml.load)
+        patch.setattr(probes, "copy_bandwidth", lambda device: 1e3)
+        patch.setattr(cell_run.OtherPrograms, "cores", lambda programs: 0.0)
+        patch.setattr(OnGraphs, "open", lambda problem, input_, *how: self._open(input_.source, how[0]))
+        self._slow(patch, cell_run, "check", 16.0)
+        self._slow(patch, assemble, "_blank", 64.0)
+        self._slow(patch, CudaDevice, "stage", 0.0625)
+        self._slow(patch, CudaDevice, "upload")
+        self.enlist(patch)
+
+    def enlist(self, patch: pytest.MonkeyPatch, **changes: Any) -> None:
+        """Register the algorithm, with changes."""
+        steps = {"compile": self._compile, "prepare": self._prepare, "run": self._run, "fetch": self._fetch}
+        steps |= {"finish": self._finish, "devices": ("cuda",), "minimum_bytes": lambda view: 475}
+        enlist(patch, self.puppet.algorithm(**steps | changes))
+
+    def measure(self, sampling: Sampling = SAMPLING, **changes: Any) -> Record:
+        """Measure it; the process began two seconds ago."""
+        cell = replace(Cell("mst", GRAPH, "scripted", "cuda", verify="reference", source=None), **changes)
+        return run_cell(cell, sampling=sampling, phase_timer=PhaseTimer("start", since=self.now - 2.0))
+
+    def _slow(self, patch: pytest.MonkeyPatch, place: Any, name: str, seconds: float | None = None) -> None:
+        real = getattr(place, name)
+
+        def slow(*args: Any, **more: Any) -> Any:
+            self.now += next(self.uploads) if seconds is None else seconds
+            return real(*args, **more)
+
+        patch.setattr(place, name, slow)
+
+    def _open(self, graph: CSRGraph, timer: PhaseTimer) -> CSRGraph:
+        for name, seconds in (("load", 4.0), ("build", 8.0), ("check", 0.5)):
+            with timer.phase(name):
+                self.now += seconds
+        return graph
+
+    def _compile(self, view: Any, device: Any, **options: Any) -> None:
+        self.now += 128.0
+
+    def _prepare(self, view: Any, device: Any) -> Any:
+        self.now += 0.25
+        return self.puppet.prepare(view.host, device)
+
+    def _run(self, state: Any, clock: Any, *query: Any) -> Any:
+        seconds = self.kernel.pop(0)
+        with clock.phase("find"):
+            self.now += seconds / 2
+        with clock.phase("merge"):
+            self.now += seconds / 4
+        self.now += seconds / 4
+        self.nvml.millijoules += 35_000
+        clock.count("rounds", 3)
+        return self.puppet.run(state, NullClock(), *query)
+
+    def _fetch(self, state: Any, handle: Any) -> Any:
+        self.now += next(self.d2h)
+        return handle
+
+    def _finish(self, state: Any, raw: Any, *query: Any) -> Any:
+        self.now += FINISH_S
+        return self.puppet.finish(state, raw, *query)
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    return Script(monkeypatch)
+
+
+REPEATED_S = (
+    *(WARM_UP_S, sum(KERNEL) - KERNEL_S, sum(D2H) - D2H_S, 5 * FINISH_S),
+    *(sum(INNER), 4 * ENERGY_S, 9 / 32 + 15 / 32),  # of three copies the median is the transfer
+)
+PHASE_S = {
+    "start": 2.0,
+    "load": 4.0,
+    "build": 8.0,
+    "check": 0.5,
+    "compile": 128.0,
+    "transfer": TRANSFER_S,
+    "prepare": 0.25,
+    "kernel": KERNEL_S,
+    "d2h": D2H_S,
+    "finish": FINISH_S,
+    "verify": 16.0,
+    "sampling": sum(REPEATED_S),
+    "close": 64.0,
+}
+
+
+def test_a_record_has_the_median_of_every_phase_and_they_add_up_to_the_clock(script: Script) -> None:
+    data = script.measure().data
+    assert data["phases_s"] == PHASE_S | {"total": script.now + 2.0}
+    assert sum(PHASE_S.values()) == script.now + 2.0
+    assert data["samples_s"] == {"kernel": KERNEL, "h2d": [3 / 32, 6 / 32, 9 / 32], "d2h": D2H}
+    assert data["peak_device_bytes"] == 100  # offsets, targets and weights, 4 bytes each
+    assert (data["rounds"], data["sampling"]["processes"], data["sampling"]["stopped_by"]) == (3, [6], "count")
+    # sampling ended by the count; the check of the first result counts for nothing
+    assert data["sampling"]["spent_s"] == WARM_UP_S + sum(KERNEL) + sum(D2H) + 5 * FINISH_S
+
+
+def test_rates_energy_and_traffic_are_those_of_the_median_run(script: Script) -> None:
+    record = script.measure()
+    assert record.data["mteps"]["count"] == 5
+    assert record.mteps == record.data["mteps"]["kernel"] == pytest.approx(MTEPS, rel=1e-12)
+    end_to_end = 5 / (TRANSFER_S + KERNEL_S + D2H_S) / 1e6
+    assert record.end_to_end == record.data["mteps"]["end_to_end"] == pytest.approx(end_to_end, rel=1e-12)
+    assert record.data["energy"] == {
+        "joules_per_run": 35.0,
+        "nanojoules_per_edge": 35.0 / 5 * 1e9,
+        "window_s": 3 * ENERGY_S,
+        "runs": 3,
+    }
+    assert record.data["traffic"] == {"minimum_bytes": 475, "copy_bytes_per_s": 1e3, "share": 475 / KERNEL_S / 1e3}
+
+
+def test_the_interval_encloses_the_median_by_order_statistics_stretched_by_the_autocorrelation(script: Script) -> None:
+    """Worked out by hand: of six samples the least and the greatest, with n − 1 = 5 degrees of freedom."""
+    record = script.measure()
+    low, high = record.data["confidence_s"]["kernel"]
+    assert (low, high) == pytest.approx((2.0, 3.5), rel=1e-9)  # no autocorrelation is left
+    assert record.interval_s == (low, high)
+    assert record.half_width == record.data["sampling"]["reached"] == pytest.approx(0.75 / KERNEL_S)
+    assert record.mteps_interval == pytest.approx((5 / 3.5 / 1e6, 5 / 2.0 / 1e6))
+    assert record.answer_s == sum(PHASE_S.values()) - PHASE_S["sampling"]
+    assert record.transfer_s == TRANSFER_S + D2H_S
+
+
+def test_the_screen_prints_the_figures_of_the_record(script: Script) -> None:
+    lines = plain(table(script.measure(), width=80))
+    shown = {line.split()[0]: line.split("  ")[-1].strip() for line in lines.splitlines() if line}
+    phases = lines[lines.index("start") : lines.index("6 samples")]
+    times = {line.split()[0]: " ".join(line[20:30].split()) for line in phases.splitlines() if line.split()}
+    expected = {"start": "2.000 s", "compile": "2 min 8 s", "transfer": "375 ms", "kernel": "2.375 s", "d2h": "500 ms"}
+    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "64.531 s", "close": "64.000 s"}
+    assert {name: times[name] for name in expected} == expected
+    assert times["total"] == "4 min 51 s"
+    assert "6 samples of the kernel, 2.000 s to 3.500 s, median ± 31.6 %" in lines
+    assert shown["MTEPS"] == f"{MTEPS:.4g} ± 31.6 %" == "2.105e-06 ± 31.6 %"
+    assert "end to end  1.538e-06" in lines
+    assert "time to answer 3 min 46 s: without sampling" in lines
+    assert "memory      100 B at most" in lines
+
+
+def test_the_tables_print_the_figures_of_the_record(script: Script) -> None:
+    record = script.measure()
+    (line,) = [one for one in render([record], "markdown").splitlines() if one.startswith("| mst ")]
+    assert line == (
+        "| mst | graph | 4 | 5 | scripted | Fake H200 | 2.375 s ± 31.6 % | 2.105e-06 | 1.538e-06 | 3 min 46 s | "
+        "passed (reference) |"
+    )
+    names, values = (one.split(",") for one in render([record], "csv").splitlines())
+    row = dict(zip(names, values, strict=True))
+    for name, seconds in PHASE_S.items():
+        assert float(row[f"phases_s.{name}"]) == seconds
+    figures = {"confidence_s.kernel.low": 2.0, "confidence_s.kernel.high": 3.5, "samples": 6, "mteps.kernel": MTEPS}
+    figures |= {"mteps.end_to_end": 5 / 3.25 / 1e6, "energy.joules_per_run": 35, "traffic.share": 0.2}
+    figures |= {"energy.nanojoules_per_edge": 7e9, "peak_device_bytes": 100}
+    assert {name: float(row[name]) for name in figures} == pytest.approx(figures)
+    assert "scripted & Fake H200 & 2.375 s $\\pm$ 31.6 \\% & 3.250 s & 6 & 2.105e-06 & verified" in render(
+        [record], "latex"
+    )
+    text = render([record], "text")
+    assert "2.105e-06 MTEPS kernel alone, 2.375 s; 3 min 46 s time to answer" in " ".join(text.split())
+
+
+def test_figures_and_the_page_show_the_figures_of_the_record(script: Script) -> None:
+    record = script.measure()
+    expected = {"mteps": MTEPS, "end-to-end": 5 / 3.25 / 1e6, "kernel": 2375.0, "transfer": 875.0}
+    expected |= {"answer": sum(PHASE_S.values()) - PHASE_S["sampling"], "roof": 0.2, "energy": 7e9}
+    expected |= {"memory": 100 / 2**20}
+    assert {name: VALUES[name].of(record) for name in expected} == pytest.approx(expected)
+    cells = [Labelled.alone(record)]
+    ((_, *values),) = [(chart.title, *chart.rows) for chart in answers(cells)]
+    assert {(part, shown) for _, part, shown, _ in values} == {
+        *{("start", "2 min 10 s"), ("input", "12.500 s"), ("transfer", "375 ms"), ("prepare", "250 ms")},
+        *{("kernel", "2.375 s"), ("d2h", "500 ms"), ("result", "16.031 s"), ("close", "64.000 s")},
+    }
+    (chart,) = shares(cells)
+    assert {row[1]: row[3] for row in chart.rows} == {
+        "transfer": "10.7 %",
+        "prepare": "7.14 %",
+        "kernel": "67.9 %",
+        "d2h": "14.3 %",
+    }
+    (chart,) = transfers(cells)
+    assert [part for row in chart.rows for part in row if part.endswith(("s", "ms"))][-2:] == ["2.375 s", "875 ms"]
+    blocks = {title: dict(map(tuple, facts)) for title, facts in details(cells[0])}
+    assert blocks["Energy and traffic"]["energy"] == "35 J a run, 7e+09 nJ an edge"
+    assert blocks["Energy and traffic"]["share of the roof"] == "20 %"
+    assert blocks["From the command to the answer"]["kernel"] == "2.375 s"
+
+
+def test_of_several_sources_the_kernel_is_the_median_of_all_and_the_rate_the_harmonic_mean(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record of three sources that take 1, 2 and 4 seconds for as many edges."""
+    monkeypatch.setattr(type(load_problem("mst")), "queries", lambda problem, graph, how: [(), (), ()])
+    script.kernel = [1.0, 2.0, 4.0] * 6
+    script.d2h = iter([0.5] * 18)
+    record = script.measure(replace(SAMPLING, warmup=0, energy=False), phases=False)
+    assert record.kernel_s == 2.0
+    assert [one["kernel_s"] for one in record.data["per_source"]] == [1.0, 2.0, 4.0]
+    rates = [5 / seconds / 1e6 for seconds in (1, 2, 4)]
+    assert record.mteps == pytest.approx(3 / sum(1 / rate for rate in rates)) == pytest.approx(5e-6 * 3 / 7)
+    ends = [seconds + 0.5 + TRANSFER_S for seconds in (1, 2, 4)]
+    assert record.end_to_end == pytest.approx(5e-6 * 3 / sum(ends))
+
+
+def test_processes_scatter_with_their_own_freedom() -> None:
+    """Of 0 and 1 the deviation is √½ with ddof 1, that of their mean ½; t of one degree of freedom is 12.706."""
+    found = estimate_of_processes([1.0, math.e])
+    assert (found.value, found.below, found.above, found.freedom) == pytest.approx((0.5, 0.5, 0.5, 1))
+    low, high = found.interval()
+    assert (low, high) == pytest.approx((0.5 - 12.7062047 / 2, 0.5 + 12.7062047 / 2))
+    assert spread_interval([1.0, math.e]) == pytest.approx((math.exp(low), math.exp(high)))
+
+
+def test_a_record_of_several_processes_is_known_as_well_as_they_agree(script: Script) -> None:
+    each = [[2.0, 2.5], [2.0, 3.0], [3.0, 3.5]]
+    script.kernel, script.d2h = [s for part in each for s in part], iter([0.5] * 6)
+    script.uploads = iter([1 / 32] * 27)
+    sampling = Sampling(0.0, 6, 6, math.inf, warmup=0, processes=3)
+    record = _in_processes(script, sampling, 3)
+    logs = np.log([2.25, 2.5, 3.25])
+    half = 4.30265273 * np.std(logs, ddof=1) / math.sqrt(3)  # Student's t of two degrees of freedom
+    assert record.kernel_s == 2.75
+    assert record.interval_s == pytest.approx((math.exp(logs.mean() - half), math.exp(logs.mean() + half)))
+    assert record.data["sampling"]["processes"] == [2, 2, 2]
+
+
+def _in_processes(script: Script, sampling: Sampling, count: int) -> Record:
+    """Measure a cell in so many sessions, one after another, as a bench does in processes."""
+    from gpugraph.measure.run_cell import Session
+
+    found: list[Record] = []
+    for _ in range(count):
+        with Session() as session:
+            cell = Cell("mst", GRAPH, "scripted", "cuda", verify="reference", phases=False)
+            earlier = {0: found[-1].data} if found else {}
+            session.measure([cell], sampling, lambda what: None, lambda i, r: found.append(r), _fail, earlier=earlier)
+    return found[-1]
+
+
+def _fail(index: int, error: Exception) -> None:
+    raise error
+
+
+# ------------------------------------------------------------------ every sample is the same result
+
+
+def test_a_digest_of_a_set_sees_two_edges_exchanged_for_two_others_and_no_order() -> None:
+    edges = np.array([3, 8, 20, 41], np.int32)
+    assert set_digest(edges) == set_digest(edges[::-1])
+    for other in ([3, 8, 20, 42], [3, 9, 19, 41], [8, 8, 20, 36], [3, 8, 20]):
+        assert set_digest(np.array(other, np.int32)) != set_digest(edges)
+
+
+def test_a_third_sample_with_two_other_edges_fails(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many edges of as much weight in all; the digest of what came from the device is all that is looked at."""
+    answers = iter([[0, 1, 2]] * 3 + [[0, 1, 3]] + [[0, 1, 2]] * 9)  # a warm-up, two samples, the third
+    fetched: list[Any] = []
+
+    def fetch(state: Any, handle: Any) -> Any:
+        fetched.append(script._fetch(state, handle))
+        return np.array(next(answers), np.int32)
+
+    def finish(state: Any, raw: Any) -> Any:
+        return script._finish(state, fetched[-1])
+
+    script.enlist(monkeypatch, fetch=fetch, finish=finish, digest=set_digest)
+    record = script.measure()
+    assert record.status == "failed"
+    assert record.data["verification"]["detail"] == "sample 3 differs from sample 1"
+    assert record.data["mteps"]["kernel"] is None
+
+
+# ------------------------------------------------------------------ comparisons
+
+
+def _timed(kernel: list[float], name: str = "one", **environment: Any) -> Record:
+    from tests.report.canned import mst_record
+
+    middle = float(np.median(kernel))
+    phases = {**mst_record()["phases_s"], "kernel": middle}
+    samples = {"kernel": kernel, "h2d": [], "d2h": []}
+    data = mst_record(algorithm=name, phases_s=phases, samples_s=samples, environment=environment, outcome="ok")
+    return Record.of(data | {"parameters": {}, "confidence_s": {}})
+
+
+# ------------------------------------------------------------------ the GPU's stopwatch
+
+
+def test_a_gpu_stopwatch_times_from_its_start_to_its_last_stop(script: Script) -> None:
+    device = CudaDevice(0)
+    watch = device.stopwatch()
+    for start, stop in ((1.0, 3.5), (4.0, 4.25)):  # its events are used again
+        script.now = start
+        watch.start()
+        script.now = stop
+        watch.stop()
+        script.now += 8.0
+        assert watch.seconds == stop - start
+    device.close()
+
+
+# ------------------------------------------------------------------ what check-record believes
+
+
+def _claimed(kind: str, seconds: float) -> Record:
+    """Return a record of 10^9 edges of 4 bytes on 10^6 vertices, beyond any cache, that took so long."""
+    device = {"kind": kind, "name": "NVIDIA H200"} if kind == "cuda" else {"kind": kind, "name": "x", "threads": 2}
+    record = _timed([seconds])
+    graph = {**record.data["graph"], "edges": 10**9, "arcs": 2 * 10**9, "vertices": 10**6}
+    rates = {**record.data["mteps"], "count": 10**9, "kernel": 1e3 / seconds}
+    environment = {"git_commit": "0123456789ab", "cores": 2, "processor": "x"}
+    result = {**record.data["result"], "tree_edges": 10**6 - 1, "components": 1}
+    changes = {"device": device, "graph": graph, "mteps": rates, "environment": environment, "result": result}
+    return Record.of(record.data | changes | {"phases_s": {"kernel": seconds, "total": seconds}})
+
+
+@pytest.mark.parametrize(
+    ("kind", "bytes_per_s"), [("cuda", GPUS["NVIDIA H200"].bytes_per_s), ("cpu", 2 * CORE_BYTES_PER_S)]
+)
+def test_check_record_believes_the_bandwidth_of_the_device_and_nothing_faster(kind: str, bytes_per_s: float) -> None:
+    least = (4 * 10**9 + 4 * 10**6) / bytes_per_s
+    assert least_bytes(_claimed(kind, 1.0)) == 4 * 10**9 + 4 * 10**6
+    assert findings(_claimed(kind, least * 1.001)) == []
+    (found,) = findings(_claimed(kind, least * 0.999))
+    assert (found.kind, found.what.startswith(f"{least * 0.999:.4g} s is too short to move 4004000000 bytes")) == (
+        "time",
+        True,
+    )
+
+
+def test_what_fits_a_cache_may_be_four_times_as_fast() -> None:
+    record = _timed([1.0])
+    bytes_per_s = GPUS["NVIDIA H200"].bytes_per_s * CACHED
+    assert CACHED == 4.0
+    for seconds, believed in ((1.001, True), (0.999, False)):
+        least = seconds * least_bytes(record) / bytes_per_s
+        small = _timed([least])
+        data = small.data | {"mteps": {**small.data["mteps"], "kernel": 909957 / least / 1e6}}
+        data |= {"environment": {"git_commit": "0123456789ab"}}
+        assert [one.kind for one in findings(Record.of(data))] == ([] if believed else ["time"])
