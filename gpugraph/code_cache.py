@@ -1,10 +1,11 @@
 """The cache of compiled code: one folder of the user's, every file of it checked, safe to share between processes.
 
 Cubins, kernels of the emulated device, Numba's machine code and the script of reports lie in ``$GPUGRAPH_CACHE_DIR``,
-else in ``gpugraph`` of the user's cache directory, a folder for each kind. Names hold a digest of all that the code
-depends on, so that nothing there is ever stale. Beside each file is a JSON file with facts and the SHA-256 of both:
-what does not agree with it is cut off or damaged and counts as absent, so that it is made anew. Of processes that miss
-a file at once one makes it, and the others wait for it. The folder may be removed at any time.
+else in ``gpugraph`` of the user's cache directory, a folder for each kind. Folders have mode 700 and files 600,
+whatever the umask. Names hold a digest of all that the code depends on, so that nothing there is ever stale. Beside
+each file is a JSON file with facts and the SHA-256 of both: what does not agree with it is cut off or damaged
+and counts as absent, so that it is made anew. Of processes that miss a file at once one makes it, and the others wait
+for it. The folder may be removed at any time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import tempfile
 import time
 import warnings
@@ -24,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
-from gpugraph.files import replaced
+from gpugraph.files import make_private_folder, replaced
 from gpugraph.host import ForkLock
 
 _WRITING = ForkLock()
@@ -69,11 +71,11 @@ def sole_maker(kind: str, name: str) -> Iterator[Entry | None]:
 
     Gives the file if another process has made it meanwhile, and None if this one is to make it.  A process that has
     ended is waited for no longer, nor any for more than ``LONGEST_WAIT`` seconds; where the folder takes no lock (it
-    may not be written to, or its file system has none) processes go on side by side, as each may.
+    may not be written to, others may hold locks in it, or its file system has none) processes go on side by side.
     """
     folder = users_folder()
     with contextlib.ExitStack() as until_made:
-        if folder is not None:
+        if folder is not None and _is_safe(folder, kind):
             with contextlib.suppress(ImportError, OSError):
                 _lock(folder / kind / f"{name}.lock", until_made)
         yield look_up(kind, name)
@@ -89,11 +91,11 @@ def _lock(path: Path, until: contextlib.ExitStack) -> None:
     """Take a lock that goes with its process; ImportError or OSError without locks; give up after ``LONGEST_WAIT``."""
     import fcntl
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     began, reported = time.monotonic(), False
     while (waited := time.monotonic() - began) < LONGEST_WAIT:
         with contextlib.ExitStack() as attempt:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             attempt.callback(os.close, file)
             with contextlib.suppress(BlockingIOError, FileNotFoundError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -210,7 +212,7 @@ def _is_safe(folder: Path, kind: str) -> bool:
     """Tell whether nobody else can have put code into the cache, which is run; warn where others may write to it."""
     for path in (folder, folder / kind):
         with contextlib.suppress(OSError):  # nobody's: the use of the folder says what is wrong
-            if not _is_own(os.stat(path)):
+            if not (_is_own(os.stat(path)) or _is_put_right(path)):
                 _warn_once(folder, f"others may write to {path}, or own it")
                 return False
     return True
@@ -218,6 +220,28 @@ def _is_safe(folder: Path, kind: str) -> bool:
 
 def _is_own(status: os.stat_result) -> bool:
     return status.st_uid in (os.geteuid(), 0) and not status.st_mode & 0o022
+
+
+_KINDS = frozenset(("cubins", "datasets", "emulated", "numba", "scripts", "sources"))
+
+
+def _is_put_right(path: Path) -> bool:
+    """Take a folder from the group if it is the user's and holds nothing but compiled code; tell whether it is right.
+
+    A umask of 002 gives new folders to a group that on many systems has one member.  What everybody may write to stays
+    refused, as does a group's folder that serves for something else.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        status = os.fstat(handle)
+        if status.st_uid != os.geteuid() or status.st_mode & (0o002 | stat.S_ISVTX):
+            return False
+        if path.name not in _KINDS and not _KINDS.issuperset(os.listdir(handle)):
+            return False
+        os.fchmod(handle, 0o700)
+    finally:
+        os.close(handle)
+    return True
 
 
 def _reason(error: OSError) -> str:
@@ -230,7 +254,10 @@ def _read(path: Path) -> Entry | None:
             if not _is_own(os.fstat(file.fileno())):
                 return None
             content = file.read()
-        sealed = json.loads(path.with_suffix(".json").read_bytes())
+        with open(path.with_suffix(".json"), "rb") as file:
+            if not _is_own(os.fstat(file.fileno())):
+                return None
+            sealed = json.loads(file.read())
         if sealed["sha256"] == _seal(content, sealed["facts"]):
             return Entry(path, content, sealed["facts"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -248,23 +275,31 @@ def _write(path: Path, content: bytes, facts: dict[str, Any]) -> Path:
     One writer at a time, for two compilations of one thing need not agree to the byte, and a file of the one would be
     vouched for by the other's.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     sealed = {"sha256": _seal(content, facts), "facts": facts}
     with _alone(path.parent):
         for target, written in ((path, content), (path.with_suffix(".json"), json.dumps(sealed).encode())):
-            with replaced(target) as raw:
+            with replaced(target, private=True) as raw:
                 raw.write(written)
     return path
 
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Keep other threads, and other processes where the system has locks for that, from writing to a folder."""
+    """Keep other threads, and other processes where the system has locks for that, from writing to a folder.
+
+    A process that holds the folder for seconds is no writer of ours: what it could spoil would be found damaged.
+    """
     with _WRITING, contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):
             import fcntl
 
             holder = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, holder)
-            fcntl.flock(holder, fcntl.LOCK_EX)
+            until = time.monotonic() + _UNTOLD_WAIT
+            while time.monotonic() < until:
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                time.sleep(0.001)
         yield

@@ -37,13 +37,15 @@ _REASONS = {errno.EACCES: "no permission", errno.ENOENT: "its folder does not ex
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "wb", *, lasting: bool = True) -> Iterator[IO[Any]]:
+def atomic_write(
+    path: str | os.PathLike[str], mode: str = "wb", *, lasting: bool = True, packed: bool = True
+) -> Iterator[IO[Any]]:
     """Open ``path`` for writing; it appears complete when the block ends well, and not at all otherwise.
 
     The bytes go to a temporary file in the same folder, which is renamed over ``path``, once the disk has it if it is
-    to be ``lasting``; an error or a signal removes it.  A name that ends in .gz, .bz2, .xz or .zst is compressed.  What
-    is no regular file (a pipe, a terminal) is written straight away.  In mode ``"w"``, UTF-8 text, what UTF-8 does not
-    hold becomes a question mark.
+    to be ``lasting``; an error or a signal removes it.  If ``packed``, a name that ends in .gz, .bz2, .xz or .zst is
+    compressed.  What is no regular file (a pipe, a terminal) is written straight away.  In mode ``"w"``, UTF-8 text,
+    what UTF-8 does not hold becomes a question mark.
 
     Raises:
         InputError: the folder is missing or may not be written to, or the disk is full.
@@ -55,10 +57,10 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "wb", *, lasting: boo
     with _in_words(shown):
         if _is_stream(shown):
             with open(shown, "wb") as raw:
-                yield from _through(raw, shown, mode)
+                yield from _through(raw, codec_of_name(shown) if packed else None, mode)
         else:
             with replaced(shown, lasting=lasting) as raw:
-                yield from _through(raw, shown, mode)
+                yield from _through(raw, codec_of_name(shown) if packed else None, mode)
 
 
 def check_ends(path: str | os.PathLike[str]) -> None:
@@ -100,10 +102,11 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 @contextlib.contextmanager
-def replaced(path: str | os.PathLike[str], *, lasting: bool = True) -> Iterator[IO[bytes]]:
+def replaced(path: str | os.PathLike[str], *, lasting: bool = True, private: bool = False) -> Iterator[IO[bytes]]:
     """Open a new file that takes the place, the permissions included, of ``path`` when the block ends well.
 
-    A link stays a link: what it leads to is replaced.  The bare means of ``atomic_write``.
+    A link stays a link: what it leads to is replaced.  A ``private`` file has mode 600, whatever the umask.  The bare
+    means of ``atomic_write``.
 
     Raises:
         OSError: as the system has it.
@@ -111,7 +114,7 @@ def replaced(path: str | os.PathLike[str], *, lasting: bool = True) -> Iterator[
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
     try:
-        permissions = stat.S_IMODE(os.stat(target).st_mode)
+        permissions = 0o600 if private else stat.S_IMODE(os.stat(target).st_mode)
     except FileNotFoundError:
         permissions = None
     temporary = os.path.join(folder, f".gpugraph-{secrets.token_hex(8)}.part")
@@ -135,6 +138,16 @@ def replaced(path: str | os.PathLike[str], *, lasting: bool = True) -> Iterator[
                 os.fsync(handle)
             finally:
                 os.close(handle)
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder, and those above it that are missing, with mode 700, whatever the umask; raises OSError."""
+    if path.is_dir():
+        return
+    make_private_folder(path.parent)
+    with contextlib.suppress(FileExistsError):  # another process was first; what is no folder is met when it is used
+        os.mkdir(path, 0o700)
+        os.chmod(path, 0o700)
 
 
 class _Discarded(Exception):
@@ -166,8 +179,8 @@ def _is_stream(shown: str) -> bool:
     return not stat.S_ISREG(mode)
 
 
-def _through(raw: IO[bytes], shown: str, mode: str) -> Iterator[IO[Any]]:
-    packed = open_writer(raw, codec_of_name(shown))
+def _through(raw: IO[bytes], codec: str | None, mode: str) -> Iterator[IO[Any]]:
+    packed = open_writer(raw, codec)
     stream: IO[Any] = io.TextIOWrapper(packed, "utf-8", "replace", newline="\n") if mode == "w" else packed
     try:
         yield stream

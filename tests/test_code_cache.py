@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -219,7 +220,7 @@ def test_who_waits_says_for_what_and_not_for_ever(folder: Path, monkeypatch: pyt
     assert told == ["waiting for another process that compiles boruvka-plain"]
 
 
-@pytest.mark.parametrize("call", ["fcntl.flock", "os.open", "pathlib.Path.mkdir"])
+@pytest.mark.parametrize("call", ["fcntl.flock", "os.open", "os.mkdir"])
 def test_where_nothing_can_be_locked_all_go_on_side_by_side(
     folder: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
@@ -247,3 +248,92 @@ def test_code_from_a_folder_or_a_file_that_others_may_write_to_is_not_used(tmp_p
         assert code_cache.keep_if_possible("cubins", "b.cubin", b"code") is None
         folder.chmod(0o755)
     assert code_cache.find("cubins", "a.cubin").content == b"code"
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077, 0o777])
+def test_whatever_the_umask_the_cache_is_the_users_alone_and_a_second_run_finds_all_of_it(tmp_path, monkeypatch, umask):
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "made" / "cache"))
+    before, told = os.umask(umask), []
+    try:
+        with warnings.catch_warnings(), code_cache.reporting_compilations_to(told.append):
+            warnings.simplefilter("error")
+            with code_cache.sole_maker("numba", "f.code") as found:
+                assert found is None
+                lock = tmp_path / "made/cache/numba/f.code.lock"
+                assert umask == 0o777 or lock.stat().st_mode & 0o777 == 0o600
+                code_cache.keep("numba", "f.code", b"code", {"log": "fine"})
+            assert code_cache.find("numba", "f.code").content == b"code"
+    finally:
+        os.umask(before)
+    assert told == []
+    modes = {path.relative_to(tmp_path): path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    assert set(modes.values()) == {0o700, 0o600}
+    assert all((mode == 0o700) == (tmp_path / path).is_dir() for path, mode in modes.items())
+
+
+def test_a_folder_of_the_users_that_a_group_may_write_to_is_put_right(folder, recwarn):
+    code_cache.keep("numba", "f.code", b"code")
+    for path in (folder, folder / "numba"):
+        path.chmod(0o775)
+    assert code_cache.find("numba", "f.code").content == b"code"
+    assert [path.stat().st_mode & 0o777 for path in (folder, folder / "numba")] == [0o700, 0o700]
+    assert not recwarn
+
+
+@pytest.mark.parametrize(("mode", "other"), [(0o777, None), (0o1777, None), (0o775, "reports")])
+def test_a_folder_for_everybody_or_for_more_than_compiled_code_is_refused_and_left_as_it_is(folder, mode, other):
+    folder.mkdir()
+    if other:
+        (folder / other).mkdir()
+    folder.chmod(mode)
+    code_cache._warn_once.cache_clear()
+    with pytest.warns(GpuGraphWarning, match="others may write to"):
+        assert code_cache.keep_if_possible("numba", "f.code", b"code") is None
+    assert folder.stat().st_mode & 0o7777 == mode
+    assert not (folder / "numba").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_folders_and_files_of_somebody_else_are_refused(folder):
+    path = code_cache.keep("numba", "f.code", b"code")
+    for one in (path, path.with_suffix(".json"), path.parent, folder):
+        os.chown(one, 4321, 4321)
+        code_cache._warn_once.cache_clear()
+        if one.is_dir():
+            with pytest.warns(GpuGraphWarning, match="own it"):
+                assert code_cache.find("numba", "f.code") is None
+        else:
+            assert code_cache.find("numba", "f.code") is None
+        os.chown(one, 0, 0)
+    assert code_cache.find("numba", "f.code").content == b"code"
+
+
+def test_a_lock_that_somebody_holds_in_a_folder_for_everybody_stops_nobody(folder, monkeypatch):
+    (folder / "numba").mkdir(parents=True)
+    (folder / "numba").chmod(0o777)
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it waits"))
+    code_cache._warn_once.cache_clear()
+    with open(folder / "numba" / "f.code.lock", "w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.warns(GpuGraphWarning, match="others may write"), code_cache.sole_maker("numba", "f.code") as found:
+            assert found is None
+
+
+def test_a_link_in_place_of_a_lock_makes_no_file_elsewhere(folder, tmp_path):
+    (folder / "numba").mkdir(parents=True)
+    (folder / "numba" / "f.code.lock").symlink_to(tmp_path / "elsewhere")
+    with code_cache.sole_maker("numba", "f.code") as found:
+        assert found is None
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_who_holds_the_folder_itself_is_waited_for_briefly(folder, monkeypatch):
+    monkeypatch.setattr(code_cache, "_UNTOLD_WAIT", 0.05)
+    code_cache.keep("numba", "f.code", b"code")
+    held = os.open(folder / "numba", os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        code_cache.keep("numba", "g.code", b"other")
+    finally:
+        os.close(held)
+    assert code_cache.find("numba", "g.code").content == b"other"

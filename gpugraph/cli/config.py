@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -96,9 +97,11 @@ def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
     for target in targets:
         if os.path.lexists(target):
             raise InputError("is there already, and is not overwritten", where=target, remedy="choose another name")
-    for part, target in zip(parts, targets, strict=True):
-        with atomic_write(target, "w") as stream:
+    with contextlib.ExitStack() as stack:  # all of them or none
+        for part, target in zip(parts, targets, strict=True):
+            stream = stack.enter_context(atomic_write(target, "w"))
             stream.write(part.read_text("utf-8").replace(f"{stem}.py", file))
+            stream.flush()
     usage = parts[0].read_text("utf-8").split("gpugraph ", 1)[1].split('."""', 1)[0]
     show("\n".join(map(str, targets)))
     tell([f"try it: gpugraph {usage.replace(f'{stem}.py', file)}"], quiet=quiet)

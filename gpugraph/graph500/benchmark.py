@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.errors import InputError, VerificationFailed
-from gpugraph.files import check_writable
+from gpugraph.files import atomic_write, check_writable
 from gpugraph.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save, weights_file
 from gpugraph.graph500.on_cpu import CpuMachine, RanksMachine
 from gpugraph.graph500.on_device import DeviceMachine, possible_widths
@@ -179,6 +180,17 @@ class Files:
                 check_writable(path)
         if self.results is not None and not self.results.is_dir():
             raise InputError("is no folder", where=self.results, remedy="make it first, or name another one")
+        if self.results is not None:
+            check_writable(self.results / "0.parents")
+
+    def save_result(self, root: int, parents: NDArray[np.int64], distances: NDArray[np.float32]) -> None:
+        """Write what a search found into the folder of results; raises InputError as ``atomic_write``."""
+        assert self.results is not None
+        with atomic_write(self.results / f"{root}.parents") as first:
+            first.write(parents.data)
+            first.flush()
+            with atomic_write(self.results / f"{root}.distances") as second:
+                second.write(distances.data)
 
 
 NO_FILES = Files()
@@ -212,10 +224,7 @@ def run(
     done.generation_s = place.now() - start
     if files.keep is not None:
         report(f"writing {files.keep}", None)
-        for rank in range(place.part[1]):
-            if rank == place.part[0]:
-                save(tuples, files.keep, place.lists)
-            place.now()
+        save(tuples, files.keep, place.lists, place.comm)
     machine = place.machine(tuples)
     report("kernel 1: making the rows", None)
     start = place.now()
@@ -240,8 +249,7 @@ def run(
             raise VerificationFailed(found.fault, where=search, remedy="no results are printed for an invalid run")
         if files.results is not None and place.part[0] == 0:
             parents, distances = machine.result()
-            parents.astype(np.int64).tofile(files.results / f"{root}.parents")
-            distances.tofile(files.results / f"{root}.distances")
+            files.save_result(root, parents.astype(np.int64), distances)
     done.peak_bytes = machine.peak_bytes()
     return done
 

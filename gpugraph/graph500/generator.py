@@ -12,7 +12,9 @@ Source: P. L'Ecuyer, F. Blouin, R. Couture, "A search for good multiple recursiv
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +25,10 @@ from numpy.typing import NDArray
 from gpugraph.compiled import njit
 from gpugraph.devices.base import Array, Device, covering_grid
 from gpugraph.devices.kernel_file import KernelFile
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, reading, unreadable
+from gpugraph.files import atomic_write
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.ranks.comm import HostComm
 
 FILE = KernelFile("graph500.cu", [{"INDEX_BITS": bits, "WEIGHT": "float32"} for bits in (32, 64)])
 BLOCK = 256
@@ -212,12 +216,34 @@ def root_candidates(scale: int) -> Iterator[int]:
 # ------------------------------------------------------------------ files of the reference
 
 
-def save(tuples: Tuples, path: Path, device: Device | None) -> None:
-    """Write an edge list as the reference's ``TMPFILE`` holds it, weights beside it; shares in the order of ranks."""
-    for array, file, words in ((tuples.edges, path, 3), (tuples.weights, weights_file(path), 1)):
-        with file.open("r+b" if tuples.first else "wb") as opened:
-            opened.seek(4 * words * tuples.first)
-            (array if device is None else device.download(array)).tofile(opened)
+def save(tuples: Tuples, path: Path, device: Device | None, comm: HostComm | None = None) -> None:
+    """Write an edge list as the reference's ``TMPFILE`` holds it, weights beside it.
+
+    A collective where there are ranks: the first one writes the shares of all.  Raises InputError as ``atomic_write``.
+    """
+    files = (path, weights_file(path)) if comm is None or comm.rank == 0 else ()
+    with ExitStack() as stack:
+        streams = [stack.enter_context(atomic_write(file, packed=False)) for file in files]
+        for i, array in enumerate((tuples.edges, tuples.weights)):
+            for share in _shares(array if device is None else device.download(array), comm):
+                for stream in streams[i : i + 1]:
+                    stream.write(share.data)
+        for stream in streams:  # neither takes its place while the other may not fit
+            stream.flush()
+
+
+def _shares(own: NDArray[Any], comm: HostComm | None) -> Iterator[NDArray[Any]]:
+    """Yield the arrays of all ranks one by one to the first of them, and something to the others."""
+    yield own
+    lengths = [] if comm is None else comm.all_gather_object(len(own))
+    for rank in range(1, len(lengths)):
+        assert comm is not None
+        sent, received = ([0] * comm.size for _ in range(2))
+        if comm.rank == rank:
+            sent[0] = len(own)
+        if comm.rank == 0:
+            received[rank] = lengths[rank]
+        yield comm.all_to_all_v(own[: sent[0]], sent, received)
 
 
 def load(scale: int, path: Path, device: Device | None, part: tuple[int, int] = (0, 1)) -> Tuples:
@@ -225,19 +251,24 @@ def load(scale: int, path: Path, device: Device | None, part: tuple[int, int] = 
     count, arrays = EDGE_FACTOR << scale, list[Array]()
     first, last = share_of(scale, part)
     for file, each, dtype in ((path, 3, np.uint32), (weights_file(path), 1, np.float32)):
-        words = each * count
+        words, remedy = each * count, "give a file that --keep wrote, or leave out --reuse"
         try:
-            size = file.stat().st_size
+            status = file.stat()
         except OSError as error:
-            raise InputError(f"cannot read it: {error.strerror}", where=file, remedy="leave out --reuse") from None
-        if size != 4 * words:
-            what = f"it has {size:,} bytes, and {4 * words:,} are an edge list of scale {scale}"
+            raise unreadable(file, error) from None
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError("is no regular file", where=file, remedy=remedy)
+        if status.st_size != 4 * words:
+            what = f"it has {status.st_size:,} bytes, and {4 * words:,} are an edge list of scale {scale}"
             raise InputError(what, where=file, remedy="give the scale that it was made with")
-        if device is None:
-            arrays.append(np.fromfile(file, dtype, each * (last - first), offset=4 * each * first))
-            continue
-        with file.open("rb") as opened:
-            arrays.append(device.upload_file(opened.fileno(), 0, words, dtype))
+        with reading(file, remedy), file.open("rb") as opened:
+            if device is None:
+                share = np.fromfile(opened, dtype, each * (last - first), offset=4 * each * first)
+                if len(share) < each * (last - first):
+                    raise InputError("has become shorter while it was read", where=file, remedy=remedy)
+                arrays.append(share)
+            else:
+                arrays.append(device.upload_file(opened.fileno(), 0, words, dtype))
     return Tuples(arrays[0], arrays[1], first)
 
 

@@ -65,8 +65,8 @@ class _Files:
 
     def export(self, words: int) -> tuple[Array, bytes]:
         number, self._own = tempfile.mkstemp(prefix="gpugraph-")
-        with open(number, "r+b") as file:
-            file.truncate(8 * words)
+        with open(number, "r+b"):
+            os.posix_fallocate(number, 0, 8 * words)  # a page without room on the disk would be a SIGBUS
         return self._memory(self._own), os.fsencode(self._own)
 
     def map(self, name: bytes) -> int | None:

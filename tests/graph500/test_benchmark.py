@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from gpugraph.errors import InputError, VerificationFailed
 from gpugraph.graph500 import on_cpu
 from gpugraph.graph500.benchmark import Run, statistics
 from gpugraph.graph500.checked import Found
-from gpugraph.graph500.generator import generate, load, weights_file
+from gpugraph.graph500.generator import generate, load, save, weights_file
 from gpugraph.graph500.on_cpu import validate
 from gpugraph.measure.record_file import read_record_file
 
@@ -104,7 +105,7 @@ def test_an_invalid_run_prints_no_result_and_exits_with_1(tmp_path: Path, monkey
     ("words", "said"),
     [
         (("--results", "nowhere"), "is no folder"),
-        (("--reuse", "nowhere"), "cannot read it"),
+        (("--reuse", "nowhere"), "cannot be read: no such file"),
         (("--keep", "same", "--reuse", "same"), "to be read and to be written"),
         (("--keep", "nowhere/edges"), "nowhere"),
         (("--save", "nowhere/runs.jsonl"), "nowhere"),
@@ -118,3 +119,33 @@ def test_paths_that_cannot_be_used_are_refused_before_any_work(
     assert isinstance(result.exception, InputError)
     assert said in str(result.exception)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_in_place_of_the_weights_is_no_edge_list(tmp_path: Path) -> None:
+    save(generate(6, None), tmp_path / "edges", None)
+    weights_file(tmp_path / "edges").unlink()
+    weights_file(tmp_path / "edges").mkdir()
+    for folder in (tmp_path / "edges", tmp_path):
+        result = CliRunner().invoke(graph500, ["-q", "--device", "cpu", "--scale", "6", "--reuse", str(folder)])
+        assert isinstance(result.exception, InputError)
+        assert "is no regular file" in str(result.exception)
+
+
+@pytest.mark.parametrize("limit", [0, 3000])
+def test_where_no_file_may_grow_results_and_kept_edges_are_an_error_and_old_files_stay(
+    tmp_path: Path, limit: int
+) -> None:
+    edges = tmp_path / "edges"
+    for path in (edges, weights_file(edges)):
+        path.write_bytes(b"old")
+    before, found = resource.getrlimit(resource.RLIMIT_FSIZE), []
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        for words in (("--results", str(tmp_path)), ("--keep", str(edges))):
+            words = ("-q", "--device", "cpu", "--scale", "9", "--roots", "1", *words)
+            found.append(CliRunner().invoke(graph500, words).exception)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [type(error) for error in found] == [InputError, InputError]
+    assert all("cannot be written: file too large" in str(error) for error in found)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"edges": b"old", "edges.weights": b"old"}

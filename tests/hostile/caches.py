@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -23,14 +25,18 @@ def try_cache(trial: Trial) -> str:
     draw, cache = trial.draw, trial.folder / "cache"
     words = draw.choice(COMMANDS)
     whole = trial.once("cache", _fill)
-    how = draw.choice(("one", "one", "some", "all", "index", "empty"))
+    how = draw.choice(("one", "one", "some", "all", "index", "empty", "held"))
+    umask = draw.choice((0o000, 0o002, 0o022, 0o077))
     if how != "empty":
         shutil.copytree(whole, cache)
+    if how == "held":
+        return _try_held(words, cache)
     files = sorted(path for path in cache.rglob("*") if path.is_file() and (how != "index" or path.suffix == ".json"))
     chosen = draw.sample(files, {"one": 1, "some": len(files) // 3, "empty": 0}.get(how, len(files)))
     hurt = {path: _damage(trial, path) for path in chosen}
     processes = [
-        start(words, trial.folder, {"GPUGRAPH_CACHE_DIR": str(cache)}) for _ in range(draw.choice((1, 1, 1, 4)))
+        start(words, trial.folder, {"GPUGRAPH_CACHE_DIR": str(cache)}, umask=umask)
+        for _ in range(draw.choice((1, 1, 1, 4)))
     ]
     for process in processes:
         end = ended(process, 300)
@@ -39,7 +45,10 @@ def try_cache(trial: Trial) -> str:
         assert record["verification"]["status"] == "passed"
         assert record["result"] == _expected(trial, words), "another answer"
     before = _stamps(cache)
-    check(ended(start(words, trial.folder, {"GPUGRAPH_CACHE_DIR": str(cache)}), 300), (0,))
+    end = ended(start(words, trial.folder, {"GPUGRAPH_CACHE_DIR": str(cache)}, umask=umask), 300)
+    check(end, (0,))
+    assert "compil" not in end.err, f"umask {umask:03o}: {end.err}"
+    assert not [path for path in cache.rglob("*") if path.stat().st_mode & 0o022], "others may write to the cache"
     assert _stamps(cache) == before, "the second run found the cache damaged still"
     assert all(path.exists() for path in hurt)
     return (
@@ -49,6 +58,20 @@ def try_cache(trial: Trial) -> str:
         if len(processes) > 1
         else "filled"
     )
+
+
+def _try_held(words: tuple[str, ...], cache: Path) -> str:
+    """Hold every lock of a cache that everybody may write to: its code is not used, and its locks stop nobody."""
+    with contextlib.ExitStack() as held:
+        for path in [path for path in cache.rglob("*") if path.is_file()]:
+            lock = held.enter_context(open(f"{path}.lock", "w"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            path.parent.chmod(0o777)
+        end = ended(start(words, cache.parent, {"GPUGRAPH_CACHE_DIR": str(cache)}), 300)
+    check(end, (0,))
+    assert "waiting for another" not in end.err, end.err
+    assert "others may write to" in end.err, end.err
+    return "locks held in a folder for everybody"
 
 
 def _fill(cache: Path) -> None:
@@ -87,5 +110,10 @@ def _stamps(cache: Path) -> dict[str, int]:
 
 
 PART = Part(
-    "caches", "damaged and empty caches of compiled code, used by one or by four at once", 60, try_cache, 1, 900.0
+    "caches",
+    "damaged and empty caches of compiled code under four umasks, used by one or by four at once; locks of others",
+    60,
+    try_cache,
+    1,
+    900.0,
 )

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.load import load_file, save_file
 from gpugraph.graph.open import open_graph
@@ -21,19 +23,28 @@ from tests.hostile.trials import Part, Trial
 SUFFIXES = ("", "", ".gz", ".bz2", ".xz", ".zst")
 RUN = ("--device", "cpu", "--repeat", "1", "--quiet")
 GRAPH = "grid:40x40"
+LIST = ("--device", "cpu", "--quiet", "--scale", "9", "--roots", "1")
 WRITERS: dict[str, tuple[str, ...]] = {
     **{
         f"generate {ending}": ("generate", GRAPH, "-o", f"out{ending}")
         for ending in (".csr", ".npz", ".gr", ".mtx", ".wel")
     },
-    **{f"convert {ending}": ("convert", "given.gr", f"out{ending}") for ending in (".csr", ".npz", ".mtx", ".graph")},
+    **{f"convert {ending}": ("convert", "given.gr", f"out{ending}") for ending in (".csr", ".npz", ".mtx", ".egr")},
     **{f"mst {ending}": ("mst", GRAPH, *RUN, "-o", f"out{ending}") for ending in (".npz", ".csv", ".mtx")},
     **{f"sssp {ending}": ("sssp", GRAPH, *RUN, "-o", f"out{ending}") for ending in (".npz", ".csv")},
     "mst --save": ("mst", GRAPH, *RUN, "--save", "store.jsonl"),
     "bench --save": ("bench", "--sweep", "sweep.toml", "--save", "store.jsonl"),
     "report .html": ("report", "given.jsonl", "-o", "out.html"),
     "report .csv": ("report", "given.jsonl", "-o", "out.csv", "--format", "csv"),
-    "plot .json": ("plot", "given.jsonl", "-o", "out.json", "--x", "algorithm"),
+    **{f"report {ending}": ("report", "given.jsonl", "-o", f"out{ending}") for ending in (".md", ".tex", ".txt")},
+    "compare --export": ("compare", "given.jsonl", "--by", "algorithm", "--export", "out.json"),
+    "plot .json": ("plot", "given.jsonl", "--x", "algorithm", "-o", "out.json"),
+    "plot .svg": ("plot", "given.jsonl", "--x", "algorithm", "-o", "out.svg"),
+    **{f"scan {ending}": ("scan", "array:size=4KiB", *RUN, "-o", f"out{ending}") for ending in (".npy", ".npz")},
+    "components .csv": ("components", GRAPH, *RUN, "-o", "out.csv"),
+    "graph500 --keep": ("graph500", *LIST, "--keep", "out"),
+    "graph500 --results": ("graph500", *LIST, "--results", "."),
+    "graph500 --save": ("graph500", *LIST, "--save", "store.jsonl"),
     "cache": ("mst", "grid:9x9", *RUN, "--device", "emulated"),
     "cache of Numba": ("mst", "grid:9x9", *RUN, "--algo", "kruskal"),
 }
@@ -67,6 +78,8 @@ def try_disk(trial: Trial) -> str:
             assert path.read_bytes() == before[path.name], f"{path.name} was changed"
     if output:
         _check_output(name, disk / output, before.get(output), end)
+    for found in (*disk.glob("*.parents"), *disk.glob("*.distances")):
+        assert found.stat().st_size >= 4 * 400, f"{found.name} is cut short"
     _check_store(disk / "store.jsonl")
     return f"{how}: {'enough' if end.code == 0 else 'too little'}"
 
@@ -137,6 +150,10 @@ def _check_output(name: str, path: Path, before: bytes | None, end: Ended) -> No
     graph = _graph()
     if name.startswith(("generate", "convert")):
         assert load_file(path).arcs == graph.arcs
+    elif name == "scan .npy":
+        assert np.load(path).size == 1024
+    elif name == "graph500 --keep":
+        assert (path.stat().st_size, path.with_name("out.weights").stat().st_size) == (12 * 16 << 9, 4 * 16 << 9)
     elif name.startswith(("mst", "sssp")):
         assert check_result(graph, path).passed
     elif name == "plot .json":
@@ -158,4 +175,4 @@ def _check_store(path: Path) -> None:
         assert all(json.loads(line) for line in lines)
 
 
-PART = Part("disks", "full disks and files that may not grow, under all that writes", 150, try_disk, 1, 600.0)
+PART = Part("disks", "full disks and files that may not grow, under all that writes", 250, try_disk, 1, 600.0)

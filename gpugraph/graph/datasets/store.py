@@ -26,10 +26,10 @@ import numpy as np
 
 from gpugraph.clock import HostClock
 from gpugraph.code_cache import users_folder
-from gpugraph.compression import codec_of_content, open_reader
+from gpugraph.compression import WrittenThrough, codec_of_content, open_reader
 from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError, InputError, reading
-from gpugraph.files import replaced
+from gpugraph.files import make_private_folder, replaced
 from gpugraph.graph.csr import Answer, CSRGraph
 from gpugraph.graph.datasets import FOLDER, OFFLINE
 from gpugraph.graph.datasets.fetch import ROOM, Tell, changed, fetch, require_room, sources
@@ -71,7 +71,7 @@ def convert(
             kept = "from 1" if np.array_equal(names, numbered_from_one(len(names))) else "file"
             if kept == "file":
                 with replaced(path.with_suffix(".npy")) as raw:
-                    np.save(raw, names, allow_pickle=False)
+                    np.save(WrittenThrough(raw), names, allow_pickle=False)
         for answer in graph.answers.values():
             with replaced(path.with_name(answer.path.name)) as raw, open(answer.path, "rb") as found:
                 shutil.copyfileobj(found, raw, 1 << 20)
@@ -246,7 +246,7 @@ def _converted(
     if not anew and (facts := _facts(path)):
         return path, facts, ()
     with clock.phase("fetch"), _in_cache(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(folder)
         with _alone(folder, dataset, tell):
             if not anew and (facts := _facts(path)):  # another process has made it meanwhile
                 return path, facts, ()
@@ -273,7 +273,8 @@ def _file(dataset: Dataset, folder: Path, pin: dict[str, Any], tell: Tell) -> tu
     if there and (due is None or _sha256(file, tell) == due):
         return file, ""
     if dataset.shipped:
-        shutil.copyfile(SHIPPED / dataset.shipped, file)
+        with replaced(file) as raw, open(SHIPPED / dataset.shipped, "rb") as found:
+            shutil.copyfileobj(found, raw)
         return file, ""
     if is_offline():
         what = f"{file} is not the file that {by} knows" if there else "it is not in the cache"
@@ -314,6 +315,14 @@ def _folder(dataset: Dataset) -> Path:
         raise InputError("there is no folder to keep data sets in", where=str(dataset), remedy=remedy)
     base = Path(own).expanduser().absolute() if own else cache / "datasets"  # type: ignore[operator]
     return base / dataset.collection / dataset.name
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a data set: in the user's cache as compiled code's, in a chosen one as the umask has it."""
+    if os.environ.get(FOLDER):
+        folder.mkdir(parents=True, exist_ok=True)
+    else:
+        make_private_folder(folder)
 
 
 @contextlib.contextmanager
