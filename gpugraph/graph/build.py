@@ -60,6 +60,9 @@ class ArcList:
         vertex_names: as in ``CSRGraph``.
         notes: sentences to carry over into ``CSRGraph.notes``.
         answers: as in ``CSRGraph``.
+        listed: what the file has of lines, rows or edges, ``"5 lines"``; "" leaves it out of the line on the reading.
+        why: what in the file says that the graph is directed or not; "" where the format does.
+        weighs: which column or attribute weighs, and how many edges lack it; "" where the format leaves no choice.
 
     The three columns are arrays, or each a ``DeviceColumn`` on the device that will build the rows; tails may be
     ``RowTails``, with heads of the dtype that the graph will have.
@@ -74,6 +77,9 @@ class ArcList:
     vertex_names: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
     answers: Mapping[str, Answer] = field(default_factory=dict)
+    listed: str = ""
+    why: str = ""
+    weighs: str = ""
 
     @property
     def weights_or_ones(self) -> NDArray[Any]:

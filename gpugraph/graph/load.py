@@ -78,7 +78,7 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
 
     with clock.phase("load"):
         form = form or known.recognise(source)
-        if form.name != "graphml" and not form.binary and source.head.lstrip()[:1] == b"<":
+        if form.name not in ("graphml", "networkx") and not form.binary and source.head.lstrip()[:1] == b"<":
             remedy = "open it in a browser: a server may have sent an error"
             raise source.error("begins with '<', as a page of HTML does", remedy)
         _check_names(source, form)

@@ -8,8 +8,9 @@ hold such a graph.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -168,11 +169,170 @@ def networkx_graphml(graph: Drawn, folder: Path) -> Listed | None:
     """GraphML of NetworkX."""
     import networkx
 
-    if graph.parallel:
-        return None
     made, path = networkx_graph(graph), folder / "g.graphml"
     networkx.write_graphml(made, path)
     return listed_by_networkx(made, path)
+
+
+@writer("networkx.write_gml", "networkx")
+def networkx_gml(graph: Drawn, folder: Path) -> Listed | None:
+    """GML of NetworkX, which writes whole numbers beyond 32 bits as text."""
+    import networkx
+
+    made, path = networkx_graph(graph), folder / "g.gml"
+    networkx.write_gml(made, path)
+    return listed_by_networkx(made, path)
+
+
+@writer("networkx.write_edgelist", "networkx")
+def networkx_edgelist(graph: Drawn, folder: Path) -> Listed | None:
+    """A list of NetworkX, with weights of Python or of NumPy; names without blanks, and no vertex without an edge."""
+    import networkx
+    import numpy as np
+
+    made, path = networkx_graph(graph), folder / "g.edgelist"
+    made.remove_nodes_from([node for node in list(made) if not made.degree(node) or re.search(r"\s|^#", str(node))])
+    made.remove_nodes_from([node for node in list(made) if not made.degree(node)])
+    for *_, data in made.edges(data=True) if len(made) % 2 else ():
+        data["weight"] = np.float64(data["weight"]) if isinstance(data["weight"], float) else np.int64(data["weight"])
+    if not made.number_of_edges():
+        return None
+    networkx.write_edgelist(made, path, data=True)
+    return listed_by_networkx(made, path, directed=made.is_directed())
+
+
+# ------------------------------------------------------------------ igraph
+
+
+def igraph_graph(graph: Drawn) -> Any:
+    """Return a drawn graph as one of igraph, whose vertices have the attribute ``name``."""
+    import igraph
+
+    made = igraph.Graph(len(graph.names), [(u, v) for u, v, _ in graph.edges], directed=graph.directed)
+    made.vs["name"] = list(map(str, graph.names))
+    made.es["weight"] = [weight for *_, weight in graph.edges]
+    return made
+
+
+def listed_by_igraph(graph: Any, path: Path, vertices: list[Any], *, digits: int = 15) -> Listed:
+    """Return what a graph of igraph lists, by these names of its vertices; so many digits of a weight are written."""
+    edges = [(vertices[edge.source], vertices[edge.target], float(f"{edge['weight']:.{digits}g}")) for edge in graph.es]
+    return Listed(path, vertices, edges, graph.is_directed())
+
+
+@writer("igraph.write_graphml", "igraph")
+def igraph_graphml(graph: Drawn, folder: Path) -> Listed | None:
+    """GraphML of igraph, which calls its vertices n0, n1, …"""
+    made, path = igraph_graph(graph), folder / "g.graphml"
+    made.write_graphml(str(path))
+    return listed_by_igraph(made, path, [f"n{v}" for v in range(made.vcount())])
+
+
+@writer("igraph.write_gml", "igraph")
+def igraph_gml(graph: Drawn, folder: Path) -> Listed | None:
+    """GML of igraph, as UTF-8; without names now and then."""
+    made, path = igraph_graph(graph), folder / "g.gml"
+    names = list(made.vs["name"])
+    if made.ecount() % 2:
+        del made.vs["name"]
+        names = list(range(made.vcount()))
+    made.write_gml(str(path))
+    return listed_by_igraph(made, path, names)
+
+
+@writer("igraph.write_dot", "igraph")
+def igraph_dot(graph: Drawn, folder: Path) -> Listed | None:
+    """Graphviz's format of igraph."""
+    made, path = igraph_graph(graph), folder / "g.dot"
+    del made.vs["name"]
+    made.write_dot(str(path))
+    return listed_by_igraph(made, path, list(range(made.vcount())), digits=17)
+
+
+# ------------------------------------------------------------------ rustworkx and NetworKit
+
+
+def _rustworkx_graph(graph: Drawn, node: Any = None) -> Any:
+    import rustworkx
+
+    made = rustworkx.PyDiGraph() if graph.directed else rustworkx.PyGraph()
+    made.add_nodes_from([node] * len(graph.names))
+    made.add_edges_from([(u, v, {"weight": weight}) for u, v, weight in graph.edges])
+    return made
+
+
+@writer("rustworkx.write_graphml", "rustworkx")
+def rustworkx_graphml(graph: Drawn, folder: Path) -> Listed | None:
+    """GraphML of rustworkx, which calls its vertices n0, n1, … and writes reals of 32 bits."""
+    import rustworkx
+
+    if any(abs(weight) > 1e38 for *_, weight in graph.edges):
+        return None
+
+    made, path = _rustworkx_graph(graph, {"name": "x"}), folder / "g.graphml"
+    write = rustworkx.digraph_write_graphml if graph.directed else rustworkx.graph_write_graphml
+    write(made, str(path))
+    edges = [(f"n{u}", f"n{v}", data["weight"]) for u, v, data in made.weighted_edge_list()]
+    return Listed(path, [f"n{v}" for v in made.node_indices()], edges, graph.directed)
+
+
+@writer("rustworkx.to_dot", "rustworkx")
+def rustworkx_dot(graph: Drawn, folder: Path) -> Listed | None:
+    """Graphviz's format of rustworkx."""
+    made, path = _rustworkx_graph(graph), folder / "g.dot"
+    path.write_text(made.to_dot(edge_attr=lambda data: {"weight": str(data["weight"])}), encoding="utf-8")
+    vertices = list(made.node_indices())
+    edges = [(u, v, data["weight"]) for u, v, data in made.weighted_edge_list()]
+    return Listed(path, vertices, edges, graph.directed)
+
+
+def _networkit_graph(graph: Drawn) -> Any:
+    import networkit
+
+    made = networkit.Graph(len(graph.names), weighted=True, directed=graph.directed)
+    for u, v, weight in graph.edges:
+        made.addEdge(u, v, float(weight))
+    return made
+
+
+def _listed_by_networkit(graph: Any, path: Path, **options: Any) -> Listed:
+    edges = list(graph.iterEdgesWeights())
+    return Listed(path, list(graph.iterNodes()), edges, graph.isDirected(), options)
+
+
+@writer("networkit.GraphMLWriter", "networkit")
+def networkit_graphml(graph: Drawn, folder: Path) -> Listed | None:
+    """GraphML of NetworKit."""
+    import networkit
+
+    made, path = _networkit_graph(graph), folder / "g.graphml"
+    networkit.graphio.GraphMLWriter().write(made, str(path))
+    return _listed_by_networkit(made, path)
+
+
+@writer("networkit.GMLGraphWriter", "networkit")
+def networkit_gml(graph: Drawn, folder: Path) -> Listed | None:
+    """GML of NetworKit, which leaves weights out."""
+    import networkit
+
+    made, path = _networkit_graph(graph), folder / "g.gml"
+    networkit.graphio.GMLGraphWriter().write(made, str(path))
+    listed = _listed_by_networkit(made, path)
+    return replace(listed, edges=[(u, v, 1) for u, v, _ in listed.edges])
+
+
+@writer("networkit.METISGraphWriter", "networkit")
+def networkit_metis(graph: Drawn, folder: Path) -> Listed | None:
+    """METIS of NetworKit, of whole weights, as METIS has them."""
+    import networkit
+
+    if graph.directed or not all(float(weight).is_integer() and 0 <= weight < 2**53 for *_, weight in graph.edges):
+        return None
+    made, path = _networkit_graph(graph), folder / "g.graph"
+    networkit.graphio.METISGraphWriter().write(made, str(path))
+    listed = _listed_by_networkit(made, path)
+    edges = [(u + 1, v + 1, weight) for u, v, weight in listed.edges]
+    return replace(listed, vertices=[v + 1 for v in listed.vertices], edges=edges)
 
 
 def _programs() -> Iterator[str]:

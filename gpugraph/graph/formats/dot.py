@@ -1,7 +1,7 @@
 """Graphviz ``.dot``: ``graph { a -- b [weight=2]; }`` undirected, ``digraph { a -> b; }`` directed.
 
-Chains (``a -- b -- c``), defaults (``edge [weight=3]``), quoted names, ports, comments and subgraphs are read; an edge
-to a whole subgraph is refused.  An edge without the attribute that weighs edges weighs 1.
+Chains (``a -- b -- c``), defaults (``edge [weight=3]``), quoted names, texts in ``<…>``, ports, comments and subgraphs
+are read; an edge to a whole subgraph and a second graph are refused.
 
 Source: The DOT Language, https://graphviz.org/doc/info/lang.html.
 """
@@ -9,47 +9,27 @@ Source: The DOT Language, https://graphviz.org/doc/info/lang.html.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
-from typing import Any
 
-import numpy as np
-
-from gpugraph.errors import InputError, errors_at
+from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format, check_vertices
+from gpugraph.graph.formats.attributes import Edges, is_number, text_of
+from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.from_python import weights_by_name
 
 _GAP = rb"(?>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)*+"  # possessive: a long comment is not tried in every other division
 _HEAD = re.compile(_GAP + rb'(?:strict\s+)?(?:di)?graph\b(?:\s+(?:"[^"]*"|[\w.-]+))?\s*\{', re.I | re.S | re.M)
 _TOKEN = re.compile(
-    r'(?P<gap>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>-?(?:\.\d+|\d+(?:\.\d*)?)|[^\W\d]\w*)'
-    r"|(?P<mark>--|->|[{}\[\]=;,:])",
+    r'(?P<gap>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<name>-?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][+-]?\d+)?|[^\W\d]\w*)'
+    r"|(?P<mark>--|->|[{}\[\]=;,:])|(?P<html><)",
     re.S | re.M,
 )
+_ANGLE = re.compile("[<>]")
+_ESCAPE = re.compile(r'\\(")|\\\r?\n')
 
 
 def read(source: Source) -> ArcList:
     """Read a graph; vertices are numbered in the ascending order of their names, which stay."""
-    graph = _Reader(source)
-    whole = all(re.fullmatch(r"\d{1,18}", name) for name in graph.names)
-    ordered: list[Any] = sorted(graph.names, key=int) if whole else sorted(graph.names)
-    number = {name: i for i, name in enumerate(ordered)}
-    check_vertices(source, len(number))
-    with errors_at(source.path):
-        weights = weights_by_name(graph.attributes, source.weight, lambda i: f"the weight of edge {i + 1}")
-    columns = np.array([(number[u], number[v]) for u, v in graph.ends], np.int64).reshape(-1, 2)
-    called = np.array([int(name) for name in ordered], np.int64) if whole else np.array(ordered, str)
-    plain = whole and np.array_equal(called, np.arange(len(called)))
-    return ArcList(
-        np.ascontiguousarray(columns[:, 0]),
-        np.ascontiguousarray(columns[:, 1]),
-        weights,
-        len(number),
-        directed=graph.directed,
-        one_sided=not graph.directed,
-        vertex_names=None if plain else called,
-    )
+    return _Reader(source).arcs()
 
 
 class _Reader:
@@ -57,39 +37,60 @@ class _Reader:
 
     Attributes:
         directed: it begins with ``digraph``.
-        names: of all vertices.
-        ends: (tail, head) of each edge, by name.
-        attributes: of each edge.
+        edges: those so far.
     """
 
     def __init__(self, source: Source):
-        self._source, self._text = source, source.data.tobytes().decode("utf-8", "replace").removeprefix("\ufeff")
+        self._source = source
+        self._text, self._notes = text_of(source)
         self._tokens: list[tuple[str, str, int]] = []
         at = 0
         while at < len(self._text):
             found = _TOKEN.match(self._text, at)
             if found is None:
                 raise self._wrong(f"'{self._text[at]}' is not understood", at)
-            if found.lastgroup != "gap":
-                kind = str(found.lastgroup)
-                self._tokens.append((kind, re.sub(r"\\(.)", r"\1", found[kind], flags=re.S), at))
-            at = found.end()
+            kind, end = str(found.lastgroup), found.end()
+            if kind == "html":
+                end = self._end_of_html(at)
+                self._tokens.append(("quoted", self._text[at:end], at))
+            elif kind != "gap":
+                # Of all that a backslash stands before, only a quotation mark and a line end lose it.
+                self._tokens.append((kind, _ESCAPE.sub(r"\1", found[kind]), at))
+            at = end
         self._at = 0
         kind = self._take().lower()
         self.directed = (self._take() if kind == "strict" else kind).lower() == "digraph"
-        self.names: dict[str, None] = {}
-        self.ends: list[tuple[str, str]] = []
-        self.attributes: list[dict[str, Any]] = []
-        self._defaults: list[dict[str, Any]] = [{}]  # of edges, by the depth of the subgraph
+        self.edges = Edges(source, lambda i: self._line(self._places[i]), directed=self.directed)
+        self.edges.ones = self.edges.attribute == "weight"  # which Graphviz takes for 1 where it is missing
+        self._places: list[int] = []  # of the edges that wait
+        self._defaults: list[dict[str, str]] = [{}]  # of edges, by the depth of the subgraph
         if not self._is("{"):
             self._name()
         if not self._taken("{"):
             raise self._wrong("a graph begins with graph { or digraph {", self._peek()[2])
         while self._defaults:
             self._statement()
+        if self._at < len(self._tokens):
+            raise self._wrong("the file goes on behind the graph: one graph is read", self._peek()[2])
+
+    def arcs(self) -> ArcList:
+        """Return all edges."""
+        return self.edges.arcs(self.edges.numbers, self._notes, "digraph" if self.directed else "graph")
+
+    def _end_of_html(self, at: int) -> int:
+        """Return the place behind a text in angle brackets, which may hold more of them."""
+        depth = 0
+        for found in _ANGLE.finditer(self._text, at):
+            depth += 1 if found[0] == "<" else -1
+            if not depth:
+                return found.end()
+        raise self._wrong("a text in < > does not end", at)
+
+    def _line(self, at: int) -> int:
+        return self._text.count("\n", 0, at) + 1
 
     def _wrong(self, what: str, at: int) -> InputError:
-        return self._source.error(what, "mend that line", line=self._text.count("\n", 0, at) + 1)
+        return self._source.error(what, "mend that line", line=self._line(at))
 
     def _peek(self) -> tuple[str, str, int]:
         return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "", len(self._text))
@@ -115,13 +116,12 @@ class _Reader:
             raise self._wrong(f"a name is expected, not '{text}'" if text else "ends before the graph does", at)
         return self._take()
 
-    def _attributes(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _attributes(self) -> dict[str, str]:
+        found: dict[str, str] = {}
         while self._taken("["):
             while not self._taken("]"):
                 key = self._name()
-                if self._taken("="):
-                    found[key] = _value(self._name())
+                found[key] = self._name() if self._taken("=") else "true"
                 while self._taken(",", ";"):
                     continue
         return found
@@ -158,10 +158,14 @@ class _Reader:
             if (self._take() == "->") is not self.directed:
                 raise self._wrong(f"an edge of this graph is written {'->' if self.directed else '--'}", at)
             chain.append(self._vertex())
-        self.names.update(dict.fromkeys(chain))
-        given = {**self._defaults[-1], **self._attributes()}
-        self.ends += pairwise(chain)
-        self.attributes += [given] * (len(chain) - 1)
+        edges, given = self.edges, {**self._defaults[-1], **self._attributes()}
+        numbers = [edges.numbers.setdefault(name, len(edges.numbers)) for name in chain]
+        edges.tails += numbers[:-1]
+        edges.heads += numbers[1:]
+        edges.texts += [given.get(edges.attribute)] * (len(chain) - 1)
+        self._places += [at] * (len(chain) - 1)
+        if len(chain) > 1 and edges.attribute not in given:
+            edges.numeric.update(dict.fromkeys(name for name, text in given.items() if is_number(text)))
 
     def _vertex(self) -> str:
         kind, text, at = self._peek()
@@ -171,15 +175,6 @@ class _Reader:
         while self._taken(":"):  # a port
             self._name()
         return name
-
-
-def _value(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 FORMAT = Format(

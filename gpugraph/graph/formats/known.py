@@ -11,11 +11,14 @@ from gpugraph.graph.formats import (
     edge_list,
     galois,
     gap,
+    gml,
     graphalytics,
+    graphml,
     gunrock,
     matrix_market,
     metis,
     native,
+    networkx_list,
     npz,
     pbbs,
     tables,
@@ -27,7 +30,7 @@ from gpugraph.graph.formats.tables import TABLE, is_table
 
 _OTHERS = npz, matrix_market, pbbs, dimacs, galois, graphalytics, edge_list, metis, gap, ecl
 FORMATS: tuple[Format, ...] = (
-    *(gunrock.FORMAT, native.FORMAT, tables.PARQUET, tables.GRAPHML, tables.GML, dot.FORMAT, tables.NETWORKX),
+    *(gunrock.FORMAT, native.FORMAT, tables.PARQUET, graphml.FORMAT, gml.FORMAT, dot.FORMAT, networkx_list.FORMAT),
     *(module.FORMAT for module in _OTHERS),
 )
 """In the order in which they are asked: a .csr without gpugraph's magic can only be Gunrock's."""

@@ -1,19 +1,15 @@
-"""Tables with named columns, lists whose ids are words, and graphs as NetworkX writes them.
+"""Tables with named columns, and lists whose ids are words.
 
 ``--columns src,dst,weight`` picks the columns of a CSV, of a list of any width or of a Parquet file, by their names or
 by their numbers from 1 on.  Ids are whole numbers or any text; vertices are numbered in the ascending order of their
-ids, which stay their names.  GraphML and GML are read by NetworkX.
+ids, which stay their names.
 """
 
 from __future__ import annotations
 
-import ast
 import csv
-import io
 import re
-import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +22,6 @@ from gpugraph.graph.formats.columns import rounded_weights
 from gpugraph.graph.formats.input_file import AGAIN, HEAD_BYTES, Source
 from gpugraph.graph.formats.lines import tidy
 from gpugraph.graph.formats.text import arrow_reader
-from gpugraph.graph.from_python import arcs_of_object, weights_by_name
 
 _COMMENTS = b"#%"
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
@@ -43,9 +38,6 @@ _USUAL = (
 )
 """Names of the columns of tails, heads and weights."""
 _REMEDY = "give two or three columns: --columns src,dst,weight"
-_ATTRIBUTES = re.compile(r"(\S+)[ \t]+(\S+)[ \t]+(\{.*\})\s*")
-_BYTES_OF_OBJECTS = 60
-"""About the memory of a NetworkX graph for each byte of its file."""
 
 
 def is_table(source: Source) -> bool:
@@ -300,72 +292,6 @@ def _arcs(
     return ArcList(numbers[:half], numbers[half:], weights, vertices, vertex_names=names)
 
 
-# ------------------------------------------------------------------ as NetworkX writes them
-
-
-def read_attributes(source: Source) -> ArcList:
-    """Read NetworkX's list of edges, ``u v {'weight': 3}``; an edge without a weight weighs 1."""
-    import pyarrow as pa
-
-    ends: list[list[str]] = [[], []]
-    edges: list[dict[Any, Any]] = []
-    text = source.data.tobytes().decode("utf-8", "replace").removeprefix("\ufeff")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a backslash that escapes nothing is read as itself
-        for number, line in enumerate(text.splitlines(), 1):
-            bare = line.strip()
-            if not bare or bare[0] in "#%":
-                continue
-            found = _ATTRIBUTES.fullmatch(bare)
-            try:
-                if found is None:
-                    raise ValueError("is no edge of the form u v {'weight': 3}")
-                attributes = ast.literal_eval(found[3])
-                if not isinstance(attributes, dict):
-                    raise ValueError
-                edges.append(attributes)
-            except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-                what = str(error) if found is None else f"'{found[3][:50]}' are no attributes"
-                raise source.error(what, "mend that line", line=number) from None
-            for column, word in zip(ends, found.groups(), strict=False):
-                column.append(word)
-    columns = [pa.chunked_array([pa.array(column, pa.string())]) for column in ends]
-    with errors_at(source.path):
-        numbers = weights_by_name(edges, source.weight, lambda i: f"the weight of edge {i + 1}")
-    return _arcs(source, _ids(source, columns), numbers)
-
-
-def _read_by_networkx(source: Source, reader: str) -> ArcList:
-    """Return the arcs of a graph that a function of NetworkX reads."""
-    try:
-        import networkx
-    except ImportError:
-        what = "NetworkX, which reads this format, is not installed"
-        raise InputError(what, where=source.path, remedy="pip install networkx, or convert the file") from None
-    source.require(_BYTES_OF_OBJECTS * len(source.data))
-    stream = io.BytesIO(source.data.tobytes())
-    with reading(source.path, "mend it, or write it again with NetworkX or igraph"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what it doubts and reads nevertheless is checked below
-        graph = getattr(networkx, reader)(stream)
-    with errors_at(source.path):
-        arcs = arcs_of_object(graph, source.weight)
-    names = [] if arcs.vertex_names is None else arcs.vertex_names.tolist()
-    for kind in (int, str):
-        if names and all(type(name) is kind for name in names):
-            own = np.array(names)
-            return replace(arcs, vertex_names=own) if own.dtype.kind in "iU" and (own[1:] > own[:-1]).all() else arcs
-    return arcs
-
-
-def _has_attributes(head: bytes) -> bool:
-    """Tell whether the first line that is no comment reads ``u v {...}``."""
-    line = next((line for line in head.split(b"\n") if line[:1] not in (b"#", b"%")), b"")
-    ends, brace, rest = line.partition(b"{")
-    first = re.match(rb"[^#%\x00-\x08][^#% \t\x00-\x08]*[ \t]", ends)
-    return bool(brace and first and not re.search(rb"[\x00-\x08]", ends) and rest.rstrip(b" \t\r").endswith(b"}"))
-
-
-_GML = re.compile(rb"(?:\s|#[^\n]*\n|[A-Za-z]\w*\s+(?:\"[^\"]*\"|[\d.]+)\s)*+graph\s*\[")
 TABLE = Format(name="table", title="table with named columns", extensions=(), read=read_table, ids="any")
 PARQUET = Format(
     name="parquet",
@@ -375,26 +301,4 @@ PARQUET = Format(
     ids="any",
     sniff=lambda head: head.startswith(b"PAR1"),
     binary=True,
-)
-NETWORKX = Format(
-    name="networkx",
-    title="NetworkX's edge list with attributes",
-    extensions=(),
-    read=read_attributes,
-    ids="any",
-    sniff=_has_attributes,
-)
-GRAPHML = Format(
-    name="graphml",
-    title="GraphML",
-    extensions=(".graphml",),
-    read=lambda source: _read_by_networkx(source, "read_graphml"),
-    sniff=lambda head: b"<graphml" in head[:2048],
-)
-GML = Format(
-    name="gml",
-    title="GML",
-    extensions=(".gml",),
-    read=lambda source: _read_by_networkx(source, "read_gml"),
-    sniff=lambda head: _GML.match(head) is not None,
 )

@@ -148,7 +148,7 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
                 if not rows.low <= x <= rows.high:
                     raise ValueError(_out_of_range(x, rows))
             if rows.weighted:
-                weights.append(_weight(fields[2], rows.real))
+                weights.append(weight_of(fields[2], rows.real))
         except ValueError as error:
             raise GraphFormatError(str(error), path=path, line=number, remedy="mend that line") from None
         tails.append(u)
@@ -196,7 +196,8 @@ def _out_of_range(vertex: int, rows: Rows) -> str:
     return f"the vertex id {vertex} is out of range {rows.low}..{rows.high}"
 
 
-def _weight(word: bytes, real: bool) -> int | float:
+def weight_of(word: bytes, real: bool = False) -> int | float:
+    """Return the number that a word spells, ``real`` or whole where it is so.  Raises ValueError if it spells none."""
     if not real and INTEGER.match(word):
         value = integer(word, "weight")
         if not -_INT64 <= value < 2 * _INT64:

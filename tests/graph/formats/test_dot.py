@@ -8,6 +8,7 @@ import pytest
 
 import gpugraph
 from gpugraph.errors import GpuGraphError, InputError
+from tests.graph.formats.test_graphml import edges_of
 from tests.graph.formats.test_tables import load, named
 
 
@@ -33,8 +34,22 @@ def test_a_digraph_has_arcs_and_whole_numbers_stay_numbers(tmp_path: Path) -> No
     graph = load(tmp_path, "a.gv", "digraph{10->9[weight=1.5];9->10 10->30}")
     assert graph.directed
     assert named(graph) == [(9, 10, 1.0), (10, 9, 1.5), (10, 30, 1.0)]
+    assert graph.notes == ("2 of 3 edges have no 'weight' and weigh 1",)
     (tmp_path / "unnamed").write_text("graph { 0 -- 1 }")
     assert gpugraph.load(tmp_path / "unnamed").vertex_names is None
+
+
+def test_texts_in_angle_brackets_and_backslashes_are_as_graphviz_has_them(tmp_path: Path) -> None:
+    for label in ("<<b>x</b>>", "<a>", "<[;]>"):
+        assert edges_of(load(tmp_path, "a.dot", f"graph {{ a [label={label}]; a -- b [weight=3]; }}")) == [
+            ("a", "b", 3)
+        ]
+    graph = load(tmp_path, "a.dot", 'graph { "a\\nb" -- "anb" [weight="2.5"]; "x\\"y" -- "anb" }')
+    assert graph.vertex_names is not None
+    assert graph.vertex_names.tolist() == ["a\\nb", "anb", 'x"y']
+    (tmp_path / "a.dot").write_bytes('graph { "Köln" -- "Käln" }'.encode("latin-1"))
+    graph = gpugraph.load(tmp_path / "a.dot")
+    assert (graph.vertices, graph.notes) == (2, ("is not UTF-8 text: read as Latin-1",))
 
 
 def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
@@ -53,10 +68,12 @@ def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
         ("graph { {b c} -- a }", "line 1: an edge of a whole subgraph is not read"),
         ("graph {\n a -- b", "line 2: ends before the graph does"),
         ("graph { a -- ", "ends before the graph does"),
-        ("graph { a -- <b>", "'<' is not understood"),
+        ("graph { a -- <b", "line 1: a text in < > does not end"),
+        ("graph { a -- b }\ngraph { c -- d }", "line 2: the file goes on behind the graph"),
         ("graph a b {}", "a graph begins with graph { or digraph {"),
         ("strict", "line 1: ends before the graph does"),
-        ("graph { a -- b [weight=heavy] }", "is 'heavy', of type str"),
+        ("graph { a -- b [weight=heavy] }", "line 1: the weight 'heavy' is not a number"),
+        ("graph { a -- b [weight] }", "the weight 'true' is not a number"),
     ],
 )
 def test_what_is_no_graph_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:

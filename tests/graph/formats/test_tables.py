@@ -84,26 +84,6 @@ def test_a_word_among_numbers_is_a_mistake_and_no_vertex(tmp_path: Path) -> None
         load(tmp_path, "a.txt", "0 1\nx 2\n2 3\n")
 
 
-@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
-@pytest.mark.parametrize("form", ["graphml", "gml", "edgelist"])
-def test_what_networkx_writes_is_read(tmp_path: Path, kind: type, form: str) -> None:
-    written = kind()
-    written.add_weighted_edges_from([("b", "a", 2), ("a", "c", 5)])
-    written.add_edge("c", "d")
-    path = str(tmp_path / f"g.{form}")
-    getattr(nx, f"write_{form}")(written, path)
-    # Its lists do not say whether they are directed.
-    told = {} if form != "edgelist" else {"directed": written.is_directed()}
-    graph = gpugraph.load(path, **told)
-    assert graph.directed is written.is_directed()
-    edges = {(u, v) for u, v, _ in named(graph)}
-    assert edges == {("b", "a"), ("a", "c"), ("c", "d")} | (
-        set() if graph.directed else {("a", "b"), ("c", "a"), ("d", "c")}
-    )
-    assert sorted(set(graph.weights.tolist())) == [1, 2, 5]
-    assert graph.notes == ()
-
-
 def test_lines_are_arcs_or_edges_as_the_user_says(tmp_path: Path) -> None:
     text, both = "0 1 3\n2 1 4\n", "0 1 3\n1 0 3\n"
     assumed = load(tmp_path, "a.wel", text)
@@ -152,10 +132,6 @@ def test_the_number_of_vertices_may_be_given(tmp_path: Path) -> None:
         ("a.txt", "# nothing\n", {"columns": "1,2"}, "lists no edges"),
         ("a.wel", "x y 1e40\ny z nan\n", {}, "not a number"),
         ("a.wel", "x y 0.5\ny z 9007199254740993\n", {}, "which would round them"),
-        ("a.edgelist", "a b {'weight': 3}\na b {open('x')}\n", {}, "line 2: '{open\\('x'\\)}' are no attributes"),
-        ("a.edgelist", "a b {'weight': 'x'}\n", {}, "the weight of edge 1 is 'x'"),
-        ("a.gml", "graph [ node [ id 1 ] edge [ source 1 target 2 ] ]", {}, "is damaged"),
-        ("a.graphml", "<graphml", {}, "is damaged"),
         ("a.csv", "src,dst,weight\na,b,1\nb,c,1_0\nc,d,x\n", {}, "row 2: the weight '1_0' is not a number"),
         ("a.csv", "src,src,weight\na,b,1\n", {}, "has two columns 'src'"),
         ("a.csv", "src,dst,weight\n\ufeff1,2,5\n3,4,5\n", {}, "line 2: the vertex id"),
@@ -165,13 +141,6 @@ def test_what_is_no_graph_is_refused(tmp_path: Path, name: str, text: str, told:
     with pytest.raises(GpuGraphError, match=says) as refused:
         load(tmp_path, name, text, **told)
     assert refused.value.remedy
-
-
-@pytest.mark.filterwarnings("error")
-def test_an_attribute_without_a_type_is_read_without_a_warning(tmp_path: Path) -> None:
-    key = '<key id="d" for="edge" attr.name="weight"/>'
-    text = f'<graphml>{key}<graph edgedefault="undirected"><node id="a"/></graph></graphml>'
-    assert load(tmp_path, "a.graphml", text).vertices == 1
 
 
 def test_a_source_of_a_file_with_its_own_ids_explains_itself(tmp_path: Path) -> None:
@@ -270,10 +239,3 @@ def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path, bad: byt
     path.write_bytes(bad)
     with pytest.raises(GpuGraphError, match=r"a\.edgelist line 3: is not UTF-8 text — save it in UTF-8"):
         gpugraph.load(path)
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_backslash_in_attributes_warns_of_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "a.edgelist"
-    path.write_text("1 2 {'weight': 3, 'name': '\\e'}\n")
-    assert gpugraph.load(path, directed=False).weights.tolist() == [3, 3]

@@ -1,0 +1,62 @@
+"""NetworkX's list of edges with attributes, and the other files that NetworkX writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+import gpugraph
+from gpugraph.errors import GpuGraphError
+from tests.graph.formats.test_tables import load, named
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("form", ["graphml", "gml", "edgelist"])
+def test_what_networkx_writes_is_read(tmp_path: Path, kind: type, form: str) -> None:
+    written = kind()
+    written.add_weighted_edges_from([("b", "a", 2), ("a", "c", 5)])
+    written.add_edge("c", "d")
+    path = str(tmp_path / f"g.{form}")
+    getattr(nx, f"write_{form}")(written, path)
+    # Its lists do not say whether they are directed.
+    told = {} if form != "edgelist" else {"directed": written.is_directed()}
+    graph = gpugraph.load(path, **told)
+    assert graph.directed is written.is_directed()
+    edges = {(u, v) for u, v, _ in named(graph)}
+    assert edges == {("b", "a"), ("a", "c"), ("c", "d")} | (
+        set() if graph.directed else {("a", "b"), ("c", "a"), ("d", "c")}
+    )
+    assert sorted(set(graph.weights.tolist())) == [1, 2, 5]
+    assert graph.notes == ("1 of 3 edges have no 'weight' and weigh 1",)
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    text = "0 1 {'weight': np.float64(0.5)}\n1 2 {'weight': np.int64(-3)}\n0 2 {'weight': '9.0', 'on': np.True_}\n"
+    graph = load(tmp_path, "a.edgelist", text + "0 3 {'weight': inf, 'x': nan}\n", directed=True)
+    assert named(graph) == [(0, 1, 0.5), (0, 2, 9.0), (0, 3, float("inf")), (1, 2, -3.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a b {'weight': 3}\na b {open('x')}\n", "line 2: '{open('x')}' are no attributes"),
+        ("a b {'weight': 3}\na b {'weight': np.float64(__import__('os'))}\n", "line 2: "),
+        ("a b {'weight': 'x'}\n", "line 1: the weight 'x' is not a number"),
+        ("a b {'weight': True}\n", "line 1: the weight 'True' is not a number"),
+        ("a b {'weight': 1}\na c {}\na d {}\n", "2 of 3 edges have no 'weight'"),
+        ("a b {'km': 1}\n", "no edge has 'weight'; attributes that are numbers: 'km'"),
+    ],
+)
+def test_what_is_no_list_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(GpuGraphError) as error:
+        load(tmp_path, "a.edgelist", text)
+    assert says in str(error.value)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_backslash_in_attributes_warns_of_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.edgelist"
+    path.write_text("1 2 {'weight': 3, 'name': '\\e'}\n")
+    assert gpugraph.load(path, directed=False).weights.tolist() == [3, 3]
