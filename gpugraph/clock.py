@@ -6,24 +6,28 @@ An ``PhaseTimer`` gives every second of a command to one phase.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ContextDecorator, contextmanager, nullcontext
-from functools import cache
 from itertools import pairwise
 from time import perf_counter
 
 
 class _Compiling(ContextDecorator):
-    """Adds up the time in which any thread compiles; threads that do at once count once."""
+    """Adds up the time in which any thread compiles; threads that do at once count once.
+
+    Attributes:
+        seconds: so far, loading of what was compiled before included.
+        made: how many functions and files of kernels were compiled, and not loaded.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._depth = 0
         self._start = 0.0
         self.seconds = 0.0
+        self.made = 0
 
     def __enter__(self) -> None:
         with self._lock:
@@ -50,18 +54,6 @@ def compile_seconds() -> float:
 def working_seconds() -> float:
     """Return the host's monotonic clock, which stops while anything is compiled."""
     return time.perf_counter() - compile_seconds()
-
-
-@cache
-def process_began() -> float:
-    """Return when this process began, on the clock of ``time.perf_counter``; where nothing tells, when first asked."""
-    now = time.perf_counter()
-    try:
-        with open("/proc/self/stat", "rb") as stat:
-            ticks = int(stat.read().rpartition(b")")[2].split()[19])
-        return now - max(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), 0.0)
-    except (OSError, AttributeError, ValueError, IndexError):
-        return now
 
 
 class NullClock:
@@ -152,6 +144,7 @@ class PhaseTimer(HostClock):
         self._open = [] if first is None else [first]
         self._at = time.perf_counter() if since is None else since
         self._compiled = 0.0 if since is not None else compile_seconds()
+        self._made = 0 if since is not None else COMPILING.made
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -174,6 +167,11 @@ class PhaseTimer(HostClock):
         seconds = min(seconds, self.seconds.get(source, 0.0))
         self.seconds[source] = self.seconds.get(source, 0.0) - seconds
         self.add_seconds(target, seconds)
+
+    @property
+    def compiled(self) -> int:
+        """How many functions and files of kernels were compiled since; where none was, ``compile`` is loading."""
+        return COMPILING.made - self._made
 
     def until_now(self) -> dict[str, float]:
         """Return the seconds of every phase so far; they add up to the time that was counted."""

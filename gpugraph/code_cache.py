@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpugraph.clock import COMPILING
 from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
 from gpugraph.files import make_private_folder, replaced
 from gpugraph.host import ForkLock
@@ -78,7 +79,9 @@ def sole_maker(kind: str, name: str) -> Iterator[Entry | None]:
         if folder is not None and _is_safe(folder, kind):
             with contextlib.suppress(ImportError, OSError):
                 _lock(folder / kind / f"{name}.lock", until_made)
-        yield look_up(kind, name)
+        entry = look_up(kind, name)
+        COMPILING.made += entry is None
+        yield entry
 
 
 LONGEST_WAIT = 60.0

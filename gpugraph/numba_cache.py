@@ -103,6 +103,7 @@ class _Cache(NullCache):
         context = self._function.targetctx
         name = self._name(args, context.codegen().magic_tuple())
         if name is None or return_type is not None:
+            COMPILING.made += 1
             return self._compile(args, return_type)
         with code_cache.sole_maker("numba", name) as entry:
             if entry is not None:

@@ -14,7 +14,6 @@ from gpugraph.clock import (
     NullClock,
     PhaseTimer,
     compile_seconds,
-    process_began,
 )
 from tests.measure.fakes import FakeTime
 
@@ -117,8 +116,3 @@ def test_a_run_without_a_stopwatch_has_nothing_to_stop() -> None:
 
 def test_a_run_whose_result_nobody_reads_need_not_wait() -> None:
     assert not NullClock(awaited=False).issued()
-
-
-def test_the_process_began_before_now_and_its_beginning_stays() -> None:
-    assert process_began() <= time.perf_counter()
-    assert process_began() == process_began()

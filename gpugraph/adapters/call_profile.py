@@ -1,4 +1,4 @@
-"""Profile of a call from Python: seconds of convert, copy, kernel and back; and progress of a call that takes long.
+"""Profile of a call from Python: seconds of convert, copy, compile, kernel, back; progress of a call that takes long.
 
 A call is one of an adapter's functions: ``gpugraph.on(…)`` and what is asked of it, a function of ``gpugraph.csgraph``,
 or one that NetworkX sends here.  What one thread calls is its own.
@@ -14,12 +14,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from gpugraph.clock import COMPILING
 from gpugraph.html import card
 
-PHASES = ("convert", "copy", "kernel", "back")
-"""The caller's graph becomes arrays; these go to the device; it computes; the result becomes the caller's kind.
+PHASES = ("convert", "copy", "compile", "kernel", "back")
+"""The caller's graph becomes arrays; these go to the device, which makes room for what it computes; what is missing is
+compiled, or loaded if it was compiled before; the device computes; the result becomes the caller's kind.
 
-A small result is waited for together with the kernel, and counts as that."""
+Compiling counts as that wherever it happens.  A small result is waited for together with the kernel, and counts as
+that."""
 
 
 @dataclass
@@ -41,8 +44,8 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.call: Call | None = None
         self.depth = 0
-        self.converted = 0.0
-        self.inside = 0.0  # seconds of the phases inside the one under way
+        self.before = dict.fromkeys(PHASES, 0.0)  # seconds of phases that no call has had yet
+        self.inside = 0.0, 0.0  # seconds of the phases inside the one under way, and of compiling in them
 
 
 _thread = _Thread()
@@ -62,7 +65,7 @@ class call:  # noqa: N801  # read as a function; a generator would cost a call a
         if thread["depth"] and under_way is not None:
             return under_way
         begun = thread["call"] = Call(self._function, self._device)
-        begun.seconds["convert"], thread["converted"] = thread["converted"], 0.0
+        begun.seconds, thread["before"] = thread["before"], dict.fromkeys(PHASES, 0.0)
         thread["depth"], self._outermost = 1, True
         return begun
 
@@ -72,29 +75,32 @@ class call:  # noqa: N801  # read as a function; a generator would cost a call a
 
 
 class phase:  # noqa: N801
-    """Add the time of what follows to a phase of the call under way; what precedes the call is its ``convert``.
+    """Add the time of what follows to a phase of the call under way; what precedes a call belongs to it.
 
     The time of a phase inside is that phase's alone.
     """
 
-    __slots__ = ("_name", "_outside", "_start")
+    __slots__ = ("_compiled", "_name", "_outside", "_start")
 
     def __init__(self, name: str):
         self._name = name
 
     def __enter__(self) -> None:
         thread = _thread.__dict__
-        self._outside, thread["inside"] = thread["inside"], 0.0
-        self._start = time.perf_counter()
+        self._outside, thread["inside"] = thread["inside"], (0.0, 0.0)
+        self._start, self._compiled = time.perf_counter(), COMPILING.seconds
 
     def __exit__(self, *_: object) -> None:
         whole = time.perf_counter() - self._start
+        compiled = min(COMPILING.seconds - self._compiled, whole)
         thread = _thread.__dict__
-        own, thread["inside"] = whole - thread["inside"], self._outside + whole
-        if thread["depth"] and thread["call"] is not None:
-            thread["call"].seconds[self._name] += own
-        else:
-            thread["converted"] += own
+        within, compiled_within = thread["inside"]
+        thread["inside"] = self._outside[0] + whole, self._outside[1] + compiled
+        under_way = thread["depth"] and thread["call"] is not None
+        seconds = thread["call"].seconds if under_way else thread["before"]
+        own, compiling = whole - within, max(compiled - compiled_within, 0.0)
+        seconds[self._name] += max(own - compiling, 0.0)
+        seconds["compile"] += compiling
 
 
 def last_call() -> Call | None:
@@ -105,7 +111,7 @@ def last_call() -> Call | None:
     ...     forest = g.mst()
     >>> call = gpugraph.last_call()
     >>> call.function, sorted(call.seconds)
-    ('mst', ['back', 'convert', 'copy', 'kernel'])
+    ('mst', ['back', 'compile', 'convert', 'copy', 'kernel'])
     """
     return _thread.call
 

@@ -12,16 +12,20 @@ _YOUNG = 50_000
 all of it now and then, a twentieth of a short command."""
 
 
-def main() -> None:
-    """Run the command line and exit with its code; one with a user's own algorithm or a time limit in a child."""
+def main(began: float | None = None, interpreter_s: float | None = None) -> None:
+    """Run the command line and exit with its code; one with a user's own algorithm or a time limit in a child.
+
+    Args:
+        began: when the command began, on the clock of ``time.perf_counter``; now if not given.
+        interpreter_s: processor time of this process before that.
+    """
     code: object = 130
+    Command.begin(began, interpreter_s)
     try:
         take_signals()
         from gpugraph.cli.supervised import limit_in, plugin_in, supervise
-        from gpugraph.clock import process_began
         from gpugraph.ranks import world
 
-        Command.began = process_began()
         world.enter()
         plugin, limit_s = plugin_in(sys.argv[1:]), limit_in(sys.argv[1:])
         if plugin is not None or limit_s is not None:

@@ -8,6 +8,8 @@ import click
 
 from gpugraph.cli.options import command, device_option, table_or_json
 from gpugraph.cli.output import Progress, check_destination, show, tell
+from gpugraph.cli.process import Command
+from gpugraph.clock import PhaseTimer
 from gpugraph.errors import InputError
 
 
@@ -48,7 +50,7 @@ def graph500(
     from gpugraph.measure.record import EMULATED
     from gpugraph.ranks.world import world
 
-    comm = world()
+    phase_timer, comm = PhaseTimer("start", Command.began), world()
     files = Files(*(None if path is None else Path(path) for path in (reuse, keep, results)))
     if save is not None:
         check_destination(save, append=True)
@@ -67,10 +69,13 @@ def graph500(
                 raise InputError(what, remedy="use --device cpu*N, or one GPU")
             if peer is not None:
                 check_peer(peer, opened.kind)
-            done = run(scale, Place(opened, comm, peer), roots=roots, files=files, report=progress)
-            record = record_of(done, description)
+            done = run(
+                scale, Place(opened, comm, peer), roots=roots, files=files, report=progress, phase_timer=phase_timer
+            )
         finally:
+            phase_timer.switch_phase("close")
             opened.close()
+    record = record_of(done, description, phase_timer).with_phases(phase_timer, Command.interpreter_s)
     notices = [EMULATED] if opened.kind == "emulated" else []
     if len(done.roots) != ROOTS:
         notices.append(f"Graph500's rules ask for {ROOTS} searches, these are {len(done.roots)}")

@@ -19,7 +19,7 @@ from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.measure import problem_command
 from gpugraph.cli.options import check_users_file, defaults, help_text, write_help
 from gpugraph.cli.output import silence, warnings_as_notices
-from gpugraph.cli.process import Interruption
+from gpugraph.cli.process import BEGAN, Command, Interruption
 from gpugraph.errors import (
     EXIT_DEFECT,
     EXIT_INTERRUPTED,
@@ -119,6 +119,7 @@ class LazyGroup(click.Group):
             if devices := devices_asked_for(words, (*PROBLEMS, "graph500"), defaults().device):
                 from gpugraph.ranks.launch import run_ranks
 
+                os.environ[BEGAN] = str(Command.began)
                 sys.exit(run_ranks(devices, words))
             quiet = "-q" in words or "--quiet" in words
             with warnings_as_notices(quiet=quiet), self.make_context(prog_name or "gpugraph", words) as context:

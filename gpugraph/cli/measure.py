@@ -193,7 +193,7 @@ def _measure(asked: Asked, name: str) -> None:
                 write_result(record.result, output)
     if comm is None and Command.began is not None and not is_watched():
         end_contexts(record)  # this process asks nothing more of a GPU
-    record = record.with_phases(phase_timer)  # what follows writes the very figures
+    record = record.with_phases(phase_timer, Command.interpreter_s)  # what follows writes the very figures
     tell(_notices(record, output), quiet=quiet)
     if save is not None:
         from gpugraph.bench.store import append_record

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from gpugraph.clock import process_began
+from gpugraph.cli.process import Command
 from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, installable_here
 from gpugraph.files import atomic_write, check_writable, ending_of
 from gpugraph.quantities import in_seconds, rate
@@ -83,7 +83,7 @@ def log_decisions(verbose: bool) -> None:
 
     class Printed(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            tell([f"{time.perf_counter() - process_began():7.3f} s  {record.getMessage()}"])
+            tell([f"{Command.seconds():7.3f} s  {record.getMessage()}"])
 
     log = logging.getLogger("gpugraph")
     log.setLevel(logging.INFO if verbose else logging.WARNING)
@@ -195,7 +195,7 @@ EVERY_S = 5.0
 class Progress:
     """Shows what is going on while the block runs; called with a few words and perhaps the fraction done.
 
-    ``verbose``: a line for each step, with the time since the process began, and nothing else.
+    ``verbose``: a line for each step, with the time since the command began, and nothing else.
     """
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
@@ -215,8 +215,7 @@ class Progress:
         if self._verbose and step not in self._steps:
             self._steps.add(step)
             with contextlib.suppress(OSError, ValueError):
-                at = time.perf_counter() - process_began()
-                print(f"gpugraph: {at:7.3f} s  {self.what}", file=self.stream, flush=True)
+                print(f"gpugraph: {Command.seconds():7.3f} s  {self.what}", file=self.stream, flush=True)
 
     def step(self, fraction: float, what: str) -> None:
         """Say how far the work is; the form in which generators report."""

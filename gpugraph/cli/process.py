@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import signal
 import sys
@@ -11,11 +12,35 @@ import time
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
+BEGAN = "GPUGRAPH_BEGAN"
+"""Environment variable by which a rank learns when the command that started it began; one clock serves a machine."""
+
+_IMPORTED = time.perf_counter()
+
+
 class Command:
-    """The command that this process was started for."""
+    """The command that this process was started for.
+
+    Attributes:
+        began: when, on the clock of ``time.perf_counter``; None where a program calls the command line itself.  What a
+            process did before Python began is not the command's: a shell may have waited, or built a package.
+        interpreter_s: processor time that this process took before that: the start of Python.
+    """
 
     began: float | None = None
-    """When, on the clock of ``time.perf_counter``; None where a program calls the command line itself."""
+    interpreter_s: float | None = None
+
+    @classmethod
+    def begin(cls, began: float | None, interpreter_s: float | None) -> None:
+        """Note when the command began: as given, or now; of a rank that was started by another command, with that."""
+        cls.began, cls.interpreter_s = time.perf_counter() if began is None else began, interpreter_s
+        with contextlib.suppress(KeyError, ValueError):
+            cls.began = min(cls.began, float(os.environ.pop(BEGAN)))
+
+    @classmethod
+    def seconds(cls) -> float:
+        """Return the seconds since the command began."""
+        return time.perf_counter() - (_IMPORTED if cls.began is None else cls.began)
 
 
 class Interruption(KeyboardInterrupt):

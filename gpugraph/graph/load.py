@@ -60,7 +60,9 @@ def load_file(
 
     form = known.named(input_format) if input_format else None
     clock = HostClock() if clock is None else clock
-    with Source(path, progress, options, device) as source:
+    with clock.phase("load"):  # a pipe may have to be waited for
+        opened = Source(path, progress, options, device)
+    with opened as source:
         try:
             graph = _loaded(source, form, clock, device)
             if check:

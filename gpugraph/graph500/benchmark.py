@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.clock import PhaseTimer
 from gpugraph.devices.base import Device
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.errors import InputError, VerificationFailed
@@ -203,53 +204,64 @@ def run(
     roots: int = ROOTS,
     files: Files = NO_FILES,
     report: Step = lambda what, fraction: None,
+    phase_timer: PhaseTimer | None = None,
 ) -> Run:
     """Run the benchmark by Graph500's rules, every search checked; a collective, where there are ranks.
 
     ``scale`` is log2 of the number of labels, at most ``MOST_SCALE``; the rules ask for 64 ``roots``.  ``report`` is
-    called with what is being done and the fraction done.
+    called with what is being done and the fraction done; ``phase_timer`` gives the seconds to the phases of a record.
 
     Raises:
         InputError: the edge list cannot be read, or holds what no edge list does.
         OutOfMemory: the device has no room for the edge list or the rows.
         VerificationFailed: a search broke a rule; the message has the first counter-example.
     """
-    done = Run(scale, ranks=place.part[1], peer=place.peer)
+    done, phase = Run(scale, ranks=place.part[1], peer=place.peer), (phase_timer or PhaseTimer()).phase
     report("compiling", None)
-    for index_bits in possible_widths(EDGE_FACTOR << scale):
-        place.warm_up(index_bits)
+    with phase("sampling"):  # the small runs; what compiles in them is ``compile``
+        for index_bits in possible_widths(EDGE_FACTOR << scale):
+            place.warm_up(index_bits)
     report("making the edge list" if files.reuse is None else f"reading {files.reuse}", None)
-    start, where = place.now(), (place.lists, place.part)
-    tuples = generate(scale, *where) if files.reuse is None else load(scale, files.reuse, *where)
-    done.generation_s = place.now() - start
+    with phase("build" if files.reuse is None else "load"):
+        start, where = place.now(), (place.lists, place.part)
+        tuples = generate(scale, *where) if files.reuse is None else load(scale, files.reuse, *where)
+        done.generation_s = place.now() - start
     if files.keep is not None:
         report(f"writing {files.keep}", None)
-        save(tuples, files.keep, place.lists, place.comm)
+        with phase("close"):
+            save(tuples, files.keep, place.lists, place.comm)
     machine = place.machine(tuples)
     report("kernel 1: making the rows", None)
-    start = place.now()
-    machine.construct()
-    done.construction_s = place.now() - start
+    with phase("build"):
+        start = place.now()
+        machine.construct()
+        done.construction_s = place.now() - start
     done.vertices, done.arcs = machine.vertices, machine.arcs
-    done.roots = draw_roots(scale, machine, roots)
+    with phase("prepare"):
+        done.roots = draw_roots(scale, machine, roots)
     if not done.roots:
         raise VerificationFailed("no vertex has an edge to another one", where="the edge list")
-    machine.search(done.roots[0])  # the reference warms up by this search, too
+    with phase("sampling"):
+        machine.search(done.roots[0])  # the reference warms up by this search, too
+        place.device.synchronize()
     for i, root in enumerate(done.roots):
         report(f"search {i + 1} of {len(done.roots)}", i / len(done.roots))
-        start = place.now()
-        machine.search(root)
-        middle = place.now()
-        found = machine.validate(root)
+        with phase("sampling"):
+            start = place.now()
+            machine.search(root)
+            middle = place.now()
+        with phase("verify"):
+            found = machine.validate(root)
+            done.validation_s.append(place.now() - middle)
         done.times_s.append(middle - start)
-        done.validation_s.append(place.now() - middle)
         done.tuples.append(found.tuples)
         if found.fault is not None:
             search = f"search {i + 1}, from root {root}"
             raise VerificationFailed(found.fault, where=search, remedy="no results are printed for an invalid run")
         if files.results is not None and place.part[0] == 0:
-            parents, distances = machine.result()
-            files.save_result(root, parents.astype(np.int64), distances)
+            with phase("close"):
+                parents, distances = machine.result()
+                files.save_result(root, parents.astype(np.int64), distances)
     done.peak_bytes = machine.peak_bytes()
     return done
 

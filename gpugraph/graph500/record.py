@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import time
 from typing import Any
 
-from gpugraph.clock import process_began
+from gpugraph.clock import PhaseTimer
 from gpugraph.graph500.benchmark import Run
 from gpugraph.graph500.generator import EDGE_FACTOR
 from gpugraph.measure.instruments import environment
 from gpugraph.measure.provenance import provenance
-from gpugraph.measure.record import Record
+from gpugraph.measure.record import Record, ordered
 from gpugraph.measure.record_shape import SCHEMA, jsonable
 from gpugraph.measure.statistics import harmonic_mean, median, mteps
 from gpugraph.peers import load_peer
@@ -30,18 +29,19 @@ def check_peer(peer: str, device_kind: str) -> Algorithm:
     return load_peer(peer, "sssp", device_kind)
 
 
-def record_of(run: Run, device: dict[str, Any]) -> Record:
-    """Return the record of a valid run on a device, described as in records; on the emulated one it has no rates."""
+def record_of(run: Run, device: dict[str, Any], phase_timer: PhaseTimer) -> Record:
+    """Return the record of a valid run on a device, described as in records; on the emulated one it has no rates.
+
+    ``phase_timer`` has timed the run and what came before; the searches beyond their median are ``sampling``.
+    """
     name = "delta-stepping-distributed" if run.ranks > 1 else "delta-stepping"
     algorithm = check_peer(run.peer, "cuda") if run.peer else find_algorithm("sssp", name, device["kind"])
     emulated = device["kind"] == "emulated"
     figures = {name: value for name, value in run.figures().items() if not (emulated and name.endswith("TEPS"))}
     rates = [mteps(tuples, seconds) for tuples, seconds in zip(run.tuples, run.times_s, strict=True)]
-    total = time.perf_counter() - process_began()
-    phases = {"load": run.generation_s, "build": run.construction_s, "kernel": median(run.times_s)}
-    phases["verify"] = sum(run.validation_s)
-    phases["sampling"] = sum(run.times_s) - phases["kernel"]
-    phases["start"] = total - sum(phases.values())
+    phase_timer.until_now()
+    phase_timer.move("sampling", "kernel", median(run.times_s))
+    phases = ordered({**phase_timer.seconds, "kernel": median(run.times_s)})
     name = f"graph500:{run.scale}"
     sizes = {"vertices": run.vertices, "arcs": run.arcs, "edges": run.arcs // 2}
     searches = zip(run.roots, run.times_s, run.tuples, run.validation_s, strict=True)
@@ -54,7 +54,8 @@ def record_of(run: Run, device: dict[str, Any]) -> Record:
         "device": device,
         "graph": {"name": name, "source": name, **sizes, "directed": False, "weight_dtype": "float32", "digest": None},
         "parameters": {"scale": run.scale, "edgefactor": EDGE_FACTOR, "preparations": [], "repeat": 1, "warmup": 1},
-        "phases_s": {**phases, "total": total},
+        "phases_s": phases,
+        "compiled": phase_timer.compiled,
         "samples_s": {"kernel": run.times_s, "h2d": [], "d2h": []},
         "peak_device_bytes": run.peak_bytes,
         "mteps": {

@@ -112,6 +112,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         "confidence_s": _intervals(run, h2d_s, phases["kernel"]),
         "sampling": _sampling(run, stopped_by, phases["kernel"]),
         "kernel_phases_s": inner,
+        "compiled": phase_timer.compiled,
         "rounds": counters.pop("rounds", None),
         "counters": counters,
         "peak_device_bytes": run.ranks.greatest(run.own_peak_bytes),

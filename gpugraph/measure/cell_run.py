@@ -165,7 +165,8 @@ class CellRun:
         if algorithm.batched:
             queries = [problem.batch(queries)]
         if sampling.asks_bandwidth(device.kind) and algorithm.minimum_bytes is not None:
-            _ = opened.copy_bytes_per_s  # before the arrays of the cells leave it no room
+            with phase_timer.phase("sampling"):
+                _ = opened.copy_bytes_per_s  # before the arrays of the cells leave it no room
 
         if not ranks.several:
             shared, times = not algorithm.foreign, self._share.transfers

@@ -29,20 +29,20 @@ PHASES = (
 =============  ==================================================================================================
 phase          what takes the time
 =============  ==================================================================================================
-``start``      interpreter, imports, opening the device
+``start``      imports, opening the device; Python's own start is ``interpreter_s``, before all of them
 ``fetch``      the first use of a data set: fetching and converting it; absent otherwise
-``load``       reading the input
+``load``       reading the input, and waiting for a pipe
 ``build``      making it: a spec's graph, rows of what was read, an undirected graph of a directed one
 ``check``      structure, symmetry, digest
-``compile``    compiling, or loading what was compiled before; importing the compiler
+``compile``    compiling, or where ``compiled`` is 0 loading what was compiled before; importing the compiler
 ``transfer``   the way to the device; with ``--transfers separate`` ``stage`` and ``h2d`` in its place
 ``prepare``    the preparations of the graph, and what the algorithm allocates
 ``kernel``     the algorithm: the median of all samples
 ``d2h``        its result's way back, likewise
-``finish``     the result in canonical form: original ids, exact sums, digests
+``finish``     the result in canonical form: original ids, exact sums, digests; predecessors
 ``verify``     its check
-``sampling``   all other runs: warm-up, further samples, runs for inner phases or energy
-``close``      freeing what was held, writing and printing the answer
+``sampling``   all that only measures: warm-up, further samples and copies, runs for inner phases or energy, bandwidth
+``close``      freeing what was held; making, writing and printing the record
 =============  ==================================================================================================
 """
 
@@ -114,11 +114,16 @@ class Record:
         """Return the record as JSON text, one line unless ``indent`` is given."""
         return json_text(self.data, indent=indent)
 
-    def with_phases(self, phase_timer: PhaseTimer) -> Record:
-        """Return the record with the phases that the phase timer has by now, of those that are not medians."""
+    def with_phases(self, phase_timer: PhaseTimer, interpreter_s: float | None = None) -> Record:
+        """Return the record with the phases that the phase timer has by now, of those that are not medians.
+
+        ``interpreter_s``: processor time of the process before the first of them, if there is one to record.
+        """
         known = self.data["phases_s"]
         seconds = phase_timer.until_now()
-        return replace(self, data={**self.data, "phases_s": ordered({name: seconds.get(name, 0.0) for name in known})})
+        phases = ordered({name: seconds.get(name, 0.0) for name in known})
+        before = {} if interpreter_s is None else {"interpreter_s": interpreter_s}
+        return replace(self, data={**self.data, "phases_s": phases, "compiled": phase_timer.compiled, **before})
 
     @cached_property
     def shape(self) -> Shape:
@@ -248,6 +253,11 @@ class Record:
     def phases(self) -> Mapping[str, float]:
         """The seconds of each phase, and their ``total`` where the record has one."""
         return {k: v for k, v in self.shape.phases_s.items() if v is not None} if self.finished else {}
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """What phases are called by where their own names would not be true: nothing was compiled, but loaded."""
+        return {"compile": "load compiled code"} if self.shape.compiled == 0 else {}
 
     @property
     def answer_s(self) -> float | None:

@@ -237,6 +237,8 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     sampling: SamplingShape = SamplingShape()
     kernel_phases_s: dict[str, Amount | None] = {}
     kernel_phases_run_s: Amount | None = None
+    compiled: Whole | None = None
+    interpreter_s: Amount | None = None
     counters: Table = {}
     peak_device_bytes: Whole | None = None
     mteps: RatesShape = RatesShape()

@@ -123,7 +123,7 @@ def details(cell: Labelled) -> list[list[object]]:
     blocks: list[list[Any]] = [["Cell", _pairs(facts)]]
     blocks.append(["Graph", _pairs({k: value(v) for k, v in (data.get("graph") or {}).items() if v is not None})])
     blocks.append(["Parameters", _pairs({k: value(v) for k, v in (data.get("parameters") or {}).items()})])
-    named = [[n, duration(row.phases[n])] for n in (*PHASES, "total") if row.phases.get(n)]
+    named = [[row.titles.get(n, n), duration(row.phases[n])] for n in (*PHASES, "total") if row.phases.get(n)]
     blocks.append(["From the command to the answer", named])
     inner = [[name, duration(seconds)] for name, seconds in row.inner.items()]
     blocks.append(["Inside the kernel, scaled to its median", inner])

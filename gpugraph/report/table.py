@@ -99,7 +99,8 @@ def _phases(record: Record, width: int) -> list[Line]:
     total = sum(phases.values())
     lines: list[Line] = [[(f"{'phase':<20}{'time':>10}{'share':>8}", "bold")]]
     for name, seconds in phases.items():
-        lines.append(_phase(name, seconds, seconds / total, "cyan" if name == "kernel" else "dim"))
+        style = "cyan" if name == "kernel" else "dim"
+        lines.append(_phase(record.titles.get(name, name), seconds, seconds / total, style))
         if name == "kernel" and inner:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
     if data["phases_s"].get("total"):
@@ -109,10 +110,14 @@ def _phases(record: Record, width: int) -> list[Line]:
         lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (f"{'':>9}{said}", "dim")])
     if data.get("predecessors_s") is not None:
         lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
+    if (before_s := record.shape.interpreter_s) is not None:
+        lines.append(
+            [(f"{'interpreter':<20}{duration(before_s):>10}", ""), (f"{'':>9}before, in no other figure", "dim")]
+        )
     return lines + _samples(record, width)
 
 
-_APART = f"{'':>9}after the run, in no other figure"
+_APART = f"{'':>9}after the run, a part of finish"
 
 
 def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = True) -> Line:

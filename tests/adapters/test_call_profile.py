@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from gpugraph.adapters import call_profile
+from gpugraph.clock import COMPILING
 
 
 @pytest.fixture
@@ -28,18 +29,40 @@ def test_a_phase_inside_another_is_counted_once(clock):
             clock[0] += 8
     found = call_profile.last_call()
     assert (found.function, found.device) == ("outer", "emulated")
-    assert found.seconds == {"convert": 5, "copy": 2, "kernel": 8, "back": 0}
+    assert found.seconds == {"convert": 5, "copy": 2, "compile": 0, "kernel": 8, "back": 0}
 
 
-def test_what_is_converted_before_a_call_belongs_to_it(clock):
+def compiling(clock, seconds):
+    clock[0] += seconds
+    COMPILING.seconds += seconds
+
+
+def test_compiling_is_no_part_of_the_phase_that_needed_it(clock):
+    with call_profile.call("outer", "emulated"), call_profile.phase("convert"):
+        clock[0] += 1
+        compiling(clock, 16)
+        with call_profile.phase("kernel"):
+            compiling(clock, 32)
+            clock[0] += 2
+        clock[0] += 4
+    assert call_profile.last_call().seconds == {"convert": 5, "copy": 0, "compile": 48, "kernel": 2, "back": 0}
+    assert str(call_profile.last_call()) == (
+        "outer on emulated: convert 5000.000 ms, copy 0.000 ms, compile 48000.000 ms, kernel 2000.000 ms, back 0.000 ms"
+    )
+
+
+def test_the_phases_before_a_call_belong_to_it(clock):
     with call_profile.phase("convert"):
         clock[0] += 3
+        with call_profile.phase("copy"):
+            clock[0] += 4
+            compiling(clock, 8)
     with call_profile.call("a function"):
         pass
-    assert call_profile.last_call().seconds["convert"] == 3
+    assert call_profile.last_call().seconds == {"convert": 3, "copy": 4, "compile": 8, "kernel": 0, "back": 0}
     with call_profile.call("another"):
         pass
-    assert call_profile.last_call().seconds["convert"] == 0
+    assert sum(call_profile.last_call().seconds.values()) == 0
 
 
 def test_a_call_inside_another_is_a_part_of_it_and_an_error_ends_both(clock):

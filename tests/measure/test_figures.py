@@ -5,21 +5,32 @@ One clock, which moves only when the script says so, is the host's and that of t
 
 from __future__ import annotations
 
+import io
+import json
 import math
+import os
+import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gpugraph import clock as clocks
+from gpugraph.cli.process import BEGAN, Command
 from gpugraph.clock import NullClock, PhaseTimer
 from gpugraph.devices import probes
+from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import set_digest
+from gpugraph.graph.load import load_file
+from gpugraph.graph500 import benchmark
+from gpugraph.graph500.record import record_of
 from gpugraph.measure import assemble, cell_run
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.columns import Labelled
@@ -65,6 +76,7 @@ class Script(FakeTime):
         patch.setitem(sys.modules, "cupy", self.cupy)
         patch.setattr(probes, "_nvml", self.nvml.load)
         patch.setattr(probes, "copy_bandwidth", lambda device: 1e3)
+        self._slow(patch, probes, "copy_bandwidth", 32.0)
         patch.setattr(cell_run.OtherPrograms, "cores", lambda programs: 0.0)
         patch.setattr(OnGraphs, "open", lambda problem, input_, *how: self._open(input_.source, how[0]))
         self._slow(patch, cell_run, "check", 16.0)
@@ -132,7 +144,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
 
 
 REPEATED_S = (
-    *(WARM_UP_S, sum(KERNEL) - KERNEL_S, sum(D2H) - D2H_S, 5 * FINISH_S),
+    *(32.0, WARM_UP_S, sum(KERNEL) - KERNEL_S, sum(D2H) - D2H_S, 5 * FINISH_S),
     *(sum(INNER), 4 * ENERGY_S, 9 / 32 + 15 / 32),  # of three copies the median is the transfer
 )
 PHASE_S = {
@@ -194,11 +206,17 @@ def test_the_screen_prints_the_figures_of_the_record(script: Script) -> None:
     lines = plain(table(script.measure(), width=80))
     shown = {line.split()[0]: line.split("  ")[-1].strip() for line in lines.splitlines() if line}
     phases = lines[lines.index("start") : lines.index("6 samples")]
-    times = {line.split()[0]: " ".join(line[20:30].split()) for line in phases.splitlines() if line.split()}
-    expected = {"start": "2.000 s", "compile": "2 min 8 s", "transfer": "375 ms", "kernel": "2.375 s", "d2h": "500 ms"}
-    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "64.531 s", "close": "64.000 s"}
+    times = {line[:20].strip(): " ".join(line[20:30].split()) for line in phases.splitlines()}
+    expected = {
+        "start": "2.000 s",
+        "load compiled code": "2 min 8 s",
+        "transfer": "375 ms",
+        "kernel": "2.375 s",
+        "d2h": "500 ms",
+    }
+    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "96.531 s", "close": "64.000 s"}
     assert {name: times[name] for name in expected} == expected
-    assert times["total"] == "4 min 51 s"
+    assert times["total"] == "5 min 23 s"
     assert "6 samples of the kernel, 2.000 s to 3.500 s, median ± 31.6 %" in lines
     assert shown["MTEPS"] == f"{MTEPS:.4g} ± 31.6 %" == "2.105e-06 ± 31.6 %"
     assert "end to end  1.538e-06" in lines
@@ -350,6 +368,121 @@ def _timed(kernel: list[float], name: str = "one", **environment: Any) -> Record
     samples = {"kernel": kernel, "h2d": [], "d2h": []}
     data = mst_record(algorithm=name, phases_s=phases, samples_s=samples, environment=environment, outcome="ok")
     return Record.of(data | {"parameters": {}, "confidence_s": {}})
+
+
+# ------------------------------------------------------------------ what a time is called
+
+
+def test_loading_is_not_called_compiling_and_the_start_of_python_is_shown_apart() -> None:
+    from tests.report.canned import mst_record
+
+    for compiled, name in ((0, "load compiled code"), (3, "compile"), (None, "compile")):
+        phases = {**mst_record()["phases_s"], "compile": 0.345, "total": 0.8}
+        record = Record.of(mst_record(phases_s=phases, compiled=compiled, interpreter_s=0.021, predecessors_s=0.5))
+        lines = plain(table(record)).splitlines()
+        assert [line[:30] for line in lines if "345 ms" in line] == [f"{name:<20}{'345 ms':>10}"]
+        assert f"{'interpreter':<20}{'21.0 ms':>10}         before, in no other figure" in lines
+        assert f"{'predecessors':<20}{'500 ms':>10}         after the run, a part of finish" in lines
+        blocks = {title: dict(map(tuple, facts)) for title, facts in details(Labelled.alone(record))}
+        assert blocks["From the command to the answer"][name] == "345 ms"
+    timer = PhaseTimer("start", since=0.0)
+    after = record.with_phases(timer, 0.5).data
+    assert (after["interpreter_s"], after["compiled"]) == (0.5, clocks.COMPILING.made)
+
+
+def test_whatever_the_cache_does_not_have_counts_as_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from gpugraph import code_cache
+
+    monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path))
+    timer = PhaseTimer()
+    for made in (1, 1):  # the second time it is found
+        with code_cache.sole_maker("numba", "one.code") as entry:
+            if entry is None:
+                code_cache.keep("numba", "one.code", b"code")
+        assert timer.compiled == made
+
+
+def test_the_wait_for_a_pipe_is_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake, content = FakeTime(), [b"0 1 5\n1 2 7\n"]
+
+    class Pipe(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            fake.now += 6.0
+            return content.pop() if content else b""
+
+    monkeypatch.setattr(clocks, "time", fake)
+    monkeypatch.setattr(clocks, "compile_seconds", lambda: 0.0)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Pipe()))
+    timer = PhaseTimer("start", since=0.0)
+    assert load_file("-", clock=timer).edges == 2
+    assert timer.until_now() == {"start": 0.0, "load": 12.0, "build": 0.0, "check": 0.0}
+
+
+def test_a_command_begins_with_its_first_line_and_not_with_its_process(tmp_path: Path) -> None:
+    """The shell sleeps, notes the time and becomes gpugraph, which cannot have taken longer than until now."""
+    words = "-m gpugraph mst path:3 --device cpu --repeat 1 --format json --no-phases"
+    program = f"sleep 1; cat /proc/uptime > {tmp_path}/began; exec {sys.executable} {words}"
+    done = subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=True, timeout=300)
+    now, began = (float(Path(path).read_text().split()[0]) for path in ("/proc/uptime", tmp_path / "began"))
+    record = json.loads(done.stdout)
+    assert record["phases_s"]["total"] <= now - began + 0.02  # uptime is known to 10 ms
+    assert 0 < record["interpreter_s"] < now - began + 0.02
+    assert sum(s for name, s in record["phases_s"].items() if name != "total") == pytest.approx(
+        record["phases_s"]["total"]
+    )
+
+
+def test_a_rank_began_when_the_command_that_started_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Command, "began", None)
+    monkeypatch.setattr(Command, "interpreter_s", None)
+    for inherited, began in (("3.5", 3.5), ("9.5", 7.0), ("None", 7.0), (None, 7.0)):
+        if inherited is not None:
+            monkeypatch.setenv(BEGAN, inherited)
+        Command.begin(7.0, 0.25)
+        assert (Command.began, Command.interpreter_s, BEGAN in os.environ) == (began, 0.25, False)
+
+
+def test_graph500_divides_its_clock_into_the_phases_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake, compiled = FakeTime(), [0.0]
+    monkeypatch.setattr(clocks, "time", fake)
+    monkeypatch.setattr(clocks, "compile_seconds", lambda: compiled[0])
+    monkeypatch.setattr(benchmark, "time", fake)
+    monkeypatch.setattr(benchmark, "root_candidates", lambda scale: iter(range(99)))
+    monkeypatch.setattr(benchmark, "generate", lambda *what: fake.lasting(8.0)(0))
+    searches = iter([16.0, 1.0, 2.0, 4.0])  # that which warms up, and three
+
+    class Machine:
+        vertices, arcs, peak_bytes = 32, 64, staticmethod(lambda: None)
+
+        def construct(self) -> None:
+            fake.now += 4.0
+
+        def search(self, root: int) -> None:
+            fake.now += next(searches)
+
+        def degree(self, vertex: int) -> int:
+            fake.now += 0.25
+            return 1
+
+        def validate(self, root: int) -> Any:
+            fake.now += 32.0
+            return SimpleNamespace(tuples=10, fault=None)
+
+    def warm_up(place: Any, index_bits: int) -> None:
+        fake.now += 7.0
+        compiled[0] += 5.0
+
+    monkeypatch.setattr(benchmark.Place, "warm_up", warm_up)
+    monkeypatch.setattr(benchmark.Place, "machine", lambda place, tuples: Machine())
+    timer = PhaseTimer("start", since=-2.0)
+    timer._compiled = 0.0
+    done = benchmark.run(5, benchmark.Place(CpuDevice()), roots=3, phase_timer=timer)
+    data = record_of(done, CpuDevice().describe(), timer).data
+    seconds = {"start": 2.0, "build": 8.0 + 4.0, "compile": 5.0, "prepare": 3 * 0.25, "kernel": 2.0, "verify": 96.0}
+    seconds |= {"sampling": 2.0 + 16.0 + 1.0 + 4.0, "total": fake.now + 2.0}
+    assert {name: s for name, s in data["phases_s"].items() if s} == seconds
+    assert data["mteps"]["kernel"] == pytest.approx(3 / (1 / 10 + 2 / 10 + 4 / 10) / 1e6)
+    assert data["graph500"]["construction_time"] == 4.0
 
 
 # ------------------------------------------------------------------ the GPU's stopwatch

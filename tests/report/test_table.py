@@ -100,7 +100,7 @@ def test_the_terminal_gets_the_same_text(capsys):
 
 def test_predecessors_are_shown_apart_from_the_phases():
     text = plain(table(Record.of({**sssp_record(), "predecessors_s": 0.0021})))
-    assert "predecessors           2.10 ms         after the run, in no other figure" in text
+    assert "predecessors           2.10 ms         after the run, a part of finish" in text
     assert "predecessors" not in plain(table(Record.of(sssp_record())))
 
 
