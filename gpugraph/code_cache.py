@@ -211,6 +211,13 @@ def _warn_once(folder: Path, reason: str) -> None:
     )
 
 
+@functools.cache
+def warn_of_damage(archive: Path) -> None:
+    """Tell the user once that compiled code which came with the package cannot be used, and is compiled instead."""
+    what = f"{archive} is damaged: what it holds is compiled anew — reinstall gpugraph"
+    warnings.warn(what, GpuGraphWarning, stacklevel=2)
+
+
 def _is_safe(folder: Path, kind: str) -> bool:
     """Tell whether nobody else can have put code into the cache, which is run; warn where others may write to it."""
     for path in (folder, folder / kind):

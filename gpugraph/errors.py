@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import errno
 import os
 import reprlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -127,6 +128,31 @@ def missing_package(error: BaseException) -> InputError | None:
     if name not in _REQUIRED:
         return None
     return InputError(f"the Python package '{name}' is missing", remedy=f"python -m pip install {name}")
+
+
+_NO_MEMORY = ("Cannot allocate memory", "failed to map segment from shared object", "can't start new thread")
+"""What the loader of libraries and the threads of Python say of a memory that is used up."""
+
+_NO_FILES = "Too many open files"
+RAISE_FILES = "raise the limit: ulimit -n 1024"
+"""The remedy where a process may open no more files."""
+
+
+def used_up(error: BaseException) -> OutOfMemory | None:
+    """Return the error for a resource of the process that ran out, memory or open files, in whatever words it is said.
+
+    None for any other exception.  A library that cannot be loaded and a thread that cannot be started are among them.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        number, text = getattr(seen, "errno", None), str(seen)
+        if number in (errno.EMFILE, errno.ENFILE) or _NO_FILES in text:
+            return OutOfMemory("too many files are open", remedy=RAISE_FILES)
+        if isinstance(seen, MemoryError) or number == errno.ENOMEM or any(words in text for words in _NO_MEMORY):
+            detail = f" ({' '.join(str(error).split())})" if str(error) else ""
+            return OutOfMemory(f"the machine's memory does not suffice{detail}", remedy="take a smaller graph")
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return None
 
 
 @contextlib.contextmanager
@@ -271,5 +297,7 @@ def unreadable(path: str | os.PathLike[str], error: OSError | ValueError) -> Inp
     if "embedded null" in reason:  # the words differ between versions of Python
         reason = "embedded null character in the path"
     misspelt = isinstance(error, FileNotFoundError | ValueError)
+    if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE):
+        return InputError(f"cannot be read: {reason}", where=path, remedy=RAISE_FILES)
     remedy = "check the spelling of the path" if misspelt else "check its permissions"
     return InputError(f"cannot be read: {reason}", where=path, remedy=remedy)

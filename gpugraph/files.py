@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gpugraph.compression import codec_of_name, open_writer
-from gpugraph.errors import GpuGraphError, InputError, unknown_name, unreadable
+from gpugraph.errors import RAISE_FILES, GpuGraphError, InputError, unknown_name, unreadable
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or write elsewhere",
@@ -30,6 +30,8 @@ _REMEDIES = {
     errno.ENOTDIR: "name a file inside a folder",
     errno.EISDIR: "name a file inside the folder",
     errno.ENAMETOOLONG: "give it a shorter name",
+    errno.EMFILE: RAISE_FILES,
+    errno.ENFILE: RAISE_FILES,
 }
 
 _REASONS = {errno.EACCES: "no permission", errno.ENOENT: "its folder does not exist"}

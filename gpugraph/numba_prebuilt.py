@@ -22,6 +22,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from gpugraph import code_cache
 from gpugraph.files import replaced
 from gpugraph.host import environment_with_package
 
@@ -60,7 +61,8 @@ def contents() -> dict[str, bytes]:
     try:
         with lzma.open(archive()) as file, zipfile.ZipFile(io.BytesIO(file.read())) as opened:
             return {name: opened.read(name) for name in opened.namelist()}
-    except (OSError, EOFError, ValueError, lzma.LZMAError, zipfile.BadZipFile):
+    except Exception:  # damage finds every gap of the libraries: all is compiled as ever
+        code_cache.warn_of_damage(archive())
         return {}
 
 

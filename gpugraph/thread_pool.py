@@ -7,9 +7,12 @@ a pool of threads costs some tens for each of them.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +54,8 @@ _LENGTH = COUNTERS + 32 * STRIDE
 
 _LOOKS, _PAUSE, _NAP_US = 200, 8, 50
 """How often one that waits looks before it sleeps, how many readings of the clock lie between, how long it sleeps."""
+_LONGEST_STOP = 1.0
+"""Seconds that the other threads have to end after an error of one."""
 _LEAST = 1 << 15
 """Fewer items are done by one thread before another is awake."""
 
@@ -180,16 +185,24 @@ class _ThreadPool:
     def __init__(self, size: int):
         self.size = size
         self._job: tuple[Callable[..., None], tuple[Any, ...]] | None = None
-        self._error: BaseException | None = None
+        self._errors: list[BaseException] = []
         self._controls = np.zeros((2, _LENGTH), np.int64)  # who leaves a job late still looks at its control
         self._turn, self._scratch = np.zeros(1, np.int64), np.zeros(size + 1, np.int64)
-        pipes = [os.pipe() for _ in range(size + 1)]
+        pipes = _pipes(size + 1)
         self._reads, self._writes = (np.array(ends, np.int32) for ends in zip(*pipes, strict=True))
         allowed = sorted(os.sched_getaffinity(0))
         places = [{place} for place in allowed] if len(allowed) == size else [None] * size
         load_compiler()  # Numba counts the processors of the thread that imports it
+        self._compile()
         for rank, place in enumerate(places):
             threading.Thread(target=self._work, args=(rank, place), name=f"thread pool-{rank}", daemon=True).start()
+
+    def _compile(self) -> None:
+        """Compile what a thread runs outside of its work here, where an error has somebody who hears of it."""
+        os.write(int(self._writes[-1]), b"\0")
+        _await_turn(int(self._reads[-1]), self._scratch[:1], self._controls, self._turn, 0)
+        leave(self._controls[0], 1)
+        _wake(self._writes[:0], self._scratch[-1:])
 
     def run(self, function: Callable[..., None], args: tuple[Any, ...]) -> None:
         """Call ``function(control, rank, size, *args)`` on every thread; return when all are through."""
@@ -208,12 +221,29 @@ class _ThreadPool:
             except BaseException:
                 _thread_pool.cache_clear()  # it is still at work: the next run gets another
                 raise
+            if self._errors:
+                _thread_pool.cache_clear()
             self._finish(control)
             raise
-        self._finish(control)
-        if self._error is not None:
-            error, self._error = self._error, None
+        if self._errors:
+            error = self._errors[0]
+            self._await_others(control)
+            self._errors = []
+            self._finish(control)
             raise error
+        self._finish(control)
+
+    def _await_others(self, control: Any) -> None:
+        """Ask the threads to stop after an error of one; those that wait where all meet are left behind for good."""
+        control[_STOP] = 1
+        until = time.monotonic() + _LONGEST_STOP
+        while control[_DONE] < self.size:
+            if time.monotonic() > until:
+                _thread_pool.cache_clear()  # the next run gets another
+                return
+            time.sleep(0.001)
+        for _ in self._errors:  # each has written to the pipe, and so has the last to leave
+            os.read(int(self._reads[-1]), 1)
 
     def _finish(self, control: Any) -> None:
         """Let all threads wait for other work, when they are through; what they were given is not kept."""
@@ -222,19 +252,34 @@ class _ThreadPool:
 
     def _work(self, rank: int, place: set[int] | None) -> None:
         if place is not None:
-            os.sched_setaffinity(0, place)
+            with contextlib.suppress(OSError):  # a processor that was taken away meanwhile
+                os.sched_setaffinity(0, place)
         pipe, scratch = int(self._reads[rank]), self._scratch[rank : rank + 1]
         while True:
             _await_turn(pipe, scratch, self._controls, self._turn, rank)
             control = self._controls[self._turn[0]]
-            assert self._job is not None
-            function, args = self._job
             try:
+                assert self._job is not None
+                function, args = self._job
                 function(control, rank, self.size, *args)
-            except BaseException as error:
-                self._error = error
+            except BaseException as error:  # before its first line too: it may be compiled here
+                self._errors.append(error)
+                os.write(int(self._writes[-1]), b"\0")  # the others may wait for this thread for ever
                 leave(control, self.size)
-            del function, args
+            function = args = None  # type: ignore[assignment]
+
+
+def _pipes(count: int) -> list[tuple[int, int]]:
+    """Open so many pipes, or none."""
+    pipes: list[tuple[int, int]] = []
+    try:
+        while len(pipes) < count:
+            pipes.append(os.pipe())
+    except OSError:
+        for end in itertools.chain(*pipes):
+            os.close(end)
+        raise
+    return pipes
 
 
 def run_on_threads(function: Callable[..., None], *args: Any, size: int | None = None) -> None:

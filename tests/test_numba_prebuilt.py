@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import lzma
 import os
+import random
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,10 @@ import pytest
 from numba.core.codegen import get_host_cpu_features
 
 from gpugraph import numba_cache, numba_prebuilt
+from gpugraph.errors import GpuGraphWarning
 from gpugraph.host import environment_with_package
 from gpugraph.measure import compile_ahead
+from tests.mutate import MUTATORS
 
 NATIVE = ("x86_64-unknown-linux-gnu", "znver5", ",".join(sorted((*numba_prebuilt.NEEDED, "+avx512f", "+sse2"))))
 
@@ -103,3 +109,26 @@ def test_a_build_that_fails_leaves_the_archive_as_it_was(package: Path, capfd: p
         numba_prebuilt.build([("mst", "no such graph")])
     assert os.listdir(package.parent) == [package.name]
     assert package.read_bytes() == b""
+
+
+@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.errors.GpuGraphWarning")
+def test_whatever_is_wrong_with_an_archive_all_is_compiled_as_ever(package: Path) -> None:
+    inside, draw = io.BytesIO(), random.Random(60)
+    with zipfile.ZipFile(inside, "w") as opened:
+        for i in range(5):
+            opened.writestr(f"f-{i}.code", draw.randbytes(300))
+    whole, empty = inside.getvalue(), 0
+    for i in range(600):
+        hurt = draw.choice(MUTATORS)(whole if i % 2 else lzma.compress(whole), draw)
+        package.write_bytes(lzma.compress(hurt, preset=0) if i % 2 else hurt)
+        numba_prebuilt.contents.cache_clear()
+        empty += not numba_prebuilt.contents()
+    assert empty > 300
+
+
+def test_a_damaged_archive_is_told_of_once(package: Path) -> None:
+    package.write_bytes(b"no archive")
+    with pytest.warns(GpuGraphWarning, match="is damaged: .* compiled anew"):
+        assert numba_prebuilt.contents() == {}
+    numba_prebuilt.contents.cache_clear()
+    assert numba_prebuilt.contents() == {}, "without another word"

@@ -186,3 +186,64 @@ def test_a_team_as_large_as_the_machine_has_a_processor_for_each():
         time.sleep(0.01)
     assert set.union(*places) == allowed
     assert os.sched_getaffinity(0) == allowed
+
+
+def _fails_on_one(control, rank, size, done):
+    """What a function does that a thread cannot even compile, and its like on the others: they wait for it."""
+    if rank == 1:
+        raise OSError(24, "Too many open files")
+    _rotate(control, rank, size, *done)
+
+
+def test_a_thread_that_fails_before_the_others_meet_it_hangs_nobody_and_the_next_run_works(monkeypatch):
+    monkeypatch.setattr(thread_pool, "_LONGEST_STOP", 0.05)
+    cells, decided = np.zeros((3, 11), np.int64), np.zeros(2, np.int64)
+    with pytest.raises(OSError, match="Too many open files"):
+        thread_pool.run_on_threads(_fails_on_one, (cells, 10, decided), size=3)
+    test_what_stood_before_a_meeting_is_seen_after_it_and_one_decides_for_all(3)
+
+
+def _fails(control, rank, size, ranks):
+    if rank in ranks:
+        raise ValueError(rank)
+    thread_pool.leave(control, size)
+
+
+def test_a_thread_pool_goes_on_after_errors_that_kept_nobody_waiting():
+    thread_pool.run_on_threads(_fails, [], size=3)
+    pool = thread_pool._thread_pool(3)
+    for ranks in ([0, 1, 2], [2], [0, 1], []) * 5:
+        if ranks:
+            with pytest.raises(ValueError, match=r"[012]"):
+                thread_pool.run_on_threads(_fails, ranks, size=3)
+        else:
+            test_every_item_is_dealt_to_one(3)
+    assert thread_pool._thread_pool(3) is pool
+
+
+def test_what_a_thread_waits_with_is_compiled_before_it_starts(monkeypatch):
+    """``ulimit -n 10`` leaves no file to compile with: a thread that died of that left its caller waiting."""
+    order = []
+    await_turn = thread_pool._await_turn
+    monkeypatch.setattr(thread_pool, "_await_turn", lambda *args: order.append("compiled") or await_turn(*args))
+    monkeypatch.setattr(thread_pool._ThreadPool, "_work", lambda *_: order.append("started"))
+    thread_pool._ThreadPool(2)
+    assert order[0] == "compiled"
+    assert "started" in order[1:]
+
+
+def test_a_pool_without_pipes_leaves_none_open(monkeypatch):
+    made, pipe = [], os.pipe
+
+    def few():
+        if len(made) == 3:
+            raise OSError(24, "Too many open files")
+        made.append(pipe())
+        return made[-1]
+
+    monkeypatch.setattr(os, "pipe", few)
+    with pytest.raises(OSError, match="Too many"):
+        thread_pool.run_on_threads(_fails, [], size=6)
+    for end in (end for pair in made for end in pair):
+        with pytest.raises(OSError, match="Bad file"):
+            os.fstat(end)

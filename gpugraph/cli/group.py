@@ -26,12 +26,12 @@ from gpugraph.errors import (
     EXIT_OK,
     GpuGraphError,
     InputError,
-    OutOfMemory,
     RankLost,
     installable_here,
     missing_package,
     nearest,
     unknown_name,
+    used_up,
 )
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.ranks.world import LOST, devices_asked_for, is_own_rank
@@ -165,9 +165,6 @@ click.version_option(__version__, prog_name="gpugraph", message="%(prog)s %(vers
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A disk that is full is no defect of ours, wherever it is met."""
 
-_NO_MEMORY = ("Cannot allocate memory", "failed to map segment from shared object", "can't start new thread")
-"""What the loader of libraries and the threads of Python say of a memory that is used up."""
-
 
 def guard(run: Callable[[], None], *, debug: bool = False) -> int:
     """Call ``run`` and return the exit code, having said in one line what went wrong; ``debug`` adds the trace."""
@@ -207,9 +204,8 @@ def explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, click.UsageError):
         error = _usage_error(error)
     error = missing_package(error) or error
-    if not isinstance(error, GpuGraphError) and _is_out_of_memory(error):
-        detail = f" ({' '.join(str(error).split())})" if str(error) else ""
-        error = OutOfMemory(f"the machine's memory does not suffice{detail}", remedy="take a smaller graph")
+    if not isinstance(error, GpuGraphError):
+        error = used_up(error) or error
     if isinstance(error, OSError) and error.errno in _FULL:
         reason = (error.strerror or str(error)).lower()
         error = InputError(
@@ -220,18 +216,6 @@ def explain(error: BaseException) -> tuple[int, str]:
     what = " ".join(f"{type(error).__name__}: {error}".split())
     remedy = "please report it with what --debug shows"
     return EXIT_DEFECT, f"error: a defect of gpugraph ({what}) — {remedy}"
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether memory ran out, in whatever words it is said: a library cannot be loaded, a thread not started."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno == errno.ENOMEM):
-            return True
-        if any(words in str(seen) for words in _NO_MEMORY):
-            return True
-        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
-    return False
 
 
 _MEANT_OPTIONS = {

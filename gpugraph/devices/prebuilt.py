@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gpugraph import code_cache
 from gpugraph.clock import COMPILING
 from gpugraph.devices.base import Defines
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, Unit, compile_kernels
@@ -63,7 +64,8 @@ def prebuilt_kernels(
                 return None
             cubin = opened.read(f"{unit.key}.cubin")
         kernels = {name: KernelUsage(**usage) for name, usage in facts["kernels"].items()}
-    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile):  # damaged: it is compiled instead
+    except Exception:  # damage finds every gap of the library: it is compiled instead
+        code_cache.warn_of_damage(archive)
         return None
     return unit.into_cache(cubin, kernels, "")
 
@@ -73,7 +75,10 @@ def _contents(archive: Path) -> frozenset[str]:
     try:
         with zipfile.ZipFile(archive) as opened:
             return frozenset(opened.namelist())
-    except (OSError, zipfile.BadZipFile):
+    except FileNotFoundError:
+        return frozenset()
+    except Exception:
+        code_cache.warn_of_damage(archive)
         return frozenset()
 
 

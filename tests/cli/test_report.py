@@ -3,8 +3,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
+from resource import RLIMIT_AS, setrlimit
 
 import pytest
 
@@ -162,3 +164,14 @@ def test_a_damaged_line_is_refused_with_its_number_and_the_way_out(results):
     results.write_text("\n".join([lines[0], '{"problem": "mst", "algorithm": "a", "environment": 5}', *lines[1:], ""]))
     refused = refuse(2, "report", results)
     assert "line 2: is no record: 'environment': expected 'object', got 'int' — take the line out" in refused
+
+
+def test_a_drawing_library_that_ends_its_process_is_one_line(tmp_path: Path) -> None:
+    """Its engine asks for gigabytes of address space, and ends by SIGTRAP without them."""
+    words = (sys.executable, "-m", "gpugraph", "plot", REAL, "--x", "algorithm", "-o", tmp_path / "figure.svg")
+    limit = (3 << 29, 3 << 29)
+    ran = subprocess.run(words, capture_output=True, text=True, preexec_fn=lambda: setrlimit(RLIMIT_AS, limit))
+    assert ran.returncode == 3, ran.stderr
+    assert "the drawing library was ended by" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -1,18 +1,24 @@
 from __future__ import annotations
 
+import json
+import random
+import shutil
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from gpugraph.devices import prebuilt
+from gpugraph.devices import kernels, prebuilt
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.devices.kernels import CompiledModule, compile_kernels
 from gpugraph.devices.nvrtc import compiler
 from gpugraph.devices.prebuilt import build, prebuilt_kernels, units
+from gpugraph.errors import GpuGraphWarning
 from tests.devices.compile_matrix import declared
 from tests.devices.fake_cupy import FakeCupy
+from tests.mutate import MUTATORS
 
 
 @pytest.fixture
@@ -53,6 +59,7 @@ def test_other_defines_architectures_sources_and_older_drivers_find_nothing(
     assert prebuilt_kernels("fill.cu", {}, "sm_90", newest(), tmp_path / "none.zip") is None
 
 
+@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.errors.GpuGraphWarning")
 def test_a_damaged_archive_is_passed_over(archive: Path, cache: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.zip"
     with zipfile.ZipFile(archive) as whole, zipfile.ZipFile(broken, "w") as copy:
@@ -62,6 +69,41 @@ def test_a_damaged_archive_is_passed_over(archive: Path, cache: Path, tmp_path: 
     broken.write_bytes(b"no archive")
     prebuilt._contents.cache_clear()
     assert prebuilt_kernels("fill.cu", {}, "sm_90", newest(), broken) is None
+
+
+@pytest.fixture
+def without_nvrtc(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An archive with what may be a cubin, for which no compiler is needed."""
+    monkeypatch.setattr(kernels, "compiler", lambda: SimpleNamespace(version=(13, 0)))
+    path, unit = tmp_path / "prebuilt.zip", kernels.Unit.of("fill.cu", {}, "sm_90")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as opened:
+        opened.writestr(f"{unit.key}.cubin", random.Random(1).randbytes(3000))
+        opened.writestr(f"{unit.key}.json", json.dumps({"compiler": [13, 0], "kernels": {}}))
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.errors.GpuGraphWarning")
+def test_whatever_is_wrong_with_an_archive_it_is_compiled_instead(
+    without_nvrtc: Path, cache: Path, tmp_path: Path
+) -> None:
+    whole, hurt, draw = without_nvrtc.read_bytes(), tmp_path / "hurt.zip", random.Random(60)
+    taken = 0
+    for _ in range(600):
+        hurt.write_bytes(draw.choice(MUTATORS)(whole, draw))
+        prebuilt._contents.cache_clear()
+        shutil.rmtree(cache, ignore_errors=True)
+        taken += prebuilt_kernels("fill.cu", {}, "sm_90", 13, hurt) is not None
+    assert taken < 300
+    assert prebuilt_kernels("fill.cu", {}, "sm_90", 13, without_nvrtc) is not None
+
+
+def test_a_damaged_archive_is_told_of_once(without_nvrtc: Path, cache: Path) -> None:
+    content = bytearray(without_nvrtc.read_bytes())
+    content[len(content) // 3] ^= 1
+    without_nvrtc.write_bytes(content)
+    with pytest.warns(GpuGraphWarning, match=r"is damaged: .* compiled anew — reinstall gpugraph"):
+        assert prebuilt_kernels("fill.cu", {}, "sm_90", 13, without_nvrtc) is None
+    assert prebuilt_kernels("fill.cu", {}, "sm_90", 13, without_nvrtc) is None, "without another word"
 
 
 def test_a_device_takes_a_prebuilt_kernel_and_compiles_none(

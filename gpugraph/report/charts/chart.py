@@ -23,6 +23,7 @@ from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record_shape import encodable, jsonable
 from gpugraph.report.assets import template
 from gpugraph.report.cells import ordered
+from gpugraph.report.charts.engine import called
 
 Spec = dict[str, Any]
 
@@ -218,9 +219,9 @@ def vega_bundle() -> str:
     kept = code_cache.find("scripts", name)
     if kept is not None:
         return kept.content.decode()
-    script: str = engine.javascript_bundle()
-    code_cache.keep_if_possible("scripts", name, script.encode())
-    return script
+    script = called("javascript_bundle")
+    code_cache.keep_if_possible("scripts", name, script)
+    return script.decode()
 
 
 def vega_license() -> str:
@@ -267,18 +268,20 @@ def draw(spec: dict[str, object], ending: str) -> bytes:
 
     Raises:
         InputError: the library is not installed, or cannot draw this.
+        DeviceUnavailable: the library does not get the memory that it needs.
     """
     if ending == ".json":
         return json.dumps(spec, ensure_ascii=False, indent=1).encode()
-    engine, clean = check_engine(), jsonable(spec, _drawable)
+    check_engine()
+    clean = jsonable(spec, _drawable)
     try:
         if ending == ".png":
-            return bytes(engine.vegalite_to_png(clean, scale=_POINTS / INCH, ppi=_DOTS))
-        drawing = str(engine.vegalite_to_svg(clean))
+            return called("vegalite_to_png", clean, scale=_POINTS / INCH, ppi=_DOTS)
+        drawing = called("vegalite_to_svg", clean)
         if ending == ".svg":
-            return drawing.encode()
+            return drawing
         size = re.compile(r' (width|height)="([0-9.]+)"')  # a PDF takes the numbers for points
-        points = size.sub(lambda found: f' {found[1]}="{float(found[2]) * _POINTS / INCH:g}"', drawing, count=2)
-        return bytes(engine.svg_to_pdf(points))
+        scaled = (lambda found: f' {found[1]}="{float(found[2]) * _POINTS / INCH:g}"', drawing.decode())
+        return called("svg_to_pdf", size.sub(*scaled, count=2))
     except ValueError as error:
         raise InputError(f"the figure cannot be drawn: {error}", remedy="write it as .json and look at it") from error
