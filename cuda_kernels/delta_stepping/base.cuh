@@ -266,7 +266,8 @@ struct Shared {
     distance_t complete;    // below this no arc has been left alone
     distance_t horizon;     // sums from here on are left alone
     distance_t reach;       // of a horizon that is set later; see end_beyond()
-    uint32 waits;           // it is set when the first large hubs are met
+    uint32 waits;           // it is set when the first large hubs are met,
+    float64 first_width;    // and then buckets are as wide again as they were at first
     uint32 packed;          // the packed rows have been written
     uint32 most;            // blocks that have to be dry for the threshold to move early
     // What thread 0 keeps between two thresholds.

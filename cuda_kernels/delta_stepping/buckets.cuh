@@ -13,6 +13,8 @@ constexpr uint32 SHORT = 32;            // steps
 constexpr uint32 IDLE = 186 / RESIDENT;  // arcs a step of a block: fewer do not fill the GPU
 constexpr float64 RARE_REPEATS = 0.25;  // and up to these unless the GPU was busy
 constexpr uint32 BUSY = 7944 / RESIDENT;  // vertices a step of a block
+constexpr uint32 PATIENCE = 12;         // steps, after which it grows before the first large hubs are met, too,
+constexpr uint32 LONELY = 32;           // as long as a bucket settles fewer vertices, for they may lie at a long way's end
 constexpr float64 BEYOND_WIDTHS = 8;    // so much wider is it beyond a horizon, where little falls any more
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait,
 constexpr int NEAR_SHARE_IF_DIRECTED = 5;  // or this, where none can pull,
@@ -126,6 +128,7 @@ __device__ __forceinline__ distance_t first_horizon_of(Shared& shared, const Gra
     const float64 first = degree > MEAN_DEGREE ? mean * MEAN_DEGREE / degree : mean;
     if (threadIdx.x == 0) {
         shared.delta = horizon == UNREACHED ? first : value_of(horizon, weight_t()) / widths;
+        shared.first_width = shared.delta;
         shared.waits = waits && horizon != UNREACHED;
         shared.reach = edge;
     }
@@ -228,8 +231,9 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const float64 few = steps < SHORT * gridDim.x ? FEW_IF_SHORT : FEW_REPEATS;
         const bool idle = repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE;
         const bool settles = repeats <= RARE_REPEATS * pushes && settled < static_cast<uint64>(steps) * BUSY;
-        // The few that are met before the first large hubs predict nothing of those behind.
-        if (!shared.waits && !grows && (idle || settles)) shared.delta *= 2;
+        // The few that are met before the first large hubs predict nothing of those behind; but these may never come.
+        const bool lonely = settled < LONELY && shared.counted[STEPPED] > PATIENCE;
+        if (!grows && (shared.waits ? lonely : idle || settles)) shared.delta *= 2;
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
         if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
     }
@@ -249,6 +253,7 @@ __device__ __forceinline__ distance_t end_of_nearest(const Shared& shared, uint3
 // Set the horizon that has been waited for: as far beyond `from` as it would lie from a source that is a large hub.
 __device__ __forceinline__ void set_horizon_beyond(Shared& shared, distance_t from) {
     shared.horizon = end_beyond(from, shared.reach, shared.units);
+    if (shared.waits) shared.delta = shared.first_width;
     shared.waits = false;
 }
 

@@ -49,7 +49,7 @@ generate.epilog = (  # a text of its own, for the families import NumPy, and hel
     "Families of graphs, by example: "
     "rmat:20,ef=16; ssca2:18; random:n=16384,deg=10; regular:n=1048576,in=7; knn:n=65536,k=8; "
     "grid:1024x1024; road:1024x1024; complete:4096; dense:n=4096,density=0.5; path:500; ramp:500; "
-    "caterpillar:500; star:500; counterexample:1024. "
+    "caterpillar:500; star:500; counterexample:1024; lollipop:1x20000,scale=16. "
     "Their options are separated by commas; all take seed=N, w=LO..HI and dtype=NAME."
 )
 

@@ -32,7 +32,7 @@ KINDS = {"auto": "cuda", "cpu": "cpu"} | dict.fromkeys(
 HARD = ("n=32", "last=31", "scale=5", "side=4", "few=8", "most=7", "half=16", "rows=4")
 SMALL = {
     "cliffs/mst": HARD[:6],
-    "cliffs/sssp": (*HARD[:3], *HARD[4:]),
+    "cliffs/sssp": (*HARD[:3], *HARD[4:], "whisker=9", "core=4", "clique=5"),
     "families": ("graph=grid:4x4",),
     "figures/batch": ("graph=rmat:5", "source=random:2"),
     "figures/beside": ("graph=rmat:5,seed={draw}", "draw=1"),
@@ -159,7 +159,7 @@ def small_records(name: str) -> list[Record]:
 
     places = {"cuda": "emulated", "cpu": "cpu"}
     planned = [p for p in plan_of(name, *SMALL[name]).cells if not p.cell.algorithm.startswith("peer:")]
-    chosen = planned if len(planned) <= 24 else one_of_each(planned)
+    chosen = planned if len(planned) <= 27 else one_of_each(planned)
     cells = [replace(p.cell, device=places[p.kind]) for p in chosen]
     with Session() as session:
         session.measure(cells, Sampling.fixed(1, 0), lambda what: None, finished, failed)

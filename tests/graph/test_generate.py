@@ -50,6 +50,7 @@ SMALL = {
     "caterpillar": "caterpillar:5",
     "star": "star:5",
     "counterexample": "counterexample:9",
+    "lollipop": "lollipop:2x3,scale=3",
 }
 
 
@@ -282,6 +283,18 @@ def test_hard_inputs_are_of_the_shape_that_their_names_say():
     hub = generate("random:n=64,m=100,hub=yes")
     assert hub.degrees[0] == 63
     assert generate("random:n=64,m=100,among=8").degrees[8:].max() == 0
+
+
+def test_a_lollipop_is_a_grid_that_leads_into_a_core():
+    stick, core = edges_of(generate("grid:2x3,w=unit")).keys(), edges_of(generate("rmat:5,w=unit")).keys()
+    found = edges_of(generate("lollipop:2x3,scale=5,w=unit")).keys()
+    joint = found - stick - {(u + 6, v + 6) for u, v in core}
+    assert len(found) == len(stick) + len(core) + 1
+    ((before, behind),) = joint
+    assert before == 5
+    assert behind - 6 in {v for edge in core for v in edge}
+    clique = edges_of(generate("lollipop:1x3,clique=4,w=unit")).keys()
+    assert clique == {(0, 1), (1, 2), (2, 3), *((u, v) for u in range(3, 7) for v in range(u + 1, 7))}
 
 
 def test_a_shuffled_path_is_a_path_that_begins_at_vertex_0():

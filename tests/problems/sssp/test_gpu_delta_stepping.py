@@ -467,6 +467,25 @@ def test_far_sources_of_a_power_law_graph_relax_hubs_with_distances_that_hold(we
         assert result.counters["repeats"] < 0.2 * result.counters["pushes"]
 
 
+@SEEDS
+@pytest.mark.parametrize(
+    ("graph", "hops"),
+    [
+        ("lollipop:1x800,scale=9,w=1..255", 800),
+        ("lollipop:1x800,scale=9,w=1..1000000", 800),
+        ("lollipop:1x800,scale=9,w=1.0..255.0,dtype=float64", 800),
+        ("lollipop:1x1500,clique=60,w=1..255", 1500),
+        ("lollipop:20x60,scale=9,w=1..255", 78),
+    ],
+)
+def test_a_long_way_to_the_first_hubs_takes_few_rounds(graph: str, hops: int, seed: int) -> None:
+    """The first width is that of a core of hubs; from their end of the way it is met at once, or never."""
+    there, back = search(generate(graph), seed=seed), search(generate(graph), generate(graph).vertices - 1, seed=seed)
+    for result in (there, back):
+        assert result.counters["rounds"] < 24 + hops / 16, result.counters
+        assert result.counters["buckets"] < 48, result.counters
+
+
 def test_a_power_law_graph_of_few_arcs_a_vertex_has_a_horizon_too() -> None:
     graph = generate("rmat:13,ef=4,w=1..255")
     for source in (int(graph.degrees.argmax()), *resolve_sources(graph, {"source": "random:2"})):
