@@ -22,6 +22,7 @@ import contextlib
 import difflib
 import errno
 import os
+import re
 import reprlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -35,6 +36,18 @@ _LONGEST_WORD = 1000
 
 _REQUIRED = ("numpy", "scipy", "numba", "llvmlite", "click", "rich", "isal", "msgspec", "jinja2")
 """The packages that gpugraph needs, by the names under which they are imported and installed alike."""
+
+
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
+
+
+def printable(text: str) -> str:
+    """Return a text for a terminal, which obeys none of it: a control character becomes an escape sequence of JSON.
+
+    Such are those of ASCII but line feed and tab, U+007F to U+009F, and those that turn the direction of writing.  JSON
+    stays the same JSON.  Whatever is printed passes here: a server, a peer, a plug-in or a file's name may hold them.
+    """
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def in_short_words(text: str) -> str:

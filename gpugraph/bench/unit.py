@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gpugraph.errors import printable
+
 if TYPE_CHECKING:  # an engine's process loads nothing of what measures
     from gpugraph.bench.plan import Planned
     from gpugraph.bench.sweep import Sweep
@@ -78,7 +80,7 @@ class Unit:
         finally:  # the engine may end the job here
             child.kill()
             mates.remove(child)
-        sys.stderr.write(said.decode("utf-8", "replace"))  # into the job's log
+        sys.stderr.write(printable(said.decode("utf-8", "replace")))  # into the job's log
         try:
             answer: dict[str, Any] = json.loads(output)
         except ValueError:

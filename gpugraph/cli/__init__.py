@@ -38,12 +38,12 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
         print(" ".join(["gpugraph: interrupted", *interrupt.args]), file=sys.stderr)
     except Exception as error:
         if Interruption.latest is None:
-            from gpugraph.errors import missing_package, used_up
+            from gpugraph.errors import missing_package, printable, used_up
 
             missing = missing_package(error) or used_up(error)  # before the error boundary is there
             if missing is None:
                 raise
-            print(f"gpugraph: error: {missing}", file=sys.stderr)
+            print(f"gpugraph: error: {printable(str(missing))}", file=sys.stderr)
             sys.exit(missing.exit_code)
         print(" ".join(["gpugraph: interrupted", *Interruption.latest.args]), file=sys.stderr)
     ignore_signals()

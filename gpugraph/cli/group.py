@@ -30,6 +30,7 @@ from gpugraph.errors import (
     installable_here,
     missing_package,
     nearest,
+    printable,
     unknown_name,
     used_up,
 )
@@ -179,14 +180,15 @@ def guard(run: Callable[[], None], *, debug: bool = False) -> int:
     except (Exception, KeyboardInterrupt) as thrown:
         error = Interruption.latest or thrown  # a library may have made another error of the interruption
         if debug:
-            traceback.print_exc()
+            print(printable(traceback.format_exc()), end="", file=sys.stderr)
         code, line = explain(error)
         if isinstance(error, RankLost):
             code = LOST
         try:
             # A rank that another one or its starter has ended says nothing: that one speaks for all.
             if not (isinstance(error, RankLost) or (isinstance(error, KeyboardInterrupt) and is_own_rank())):
-                print("\n".join([f"gpugraph: {line}", *getattr(error, "excerpt", ())]), file=sys.stderr, flush=True)
+                lines = [f"gpugraph: {line}", *getattr(error, "excerpt", ())]
+                print(printable("\n".join(lines)), file=sys.stderr, flush=True)
         except (OSError, ValueError):
             silence(sys.stderr)
         try:

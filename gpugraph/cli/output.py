@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.cli.process import Command
-from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, installable_here
+from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, installable_here, printable
 from gpugraph.files import atomic_write, check_writable, ending_of
 from gpugraph.quantities import in_seconds, rate
 from gpugraph.report.terminal import Line, plain, print_rich
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def show(text: str) -> None:
     """Print ``text``; stop in silence where its reader has seen enough; raise InputError where the output is full."""
     with _shown():
-        print(text.rstrip("\n"), flush=True)
+        print(printable(text.rstrip("\n")), flush=True)
 
 
 def show_json(data: object) -> None:
@@ -70,7 +70,8 @@ def tell(notices: Iterable[str], *, quiet: bool = False) -> None:
     """Print notices on standard error, a line each; where that takes none, the work goes on without."""
     try:
         for notice in () if quiet else notices:
-            print(f"gpugraph: {installable_here(' '.join(notice.split()))}", file=sys.stderr, flush=True)
+            line = printable(installable_here(" ".join(notice.split())))
+            print(f"gpugraph: {line}", file=sys.stderr, flush=True)
     except OSError:
         silence(sys.stderr)
 
@@ -210,7 +211,7 @@ class Progress:
 
     def __call__(self, what: str, fraction: float | None = None) -> None:
         """Say what is being done from now on."""
-        self.what, self.fraction = in_short_words(what), fraction
+        self.what, self.fraction = printable(in_short_words(what)), fraction
         step = what.partition(" sample ")[0]
         if self._verbose and step not in self._steps:
             self._steps.add(step)
@@ -254,7 +255,12 @@ class Progress:
         from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
 
-        columns: tuple[Any, ...] = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        columns: tuple[Any, ...] = (
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+        )
         with Bars(*columns, console=Console(file=self.stream), transient=True) as bars:
             task = bars.add_task(self.what, total=None)
             while not self._done.wait(0.1):
@@ -299,7 +305,7 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
         self._told = time.monotonic()
         if not self._quiet:
             with contextlib.suppress(OSError, ValueError):  # a closed standard error must not stop the bench
-                print(f"gpugraph: {text}", file=self._stream, flush=True)
+                print(f"gpugraph: {printable(text)}", file=self._stream, flush=True)
 
 
 class LiveView:
@@ -310,9 +316,14 @@ class LiveView:
         from rich.live import Live
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
         self._bar = Progress(*columns, TextColumn("{task.fields[left]}"))
-        self._task = self._bar.add_task(title, total=total, left="")
+        self._task = self._bar.add_task(printable(title), total=total, left="")
         self._running: dict[str, str] = {}
         self._last: list[tuple[str, str]] = []
         self._best: dict[str, tuple[float, str]] = {}
@@ -342,15 +353,16 @@ class LiveView:
 
     def doing(self, planned: Planned, what: str) -> None:
         """Show what a cell is doing; those that compete are shown together."""
-        self._running[planned.label] = what
+        self._running[printable(planned.label)] = printable(what)
 
     def ended(self, planned: Planned, record: Record, done: int, left_s: float) -> None:
         """Show how a cell ended."""
-        self._running.pop(planned.label, None)
-        self._last = [*self._last[-SHOWN:], (planned.label, outcome_of(record))]
-        kind, figure = f"{planned.cell.problem} on {planned.cell.device}", record.mteps
+        label = printable(planned.label)
+        self._running.pop(label, None)
+        self._last = [*self._last[-SHOWN:], (label, printable(outcome_of(record)))]
+        kind, figure = printable(f"{planned.cell.problem} on {planned.cell.device}"), record.mteps
         if figure is not None and figure > self._best.get(kind, (0.0, ""))[0]:
-            self._best[kind] = (figure, f"{planned.cell.algorithm}, {planned.cell.graph}")
+            self._best[kind] = (figure, printable(f"{planned.cell.algorithm}, {planned.cell.graph}"))
         self._bar.update(self._task, completed=done, left=f"about {in_seconds(left_s)} left" if left_s >= 1 else "")
 
 

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from gpugraph.errors import DeviceUnavailable, InputError
+from gpugraph.errors import DeviceUnavailable, InputError, printable
 from gpugraph.host import end_with, ended_by
 from gpugraph.ranks.world import is_own_rank
 
@@ -164,7 +164,7 @@ def _manner(status: int) -> str:
 
 
 def _tell(line: str) -> None:
-    _write(f"gpugraph: {line}\n")
+    _write(f"gpugraph: {printable(line)}\n")
 
 
 def _write(text: str) -> None:

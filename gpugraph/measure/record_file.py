@@ -28,7 +28,10 @@ HEAD = f'{{"schema": {SCHEMA}, "problem": "'.encode()
 MOST_DEEP = 16
 """Objects and lists within one another that a record may have; ours have five."""
 
-_ESCAPES = re.compile(rb"\\u00[01]|\\[bf]|\\uff|\\u202[89]|\xef\xbf[\xbe\xbf]|\xe2\x80[\xa8\xa9]", re.IGNORECASE)
+_ESCAPES = re.compile(
+    rb"\\u(00[01789]|061c|20[026]|ff)|\\[bf]|[\x7f]|\xc2[\x80-\x9f]|\xd8\x9c|\xe2(\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])|\xef\xbf[\xbe\xbf]",
+    re.IGNORECASE,
+)
 """Lines with an escape may hold what no figure and no terminal takes."""
 
 LARGEST = 10.0**300

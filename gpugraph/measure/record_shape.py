@@ -282,13 +282,16 @@ def json_text(data: object, *, indent: int | None = None) -> str:
     return json.dumps(jsonable(data, encodable), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-_UNENCODABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\u2028\\u2029\\ufffe\\uffff\\ud800-\\udfff]")
+_UNENCODABLE = re.compile(
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufffe\\uffff\\ud800-\\udfff]"
+)
 
 
 def encodable(text: str) -> str:
     """Return a text that UTF-8, XML and a terminal can hold: any other character becomes an escape sequence.
 
-    Such are the bytes of a file's name that are no UTF-8, control characters, and what ends a line of a script.
+    Such are the bytes of a file's name that are no UTF-8, control characters, what turns the direction of writing, and
+    what ends a line of a script.
     """
     return _UNENCODABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from gpugraph.errors import EXIT_INTERRUPTED
+from gpugraph.errors import EXIT_INTERRUPTED, printable
 from gpugraph.host import ended_by, environment_with_package
 from gpugraph.ranks.world import LOST, RANK
 
@@ -71,8 +71,8 @@ def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugr
         if line:
             if "--debug" in words:
                 for child in children:
-                    sys.stderr.write(child.said())
-            print(f"gpugraph: error: {line}", file=sys.stderr, flush=True)
+                    sys.stderr.write(printable(child.said()))
+            print(f"gpugraph: error: {printable(line)}", file=sys.stderr, flush=True)
         return code
 
 

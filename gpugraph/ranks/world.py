@@ -31,7 +31,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from gpugraph import __version__
-from gpugraph.errors import DeviceUnavailable, InputError
+from gpugraph.errors import DeviceUnavailable, InputError, printable
 from gpugraph.host import end_with
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def leave(code: int) -> int:
         lines = [line for line in sys.stderr.getvalue().splitlines() if line]
         sys.stderr = sys.__stderr__
         last = (lines or ["gpugraph: error: failed"])[-1].removeprefix("gpugraph: ").removeprefix("error: ")
-        print(f"gpugraph: error: rank {rank}: {last}", file=sys.stderr, flush=True)
+        print(f"gpugraph: error: rank {rank}: {printable(last)}", file=sys.stderr, flush=True)
     with contextlib.suppress(OSError, ValueError):  # closed or full: the error boundary has reported it
         sys.stdout.flush()
     if code:

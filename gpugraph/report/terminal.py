@@ -11,6 +11,8 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+from gpugraph.errors import printable
+
 Span = tuple[str, str]
 Line = list[Span]
 
@@ -45,7 +47,7 @@ def print_rich(lines: Sequence[Line]) -> None:
 
     console = Console(highlight=False)
     for line in lines:
-        console.print(Text.assemble(*line), soft_wrap=True)
+        console.print(Text.assemble(*((printable(text), style) for text, style in line)), soft_wrap=True)
 
 
 def field(label: str, value: str, *, width: int = 80, style: str = "") -> list[Line]:
