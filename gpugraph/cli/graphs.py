@@ -69,6 +69,7 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
     Example:
       gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
     """
+    from gpugraph.graph.csr import notices_of
     from gpugraph.graph.load import save_file, writable_format
     from gpugraph.graph.open import open_graph
     from gpugraph.report.table import describe_graph
@@ -80,7 +81,7 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
         graph = open_graph(source, progress=progress, **changes)
         progress(f"writing {output}")
         notices = save_file(graph, output, output_format, renumber=renumber)
-    tell([*graph.notes, *notices], quiet=quiet)
+    tell([*notices_of(graph), *notices], quiet=quiet)
     show_written(output, describe_graph(graph.describe()))
 
 
@@ -96,6 +97,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
       gpugraph info rmat:12
       gpugraph info --advise rmat:26
     """
+    from gpugraph.graph.csr import notices_of
     from gpugraph.graph.open import open_graph
     from gpugraph.graph.properties import properties
     from gpugraph.report.listings import advice_lines, graph_figures
@@ -112,7 +114,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
         progress("counting")
         figures = properties(loaded)
         described = loaded.describe()
-    tell(loaded.notes, quiet=quiet)
+    tell(notices_of(loaded), quiet=quiet)
     show_as(style, {**described, **asdict(figures)}, lambda: graph_figures(described, figures))
 
 
@@ -130,6 +132,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
     Example:
       gpugraph verify rmat:12 forest.npz --method both
     """
+    from gpugraph.graph.csr import notices_of
     from gpugraph.graph.open import open_graph
     from gpugraph.measure.check import check_result
     from gpugraph.report.table import METHOD_NAMES
@@ -141,7 +144,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
         loaded = open_graph(graph, progress=progress, **changes)
         progress(f"checking {result}")
         verdict = check_result(loaded, result, method)
-    tell(loaded.notes, quiet=quiet)
+    tell(notices_of(loaded), quiet=quiet)
     if not verdict.passed:
         raise VerificationFailed(verdict.detail, where=result)
     show(f"{result}: {verdict.status} by {METHOD_NAMES.get(verdict.method, verdict.method)}: {verdict.detail}")

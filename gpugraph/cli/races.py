@@ -44,6 +44,7 @@ def races(
     Example:
       gpugraph races sssp rmat:6 --algo delta-stepping
     """
+    from gpugraph.graph.csr import notices_of
     from gpugraph.problems.registry import load_problem
     from gpugraph.report.counter_example import shape_of_verdict, sketch
 
@@ -68,7 +69,7 @@ def races(
             failed = [verdict for verdict in verdicts if verdict.status == "failed"]
             wrong += [f"schedule {seed}: {verdict.detail}" for verdict in failed]
             shape = shape or next((shape_of_verdict(one) for one in failed if one.counter_example is not None), None)
-    tell(getattr(opened, "notes", ()), quiet=quiet)
+    tell(notices_of(opened), quiet=quiet)
     lines = [str(race) for race in found.values()]
     facts = {"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong}
     count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"

@@ -77,6 +77,12 @@ def described(graph: Any) -> dict[str, Any]:
     }
 
 
+def notices_of(graph: Any) -> tuple[str, ...]:
+    """Return how a graph's file was taken, if it came from one, and those of its notes that this does not contain."""
+    reading, notes = getattr(graph, "reading", ""), tuple(getattr(graph, "notes", ()))
+    return (reading, *(note for note in notes if note not in reading)) if reading else notes
+
+
 @dataclass(frozen=True)
 class Answer:
     """A result published with a graph: the file that has it, ``ID VALUE`` a line, and the id of its start, or None."""
@@ -120,6 +126,7 @@ class CSRGraph(Shown):
             (int64 or str), ascending, or (object) the nodes of a NetworkX graph themselves, of any types, sorted
             where they can be.
         notes: what loading dropped, merged or changed, one sentence each.
+        reading: how the file was taken, in a sentence: its format, direction and why, weights; "" without a file.
         stored_digest: the digest the file carries, or None; ``digest`` is always computed.
         negative_loop: the first vertex whose self loop of negative weight was dropped, or None: a forest does not miss
             it, but no path through it is shortest.
@@ -136,6 +143,7 @@ class CSRGraph(Shown):
     source: str = ""
     vertex_names: NDArray[Any] | None = None
     notes: tuple[str, ...] = field(default=())
+    reading: str = ""
     stored_digest: str | None = None
     negative_loop: int | None = None
     answers: Mapping[str, Answer] = field(default_factory=dict)

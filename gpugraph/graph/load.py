@@ -22,10 +22,13 @@ from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, ReadOptions, Source
+from gpugraph.graph.formats.lines import wide_encoding
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 _ATTRIBUTES = ("graphml", "gml", "networkx", "dot")
 """Formats whose edges have named attributes."""
+_TABLES = ("table", "parquet")
+"""Formats whose edges have named columns."""
 
 
 @missing_packages_named()
@@ -79,6 +82,9 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
     from gpugraph.graph.formats import known
 
     with clock.phase("load"):
+        if (form is None or not form.binary) and (encoding := wide_encoding(source.head)):
+            remedy = f"convert it: iconv -f {encoding} -t UTF-8 {source.path} > utf8{source.extension}"
+            raise source.error(f"is {encoding} text", remedy)
         form = form or known.recognise(source)
         if form.name not in ("graphml", "networkx") and not form.binary and source.head.lstrip()[:1] == b"<":
             remedy = "open it in a browser: a server may have sent an error"
@@ -87,7 +93,8 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
         content = form.read(source)
     _check_options(source, content, form)
     if not isinstance(content, ArcList):
-        graph = replace(content, name=stem(source.name))
+        lines = "directed" if content.directed else "undirected"
+        graph = replace(content, name=stem(source.name), reading=f"read as {form.title}: {lines}, as the format says")
         if device is not None and 0 < graph.vertices < 2**31:
             _place(graph, source, device, clock)
         return graph
@@ -96,19 +103,38 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
         if open_ and source.directed is not None:
             content = replace(content, directed=source.directed, one_sided=not source.directed)
         graph = _built(content, source, form, device)
-    if open_ and source.directed is None and graph.directed and form.ids == "any":  # a list, no matrix
-        return graph.renamed(notes=(*graph.notes, ASSUMED))
-    return graph
+    assumed = open_ and source.directed is None and graph.directed and form.ids == "any"  # a list, no matrix
+    if assumed and not content.why:
+        graph = graph.renamed(notes=(*graph.notes, ASSUMED))
+    return graph.renamed(reading=_reading(graph, content, form, source.directed if open_ else None))
+
+
+def _reading(graph: CSRGraph, content: ArcList, form: Format, asked: bool | None) -> str:
+    """Return the sentence that says how a file was taken: direction and why, weights, what was dropped or merged."""
+    if content.why:
+        why = content.why
+    elif asked is not None:
+        why = "as requested"
+    elif content.directed is not None or content.one_sided:
+        why = "as the format says"
+    elif graph.directed:
+        why = "not every arc has its reverse of equal weight"
+    else:
+        why = "every arc has its reverse of equal weight"
+    weighs = content.weighs or ("every edge weighs 1" if content.weights is None else "")
+    changed = [note for note in graph.notes if note.startswith(("dropped", "merged", "summed"))]
+    parts = [content.listed, f"{'directed' if graph.directed else 'undirected'}: {why}", weighs, *changed]
+    return f"read as {form.title}: {'; '.join(part for part in parts if part)}"
 
 
 def _check_names(source: Source, form: Format) -> None:
     """Refuse names of columns or of an attribute for a format that has none."""
-    if source.columns and form.name not in ("table", "parquet"):
+    if source.columns and form.name not in _TABLES:
         remedy = "name the attribute with --weight" if form.name in _ATTRIBUTES else "leave --columns out"
         raise InputError(f"{form.title} has no columns to choose", where=source.path, remedy=remedy)
-    if source.weight and form.name not in _ATTRIBUTES:
-        remedy = "choose the columns with --columns" if form.name in ("table", "parquet") else "leave --weight out"
-        raise InputError(f"{form.title} has no named attributes", where=source.path, remedy=remedy)
+    if source.weight and form.name not in (*_ATTRIBUTES, *_TABLES):
+        what = f"{form.title} has no named attributes"
+        raise InputError(what, where=source.path, remedy="leave --weight out")
 
 
 def _check_options(source: Source, content: ArcList | CSRGraph, form: Format) -> None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name
+from gpugraph.graph.csr import notices_of
 from gpugraph.measure.cell import Cell, cell_id
 from gpugraph.measure.instruments import environment, machine_load
 from gpugraph.measure.provenance import provenance
@@ -134,7 +135,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
             for t, result in zip(trials, results, strict=True)
         ]
     notices = [run.opened.notice] if run.opened.notice else []
-    notices += getattr(run.input.graph, "notes", ())
+    notices += notices_of(run.input.graph)
     if run.ranks.several:
         data["ranks"], slow = _ranks_of(run, data["rounds"] or 0)
         notices += slow

@@ -29,7 +29,7 @@ from gpugraph.host import available_memory
 from gpugraph.quantities import counted, in_units
 from gpugraph.ranks.comm import HostComm, LoneComm
 
-OF_THE_GRAPH = ("directed", "name", "source", "notes", "negative_loop")
+OF_THE_GRAPH = ("directed", "name", "source", "notes", "reading", "negative_loop")
 """Attributes of a part that are those of the graph."""
 
 MOST_ARCS = 2**32 - 2**16
@@ -47,7 +47,7 @@ class GraphPart:
         offsets: (rows + 1,) int64, from 0.
         targets: (own arcs,) int32 or int64, in the graph's vertex numbers; ascending inside a row.
         weights: (own arcs,).
-        directed, name, source, notes, negative_loop: as in ``CSRGraph``.
+        directed, name, source, notes, reading, negative_loop: as in ``CSRGraph``.
         graph: the whole graph where an algorithm for ranks runs without any, else None.
         on_device: the rows on the rank's device, as a graph of all vertices in which the rows of others are empty; None
             where they are on the host alone.
@@ -62,6 +62,7 @@ class GraphPart:
     name: str
     source: str
     notes: tuple[str, ...] = ()
+    reading: str = ""
     negative_loop: int | None = None
     graph: CSRGraph | None = None
     on_device: DeviceRows | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -166,6 +166,9 @@ class Edges:
             one_sided=directed is False,
             vertex_names=own,
             notes=(*notes, *weighs),
+            listed=counted(self.count, "edge"),
+            why=why,
+            weighs="every edge weighs 1" if weights is None else f"attribute {shown(self.attribute)} weighs",
         )
 
     def _both_ways(self, tails: Any, heads: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -208,11 +211,9 @@ class Edges:
 
 
 def text_of(source: Source) -> tuple[str, list[str]]:
-    """Return the content as text, and a sentence if it is not UTF-8.  Raises GraphFormatError if it is UTF-16."""
+    """Return the content as text, and a sentence if it is not UTF-8."""
     source.require(6 * len(source.data))
     data = source.data.tobytes().removeprefix(BOM_UTF8)
-    if data.startswith((BOM_UTF16_BE, BOM_UTF16_LE)):
-        raise source.error("is UTF-16 text", "save it in UTF-8")
     try:
         text, notes = data.decode(), []
     except UnicodeDecodeError:

@@ -55,7 +55,7 @@ def read(source: Source) -> ArcList:
         rows = Rows(weighted=False, comments=b"c", low=1, high=high)
     else:
         weighted = not found or any(len(fields) > 3 for _, fields in found)
-        rows = Rows(weighted, prefix=b"a", comments=b"c", high=high)
+        rows = Rows(weighted, prefix=b"a", comments=b"c", high=high, either_base=vertices is not None)
     columns = read_rows(source, rows, line or 0, source.device)
     check_lines(source, columns, promised, "edges" if kind == b"tw" else "arcs", line, "problem line")
     return _arcs(source, columns, rows, vertices, edges=kind == b"tw")
@@ -79,7 +79,7 @@ def _arcs(source: Source, columns: Columns, rows: Rows, vertices: int | None, *,
     elif columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
         found = peek(source.blocks(PEEK_BYTES), b"c", 1)
-        read_rows(source, replace(rows, low=base, high=vertices - 1 + base), found[0][0])
+        read_rows(source, replace(rows, low=base, high=vertices - 1 + base, either_base=False), found[0][0])
     return columns.arcs(vertices, base, directed=False if edges else None, one_sided=edges)
 
 

@@ -26,16 +26,17 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
-from gpugraph.graph.formats.base import Format, check_vertices, is_unit
+from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
-from gpugraph.graph.formats.lines import after, count_of, header_count, peek, shown
+from gpugraph.graph.formats.lines import INTEGER, after, count_of, header_count, peek, shown
+from gpugraph.graph.formats.list_head import ListHead, Statement, declared, look, numbered_apart, statement
 from gpugraph.graph.formats.number_lines import ANY_ID, Rows
-from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
+from gpugraph.graph.formats.tables import read_table
+from gpugraph.graph.formats.text import IdsAreNamesError, check_lines, read_rows, write_rows
+from gpugraph.quantities import counted as counted_
 
 _COMMENTS = b"#%"
-_SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
-_NAME = re.compile(rb"[A-Za-z_]\w*\Z")
 _PLAIN = (".el", ".snap")
 """Endings of lists that by their definition begin with an edge."""
 _BY_CHANCE = 1000
@@ -50,48 +51,77 @@ def looks_numeric(head: bytes) -> bool:
 
 
 def read(source: Source, counted: bool | None = None) -> ArcList:
-    """Read an edge list, ``counted`` whether its first line gives vertices and edges; None: where that is plain."""
-    titles = 0
-    found = peek(source.blocks(PEEK_BYTES), _COMMENTS, 1)
-    if found and source.extension == ".csv" and all(_NAME.match(word) for word in found[0][1]):
-        titles, counted = found[0][0], False
-    found = peek(after(source.blocks(PEEK_BYTES), titles), _COMMENTS, 3)
+    """Read an edge list, ``counted`` whether its first line gives vertices and edges; None: where that is plain.
+
+    One whose ids turn out to be names is read as a table.
+    """
+    top, said = look(source), statement(source)
+    if said.konect or top.behind:
+        counted = False
+    found = peek(after(source.blocks(PEEK_BYTES), top.behind), _COMMENTS, 3)
     vertices, promised, skip = _counts_on_top(source, found, counted)
+    named = vertices is None and source.vertices is None and not source.keep_ids
     if vertices is None and source.vertices is not None:
         vertices = source.vertices
-    skip = max(skip, titles)
+    skip = max(skip, top.behind)
     data = [(number, fields) for number, fields in found if number > skip]
     width = len(data[0][1]) if data else 2
     if width not in (2, 3):
         remedy = "say which columns to take, e.g. --columns 1,2,3, or name the format with --input-format"
         raise source.error(f"{count_of(data[0][1])}; an edge list has 'u v' or 'u v weight'", remedy, data[0][0])
+    if width == 3 and counted is None and {len(row) for row in top.rows[1:]} == {2} and not skip:
+        remedy = "leave that line out if it counts vertices and edges; --vertices N says how many there are"
+        raise source.error(f"{shown(b' '.join(data[0][1]))} is no edge 'u v' as the lines below it", remedy, data[0][0])
     separators = b",\t" if source.extension == ".tsv" else b","
-    rows = Rows(weighted=width == 3, high=ANY_ID if vertices is None else vertices, separators=separators)
-    columns = read_rows(source, rows, skip, source.device)
+    high = ANY_ID if vertices is None else vertices
+    rows = Rows(width == 3, high=high, separators=separators, names=named, either_base=vertices is not None)
+    try:
+        columns = read_rows(source, rows, skip, None if said.two_sides else source.device)
+    except IdsAreNamesError:
+        return read_table(source)
     check_lines(source, columns, promised, "edges", skip, "first line")
+    lines = counted_(columns.count, "line")
+    weighs = f"column {_title(top, 2)} weighs" if width == 3 else "no column weighs: every edge weighs 1"
     if vertices is not None:
-        return _numbered(source, columns, rows, vertices, skip)
-    snap = _SNAP.search(source.head) is not None
-    if not columns.count and not snap:
+        arcs = _numbered(source, columns, rows, vertices, skip)
+        return declared(replace(arcs, listed=lines, weighs=weighs), said)
+    on_top = bool(said.vertices)
+    if not columns.count and not on_top:
         raise source.error("lists no edges", "give the number of vertices on the first line if that is meant")
-    if counted is None and not snap and source.extension not in _PLAIN and _looks_counted(columns, rows):
+    plain = source.extension in _PLAIN or (width == 3 and source.extension == ".wel")
+    if counted is None and not on_top and not plain and _looks_counted(columns, data[0][1]):
         first = shown(b" ".join(data[0][1]))
-        n, lines = columns.first[0], columns.count - 1
-        if lines < _BY_CHANCE or not n < columns.high == lines:
+        n, others = columns.first[0], columns.count - 1
+        if width == 3:
+            remedy = "--input-format el if it is an edge; if not, leave that line out"
+            raise source.error(f"{first} may be an edge, or numbers of vertices and edges", remedy, data[0][0])
+        if others < _BY_CHANCE or not n < columns.high == others:
             remedy = "say which: --input-format el if it is an edge, --input-format counted if not"
             raise source.error(f"{first} may be an edge, or the numbers of vertices and edges", remedy, data[0][0])
         note = f"{first} on top is taken for the numbers of vertices and edges; --input-format el makes it an edge"
         arcs = read(source, counted=True)
         return replace(arcs, notes=(note, *arcs.notes))
-    return _named(source, columns)
+    return declared(replace(_named(source, columns, said), listed=lines, weighs=weighs), said)
 
 
-def _looks_counted(columns: Columns, rows: Rows) -> bool:
-    """True if the first arc may be counts of vertices and edges: of all others, or half, with lower ids."""
+def _title(top: ListHead, column: int) -> str:
+    """Return what messages call a column: its title in quotes, or its number."""
+    return f"'{top.titles[column]}'" if top.titles else str(column + 1)
+
+
+def _looks_counted(columns: Columns, first: list[bytes]) -> bool:
+    """True if the first arc may be counts of vertices and edges: of all others, or half, with lower ids.
+
+    With a third number, these are as well rows, columns and entries of a matrix.
+    """
     n, m = columns.first
-    if rows.weighted or columns.count - 1 not in (m, 2 * m):
+    others, low, high = columns.count - 1, columns.other_low, columns.other_high
+    if len(first) == 3:
+        entries = INTEGER.match(first[2]) and n == m and others == int(first[2][:20])
+        if not others or not INTEGER.match(first[2]) or (others not in (m, 2 * m) and not entries):
+            return False
+    elif others not in (m, 2 * m):
         return False
-    low, high = columns.other_low, columns.other_high
     return high < n or (high == n and low >= 1)
 
 
@@ -130,22 +160,31 @@ def _numbered(source: Source, columns: Columns, rows: Rows, vertices: int, skip:
     return columns.arcs(vertices, base, notes=notes)
 
 
-def _named(source: Source, columns: Columns) -> ArcList:
+def _named(source: Source, columns: Columns, said: Statement) -> ArcList:
     """Return arcs between ids that no first line numbers."""
     low, high, count = columns.low, columns.high, columns.count
     tails, heads = columns.ids()
     weights = columns.all_weights()
-    snap = _SNAP.search(source.head)
     notes: tuple[str, ...] = ()
-    if snap and int(snap[2]) != count:
-        notes = (f"the comment on top gives {int(snap[2])} edges, the file lists {count}",)
-    vertices = int(snap[1]) if snap and high < int(snap[1]) else high + 1 if source.keep_ids else None
+    if said.edges not in (None, count):
+        notes = (f"the comment on top gives {said.edges} edges, the file lists {count}",)
+    if said.two_sides and count:
+        tails, heads, note = numbered_apart(tails, heads, said)
+        high, notes = int(heads.max()), (*notes, note)
+    promised = sum(said.vertices)
+    if said.konect and promised and low >= 1 and high <= promised:
+        check_vertices(source, promised)
+        names = numbered_from_one(promised)
+        return ArcList(tails - 1, heads - 1, weights, promised, vertex_names=names, notes=notes)
+    vertices = promised if promised and high < promised else high + 1 if source.keep_ids else None
     if vertices is not None:
         check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
         return ArcList(tails, heads, weights, vertices, notes=notes)
     arcs = _compacted(tails, heads, weights, high)
+    if promised not in (0, arcs.vertices):
+        notes += (f"the comment on top gives {promised} vertices, the edges name {arcs.vertices}",)
     absent = high + 1 - min(low, 1) - arcs.vertices
-    if 0 < absent <= arcs.vertices:  # more are no numbers of vertices, but names
+    if 0 < absent <= arcs.vertices and not said.two_sides:  # more are no numbers of vertices, but names
         notes += (
             f"{absent} of the ids {min(low, 1)} to {high} do not occur and are no vertices; --keep-ids keeps them",
         )

@@ -26,7 +26,8 @@ from gpugraph.graph.formats import (
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.edge_list import COUNTED, PLAIN, looks_numeric
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.tables import TABLE, is_table
+from gpugraph.graph.formats.list_head import is_list, is_table, look, refuse_lookalike, statement
+from gpugraph.graph.formats.tables import TABLE
 
 _OTHERS = npz, matrix_market, pbbs, dimacs, galois, graphalytics, edge_list, metis, gap, ecl
 FORMATS: tuple[Format, ...] = (
@@ -73,14 +74,24 @@ def recognise(source: Source) -> Format:
     if source.columns and by_name[:1] in ([], [edge_list.FORMAT]):
         return TABLE
     if by_name:
-        return TABLE if by_name[0] is edge_list.FORMAT and is_table(source) else by_name[0]
+        return _kind_of_list(source) if by_name[0] is edge_list.FORMAT else by_name[0]
     fitting = [form for form in FORMATS if form.binary and form.fits(source)] if binary else []
     if len(fitting) == 1:
         return fitting[0]
-    if not binary and looks_numeric(head):
-        return edge_list.FORMAT
-    tried = ", ".join(form.title for form in FORMATS)
+    if not binary:
+        top = look(source)
+        if looks_numeric(head) or is_list(top):
+            return _kind_of_list(source)
+        refuse_lookalike(source, top)
+    tried = ", ".join(form.title for form in (*FORMATS, TABLE))
     raise source.error("its format is not recognised", f"name it with --input-format; known are {tried}")
+
+
+def _kind_of_list(source: Source) -> Format:
+    """Return the reader of a list of edges, or raise GraphFormatError if it only looks like one."""
+    head = look(source)
+    refuse_lookalike(source, head)
+    return TABLE if is_table(source, head, statement(source)) else edge_list.FORMAT
 
 
 def for_output(name: str) -> Format:

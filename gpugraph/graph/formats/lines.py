@@ -11,6 +11,8 @@ from gpugraph.graph.formats.input_file import Block, Source
 
 _TO_SPACE = bytes.maketrans(b"\t,\v\f", b"    ")
 _GAPS = b" \t,\v\f\r"
+_MARKS = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+"""Marks of byte order on top of a text."""
 INTEGER = re.compile(rb"[+-]?\d+\Z")
 _MOST_FIELDS = 32
 """No header and no line of a vertex pair has more; of a longer line nobody needs the rest."""
@@ -35,6 +37,18 @@ def tidy(block: bytes, comments: bytes) -> bytes:
     starts = np.concatenate([[0], np.flatnonzero(letters[:-1] == ord("\n")) + 1])
     spoken = ~np.isin(letters[starts], np.frombuffer(comments, np.uint8))
     return letters[np.repeat(spoken, np.diff(starts, append=len(letters)))].tobytes()
+
+
+def wide_encoding(head: bytes) -> str:
+    """Return the encoding of a text of two or four bytes a letter, as Windows writes it, or ""; XML says its own."""
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            return "" if head[len(mark) :].replace(b"\0", b"").startswith(b"<") else name
+    pairs = head[: min(len(head), 64) // 2 * 2]
+    for zeros, letters, name in ((pairs[1::2], pairs[::2], "UTF-16LE"), (pairs[::2], pairs[1::2], "UTF-16BE")):
+        if len(letters) > 2 and not any(zeros) and all(32 <= x < 127 or x in b"\t\n\r" for x in letters):
+            return "" if letters.startswith(b"<") else name
+    return ""
 
 
 def integer(word: bytes, what: str) -> int:

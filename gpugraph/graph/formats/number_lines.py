@@ -53,7 +53,9 @@ class Rows:
         comments: bytes that begin a line to be skipped.
         real: weights load as float64 even if all are integers.
         low, high: the vertex ids allowed.
+        either_base: ids count from 0 or from 1, which is not known yet; ``low`` is 0, ``high`` the number of vertices.
         separators: bytes between which a field may not be empty; other white space is just a gap.
+        names: ids may be names: one with a leading zero or a sign is no number, and unknown here.
     """
 
     weighted: bool
@@ -63,6 +65,8 @@ class Rows:
     low: int = 0
     high: int = ANY_ID
     separators: bytes = b","
+    names: bool = False
+    either_base: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +103,18 @@ def _parse(block: Any, marks: Any, real: bool, bounds: Any, room: Any) -> Any:
     """Parse whole lines.
 
     Of the marks ``prefix`` is the letter before the ids, or 0; lines that begin with one of the comments are skipped.
-    Where it is ``tabbed``, a tab separates fields, as a comma always does, and is no mere gap.  Real weights are
-    written as bits, those not known here as where they begin, and their arcs listed in ``hard``.  There is room for one
-    arc more than there may be.
+    Ids with a leading zero are unknown where they may be ``names``.  Where it is ``tabbed``, a tab separates fields, as
+    a comma always does, and is no mere gap.  Real weights are written as bits, those not known here as where they
+    begin, and their arcs listed in ``hard``.  There is room for one arc more than there may be.
 
     Returns how it ended, the numbers of arcs and of hard weights, and the least and the greatest of ids and of whole
     weights.
     """
-    (prefix, comment, other_comment, tabbed, weighted), (low, high), (tails, heads, weights, hard) = marks, bounds, room
+    (prefix, comment, other_comment, tabbed, weighted, names), (low, high), (tails, heads, weights, hard) = (
+        marks,
+        bounds,
+        room,
+    )
     i, stop, count, hard_count = 0, len(block), 0, 0
     least_id, most_id, least, most = np.int64(2**62), np.int64(-1), np.int64(2**62), np.int64(-(2**62))
     widest = high if tails.itemsize == 8 else min(high, 2**31 - 1)
@@ -140,6 +148,8 @@ def _parse(block: Any, marks: Any, real: bool, bounds: Any, room: Any) -> Any:
                 value = value * 10 + digit
                 i += 1
             if i == begin or i - begin > _DIGITS or value < low or value > high:
+                return _UNKNOWN, *nothing
+            if names and block[begin] == _ZERO and i - begin > 1:
                 return _UNKNOWN, *nothing
             if value > widest:
                 return _WIDE, *nothing
@@ -263,7 +273,8 @@ class LineParser:
     def __init__(self, rows: Rows, *, kept: bool = True):
         self._known = len(rows.prefix) <= 1 <= len(rows.comments) <= 2 and rows.separators in (b",", b",\t")
         comments = rows.comments or b"#"
-        self._marks = (rows.prefix or b"\0")[0], comments[0], comments[-1], b"\t" in rows.separators, rows.weighted
+        tabbed = b"\t" in rows.separators
+        self._marks = (rows.prefix or b"\0")[0], comments[0], comments[-1], tabbed, rows.weighted, rows.names
         self._rows = rows
         self._shortest = 2 * (2 + rows.weighted + bool(rows.prefix))  # bytes of a line: fields of one letter, and gaps
         self._slab = _SLAB if kept else _SMALL_SLAB

@@ -2,287 +2,294 @@
 
 ``--columns src,dst,weight`` picks the columns of a CSV, of a list of any width or of a Parquet file, by their names or
 by their numbers from 1 on.  Ids are whole numbers or any text; vertices are numbered in the ascending order of their
-ids, which stay their names.
+ids, which stay their names, letter by letter unless all are plain whole numbers.
 """
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, InputError, check_name, errors_at, reading
-from gpugraph.graph.build import ArcList, narrow_weights
+from gpugraph.errors import GraphFormatError, InputError, reading
+from gpugraph.graph.build import ArcList, narrow_weights, narrowest
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
-from gpugraph.graph.formats.columns import rounded_weights
-from gpugraph.graph.formats.input_file import AGAIN, HEAD_BYTES, Source
-from gpugraph.graph.formats.lines import tidy
-from gpugraph.graph.formats.text import arrow_reader
-
-_COMMENTS = b"#%"
-_COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
-_SAMPLE = 100
-"""Lines that are looked at to tell words from numbers."""
-_HEADERS = re.compile(
-    r"(src|source|from|tail|u|start|node_?1|id_?1)[\W_]*(id|node)?[,\s]+(dst|dest|destination|target|to|head|v|end|node_?2|id_?2)\b",
-    re.IGNORECASE,
+from gpugraph.graph.formats.columns import rounded_weights, wide_weights
+from gpugraph.graph.formats.fields import Words, split
+from gpugraph.graph.formats.input_file import AGAIN, Source
+from gpugraph.graph.formats.list_head import (
+    WHOLE,
+    ListHead,
+    Roles,
+    Statement,
+    declared,
+    form_of,
+    look,
+    numbered_apart,
+    roles,
+    statement,
 )
-_USUAL = (
-    ("source", "src", "from", "tail", "start"),
-    ("target", "dst", "dest", "to", "head", "end"),
-    ("weight", "w", "length", "distance", "cost", "km", "count"),
-)
-"""Names of the columns of tails, heads and weights."""
-_REMEDY = "give two or three columns: --columns src,dst,weight"
+from gpugraph.graph.formats.text import arrow_reader, weight_of
+from gpugraph.quantities import counted
 
-
-def is_table(source: Source) -> bool:
-    """Tell whether an edge list is a table: with semicolons, known names of columns, or words for vertices."""
-    text = _COMMENT.sub(b"", source.head).lstrip()
-    first = text.split(b"\n", 1)[0]
-    between = r"[\t,]" if source.extension in (".csv", ".tsv") else r"[\s,]+"
-    names = re.split(between, first.decode("utf-8", "replace").strip())
-    usual = _columns_by_name(names)
-    if b";" in first or (usual and (usual != names or source.extension != ".csv")):
-        return True
-    text = tidy(text, b"")
-    lines = [line.split() for line in text.split(b"\n")[: _SAMPLE + 1] if line]
-    if len(source.head) >= HEAD_BYTES:
-        lines = lines[:-1]  # which may be cut
-    if len(lines) > 1 and all(re.match(rb"[A-Za-z_]", word) for word in lines[0]):
-        lines = lines[1:]
-    words = [[re.search(rb"[^\W\d_]", word) is not None for word in line[:2]] for line in lines if len(line) in (2, 3)]
-    return bool(words) and len(words) == len(lines) and all(map(any, words))
+Column = Words | NDArray[Any]
+"""Words, or, from a Parquet file, numbers."""
 
 
 def read_table(source: Source) -> ArcList:
-    """Read a table of text: the columns that ``--columns`` names, else the first two or three."""
-    import pyarrow.compute as pc
-
-    text = _COMMENT.sub(b"", source.data.tobytes().removeprefix(b"\xef\xbb\xbf")).lstrip(b"\r\n")
-    first = text.split(b"\n", 1)[0]
-    delimiter = next((mark for mark in "\t;," if mark.encode() in first), " ")
-    if delimiter == " ":
-        text = tidy(text, b"").lstrip(b"\n")
-        first = text.split(b"\n", 1)[0]
-    if not first.strip():
+    """Read a table of text: the columns that ``--columns`` names, else those with usual names, or the first."""
+    head, said = look(source), statement(source)
+    if not head.rows and not head.titles:
         raise source.error("lists no edges")
-    with reading(source.path, "mend its first line"):
-        fields = next(csv.reader([first.decode("utf-8", "replace").strip()], delimiter=delimiter))
-    point = "," if delimiter == ";" else "."  # as Excel writes where the decimal point is a comma
-    names, wanted = _header(source, [field.strip().replace(point, ".") for field in fields])
-    if names is None:
-        names = [str(i + 1) for i in range(len(fields))]
-    else:
-        text = text.partition(b"\n")[2]
-    wanted = _chosen(source, names, wanted)
-    try:
-        table = _read_text(source, text, delimiter, names, wanted)
-    except GraphFormatError:
-        _require_utf8(source)  # which Arrow reports of any column that its threads reach first
-        raise
-    columns = [table[name] for name in wanted]
-    if len(columns) == 3:
-        columns[2] = pc.replace_substring(columns[2], point, ".")
-    return _arcs_of_columns(source, columns)
-
-
-def _read_text(source: Source, text: bytes, delimiter: str, names: list[str], wanted: list[str]) -> Any:
-    """Return Arrow's table of the wanted columns, as text."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    if not text.strip():
-        return pa.table({name: pa.array([], pa.string()) for name in wanted})
-    with reading(source.path, "mend that line; a row counts from the first below the names"):
-        return arrow_csv.read_csv(
-            arrow_reader(text, part=True),
-            arrow_csv.ReadOptions(column_names=names),
-            arrow_csv.ParseOptions(delimiter=delimiter),
-            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=wanted),
-        )
-
-
-def _require_utf8(source: Source) -> None:
-    """Refuse a file that is not UTF-8 text, with its first line that is not."""
-    data = source.data.tobytes()
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise source.error("is not UTF-8 text", "save it in UTF-8", line=line) from None
+    chosen = roles(source, head, said)
+    at = (*chosen.taken, *(() if chosen.kind is None else (chosen.kind,)))
+    columns = split(source, head.delimiter, head.behind, head.width, at)
+    weights = kinds = None
+    if chosen.weight is not None:
+        weights = columns[2]
+        if head.delimiter == ";":  # as Excel writes where the decimal point is a comma
+            weights = replace(weights, words=[word.replace(",", ".") for word in weights.words])
+    if chosen.kind is not None:
+        kinds = columns[-1]
+    names = head.titles or tuple(str(i + 1) for i in range(head.width))
+    return _arcs_of_columns(source, columns[:2], weights, kinds, chosen, names, said)
 
 
 def read_parquet(source: Source) -> ArcList:
-    """Read a Parquet file: the columns that ``--columns`` names, else the first two or three."""
+    """Read a Parquet file: the columns that ``--columns`` names, else those with usual names, or the first."""
+    import pyarrow as pa
     from pyarrow import parquet
 
     with reading(source.path, AGAIN):
         file = parquet.ParquetFile(arrow_reader(source.data.tobytes()))
         names = [field.name for field in file.schema_arrow]
-    wanted = _chosen(source, names, [name for name in source.columns.split(",") if name])
+        first = next(file.iter_batches(batch_size=100), None) if names else None
+    cells = [first.column(i).to_pylist() for i in range(len(names))] if first is not None else []
+    rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*cells, strict=True)]
+    head = ListHead(" ", tuple(names), 0, rows, 0, whole=False, quoted=False)
+    chosen = roles(source, head, Statement())
     source.require(sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)))
     with reading(source.path, AGAIN):
-        table = file.read(columns=wanted)
-    return _arcs_of_columns(source, [table[name] for name in wanted])
+        table = file.read(columns=[names[i] for i in (*chosen.taken, chosen.kind) if i is not None])
+    weights = kinds = None
+    if chosen.weight is not None:
+        weights = _of_arrow(source, table[names[chosen.weight]], names[chosen.weight])
+    if chosen.kind is not None:
+        kinds = _of_arrow(source, table[names[chosen.kind]].cast(pa.string()), names[chosen.kind])
+    ends = [_of_arrow(source, table[names[i]], names[i]) for i in chosen.ends]
+    return _arcs_of_columns(source, ends, weights, kinds, chosen, names, Statement())
 
 
-def _header(source: Source, fields: Sequence[str]) -> tuple[list[str] | None, list[str]]:
-    """Return the names of the columns, None where the first line is an edge, and those that were asked for."""
-    wanted = [name.strip() for name in source.columns.split(",")] if source.columns else []
-    titled = _HEADERS.match(",".join(fields)) is not None
-    if wanted and all(name.isdecimal() for name in wanted):
-        at = [int(name) - 1 for name in wanted if 0 < int(name) <= len(fields)]
-        titled |= len(at) == 3 and not _is_number(fields[at[2]])
-        return (list(fields), [fields[i] for i in at]) if titled and len(at) == len(wanted) else (None, wanted)
-    if wanted:
-        return list(fields), wanted
-    if titled or (len(fields) > 2 and not _is_number(fields[2])):
-        return list(fields), []
-    if source.extension in (".csv", ".tsv") and len(fields) == 2:
-        said = ",".join(fields)
-        remedy = f"say which: --columns 1,2 if it is an edge, --columns {said} if not"
-        raise source.error(f"'{said}' may be an edge, or the names of the columns", remedy, line=1)
-    return None, []
-
-
-def _columns_by_name(names: Sequence[str]) -> list[str]:
-    """Return the columns of tails, heads and weights by their usual names, as Gephi has them; or none."""
-    lower = [name.strip().strip('"').lower() for name in names]
-    found = [next((names[lower.index(one)] for one in usual if one in lower), "") for usual in _USUAL]
-    return [name for name in found if name] if found[0] and found[1] else []
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _chosen(source: Source, names: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """Return the names of two or three columns."""
-    if not wanted:
-        if len(names) not in (2, 3):
-            few = ", ".join(names[:8]) + ("…" if len(names) > 8 else "")
-            columns = ",".join(_columns_by_name(names) or names[:3])
-            raise source.error(f"has {len(names)} columns: {few}", f"say which of them: --columns {columns}")
-        usual = _columns_by_name(names)
-        wanted = usual if len(usual) == len(names) else names
-    for name in wanted:
-        with errors_at(source.path):
-            check_name("column", name, names)
-        if names.count(name) > 1:
-            raise source.error(f"has two columns '{name}'", "give them different names")
-    if len(wanted) not in (2, 3) or len(set(wanted)) < len(wanted):
-        raise InputError(f"--columns {','.join(wanted)} makes no edges", where=source.path, remedy=_REMEDY)
-    return list(wanted)
-
-
-def _arcs_of_columns(source: Source, columns: Sequence[Any]) -> ArcList:
-    """Return the arcs of Arrow's columns: two of ids, and one of weights where there is one."""
+def _of_arrow(source: Source, column: Any, name: str) -> Column:
+    """Return a column of Arrow's as numbers, or as words where it is of another type; every row has a value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for place, column in enumerate(columns):
-        absent = column.is_null()
-        if pa.types.is_string(column.type):
-            absent = pc.or_(absent, pc.fill_null(pc.equal(column, ""), True))
-        if pc.any(absent).as_py():
-            row = int(np.argmax(absent.to_numpy())) + 1
-            what = f"row {row} has nothing in column {place + 1} of those taken"
-            raise source.error(what, "fill it in, or leave the row out")
-    weights = _weights(source, columns[2]) if len(columns) == 3 else None
-    return _arcs(source, _ids(source, columns[:2]), weights)
+    absent = column.is_null()
+    if pc.any(absent).as_py():
+        raise _missing(source, name, f"row {int(np.argmax(absent.to_numpy())) + 1}")
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return np.asarray(column.to_numpy())
+    with reading(source.path, "write it as text or numbers", f"column '{name}' is of type {column.type}"):
+        coded = column.cast(pa.large_string()).combine_chunks().dictionary_encode()
+    codes = np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.int64)
+    return Words(coded.dictionary.to_pylist(), codes, lambda row: (f"row {row + 1}", None))
 
 
-def _ids(source: Source, columns: Sequence[Any]) -> NDArray[Any] | tuple[list[str], NDArray[np.int64]]:
-    """Return ids, tails before heads, as (2k,) int64; of words those there are, ascending, and their (2k,) numbers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = pa.int64() if all(pa.types.is_integer(column.type) for column in columns) else pa.string()
-    both = pa.chunked_array([chunk for column in columns for chunk in column.cast(kind).chunks])
-    if pa.types.is_string(both.type):
-        both = pc.utf8_trim_whitespace(both)
-        if len(both) and pc.all(pc.match_substring_regex(both, r"^\+?\d{1,18}$")).as_py():
-            both = pc.cast(pc.utf8_ltrim(both, "+"), pa.int64())
-    if not pa.types.is_string(both.type):
-        numbers: NDArray[np.int64] = both.to_numpy()
-        if len(numbers) and int(numbers.min()) < 0:
-            raise source.error(f"a negative vertex id: {int(numbers.min())}", "mend it")
-        return numbers
-    coded = both.combine_chunks().dictionary_encode()
-    words = np.array(coded.dictionary.to_pylist() or [""], str)[: len(coded.dictionary)]
-    order = np.argsort(words)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return words[order].tolist(), place[coded.indices.to_numpy()]
+def _missing(source: Source, name: str, row: str, line: int | None = None) -> GraphFormatError:
+    return source.error(f"{row} has nothing in column '{name}'", "fill it in, or leave the row out", line=line)
 
 
-def _weights(source: Source, column: Any) -> NDArray[Any]:
+def _arcs_of_columns(
+    source: Source,
+    ends: Sequence[Column],
+    weights: Column | None,
+    kinds: Words | Column | None,
+    chosen: Roles,
+    names: Sequence[str],
+    said: Statement,
+) -> ArcList:
+    """Return the arcs of two columns of ids, and one each of weights and of Gephi's types where there are any."""
+    ids, notes = _ids(source, ends, chosen, names, said)
+    numbers = None if weights is None else _weights(source, weights, names[chosen.weight or 0])
+    arcs = _arcs(source, ids, numbers, sum(said.vertices))
+    rows = len(arcs.tails)
+    title = (
+        "no column weighs: every edge weighs 1" if chosen.weight is None else f"column '{names[chosen.weight]}' weighs"
+    )
+    arcs = replace(arcs, weighs=title, notes=(*notes, *chosen.left), listed=f"{rows} rows")
+    if isinstance(kinds, Words) and source.directed is None:
+        return _directed_by_row(arcs, kinds, names[chosen.kind or 0])
+    return declared(arcs, said)
+
+
+def _directed_by_row(arcs: ArcList, kinds: Words, name: str) -> ArcList:
+    """Return arcs of rows of which a column says which are directed; of the others it has both arcs if any is."""
+    directed = np.array([word.strip().lower() == "directed" for word in kinds.words] or [True])[kinds.codes]
+    why = f"column '{name}' says so"
+    if directed.all() or not directed.any():
+        is_directed = bool(directed.any())
+        return replace(arcs, directed=is_directed, one_sided=not is_directed, why=why)
+    back = ~directed
+    tails, heads = (np.concatenate([a, b[back]]) for a, b in ((arcs.tails, arcs.heads), (arcs.heads, arcs.tails)))
+    weights = None if arcs.weights is None else np.concatenate([arcs.weights, arcs.weights[back]])
+    note = f"{counted(int(back.sum()), 'row')} of column '{name}' undirected: taken as two arcs each"
+    return replace(arcs, tails=tails, heads=heads, weights=weights, directed=True, why=why, notes=(*arcs.notes, note))
+
+
+def _ids(
+    source: Source, ends: Sequence[Column], chosen: Roles, names: Sequence[str], said: Statement
+) -> tuple[NDArray[Any] | tuple[list[str], NDArray[np.int64]], tuple[str, ...]]:
+    """Return ids, tails before heads, as (2k,) int64; of words those there are, ascending, and their (2k,) numbers.
+
+    Also sentences on how they were taken.  Text stays text, unless all of it is plain whole numbers.
+    """
+    whole = [_whole_numbers(source, column) for column in ends]
+    if whole[0] is not None and whole[1] is not None:
+        if said.two_sides:
+            tails, heads, note = numbered_apart(whole[0], whole[1], said)
+            return np.concatenate([tails, heads]), (note,)
+        return np.concatenate([whole[0], whole[1]]), ()
+    if said.two_sides:
+        raise source.error(
+            "says that two sides number their vertices apart, but ids are no whole numbers", "number them"
+        )
+    words = [_as_words(column) for column in ends]
+    forms = [{form_of(word) for word in column.words} for column in words]
+    has_words = ["word" in form for form in forms]
+    if not chosen.given and has_words[0] is not has_words[1]:
+        few = [f"'{column.words[0]}'" for column in words]
+        columns = ",".join(names[i] for i in chosen.ends)
+        what = f"of the columns taken for the ends of edges one has words, the other numbers: {', '.join(few)}"
+        raise source.error(what, f"say which are: --columns TAIL,HEAD,WEIGHT; --columns {columns} if it is these")
+    notes = []
+    for column, form, is_text, at, plain in zip(words, forms, has_words, chosen.ends, whole, strict=True):
+        if plain is None:
+            _refuse_no_ids(source, column, form, names[at], is_text=is_text)
+        if is_text and (absent := [word for word in column.words if form_of(word) == "missing"]):
+            notes.append(f"{absent[0]!r} is taken for the name of a vertex")
+    if not any(has_words) and "digits" in forms[0] | forms[1]:
+        shown = next(word for column in words for word in column.words if form_of(word) == "digits")
+        notes.append(f"ids have leading zeros or signs, as {shown!r}: they are taken as names, letter by letter")
+    distinct = sorted({*words[0].words, *words[1].words})
+    number = {word: i for i, word in enumerate(distinct)}
+    places = [np.array([number[w] for w in column.words] or [0], np.int64)[column.codes] for column in words]
+    return (distinct, np.concatenate(places)), tuple(notes)
+
+
+def _refuse_no_ids(source: Source, column: Words, form: set[str], name: str, *, is_text: bool) -> None:
+    """Refuse rows without an id, and, in a column of numbers, those that are below zero or no whole ones."""
+
+    def first(kind: str) -> tuple[str, str, int | None]:
+        word = next(word for word in column.words if form_of(word) == kind)
+        return word, *column.place(column.first_row(word))
+
+    if "" in column.words:
+        raise _missing(source, name, *column.place(column.first_row("")))
+    if is_text:
+        return
+    if "missing" in form:
+        word, row, line = first("missing")
+        raise source.error(f"{row} has no id, but {word!r}", "fill it in, or leave the row out", line=line)
+    if "negative" in form:
+        word, row, line = first("negative")
+        raise source.error(f"a negative vertex id: {word}", "mend it", line=line)
+    if not source.columns:
+        for kind in {"real", "pointed"} & form:
+            word, row, line = first(kind)
+            remedy = "write whole numbers or names; --columns takes them as names"
+            raise source.error(f"{row}: the id {word!r} is a real, as coordinates are", remedy, line=line)
+
+
+def _whole_numbers(source: Source, column: Column) -> NDArray[np.int64] | None:
+    """Return ids as (k,) int64 where all are plain whole numbers below 2^63; words may be such, or written as 1.0."""
+    if isinstance(column, Words):
+        if not all(WHOLE.fullmatch(word) for word in column.words):
+            if not all(form_of(word) == "pointed" for word in column.words):
+                return None
+            column = replace(column, words=[word.partition(".")[0] for word in column.words])
+        numbers = list(map(int, column.words))
+        if max(numbers, default=0) >= 2**63:
+            return None
+        return np.array(numbers or [0], np.int64)[column.codes]
+    if column.dtype.kind == "f":
+        if len(column) and np.isnan(column).any():
+            row = int(np.argmax(np.isnan(column))) + 1
+            raise source.error(f"row {row} has no id, but NaN", "fill it in, or leave the row out")
+        if not (np.abs(column) <= 2.0**53).all() or (np.floor(column) != column).any():
+            return None
+    if len(column) and (least := column.min()) < 0:
+        raise source.error(f"a negative vertex id: {least}", "mend it")
+    if len(column) and int(column.max()) >= 2**63:
+        return None
+    return column.astype(np.int64)
+
+
+def _as_words(column: Column) -> Words:
+    """Return a column as words; numbers as they are printed."""
+    if isinstance(column, Words):
+        return column
+    numbers, codes = np.unique(column, return_inverse=True)
+    words = [repr(number) for number in numbers.tolist()]
+    return Words(words, codes.astype(np.int64), lambda row: (f"row {row + 1}", None))
+
+
+def _weights(source: Source, column: Column, name: str) -> NDArray[Any]:
     """Return a column of weights: whole numbers in the narrowest type, reals as float64 (float32 as it is)."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = pc.utf8_trim_whitespace(column)
-        for kind in (pa.int64(), pa.uint64(), pa.float64()):
-            try:
-                cast = pc.cast(column, kind)
-            except pa.ArrowInvalid:
-                continue
-            if kind == pa.float64():
-                whole = pc.filter(column, pc.match_substring_regex(column, r"^[+-]?\d{16,}$"))
-                if any(int(float(word)) != int(word) for word in whole.to_pylist()):
-                    raise rounded_weights(source.path)
-            column = cast
-            break
-        else:
-            place, end = 0, len(column)
-            while end - place > 1:  # Arrow itself says which half holds the first that it takes for no number
-                middle = (place + end) // 2
-                try:
-                    pc.cast(column.slice(place, middle - place), pa.float64())
-                    place = middle
-                except pa.ArrowInvalid:
-                    end = middle
-            what = f"row {place + 1}: the weight '{column[place].as_py()[:32]}' is not a number"
-            raise source.error(what, "mend it, or name another column with --columns")
-    numbers = column.to_numpy()
-    if numbers.dtype.kind not in "iuf":
-        raise source.error(f"weights of type {column.type}", "name a column of numbers with --columns")
-    if numbers.dtype.kind in "iu":
-        return narrow_weights(numbers)
-    weights: NDArray[Any] = numbers.astype(np.float32 if numbers.dtype == np.float32 else np.float64)
-    refuse_nan(source, weights)
-    return weights
+    if not isinstance(column, Words):
+        if column.dtype.kind in "iu":
+            return narrow_weights(column)
+        weights: NDArray[Any] = column.astype(np.float32 if column.dtype == np.float32 else np.float64)
+        refuse_nan(source, weights)
+        return weights
+    values: list[int | float] = []
+    for word in column.words:
+        try:
+            values.append(weight_of(word.strip().encode()))
+        except ValueError as error:
+            row, line = column.place(column.first_row(word))
+            if not word:
+                raise _missing(source, name, row, line) from None
+            remedy = "mend it, or name another column with --columns"
+            raise source.error(f"{row}: {error}", remedy, line=line) from None
+    if any(isinstance(value, float) for value in values):
+        if any(isinstance(value, int) and int(float(value)) != value for value in values):
+            raise rounded_weights(source.path)
+        return np.array(values, np.float64)[column.codes]
+    if min(values, default=0) < 0 and max(values) >= 2**63:
+        raise wide_weights(source.path)
+    kind = narrowest(int(min(values, default=0)), int(max(values, default=0)))
+    return np.array(values or [0], kind)[column.codes]
 
 
 def _arcs(
-    source: Source, ids: NDArray[Any] | tuple[list[str], NDArray[np.int64]], weights: NDArray[Any] | None
+    source: Source,
+    ids: NDArray[Any] | tuple[list[str], NDArray[np.int64]],
+    weights: NDArray[Any] | None,
+    declared_vertices: int = 0,
 ) -> ArcList:
     """Return arcs of ids, tails before heads; those that are no numbers 0…n−1 stay the vertices' names."""
     names: NDArray[Any] | None
+    given = source.vertices
+    if given is None and not isinstance(ids, tuple) and 0 < int(ids.max(initial=0)) <= declared_vertices:
+        given = declared_vertices
     if isinstance(ids, tuple):
         names, numbers = np.array(ids[0], str), ids[1]
         if source.keep_ids or source.vertices is not None:
             what = "--keep-ids and --vertices are for ids that are numbers, these are words"
             raise InputError(what, where=source.path, remedy="leave the option out")
-    elif source.keep_ids or source.vertices is not None:
+    elif source.keep_ids or given is not None:
         names, numbers = None, ids
     else:
         names, numbers = np.unique(ids, return_inverse=True)
         names = None if np.array_equal(names, np.arange(len(names))) else names
     largest = int(numbers.max(initial=-1)) + 1
     vertices = largest if names is None else len(names)
-    if names is None and source.vertices is not None:
-        vertices, base = source.vertices, int(largest > source.vertices and int(numbers.min(initial=1)) > 0)
+    if names is None and given is not None:
+        vertices, base = given, int(largest > given and int(numbers.min(initial=1)) > 0)
         if largest - base > vertices:
             what = f"has the id {largest - 1}, but --vertices is {vertices}"
             raise InputError(what, where=source.path, remedy="give a larger --vertices")

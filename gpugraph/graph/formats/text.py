@@ -10,6 +10,7 @@ thread's work but to take the parts in order.  A compressed one comes from its o
 from __future__ import annotations
 
 import math
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import closing
@@ -31,10 +32,16 @@ from gpugraph.graph.formats.number_lines import ANY_ID, LineParser, Rows
 from gpugraph.host import require_memory
 
 _INT64 = 2**63
+_NAME = re.compile(rb"\+\d+\Z|0\d+\Z|\d{1,16}\.0+\Z")
+"""An id that is a number but is not written as one: with a sign, leading zeros or a point."""
 _ARCS_BETWEEN = 1 << 20
 """Arcs after which it is asked whether there is memory for more."""
 _AHEAD = 2
 """Parts for each thread, of a text whose arcs go to a device, that are parsed or being parsed and not on their way."""
+
+
+class IdsAreNamesError(Exception):
+    """A list whose ids may be names has one that is no plain whole number below 2^63, or is in quotes."""
 
 
 def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None = None) -> Columns:
@@ -42,6 +49,7 @@ def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None
 
     Raises:
         GraphFormatError: a line that is not as ``rows`` says, with its number.
+        IdsAreNamesError: ``rows`` lets ids be names, and one is.
         OutOfMemory: there are more arcs than memory for a graph of them.
     """
     columns, asked = Columns(source.path, rows.weighted, device), 0
@@ -141,8 +149,12 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
     weights: list[int | float] = []
     numbers: list[int] = []
     for number, line in data_lines([(first, block)], rows.comments):
+        if rows.names and b'"' in line:
+            raise IdsAreNamesError
         try:
             fields = _fields(line, rows)
+            if rows.names and any(map(_is_name, fields[:2])):
+                raise IdsAreNamesError
             u, v = (integer(f, "vertex id") for f in fields[:2])
             for x in (u, v):
                 if not rows.low <= x <= rows.high:
@@ -156,6 +168,11 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
         numbers.append(number)
     ends = np.array(tails, np.int64), np.array(heads, np.int64)
     return *ends, _weight_column(weights, numbers, rows, path) if rows.weighted else None
+
+
+def _is_name(word: bytes) -> bool:
+    """Tell whether an id that may be a name is one: it is no plain whole number below 2^63, but a number."""
+    return _NAME.match(word) is not None or (INTEGER.match(word) is not None and _INT64 <= int(word[:21]) < 2 * _INT64)
 
 
 def _fields(line: bytes, rows: Rows) -> list[bytes]:
@@ -192,7 +209,11 @@ def _out_of_range(vertex: int, rows: Rows) -> str:
     if vertex < 0:
         return f"a negative vertex id: {vertex}"
     if rows.high == ANY_ID:
-        return f"the vertex id {vertex} needs more than 64 bits"
+        bits = "63 bits, the most for a numbered vertex" if vertex < 2 * _INT64 else "64 bits"
+        return f"the vertex id {vertex} needs more than {bits}"
+    if rows.either_base:
+        range_ = f"1..{rows.high}, or 0..{rows.high - 1} where ids count from 0"
+        return f"the vertex id {vertex} is out of range {range_}"
     return f"the vertex id {vertex} is out of range {rows.low}..{rows.high}"
 
 

@@ -171,7 +171,7 @@ def test_integer_weights_load_exactly_in_the_narrowest_type(tmp_path: Path, weig
         ("0 1 5\n1 2 0X1F\n", 2, "'0X1F' is not a number"),
         ("1 " * 99, 1, "more than 32 fields"),
         ("3 5\n0 1 5\n", 1, "the first line promises 5 edges, the file lists 1"),
-        ("3 1\n0 4 5\n", 2, "out of range 0..3"),
+        ("3 1\n0 4 5\n", 2, "out of range 1..3, or 0..2 where ids count from 0"),
         ("3 2\n0 1 5\n1 3 5\n", 3, "out of range 0..2"),
         (f"{2**60}\n0 1 5\n", 1, "more than 2^40"),
         ("0 1\nhello world\n", 2, "'hello' is not an integer"),
@@ -217,11 +217,14 @@ def test_a_weighted_graph_does_not_go_into_an_unweighted_file() -> None:
         written(zoo("triangle"), "edgelist", ".el")
 
 
-def test_an_id_may_have_any_number_of_leading_zeros(tmp_path: Path) -> None:
-    text = f"{'0' * 60}7 8 1.5\n+7 {'0' * 5000}9 2\n"
-    graph = load_text(tmp_path, "a.wel", text)
+@pytest.mark.parametrize("rows", [1, 20_000])
+def test_ids_with_leading_zeros_or_signs_are_names(tmp_path: Path, rows: int) -> None:
+    plain = "".join(f"{i} {i + 1} 2\n" for i in range(1, rows))
+    graph = load_text(tmp_path, "a.wel", f"{plain}{'0' * 60}7 8 1.5\n+7 {'0' * 5000}9 2\n7 8 3\n")
     assert graph.vertex_names is not None
-    assert graph.vertex_names.tolist() == [7, 8, 9]
+    assert {"0" * 60 + "7", "+7", "7", "8", "0" * 5000 + "9"} <= set(graph.vertex_names.tolist())
+    assert "leading zeros or signs" in " ".join(graph.notes)
+    assert arcs(load_text(tmp_path, "b.wel", "2\n00 1 5\n")) == [(0, 1, 5)]  # counted: they are numbers
 
 
 def test_columns_left_empty_between_tabs_are_refused_where_tabs_part_columns(tmp_path: Path) -> None:

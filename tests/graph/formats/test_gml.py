@@ -141,7 +141,7 @@ def test_text_is_utf8_or_latin1_with_entities(tmp_path: Path, encoding: str, not
     assert edges_of(graph) == [('B"&', "Köln", 1)]
     assert graph.notes == ("is not UTF-8 text: read as Latin-1",) * notes
     (tmp_path / "a.gml").write_bytes(text.encode("utf-16"))
-    with pytest.raises(GpuGraphError, match="is UTF-16 text — save it in UTF-8"):
+    with pytest.raises(GpuGraphError, match="is UTF-16 text — convert it: iconv -f UTF-16 "):
         gpugraph.load(tmp_path / "a.gml")
 
 

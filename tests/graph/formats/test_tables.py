@@ -56,8 +56,9 @@ def test_columns_of_a_parquet_file(tmp_path: Path) -> None:
     parquet.write_table(table, tmp_path / "a.parquet")
     graph = gpugraph.load(tmp_path / "a.parquet", columns="src,dst,w")
     assert named(graph) == [(1, 5, 1), (5, 9, 2), (9, 1, 2**63)]
-    with pytest.raises(InputError, match="has 4 columns: src, dst, w, t — say which of them: --columns src,dst,w"):
-        gpugraph.load(tmp_path / "a.parquet")
+    by_names = gpugraph.load(tmp_path / "a.parquet")
+    assert named(by_names) == named(graph)
+    assert by_names.notes[0] == "left out: column 't'"
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.tsv"])
@@ -124,11 +125,11 @@ def test_the_number_of_vertices_may_be_given(tmp_path: Path) -> None:
         ("a.csv", WIDE, {"columns": "source,target,price"}, "unknown column 'price'"),
         ("a.csv", WIDE, {"columns": "source"}, "makes no edges"),
         ("a.csv", WIDE, {"columns": "source,target,note"}, "row 1: the weight 'x' is not a number"),
-        ("a.csv", "src,dst\n1,\n", {"columns": "src,dst"}, "row 1 has nothing in column 2"),
-        ("a.csv", "src,dst\n1,2,3\n", {"columns": "src,dst"}, "is damaged"),
+        ("a.csv", "src,dst\n1,\n", {"columns": "src,dst"}, "row 1 has nothing in column 'dst'"),
+        ("a.csv", "src,dst\n1,2,3\n", {"columns": "src,dst"}, "line 2: expected 2 fields, found 3"),
         ("a.csv", "src,dst\n-1,2\n", {"columns": "src,dst,w"}, "unknown column 'w'"),
         ("a.txt", "", {"columns": "1,2"}, "empty"),
-        ("a.csv", "src,d\rst\n1,2\n", {"columns": "src,dst"}, "is damaged: new-line character"),
+        ("a.csv", "src,d\rst\n1,2\n", {"columns": "src,dst"}, "unknown column 'dst'"),
         ("a.txt", "# nothing\n", {"columns": "1,2"}, "lists no edges"),
         ("a.wel", "x y 1e40\ny z nan\n", {}, "not a number"),
         ("a.wel", "x y 0.5\ny z 9007199254740993\n", {}, "which would round them"),
@@ -214,11 +215,19 @@ GEPHI = "Id,Source,Target,Weight,Type\n0,1,2,3.5,Undirected\n1,2,3,4,Undirected\
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
-def test_the_columns_of_a_table_of_gephi_are_proposed_by_their_names(tmp_path: Path, mark: str) -> None:
+def test_a_table_of_gephi_is_read_by_the_names_of_its_columns(tmp_path: Path, mark: str) -> None:
     text = GEPHI.replace(",", mark)
-    with pytest.raises(InputError, match=r"has 5 columns: .* --columns Source,Target,Weight"):
-        load(tmp_path, "a.csv", text)
-    assert named(load(tmp_path, "a.csv", text, columns="Source,Target,Weight")) == [(1, 2, 3.5), (2, 3, 4.0)]
+    for columns in ("", "Source,Target,Weight"):
+        graph = load(tmp_path, "a.csv", text, columns=columns)
+        assert not graph.directed
+        assert named(graph) == [(1, 2, 3.5), (2, 1, 3.5), (2, 3, 4.0), (3, 2, 4.0)]
+        assert "undirected: column 'Type' says so; column 'Weight' weighs" in graph.reading
+        assert ("left out: column 'Id'" in graph.notes) is (not columns)
+    directed = load(tmp_path, "a.csv", text.replace("Undirected", "Directed"))
+    assert named(directed) == [(1, 2, 3.5), (2, 3, 4.0)]
+    mixed = load(tmp_path, "a.csv", text.replace("Undirected", "Directed", 1))
+    assert (mixed.directed, named(mixed)) == (True, [(1, 2, 3.5), (2, 3, 4.0), (3, 2, 4.0)])
+    assert "1 row of column 'Type' undirected: taken as two arcs each" in mixed.notes
 
 
 def test_semicolons_separate_fields_and_then_a_comma_may_be_the_decimal_point(tmp_path: Path) -> None:

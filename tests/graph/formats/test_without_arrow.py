@@ -70,10 +70,10 @@ def test_results_are_the_same_lines_with_and_without_it(request: pytest.FixtureR
 
 @pytest.mark.usefixtures("no_arrow")
 def test_what_needs_it_names_the_extra_that_installs_it(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("from,to,km\nOslo,Bergen,463\nOslo,Hamar,126\n")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"pip install 'gpugraph\[tables\]'"):
-        gpugraph.load(tmp_path / "t.csv", columns="from,to,km")
-    outcome = run("mst", tmp_path / "t.csv", "--columns", "from,to,km", "--device", "cpu")
+        gpugraph.load(tmp_path / "t.parquet", columns="from,to,km")
+    outcome = run("mst", tmp_path / "t.parquet", "--columns", "from,to,km", "--device", "cpu")
     assert outcome.code == 2
     assert installable_here("pip install 'gpugraph[tables]'") in outcome.err
     assert "Traceback" not in outcome.err

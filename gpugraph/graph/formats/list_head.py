@@ -1,0 +1,462 @@
+"""The top of a list of edges: comments that say what the graph is, names of columns, and what only looks like a list.
+
+KONECT's first line, ``% bip weighted``, says whether lines are edges, and whether they join two sides that are numbered
+apart; a second, ``% edges left right``, counts them.  Source: Kunegis 2013, Handbook of Network Analysis: The KONECT
+Project, section 9.  SNAP's comments say ``# Undirected graph`` and ``# Nodes: n Edges: m``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.errors import InputError, check_name, errors_at
+from gpugraph.graph.build import ArcList
+from gpugraph.graph.formats.fields import records
+from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
+
+_SAMPLE = 100
+"""Rows that are looked at to tell words from numbers."""
+_COMMENTS = re.compile(rb"(?:[ \t]*[#%][^\n]*\n|[ \t\r]*\n)*")
+_KONECT = re.compile(
+    rb"\s*%[ \t]*(sym|asym|bip)\b[ \t]*(\w*)[^\n]*(?:\n%[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*\n)?"
+)
+_SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
+_KIND = re.compile(rb"(?mi)^[ \t]*[#%][ \t]*((un)?directed[ \t]+(?:graph|network))\b([^\n]*)")
+_SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+
+_TAILS = "source src from tail start u node1 id1 vertex1 v1 nodea origin sourceid srcid fromid startid fromnode"
+_TAILS += " sourcenode fromnodeid sourcenodeid sourcename fromname"
+_HEADS = "target dst to head end v node2 id2 vertex2 v2 nodeb destination targetid dstid toid endid tonode"
+_HEADS += " targetnode tonodeid targetnodeid targetname toname dest"
+_WEIGHTS = "weight w wt length len distance dist cost km count value"
+_NO_WEIGHTS = (
+    "timestamp time timeset date datetime year month day id edgeid eid key index label name type kind relation"
+)
+_NO_WEIGHTS += " relationship interval created createdat"
+_COORDINATES = "x y z lat lon lng long latitude longitude easting northing"
+_TAILS_, _HEADS_, _WEIGHTS_, _NO_WEIGHTS_, _COORDINATES_ = (
+    frozenset(words.split()) for words in (_TAILS, _HEADS, _WEIGHTS, _NO_WEIGHTS, _COORDINATES)
+)
+"""Names of columns, in small letters and digits: of tails, heads, weights, what weighs nothing, and coordinates."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the comments on top of a list say; all of it may be missing.
+
+    Attributes:
+        directed: whether its lines are arcs.
+        why: the words that say so, for a message.
+        two_sides: the two columns number their vertices apart.
+        konect: its first line is KONECT's.
+        unweighted: a third column is no weight.
+        vertices: how many there are; with two sides, how many on each.
+        edges: how many lines there are.
+    """
+
+    directed: bool | None = None
+    why: str = ""
+    two_sides: bool = False
+    konect: bool = False
+    unweighted: bool = False
+    vertices: tuple[int, ...] = ()
+    edges: int | None = None
+
+
+def statement(source: Source) -> Statement:
+    """Return what the comments on top say.  Raises GraphFormatError if edges come and go, as in a dynamic network."""
+    top = _COMMENTS.match(source.head)
+    comments = top[0] if top else b""
+    if found := _KONECT.match(comments):
+        kind, weights = found[1].decode(), found[2].decode()
+        if weights == "dynamic":
+            raise source.error("its edges come and go ('dynamic')", "write the edges of one moment", line=1)
+        counts = [int(count) for count in found.groups()[2:] if count]
+        vertices = tuple(counts[1:]) if kind == "bip" else tuple(counts[1:] and [max(counts[1:])])
+        why = f"its first line says '{kind}'"
+        edges = next(iter(counts), None)
+        return Statement(kind == "asym", why, kind == "bip", True, weights == "unweighted", vertices, edges)
+    snap, kinds = _SNAP.search(source.head), {match[2] is None: match for match in _KIND.finditer(comments)}
+    vertices, edges = ((int(snap[1]),), int(snap[2])) if snap else ((), None)
+    if len(kinds) != 1:
+        return Statement(vertices=vertices, edges=edges)
+    ((directed, match),) = kinds.items()
+    once = b"each unordered pair" in match[3]
+    why = f"its comment says '{match[1].decode('ascii', 'replace')}'"
+    if directed and once:
+        return Statement(None, f"{why} and 'each unordered pair … once'", vertices=vertices, edges=edges)
+    return Statement(directed, why, vertices=vertices, edges=edges)
+
+
+@dataclass(frozen=True)
+class ListHead:
+    """The first rows of a list.
+
+    Attributes:
+        delimiter: what separates its fields, a space where gaps do.
+        titles: the names of its columns, or none.
+        behind: the line that is the last above its first row.
+        rows: the first rows, as fields.
+        line: the line of the first of them.
+        whole: there are no more.
+        quoted: there are quotes among them.
+    """
+
+    delimiter: str
+    titles: tuple[str, ...]
+    behind: int
+    rows: list[list[str]]
+    line: int
+    whole: bool
+    quoted: bool
+
+    @property
+    def width(self) -> int:
+        """Fields of a row."""
+        return len(self.titles or (self.rows[0] if self.rows else ()))
+
+
+WHOLE = re.compile(r"0|[1-9]\d{0,18}", re.ASCII)
+_FORMS = (
+    ("whole", WHOLE),
+    ("pointed", re.compile(r"(?:0|[1-9]\d{0,15})\.0+", re.ASCII)),
+    ("negative", re.compile(r"-0*[1-9]\d*", re.ASCII)),
+    ("digits", re.compile(r"[+-]\d+|0\d+", re.ASCII)),
+    ("long", re.compile(r"\d+", re.ASCII)),
+    ("missing", re.compile(r"nan|na|n/a|null|none|<na>|", re.IGNORECASE)),
+    ("real", re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)),
+)
+"""Forms of ids: plain whole numbers, written as floats, below zero, with signs or leading zeros, long, none, reals."""
+
+
+def form_of(word: str) -> str:
+    """Return the form of an id; a ``word`` is any other text."""
+    return next((name for name, pattern in _FORMS if pattern.fullmatch(word)), "word")
+
+
+def _is_word(word: str) -> bool:
+    """Tell whether a field is a name, and not numbers between other gaps or line ends than those of the first row."""
+    letters = re.search(r"[^\W\d_]", word) is not None
+    return form_of(word) == "word" and (letters or re.search(r"[\s↵]", word) is None)
+
+
+def is_number(word: str) -> bool:
+    """Tell whether a word is a number, infinite ones and NaN among them."""
+    return _NUMBER.fullmatch(word) is not None
+
+
+def look(source: Source) -> ListHead:
+    """Return the first rows of a list of edges.  Raises GraphFormatError where quotes do not match."""
+    text, whole = source.head.decode("utf-8", "replace"), len(source.head) < HEAD_BYTES
+    lines = list(enumerate(text.split("\n"), 1))
+    if not whole and len(lines) > 1:
+        lines.pop()  # which may be cut
+    behind, delimiter = 0, ""
+    if found := _SEPARATOR.fullmatch(lines[0][1].rstrip("\r")):
+        behind, delimiter = 1, found[1]
+    if not delimiter:
+        first = next((line for _, line in lines if line.strip(" \t\r,;")[:1] not in ("", "#", "%")), "")
+        bare = re.sub(r'"[^"]*"', "", first)
+        delimiter = next((mark for mark in "\t;," if mark in bare.strip(" ")), " ")
+    found_rows = list(islice(records(source, lines[behind:], delimiter), _SAMPLE + 1))
+    numbers, rows = [number for number, _ in found_rows], [row for _, row in found_rows]
+    titles: tuple[str, ...] = ()
+    if rows and _is_titles(source, rows[0], rows[1:], delimiter, numbers[0]):
+        titles, rows = tuple(rows[0]), rows[1:]
+        behind, numbers = numbers[0], numbers[1:]
+        top = next(line for number, line in lines if number == behind)
+        shifted = bool(rows) and all(len(row) == len(titles) + 1 for row in rows) and top.lstrip()[:1] == '"'
+        if shifted and _is_index("", rows, 0):  # R's write.table, which leaves the rows' names untitled
+            titles = ("", *titles)
+    quoted = any('"' in line for _, line in lines if line.lstrip()[:1] not in ("#", "%"))
+    whole = whole and len(found_rows) <= _SAMPLE
+    return ListHead(delimiter, titles, behind, rows, next(iter(numbers), behind + 1), whole, quoted)
+
+
+def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimiter: str, line: int) -> bool:
+    """Tell whether the first row has the names of the columns."""
+    wanted = [name.strip() for name in source.columns.split(",")] if source.columns else []
+    if wanted and not all(name.isdecimal() for name in wanted):
+        return True
+    if all(_usual(first)):
+        return True
+    if any(is_number(word) for word in first[:2]) or len(first) < 2:
+        return False
+    numbers = bool(rest) and all(is_number(word) for row in rest for word in row[:2])
+    separated = delimiter != " " or source.extension in (".csv", ".tsv")
+    if numbers and separated:
+        return True
+    at = [int(name) - 1 for name in wanted if 0 < int(name) <= len(first)]
+    if len(at) == len(wanted) == 3:
+        return not is_number(first[at[2]])
+    if len(first) > 2 and not is_number(first[2]):
+        return delimiter != " " or all(len(row) > 2 and is_number(row[2]) for row in rest)
+    if (
+        len(first) == 2
+        and not wanted
+        and (source.extension in (".csv", ".tsv") or (delimiter != " " and not source.extension))
+    ):
+        names = ",".join(first)
+        remedy = f"say which: --columns 1,2 if it is an edge, --columns {names} if not"
+        raise source.error(f"'{names}' may be an edge, or the names of the columns", remedy, line=line)
+    return False
+
+
+def _plain(name: str) -> str:
+    """Return a name of a column in small letters and digits, without Neo4j's additions, ``:float`` or ``(Person)``."""
+    parts = [part for part in re.sub(r"\(.*?\)", "", name).split(":") if part]
+    return re.sub(r"[\W_]+", "", parts[0].lower()) if parts else ""
+
+
+def _usual(names: Sequence[str]) -> tuple[str, str]:
+    """Return the columns of tails and heads by their usual names, "" where there is none."""
+    plain = [_plain(name) for name in names]
+    tail, head = (next((names[i] for i, name in enumerate(plain) if name in known), "") for known in (_TAILS_, _HEADS_))
+    return tail, head
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are, by their positions.
+
+    Attributes:
+        ends: tails and heads.
+        weight: the weights, or None.
+        kind: Gephi's ``Type``, which says of each row whether it is directed, or None.
+        given: the ends are named as such, by their titles or by the user.
+        left: sentences on columns that are left out.
+    """
+
+    ends: tuple[int, int]
+    weight: int | None
+    kind: int | None
+    given: bool
+    left: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The columns of ends and weights."""
+        return (*self.ends, *(() if self.weight is None else (self.weight,)))
+
+
+def _kind_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
+    """Return the column that says of each row whether it is directed, as Gephi writes it."""
+    for i, name in enumerate(names):
+        if _plain(name) == "type" and rows and all(row[i].lower() in ("directed", "undirected") for row in rows):
+            return i
+    return None
+
+
+def roles(source: Source, head: ListHead, said: Statement) -> Roles:
+    """Return what the columns of a table are, by ``--columns``, by their names, or in their order.
+
+    Raises InputError, with what to ask for, where that is not clear.
+    """
+    width, titles = head.width, head.titles
+    names = list(titles) or [str(i + 1) for i in range(width)]
+    rows = [row for row in head.rows if len(row) == width]
+    kind = _kind_of(titles, rows)
+    if source.columns:
+        return _by_request(source, names, kind)
+    tail, other = _usual(titles)
+    if tail and other:
+        return _by_titles(source, names, rows, (names.index(tail), names.index(other)), kind)
+    if said.konect and not titles and width in (3, 4):
+        third = None if said.unweighted or source.weight == "" else 2
+        out = (["column 3, as its first line says 'unweighted'"] if said.unweighted else []) + ["column 4, the times"][
+            : width - 3
+        ]
+        return Roles((0, 1), third, None, given=True, left=tuple(f"left out: {one}" for one in out))
+    columns = [i for i in range(width) if i != kind and not _is_index(names[i], rows, i)]
+    plain = [_plain(name) for name in titles]
+    points = [i for i in columns if titles and plain[i] in _COORDINATES_]
+    if set(points) & set(columns[:2]) or len(set(points) & set(columns[:3])) > 1:
+        few = ", ".join(f"'{titles[i]}'" for i in points)
+        remedy = "compute their distances and write these as edges; --columns takes columns as ids all the same"
+        raise source.error(f"{few} are coordinates of points, and no edges", remedy)
+    if len(columns) not in (2, 3):
+        raise _too_wide(source, names, ",".join(names[:3]))
+    if titles and any(plain[i] in _WEIGHTS_ | _NO_WEIGHTS_ for i in columns[:2]):
+        what = f"the columns '{names[columns[0]]}' and '{names[columns[1]]}' are hardly the ends of edges"
+        raise source.error(what, "say which columns are: --columns TAIL,HEAD or --columns TAIL,HEAD,WEIGHT")
+    third = columns[2] if len(columns) == 3 else None
+    return _weighed(source, names, rows, (columns[0], columns[1]), kind, third, given=False)
+
+
+def _too_wide(source: Source, names: Sequence[str], proposal: str) -> InputError:
+    few = ", ".join(names[:8]) + ("…" if len(names) > 8 else "")
+    return source.error(f"has {len(names)} columns: {few}", f"say which of them: --columns {proposal}")
+
+
+def _is_index(name: str, rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Tell whether a column is pandas' index, or R's names of rows: untitled, and counting."""
+    if _plain(name) in ("indexlevel0", "unnamed0"):
+        return True
+    numbers = [row[column] for row in rows]
+    counts = bool(rows) and numbers in ([str(i) for i in range(k, k + len(rows))] for k in (0, 1))
+    return not name and counts
+
+
+def _by_request(source: Source, names: list[str], kind: int | None) -> Roles:
+    """Return the columns that ``--columns`` names."""
+    wanted = [name.strip() for name in source.columns.split(",") if name.strip()]
+    if all(name.isdecimal() for name in wanted) and not set(wanted) <= set(names):
+        wanted = [names[int(name) - 1] if 0 < int(name) <= len(names) else name for name in wanted]
+    for name in wanted:
+        with errors_at(source.path):
+            check_name("column", name, names)
+        if names.count(name) > 1:
+            raise source.error(f"has two columns '{name}'", "give them different names")
+    if len(wanted) not in (2, 3) or len(set(wanted)) < len(wanted):
+        remedy = "give two or three columns: --columns src,dst,weight"
+        raise InputError(f"--columns {','.join(wanted)} makes no edges", where=source.path, remedy=remedy)
+    at = [names.index(name) for name in wanted]
+    return Roles((at[0], at[1]), at[2] if len(at) == 3 else None, kind, given=True)
+
+
+def _by_titles(
+    source: Source, names: list[str], rows: Sequence[Sequence[str]], ends: tuple[int, int], kind: int | None
+) -> Roles:
+    """Return the columns of a table whose ends have usual names; the one that weighs is looked for by its name."""
+    plain = [_plain(name) for name in names]
+    others = [i for i in range(len(names)) if i not in ends and i != kind and not _is_index(names[i], rows, i)]
+    proposal = ",".join(names[i] for i in ends)
+    weights = [i for i in others if plain[i] in _WEIGHTS_]
+    doubtful = [i for i in others if plain[i] not in _NO_WEIGHTS_ | _WEIGHTS_ and _all_numbers(rows, i)]
+    candidates = weights or doubtful
+    if len(candidates) > 1 and source.weight is None:
+        raise _too_wide(source, names, f"{proposal},{names[candidates[0]]}")
+    if len(weights) == 1 and any(plain[i].endswith("cost") for i in doubtful):  # pgRouting's cost of the way back
+        raise _too_wide(source, names, f"{proposal},{names[weights[0]]}")
+    third = next(iter(candidates or others[:1] * (len(others) == 1)), None)
+    return _weighed(source, names, rows, ends, kind, third, given=True)
+
+
+def _all_numbers(rows: Sequence[Sequence[str]], column: int) -> bool:
+    words = [row[column] for row in rows if row[column]]
+    return bool(words) and all(map(is_number, words))
+
+
+def _weighed(
+    source: Source,
+    names: list[str],
+    rows: Sequence[Sequence[str]],
+    ends: tuple[int, int],
+    kind: int | None,
+    third: int | None,
+    *,
+    given: bool,
+) -> Roles:
+    """Return the roles with the column that weighs: ``--weight``, else ``third`` unless its name is no weight's."""
+    if source.weight is not None:
+        if source.weight:
+            with errors_at(source.path):
+                check_name("column", source.weight, names)
+        third = names.index(source.weight) if source.weight else None
+    elif third is not None and _plain(names[third]) in _NO_WEIGHTS_:
+        third = None
+    for i in (*ends, *(() if third is None else (third,))):
+        if names.count(names[i]) > 1:
+            raise source.error(f"has two columns '{names[i]}'", "give them different names")
+    out = [names[i] or "(untitled)" for i in range(len(names)) if i not in (*ends, third, kind)]
+    columns = ",".join(names[i] for i in ends)
+    remedy = (
+        f"; --columns {columns},{out[0]} weighs by '{out[0]}'" if third is None and out and source.weight != "" else ""
+    )
+    left = (f"left out: {'column' if len(out) == 1 else 'columns'} {', '.join(map(repr, out))}{remedy}",) if out else ()
+    return Roles(ends, third, kind, given, left)
+
+
+def is_table(source: Source, head: ListHead, said: Statement) -> bool:
+    """Tell whether a list is no plain ``u v`` or ``u v weight`` of numbers, and for the reader of tables.
+
+    Raises InputError where its columns are no ends of edges.
+    """
+    if source.columns or head.quoted or head.delimiter not in " \t," or (source.weight and head.titles):
+        return True
+    wide = head.width not in (2, 3)
+    if head.rows and (head.titles or (said.konect and head.width in (3, 4))):
+        chosen = roles(source, head, said)
+        if wide or chosen.kind is not None or chosen.taken != tuple(range(head.width)):
+            return True
+    if wide or not head.rows:
+        return False
+    forms = [{form_of(word) for word in row[:2]} for row in head.rows if len(row) in (2, 3)]
+    if not forms or len(forms) < len(head.rows):
+        return False
+    every = set().union(*forms)
+    named = all(any(map(_is_word, row[:2])) for row in head.rows)
+    points = all("real" in form for form in forms)  # which are refused there
+    return named or points or (every != {"whole"} and every <= {"whole", "digits", "pointed"})
+
+
+def is_list(head: ListHead) -> bool:
+    """Tell whether a text whose name does not say so is a list: of three fields, or under names of columns."""
+    alike = bool(head.rows) and head.width > 1 and all(len(row) == head.width for row in head.rows)
+    return alike and (all(_usual(head.titles)) or (head.delimiter != " " and (head.width == 3 or bool(head.titles))))
+
+
+def declared(arcs: ArcList, said: Statement) -> ArcList:
+    """Return arcs with the direction that the comments on top of their list declare, and why."""
+    if not said.why:
+        return arcs
+    undirected = said.directed is False
+    return replace(arcs, directed=said.directed, one_sided=undirected, why=said.why)
+
+
+def numbered_apart(tails: NDArray[Any], heads: NDArray[Any], said: Statement) -> tuple[Any, Any, str]:
+    """Return ids of two sides such that no id is on both, and a sentence on it: those of the heads are raised."""
+    left = max([int(tails.max(initial=0)), *said.vertices[:1]])
+    step = left + int(min(tails.min(initial=1), heads.min(initial=1)) == 0)
+    note = f"{said.why}: the ids of column 2 are of another side, and are raised by {step}"
+    return tails.astype(np.int64), heads.astype(np.int64) + step, note
+
+
+def refuse_lookalike(source: Source, head: ListHead) -> None:
+    """Raise GraphFormatError for a matrix or an adjacency list that would be taken for a list of edges."""
+    rows = [list(head.titles), *head.rows] if head.titles else head.rows
+    _refuse_matrix(source, rows, head)
+    text = source.head.decode("utf-8", "replace")
+    lines = [line.split() for line in text.split("\n") if line.strip()]
+    named = [len(line) == 2 and line[0] == "#" for line in lines]
+    between = [is_named for is_named, line in zip(named, lines, strict=True) if line[0][:1] == "#"]
+    numbered = bool(lines) and named[0] and WHOLE.fullmatch(lines[0][1]) is not None
+    if lines and named[0] and all(between) and (numbered or sum(named) > 1) and all(len(line) <= 2 for line in lines):
+        remedy = (
+            "write its edges, 'u v weight' a line (igraph: write_ncol); --input-format edgelist if '#' is a comment"
+        )
+        raise source.error("looks like LGL, where '# u' goes before the neighbours of u", remedy, line=1)
+
+
+def _refuse_matrix(source: Source, rows: list[list[str]], head: ListHead) -> None:
+    """Refuse rows that are a square of numbers, or have the same names on top and at the left."""
+    remedy = "make a sparse matrix of it and save that: scipy.sparse.save_npz('m.npz', matrix), or scipy.io.mmwrite"
+    if len(rows) > 2 and len(rows[0]) > 2:
+        top = rows[0][1:] if len(rows[0]) == len(rows[1]) else rows[0]
+        left = [row[0] for row in rows[1:]]
+        cells = [word for row in rows[1:] for word in row[1:] if word]
+        same = (
+            (top is rows[0] or not is_number(rows[0][0]))
+            and left == top[: len(left)]
+            and (not head.whole or len(left) == len(top))
+        )
+        if same and len(set(top)) == len(top) and all(map(is_number, cells)):
+            raise source.error("looks like a matrix with the names of its rows and columns", remedy, line=head.line)
+    size = len(head.rows)
+    if head.titles or not head.whole or size < 3 or any(len(row) != size for row in head.rows):
+        return
+    if not all(is_number(word) for row in head.rows for word in row):
+        return
+    square = [[float(word) for word in row] for row in head.rows]
+    diagonal = any(square[i][i] for i in range(size))
+    if size > 3 or (not diagonal and all(square[i][j] == square[j][i] for i in range(size) for j in range(i))):
+        way = "" if size > 3 else "; --input-format edgelist if its lines are edges"
+        raise source.error(f"looks like a matrix of {size} rows and columns", remedy + way, line=head.line)

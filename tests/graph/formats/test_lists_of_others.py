@@ -1,0 +1,243 @@
+"""Lists and tables as other programs write them, each with the graph that it means or the words that refuse it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import gpugraph
+from gpugraph.errors import InputError
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats import fields
+from tests.cli.runner import succeed
+
+SNAP = "# Undirected graph: ../x.ungraph.txt\n# test\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t5\n5\t7\n"
+GEPHI = "Source,Target,Type,Id,Label,timeset,Weight\n0,1,Undirected,0,,,4.0\n1,2,Undirected,1,,,5.0\n"
+BIG = 2**64 - 1
+R_ROWS = [("a", "b", 3.5), ("b", "c", 1.0)]
+
+
+def edges(graph: CSRGraph) -> list[tuple[Any, Any, Any]]:
+    """Return the arcs, of an undirected graph each edge once, by the file's own ids."""
+    tails = [u for u in range(graph.vertices) for _ in range(graph.offsets[u], graph.offsets[u + 1])]
+    arcs = zip(tails, graph.targets.tolist(), graph.weights.tolist(), strict=True)
+    kept = [(u, v, w) for u, v, w in arcs if graph.directed or u <= v]
+    return [(graph.name_of(u), graph.name_of(v), w) for u, v, w in kept]
+
+
+def load(folder: Path, name: str, content: str | bytes, **options: Any) -> CSRGraph:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return gpugraph.load(path, **options)
+
+
+READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
+    "post-codes.csv": (
+        "from,to,weight\n01234,01235,4\n1234,01235,5\n",
+        True,
+        [("01234", "01235", 4), ("1234", "01235", 5)],
+        "ids have leading zeros or signs, as '01234'",
+    ),
+    "gephi.csv": (GEPHI, False, [(0, 1, 4.0), (1, 2, 5.0)], "left out: columns 'Id', 'Label', 'timeset'"),
+    "type.csv": (
+        "source;target;type;weight\na;b;Directed;3,5\n",
+        True,
+        [("a", "b", 3.5)],
+        "directed: column 'type' says so; column 'weight' weighs",
+    ),
+    "road-type.csv": ("source;target;type;weight\na;b;road;3\n", True, [("a", "b", 3)], "left out: column 'type'"),
+    "floats.csv": ("source,target,weight\n1.0,2.0,3.5\n2.0,3.0,1.5\n", True, [(1, 2, 3.5), (2, 3, 1.5)], "'weight'"),
+    "pandas.csv": (",source,target,weight\n0,10,20,3.5\n1,20,30,1.5\n", True, [(10, 20, 3.5), (20, 30, 1.5)], ""),
+    "pandas2.csv": (",a,b,c\n0,10,20,3\n1,20,30,1\n", True, [(10, 20, 3), (20, 30, 1)], "column 'c' weighs"),
+    "big-ids.txt": (
+        f"{BIG} {BIG - 1} 5\n{BIG - 1} 7 6\n",
+        True,
+        [(str(BIG), str(BIG - 1), 5), (str(BIG - 1), "7", 6)],
+        "",
+    ),
+    "snap.txt": (SNAP, False, [(0, 5, 1), (5, 7, 1)], "its comment says 'Undirected graph'"),
+    "snap-directed.txt": ("# Directed graph: x.txt\n0\t5\n5\t0\n", True, [(0, 5, 1), (5, 0, 1)], "'Directed graph'"),
+    "snap-once.txt": (
+        "# Directed graph (each unordered pair of nodes is saved once): x.txt\n0\t1\n1\t2\n",
+        True,
+        [(0, 1, 1), (1, 2, 1)],
+        "its comment says 'Directed graph' and 'each unordered pair … once'",
+    ),
+    "quoted.csv": ('"source","target","weight"\n"1","2","3.5"\n', True, [(1, 2, 3.5)], "column 'weight' weighs"),
+    "half-quoted.csv": ('source,target,weight\n"1","2","3"\n', True, [(1, 2, 3)], ""),
+    "blank.csv": ("source,target,weight\n1,2,3.5\n2,3,1.5\n\n\n", True, [(1, 2, 3.5), (2, 3, 1.5)], "2 lines"),
+    "wuv.csv": ("w,u,v\n3,1,2\n1,2,3\n", True, [(1, 2, 3), (2, 3, 1)], "column 'w' weighs"),
+    "cost.csv": ("from,to,cost\n1,2,3\n", True, [(1, 2, 3)], "column 'cost' weighs"),
+    "R.csv": ('"source","target","weight"\n1,2,3.5\n', True, [(1, 2, 3.5)], ""),
+    "R-names.csv": ('"from","to","weight"\n"a","b",3.5\n', True, [("a", "b", 3.5)], ""),
+    "R-rows.csv": (
+        '"","from","to","weight"\n"1","a","b",3.5\n"2","b","c",1\n',
+        True,
+        [("a", "b", 3.5), ("b", "c", 1.0)],
+        "",
+    ),
+    "R-table.txt": (
+        '"from" "to" "weight"\n"1" "a" "b" 3.5\n"2" "b" "c" 1\n',
+        True,
+        [("a", "b", 3.5), ("b", "c", 1.0)],
+        "",
+    ),
+    "timestamp.csv": ("source,target,timestamp\n1,2,1082040961\n", True, [(1, 2, 1)], "left out: column 'timestamp'"),
+    "id.csv": ("source,target,id\n1,2,7\n2,3,9\n", True, [(1, 2, 1), (2, 3, 1)], "left out: column 'id'"),
+    "year.parquet.csv": ("u,v,year\n1,2,1999\n", True, [(1, 2, 1)], "--columns u,v,year weighs by 'year'"),
+    "excel.csv": ("sep=;\r\nfrom;to;km\r\n1;2;3,5\r\n", True, [(1, 2, 3.5)], "column 'km' weighs"),
+    "neo4j.csv": (":START_ID(P),:END_ID(P),weight:float,:TYPE\na,b,1.5,KNOWS\n", True, [("a", "b", 1.5)], ""),
+    "names.csv": ("src,dst,weight\nann,bob,3\n", True, [("ann", "bob", 3)], ""),
+    "same.ncol": ("0 1 2\n1 2 3\n", True, [(0, 1, 2), (1, 2, 3)], "the file does not say whether its lines are arcs"),
+    "out.sym": ("% sym positive\n1 2 4\n2 3 5\n", False, [(1, 2, 4), (2, 3, 5)], "its first line says 'sym'; column 3"),
+    "out.asym": ("% asym unweighted\n1 2\n2 1\n", True, [(1, 2, 1), (2, 1, 1)], "its first line says 'asym'"),
+    "out.bip": ("% bip weighted\n1 1 4\n2 1 5\n", False, [(1, 3, 4), (2, 3, 5)], "raised by 2"),
+    "out.times": (
+        "% bip multiweighted\n% 2 3 2\n1 1 4 1082040961\n3 2 5 1082040962\n",
+        False,
+        [(1, 4, 4), (3, 5, 5)],
+        "left out: column 4, the times",
+    ),
+    "out.unweighted": ("% sym unweighted\n1 2 7\n2 3 8\n", False, [(1, 2, 1), (2, 3, 1)], "says 'unweighted'"),
+}
+
+
+@pytest.mark.parametrize("arrow", [True, False])
+@pytest.mark.parametrize("name", READ)
+def test_a_list_is_read_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, arrow: bool) -> None:
+    content, directed, expected, says = READ[name]
+    monkeypatch.setattr(fields, "_LARGE", 0)
+    if not arrow:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    graph = load(tmp_path, name, content)
+    assert (graph.directed, sorted(edges(graph))) == (directed, sorted(expected))
+    assert says in " ".join((graph.reading, *graph.notes))
+    false_claim = "the file does not say" in " ".join(graph.notes) and says.startswith(("its ", "directed"))
+    assert not false_claim
+
+
+def test_isolated_vertices_of_a_bipartite_list_are_counted(tmp_path: Path) -> None:
+    graph = load(tmp_path, "out.b", "% bip unweighted\n% 2 3 4\n1 1\n2 4\n")
+    assert (graph.vertices, edges(graph)) == (7, [(1, 4, 1), (2, 7, 1)])
+    with pytest.raises(InputError, match="says itself that the graph is undirected"):
+        load(tmp_path, "out.b", "% bip unweighted\n1 1\n", directed=True)
+
+
+REFUSED: dict[str, tuple[str | bytes, str]] = {
+    "matrix.csv": (";A;B;C\nA;0;4.5;10\nB;4.5;0;5\nC;10;5;0\n", "looks like a matrix .*save_npz"),
+    "square.csv": ("0,4,10\n4,0,5\n10,5,0\n", "looks like a matrix of 3 rows .*--input-format edgelist"),
+    "utf16.csv": ("source,target\r\n1,2\r\n".encode("utf-16"), "is UTF-16 text — convert it: iconv -f UTF-16 "),
+    "utf16be.txt": ("0 1 4\n1 2 5\n".encode("utf-16-be"), "is UTF-16BE text — .*iconv -f UTF-16BE"),
+    "counted.txt": ("5 4 0\n0 1 2\n1 2 3\n2 3 4\n3 4 5\n", "line 1: '5 4 0' may be an edge, or numbers"),
+    "entries.txt": ("3 3 2\n1 2 5\n2 3 5\n", "may be an edge, or numbers"),
+    "counted2.txt": ("5 4 0\n0 1\n1 2\n", "'5 4 0' is no edge 'u v' as the lines below it"),
+    "cities.csv": ("name,lat,lon\nA,50.1,8.6\nB,50.2,8.7\n", "'lat', 'lon' are coordinates"),
+    "points.csv": ("x,y\n1,2\n3,4\n", "'x', 'y' are coordinates"),
+    "half.csv": ("name,size,weight\nA,50,8\nB,51,9\n", "hardly the ends of edges|one has words"),
+    "items.csv": (
+        "who,item,n\nann,50,8\nbob,51,9\n",
+        "one has words, the other numbers: 'ann', '50' — .*--columns who,item",
+    ),
+    "reals.csv": ("a,b\n0.5,1.5\n2.5,3.5\n", "the id '0.5' is a real"),
+    "lgl.txt": ("# 0\n1 2.5\n2 1.0\n# 1\n2 3\n", "looks like LGL"),
+    "words.lgl": ("# a\nb 1\n# b\nc 2\n", "looks like LGL"),
+    "pgrouting.csv": ("id,source,target,cost,reverse_cost\n1,1,2,4,-1\n", "--columns source,target,cost"),
+    "dynamic.txt": ("% asym dynamic\n1 2 1 5\n1 2 -1 9\n", "its edges come and go"),
+    "nan.csv": ("source,target\n1.0,2.0\n3.0,nan\n", "line 3: row 2 has no id, but 'nan'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_list_of_edges_is_refused_with_the_way_out(tmp_path: Path, name: str) -> None:
+    content, says = REFUSED[name]
+    with pytest.raises(InputError, match=says):
+        load(tmp_path, name, content)
+
+
+def parquet_of(**columns: Any) -> bytes:
+    sink = io.BytesIO()
+    parquet.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+def test_columns_of_parquet_stay_what_they_are(tmp_path: Path) -> None:
+    signs = parquet_of(source=["+1", "1", " 2"], target=["2", " 2", "2"], weight=[4, 5, 6])
+    assert edges(load(tmp_path, "a.parquet", signs)) == [(" 2", "2", 6), ("+1", "2", 4), ("1", " 2", 5)]
+    large = parquet_of(source=pa.array([BIG, 1], pa.uint64()), target=pa.array([1, 2], pa.uint64()), weight=[4, 5])
+    assert edges(load(tmp_path, "a.parquet", large)) == [("1", "2", 5), (str(BIG), "1", 4)]
+    with pytest.raises(InputError, match="row 2 has no id, but NaN"):
+        load(tmp_path, "a.parquet", parquet_of(source=[1.0, float("nan")], target=[2.0, 3.0], weight=[4, 5]))
+    assert edges(load(tmp_path, "a.parquet", parquet_of(source=[1.0, 2.0], target=[2.0, 3.0]))) == [
+        (1, 2, 1),
+        (2, 3, 1),
+    ]
+    category = pa.array(["a", "b"]).dictionary_encode()
+    assert edges(load(tmp_path, "a.parquet", parquet_of(source=category, target=["b", "c"], w=[1, 2])))[0] == (
+        "a",
+        "b",
+        1,
+    )
+
+
+def test_the_column_that_weighs_may_be_named(tmp_path: Path) -> None:
+    text = "source,target,year,toll\n1,2,1999,7\n"
+    assert edges(load(tmp_path, "a.csv", text, weight="year")) == [(1, 2, 1999)]
+    assert edges(load(tmp_path, "a.csv", text)) == [(1, 2, 7)]
+    assert edges(load(tmp_path, "a.csv", text, weights="unit")) == [(1, 2, 1)]
+    with pytest.raises(InputError, match="unknown column 'tool'"):
+        load(tmp_path, "a.csv", text, weight="tool")
+
+
+@pytest.mark.parametrize(
+    "content", ["source,target,weight\n1,2,3.5\n2,3,1.5\n", '"from","to","weight"\n"a","b",3.5\n"b","c",1.5\n']
+)
+def test_a_table_is_read_from_a_pipe(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert [weight for *_, weight in edges(gpugraph.load("-"))] in ([3.5, 1.5], [1], [3])
+
+
+def test_one_line_says_how_a_file_was_taken(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("from,to,km\n1,2,3\n1,2,4\n2,2,9\n")
+    printed = succeed("mst", tmp_path / "a.csv", "--device", "cpu").err
+    line = "read as edge list: 3 lines; directed: not every arc has its reverse of equal weight; column 'km' weighs; "
+    assert f"{line}dropped 1 self loop; merged 1 parallel arc\n" in printed
+    assert (
+        "read as edge list: 3 lines; undirected: as requested"
+        in succeed("info", tmp_path / "a.csv", "--undirected").err
+    )
+    (tmp_path / "a.gr").write_text("p sp 2 1\na 1 2 5\n")
+    assert "read as DIMACS or PACE .gr: directed" in succeed("info", tmp_path / "a.gr").err
+
+
+WORDS = st.text("ab01.+ -'é", min_size=1, max_size=4).filter(lambda word: word.strip() == word)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(WORDS, WORDS, st.sampled_from(["1", "2.5", "-3", "1e3"])), min_size=1, max_size=6))
+def test_arrow_and_python_split_alike(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("split")
+    text = "source,target,weight\n" + "".join(",".join(row) + "\n" for row in rows)
+    answers = []
+    for least in (0, 1 << 40):
+        with mock.patch.object(fields, "_LARGE", least):
+            try:
+                graph = load(folder, "a.csv", text)
+                answers.append((edges(graph), graph.reading, graph.notes))
+            except InputError as error:
+                answers.append(str(error))
+    assert answers[0] == answers[1]
+    if isinstance(answers[0], tuple):
+        names = {name for row in rows for name in row[:2]}
+        read = {str(name) for edge in answers[0][0] for name in edge[:2]}
+        assert read <= names | {name.partition(".")[0] for name in names}
