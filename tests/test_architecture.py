@@ -216,3 +216,13 @@ def test_no_array_is_written_by_what_looks_at_no_error() -> None:
     """``ndarray.tofile``, which ``np.save`` calls for a plain file, does not see that closing met a full disk."""
     unseen = re.compile(r"\.tofile\(|np\.save\((?!WrittenThrough\()")
     assert [str(path) for path in PACKAGE.rglob("*.py") if unseen.search(path.read_text())] == []
+
+
+def test_the_json_of_a_record_is_read_in_two_files_alone() -> None:
+    """Elsewhere its fields are those of ``Shape``, with their types; ``matrix`` is SciPy's."""
+    read = re.compile(r"(?<!matrix)\.data(\[|\.get\(|\.items\()|= [\w.]+\.data *$|\bat\([\w.]*\.data\b", re.MULTILINE)
+    homes = {"measure/record.py", "measure/record_shape.py"}
+    folders = ("measure", "report/**", "bench", "cli", "peers", "adapters", "problems/**")
+    files = {file.relative_to(PACKAGE).as_posix(): file for name in folders for file in PACKAGE.glob(f"{name}/*.py")}
+    assert all(map(read.search, ("x = row.data", 'row.data["a"]', "row.data.get('a')", "at(cell.record.data, name)")))
+    assert [name for name, file in files.items() if name not in homes and read.search(file.read_text("utf-8"))] == []

@@ -243,7 +243,7 @@ def _solve(
     with showing() as tell:
         record: Any = run_cell(cell, tell)
     if record.status == "failed":
-        raise VerificationFailed(record.data["verification"]["detail"], where=f"{problem} by {algo}")
+        raise VerificationFailed(record.shape.verification.detail or "", where=f"{problem} by {algo}")
     if time:
         from gpugraph.adapters.records import Measured  # which loads all that draws
 

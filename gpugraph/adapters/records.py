@@ -95,15 +95,14 @@ class Measured(Record):
 
     def _repr_html_(self) -> str:
         """Return the record as a notebook shows it: what was run, the times, the verdict, a bar for each phase."""
-        data, cell = self.data, Labelled.alone(self)
-        graph = describe_graph(data["graph"]) if data["graph"].get("vertices") is not None else self.graph_name
+        cell, graph = Labelled.alone(self), describe_graph(self.graph_facts)
         facts = [("graph", graph), ("device", self.device)]
         if self.kernel_s is not None:
             facts.append(("kernel", f"{precise_time(self)}, {counted(len(self.samples), 'sample')}"))
         facts.append(("MTEPS", self.why_no_rates or ("-" if self.mteps is None else rate(self.mteps))))
         if self.answer_s is not None:
             facts.append(("time to answer", duration(self.answer_s)))
-        shown = {name: value for name, value in data.get("result", {}).items() if "sha256" not in name}
+        shown = {name: value for name, value in self.shape.result.items() if "sha256" not in name}
         facts += [(name.replace("_", " "), str(value)) for name, value in shown.items()]
         facts.append(("verdict", _verdict(self)))
         if self.half_width is not None and self.half_width > NOISY:

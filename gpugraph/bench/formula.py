@@ -12,7 +12,6 @@ from typing import Any
 from gpugraph.bench.axes import described, filled, matches, variables_in
 from gpugraph.errors import InputError, check_name, unknown_name
 from gpugraph.measure.record import Record
-from gpugraph.problems import at
 from gpugraph.problems.registry import algorithms
 
 Conditions = Mapping[str, Any]
@@ -27,10 +26,9 @@ class NotMeasured(Exception):
 
 def _published(record: Record) -> float | None:
     """Return the least time that the sweep's ``[[paper.point]]`` state for the cell."""
-    papers = record.data.get("paper")
-    points = [point for one in papers or () for point in one.get("points") or ()] if isinstance(papers, list) else []
-    size = record.shape.graph.vertices
-    times = [one["kernel_s"] for one in points if one.get("kernel_s") and one.get("vertices", size) == size]
+    papers, size = record.shape.paper, record.shape.graph.vertices
+    points = [point for one in papers for point in one.points or ()] if isinstance(papers, list) else []
+    times = [one.kernel_s for one in points if one.kernel_s and (one.vertices is None or one.vertices == size)]
     return min(times, default=None)
 
 
@@ -79,7 +77,7 @@ def figure(record: Record, name: str) -> Any:
     for table in (record.axes, record.parameters):
         if name in table:
             return table[name]
-    return at(record.data, name)
+    return record.field(name)
 
 
 def meets(record: Record, conditions: Conditions) -> bool:

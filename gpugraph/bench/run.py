@@ -151,7 +151,7 @@ class Runner:
                 waiting.discard(at)
                 left = dict(enumerate(units[at]))
                 for record in ended.records:
-                    name, device = record.shape.cell.name, record.data.get("device") or {}
+                    name, device = record.shape.cell.name, record.field("device") or {}
                     own = (i for i, p in left.items() if unopened_id(p.cell, device, self._cold)[:16] == name)
                     if (place := next(own, None)) is not None:
                         self._end(left.pop(place), {"record": record.data})

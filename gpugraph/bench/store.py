@@ -231,7 +231,7 @@ class Finished:
                     self._chosen[key, shape.device.kind] = shape.algorithm
             if cell.id and record.outcome in counted:
                 self.by_id[cell.id] = record
-                device = {name: (record.data.get("device") or {}).get(name) for name in ("kind", "name", "threads")}
+                device = {name: record.field(f"device.{name}") for name in ("kind", "name", "threads")}
                 if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
                     seen.append(device)
 

@@ -207,8 +207,8 @@ def _measure(asked: Asked, name: str) -> None:
         draw_counter_example(asked.draw, record.shape.verification.counter_example, quiet=quiet)
         export([record], asked.exports, quiet=quiet)
     if record.status == "failed":
-        where = f"{record.data['problem']} by {record.data['algorithm']} on {record.data['graph']['name']}"
-        raise VerificationFailed(record.data["verification"]["detail"], where=where)
+        where = f"{record.problem} by {record.algorithm} on {record.graph_name}"
+        raise VerificationFailed(record.shape.verification.detail or "", where=where)
     if troubles:
         raise troubles[0]
 
@@ -300,8 +300,8 @@ def _notices(record: Record, output: str | None) -> list[str]:
     notices = list(record.notices)
     if output is not None and record.status == "failed":
         notices.append(f"{output} is not written: the result is wrong")
-    elif output is not None and len(record.data.get("per_source", ())) > 1:
-        notices.append(f"{output} holds the result of the first source, {record.data['result']['source']}")
+    elif output is not None and len(record.shape.per_source) > 1:
+        notices.append(f"{output} holds the result of the first source, {record.shape.result['source']}")
     return notices
 
 

@@ -21,6 +21,7 @@ from gpugraph.report.terminal import Line, page_width, plain, table_width
 if TYPE_CHECKING:
     from gpugraph.bench.sweep import Sweep
     from gpugraph.measure.record import Record
+    from gpugraph.measure.record_file import BadLine
 
 
 @command
@@ -288,7 +289,7 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
 
     Each line is checked: its types, its times against the bandwidth of the device, its counts against each other, its
     answer against one that is computed here, a clean commit, and the versions of other programs. Exit code 1 if
-    anything is found.
+    anything is found, 2 if a line is no record; the other lines are checked all the same.
 
     Example:
       gpugraph check-record results.jsonl
@@ -298,18 +299,24 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
 
     records: list[Record] = []
     lines: list[str] = []
+    unread: list[BadLine] = []
     for file in files:
-        stored = read_record_file(file)
-        if not stored.records:
+        stored = read_record_file(file, strict=False)
+        if not (stored.records or stored.bad):
             raise InputError("holds no records", where=file, remedy="give a file that --save or `gpugraph bench` wrote")
         records += stored.records
+        lines += [f"{bad.file} line {bad.line}: type: {bad.why}" for bad in stored.bad]
+        unread += stored.bad
         if stored.torn is not None:
             lines.append(f"{file} line {stored.torn}: is cut off, and was left out")
     found = [(record, one) for record in records for one in findings(record, edges)] + conflicts(records)
     lines += [f"{record.file} line {record.line}: {one.kind}: {one.what}" for record, one in found]
-    wrong = len({(record.file, record.line) for record, _ in found})
-    if not quiet or found:
-        show("\n".join([*lines, f"{counted(len(records), 'record')} checked, {wrong} with findings"]))
-    if found:
-        what = f"{counted(wrong, 'record')} of {len(records)} cannot be shown beside others"
+    wrong = len(unread) + len({(record.file, record.line) for record, _ in found})
+    total = len(unread) + len(records)
+    if not quiet or wrong:
+        show("\n".join([*lines, f"{counted(total, 'record')} checked, {wrong} with findings"]))
+    if unread:
+        raise unread[0].error()
+    if wrong:
+        what = f"{counted(wrong, 'record')} of {total} cannot be shown beside others"
         raise VerificationFailed(what, remedy="docs/submit.md says what a record needs")

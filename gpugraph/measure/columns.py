@@ -11,7 +11,7 @@ from functools import partial
 
 from gpugraph.measure.record import PHASES, WAY_THERE, Record
 from gpugraph.measure.record_shape import jsonable
-from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column, at, file_column
+from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column, file_column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.quantities import count, duration, in_units, percent, rate
@@ -186,7 +186,7 @@ def problem_columns(cells: Sequence[Labelled]) -> list[Column]:
 
 def _each(column: Column, cells: Sequence[Labelled]) -> list[Column]:
     """Return a column for every name in the object that a column is of, in the order in which they come."""
-    tables = [at(cell.record.data, column.name) or {} for cell in cells]
+    tables = [cell.record.field(column.name) or {} for cell in cells]
     names = dict.fromkeys(name for table in tables for name in table)
     return [replace(column, name=f"{column.name}.{name}", each=False) for name in names]
 

@@ -155,7 +155,7 @@ _SAMPLING = ("target", "min_samples", "max_samples", "time_limit_s", "warmup", "
 
 def sampled_otherwise(base: Record, new: Record) -> str:
     """Return how the sampling of two cells differs, as far as both tell, or nothing."""
-    settings = [dict(row.data.get("sampling") or {}) for row in (base, new)]
+    settings = [dict(row.field("sampling") or {}) for row in (base, new)]
     for one in settings:
         if isinstance(one.get("processes"), list):
             one["processes"] = "1" if len(one["processes"]) == 1 else "several"
@@ -234,7 +234,7 @@ def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
     if busy := [row.busy for one in made for row in (one.first, one.second) if row.busy]:
         notices.append(f"in {len(busy)} of {counted(2 * len(made), 'measurement')} {busy[0]}")
     measured = [row for one in made for row in (one.first, one.second)]
-    if throttled := sum(bool((row.data.get("sampling") or {}).get("throttled_repeated")) for row in measured):
+    if throttled := sum(bool(row.shape.sampling.throttled_repeated) for row in measured):
         notices.append(f"{throttled} cells had samples repeated because the GPU throttled")
     return notices
 

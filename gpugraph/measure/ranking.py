@@ -94,7 +94,7 @@ def _traits(row: Record, by: str | None) -> list[tuple[str, object]]:
         ("state of the caches", "cold" if shape.sampling.cold else "warm"),
     ]
     if by == "algorithm":
-        traits.append(("device", [row.device_kind, row.device, row.data.get("device", {}).get("threads")]))
+        traits.append(("device", [row.device_kind, row.device, row.shape.device.threads]))
     elif by == "device":
         given = [f"{name}={_shown(value)}" for name, value in row.parameters.items() if value not in (None, [])]
         traits.append(("algorithm", row.algorithm + (f" ({', '.join(given)})" if given else "")))
@@ -126,16 +126,7 @@ def _of_one_source(group: list[Record]) -> list[Record]:
         together = row.shape.result.get("sources") or 1
         times = np.reshape(row.samples, (row.sources, -1)).mean(axis=0) / together
         interval = median_interval([times.tolist()]) if len(times) >= INTERVAL_SAMPLES else None
-        result = {**row.data["result"], "source": None, "sources": row.sources * together}
-        phases = row.data["phases_s"]
-        data = {name: value for name, value in row.data.items() if name != "per_source"} | {
-            "samples_s": {**row.data["samples_s"], "kernel": times.tolist()},
-            "phases_s": {**phases, "kernel": float(np.median(times)), "d2h": (phases.get("d2h") or 0.0) / together},
-            "sampling": {**(row.data.get("sampling") or {}), "outliers": []},
-            "confidence_s": {**(row.data.get("confidence_s") or {}), "kernel": interval},
-            "result": result,
-        }
-        found.append(Record.of(data, file=row.file, line=row.line))
+        found.append(row.as_one_source(times.tolist(), interval))
     return found
 
 
@@ -194,14 +185,14 @@ def _differences(row: Record, other: Record, by: str | None) -> list[str]:
 
 def _other_graph(row: Record, other: Record) -> str:
     """Return in what two graphs of different digests differ, as far as the records tell."""
-    mine, theirs = (one.data.get("graph", {}) for one in (row, other))
+    mine, theirs = (one.shape.graph.weight_dtype for one in (row, other))
     weights = [str((one.shape.cell.input or {}).get("weights", "file")) for one in (row, other)]
     if row.graph_name != other.graph_name:
         return f"another graph: {row.graph_name} and {other.graph_name}"
     if weights[0] != weights[1]:
         return f"other weights: {weights[0]} and {weights[1]}"
-    if mine.get("weight_dtype") != theirs.get("weight_dtype"):
-        return f"weights of another type: {mine.get('weight_dtype')} and {theirs.get('weight_dtype')}"
+    if mine != theirs:
+        return f"weights of another type: {mine} and {theirs}"
     digests = [str(one.shape.graph.digest)[:12] for one in (row, other)]
     return f"another graph of that name: digest {digests[0]} and {digests[1]}"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from gpugraph.clock import PhaseTimer
 from gpugraph.measure.record_shape import Shape, json_text, shape_of
-from gpugraph.measure.statistics import INTERVAL_SAMPLES, relative_half_width
+from gpugraph.measure.statistics import INTERVAL_SAMPLES, median, relative_half_width
 from gpugraph.quantities import counted, duration, percent
 
 PHASES = (
@@ -130,6 +130,13 @@ class Record:
         """The fields with their types; what is absent has the value that ``Shape`` gives it."""
         return shape_of(self.data)
 
+    def field(self, path: str) -> Any:
+        """Return the field at a dotted path as it is stored, or None; only fields of ``Shape`` have a known type."""
+        found: Any = self.data
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
+        return found
+
     @property
     def result(self) -> Any:
         """The result of the first query, or None."""
@@ -185,7 +192,12 @@ class Record:
     @property
     def graph_source(self) -> str:
         """The file or spec that the input was made of; empty where it was none."""
-        return str((self.data.get("graph") or {}).get("source") or "")
+        return self.shape.graph.source or ""
+
+    @property
+    def graph_facts(self) -> Mapping[str, Any]:
+        """All that is known of the input: its counts, its weights' type; its problem's own."""
+        return self.data.get("graph") or {}
 
     @property
     def family(self) -> str:
@@ -325,8 +337,8 @@ class Record:
     def busy(self) -> str:
         """What other programs did, where they and this one together wanted more cores than there are; else nothing."""
         others, cores = self.shape.sampling.other_cores, self.shape.environment.get("cores")
-        own = self.data.get("device", {}).get("threads") or 1
-        if others is None or not isinstance(cores, int) or others + own <= cores * BUSY:
+        own = self.shape.device.threads or 1
+        if others is None or cores is None or others + own <= cores * BUSY:
             return ""
         return f"other programs kept {others:.1f} of {counted(cores, 'core')} busy"
 
@@ -382,6 +394,23 @@ class Record:
         if not 0 < taken < max(LEAST_SAMPLES, self.shape.sampling.min_samples or 0):
             return ""
         return f"{taken:,} sample{'' if taken == 1 else 's'}"
+
+    def as_one_source(self, times: Sequence[float], interval: object) -> Record:
+        """Return a record of several sources as that of one: ``times`` are a source's mean samples, in seconds."""
+        together = self.shape.result.get("sources") or 1
+        data = {name: value for name, value in self.data.items() if name != "per_source"}
+        changes: dict[str, dict[str, object]] = {
+            "samples_s": {"kernel": list(times)},
+            "phases_s": {
+                "kernel": median(times),
+                "d2h": (self.shape.phases_s.get("d2h") or 0.0) / together,
+            },
+            "sampling": {"outliers": []},
+            "confidence_s": {"kernel": interval},
+            "result": {"source": None, "sources": self.sources * together},
+        }
+        data |= {name: {**(data.get(name) or {}), **changed} for name, changed in changes.items()}
+        return Record.of(data, file=self.file, line=self.line)
 
     def by_process(self, samples: Sequence[float]) -> list[list[float]]:
         """Return the cell's samples, or values derived from them in their order, by process and then by source."""

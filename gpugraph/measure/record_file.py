@@ -6,6 +6,7 @@ Whoever reads a stored record, a report, a comparison or a bench that goes on, g
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -38,6 +39,14 @@ LARGEST = 10.0**300
 """No number of a record is further from 0; sums and products of a few of them may be formed as floats."""
 
 
+class _NoJson(ValueError):
+    """A line is no whole JSON text, as one that was torn."""
+
+
+class _BadRecord(ValueError):
+    """A line is the record of some problem and algorithm, and something in it cannot be."""
+
+
 def parse_record(line: bytes, *, file: str | None = None, number: int | None = None) -> Record:
     """Return the record of a line, typed and every text ``encodable``; a ValueError says why a line is none."""
     try:
@@ -45,13 +54,27 @@ def parse_record(line: bytes, *, file: str | None = None, number: int | None = N
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except msgspec.MsgspecError as error:
-        raise ValueError(str(error)) from None
+        raise _NoJson(str(error)) from None
     except UnicodeDecodeError:
-        raise ValueError("it is not UTF-8") from None
+        raise _NoJson("it is not UTF-8") from None
     if not isinstance(data, dict):
         raise ValueError("it is no JSON object")
-    _check_plain(data, MOST_DEEP)
-    return Record.of(jsonable(data, encodable) if _ESCAPES.search(line) else data, file=file, line=number)
+    try:
+        _check_plain(data, MOST_DEEP)
+        json.loads(line, object_pairs_hook=_once)
+        return Record.of(jsonable(data, encodable) if _ESCAPES.search(line) else data, file=file, line=number)
+    except ValueError as error:
+        named = all(isinstance(data.get(name), str) for name in ("problem", "algorithm"))
+        raise (_BadRecord if named else ValueError)(str(error)) from None
+
+
+def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    """Return an object; a name that it has twice would mean one thing to one reader and another to the next."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"'{next(name for name in names if names.count(name) > 1)}' is given twice")
+    return found
 
 
 def _check_plain(value: object, deep: int) -> None:
@@ -66,6 +89,24 @@ def _check_plain(value: object, deep: int) -> None:
 
 
 @dataclass(frozen=True)
+class BadLine:
+    """A line of a file of records that is none, and why; ``foreign``: it has neither problem nor algorithm."""
+
+    file: str
+    line: int
+    why: str
+    foreign: bool
+
+    def __str__(self) -> str:
+        return f"{self.file} line {self.line} is left out: it is no record: {self.why}"
+
+    def error(self) -> InputError:
+        """Return it as the error that ends a command."""
+        remedy = "take the line out, the others can be read"
+        return InputError(f"is no record: {self.why}", where=f"{self.file} line {self.line}", remedy=remedy)
+
+
+@dataclass(frozen=True)
 class StoredRecords:
     """What a file of records holds, each with its file and line, from 1.
 
@@ -73,18 +114,24 @@ class StoredRecords:
         torn: the line that a kill or a power cut left unfinished at the end of the file, or None.
         whole_bytes: of the file without that line.
         unended: the last line lacks only its line feed.
+        bad: lines that are no records.
     """
 
     records: list[Record] = field(default_factory=list)
     torn: int | None = None
     whole_bytes: int = 0
     unended: bool = False
+    bad: list[BadLine] = field(default_factory=list)
 
 
-def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True) -> StoredRecords:
-    """Return the records of a file but for a torn last line; an InputError names file, line and field."""
+def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True, strict: bool = True) -> StoredRecords:
+    """Return the records of a file but for a torn last line; an InputError names file, line and field.
+
+    Unless ``strict``, one bad line does not end the reading: it is listed, and the others are read.
+    """
     content, shown_path = _content(path, compressed), encodable(os.fspath(path))
     records: list[Record] = []
+    bad: list[BadLine] = []
     lines = content.split(b"\n")
     ends = 0
     for number, line in enumerate(lines, 1):
@@ -94,12 +141,13 @@ def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True) -
         try:
             records.append(parse_record(line, file=shown_path, number=number))
         except ValueError as error:
-            if not b"".join(lines[number:]).strip() and _is_torn(line, number < len(lines), bool(records)):
-                return StoredRecords(records, number, start)
-            remedy = "take the line out, the others can be read" if records else REMEDY
-            what = f"is no record: {error}"
-            raise InputError(what, where=f"{os.fspath(path)} line {number}", remedy=remedy) from None
-    return StoredRecords(records, None, len(content), bool(lines[-1].strip()))
+            last = isinstance(error, _NoJson) and not b"".join(lines[number:]).strip()
+            if last and _is_torn(line, number < len(lines), bool(records)):
+                return StoredRecords(records, number, start, bad=bad)
+            bad.append(BadLine(shown_path, number, str(error), not isinstance(error, _BadRecord)))
+            if strict:
+                raise bad[-1].error() from None
+    return StoredRecords(records, None, len(content), bool(lines[-1].strip()), bad)
 
 
 def _is_torn(line: bytes, ended: bool, follows: bool) -> bool:
@@ -136,17 +184,22 @@ def _content(path: str | os.PathLike[str], compressed: bool) -> bytes:
 def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record], list[str]]:
     """Return the records of several files in their order, and the notices about them.
 
-    Of a cell that a file has twice (one that was run again), the later record counts.
+    Of a cell that a file has twice (one that was run again), the later record counts.  A record with a bad field is
+    left out, with a notice that names file, line and field.
 
     Raises:
-        InputError: a file cannot be read, is empty, or a line of it is no record; file and line are named.
+        InputError: a file cannot be read, holds no record, or has a line that was never one.
     """
     records: list[Record] = []
     notices: list[str] = []
     for path in paths:
-        stored, shown_path = read_record_file(path), encodable(os.fspath(path))
+        stored, shown_path = read_record_file(path, strict=False), encodable(os.fspath(path))
+        for line in stored.bad:
+            if line.foreign or not stored.records:
+                raise line.error()
         if not stored.records:
             raise InputError("holds no record", where=path, remedy=REMEDY)
+        notices += map(str, stored.bad)
         latest: dict[Any, Record] = {}
         for record in stored.records:
             key = record.line if record.shape.cell.id is None else record.shape.cell.id

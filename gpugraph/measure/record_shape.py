@@ -33,6 +33,7 @@ OUTCOMES = {
 
 Table = dict[str, Any]
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+Processors = Annotated[int, msgspec.Meta(ge=1, le=2**16)]
 
 
 class Amount(float):
@@ -64,16 +65,27 @@ class DeviceShape(_Part, frozen=True, kw_only=True):
     name: str | None = None
     uuid: str | None = None
     ranks: Annotated[int, msgspec.Meta(ge=1, le=2**31)] | None = None
+    threads: Processors | None = None
+    compute_capability: str | None = None
+    multiprocessors: Whole | None = None
+    memory_bytes: Whole | None = None
+    l2_bytes: Whole | None = None
 
 
 class GraphShape(_Part, frozen=True, kw_only=True):
     """``graph``."""
 
     name: str | None = None
+    source: str | None = None
     digest: str | None = None
     vertices: Whole | None = None
     arcs: Whole | None = None
     edges: Whole | None = None
+    directed: bool | None = None
+    weight_dtype: str | None = None
+    elements: Whole | None = None
+    segments: Whole | None = None
+    exclusive: bool | None = None
 
 
 class ParametersShape(_Part, frozen=True, kw_only=True):
@@ -119,7 +131,7 @@ class IntervalsShape(_Part, frozen=True, kw_only=True):
 class SamplingShape(_Part, frozen=True, kw_only=True):
     """``sampling``."""
 
-    target: float | None = None
+    target: Amount | None = None
     min_samples: Whole | None = None
     max_samples: Whole | None = None
     warmup: Whole | None = None
@@ -129,6 +141,8 @@ class SamplingShape(_Part, frozen=True, kw_only=True):
     spent_s: Amount | None = None
     load: list[Amount | None] | None = None
     other_cores: Amount | None = None
+    stopped_by: str | None = None
+    throttled_repeated: Whole | None = None
 
 
 class RatesShape(_Part, frozen=True, kw_only=True):
@@ -136,7 +150,7 @@ class RatesShape(_Part, frozen=True, kw_only=True):
 
     kernel: Amount | None = None
     end_to_end: Amount | None = None
-    count: Whole | list[Whole] | None = None
+    count: Whole | Annotated[list[Whole], msgspec.Meta(min_length=1)] | None = None
     counted: str | None = None
     definition: str | None = None
 
@@ -246,10 +260,80 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     traffic: TrafficShape = TrafficShape()
     result: Table = {}
     per_source: list[Table] = []
+    rounds: Whole | None = None
+    predecessors_s: Amount | None = None
+    throughput: dict[str, Amount | None] = {}
     verification: VerificationShape = VerificationShape()
     environment: Table = {}
     paper: PaperShape | list[PaperShape] | None = None
     time: str = ""
+
+
+class InputShape(_Part, frozen=True, kw_only=True):
+    """``cell.input``."""
+
+    graph: str | None = None
+    weights: str | None = None
+    format: str | None = None
+    symmetrize: bool | None = None
+    keep_ids: bool | None = None
+    directed: bool | None = None
+    vertices: Whole | None = None
+    columns: str | None = None
+    weight: str | None = None
+    seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
+class ResultShape(_Part, frozen=True, kw_only=True):
+    """``result``, and what ``per_source`` has of each source."""
+
+    source: int | None = None
+    source_name: int | str | None = None
+    sources: Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)] | None = None
+    kernel_s: Amount | None = None
+    total_weight: int | float | str | None = None
+    distance_sum: int | float | str | None = None
+    distance_max: int | float | str | None = None
+    tree_edges: Whole | None = None
+    components: Whole | None = None
+    largest: Whole | None = None
+    reached: Whole | None = None
+    rounds: Whole | None = None
+    elements: Whole | None = None
+    edges_sha256: str | None = None
+    distances_sha256: str | None = None
+    labels_sha256: str | None = None
+    digest: str | None = None
+
+
+class GpuShape(_Part, frozen=True, kw_only=True):
+    """``environment.gpu``."""
+
+    name: str | None = None
+
+
+class EnvironmentShape(_Part, frozen=True, kw_only=True):
+    """``environment``."""
+
+    git_commit: str | None = None
+    cores: Processors | None = None
+    processor: str | None = None
+    node: str | None = None
+    command: list[str] | str | None = None
+    gpu: GpuShape | None = None
+
+
+class _CellTables(_Part, frozen=True, kw_only=True):
+    input: InputShape | None = None
+
+
+class _Tables(_Part, frozen=True, kw_only=True):
+    """The types of those fields that are read of a ``Table``, which may have others besides."""
+
+    result: ResultShape = ResultShape()
+    per_source: list[ResultShape] = []
+    environment: EnvironmentShape = EnvironmentShape()
+    cell: _CellTables = _CellTables()
 
 
 def shape_of(data: Mapping[str, object]) -> Shape:
@@ -257,7 +341,9 @@ def shape_of(data: Mapping[str, object]) -> Shape:
     if (schema := data.get("schema", SCHEMA)) != SCHEMA:
         raise ValueError(f"its schema is {shown(schema)}, this gpugraph reads {SCHEMA}")
     try:
-        return msgspec.convert({k: v for k, v in data.items() if v is not None}, Shape, dec_hook=_amount)
+        given = {k: v for k, v in data.items() if v is not None}
+        msgspec.convert(given, _Tables, dec_hook=_amount)
+        return msgspec.convert(given, Shape, dec_hook=_amount)
     except msgspec.ValidationError as error:
         what, _, path = str(error).replace("`", "'").partition(" - at '$")
         named = path.rstrip("'").lstrip(".")

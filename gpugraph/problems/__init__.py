@@ -81,7 +81,7 @@ class Column:
 
     def value(self, cell: Cell) -> Any:
         """Return the value of a cell, None where it has none."""
-        return at(cell.record.data, self.name) if self.read is None else self.read(cell)
+        return cell.record.field(self.name) if self.read is None else self.read(cell)
 
     def show(self, cell: Cell, absent: str = "-") -> str:
         """Return what people are shown of a cell."""
@@ -89,13 +89,6 @@ class Column:
         if value is None:
             return absent
         return self.text(value) if self.words is None else self.words(cell)
-
-
-def at(data: object, path: str) -> Any:
-    """Return the field at a dotted path, or None."""
-    for name in path.split("."):
-        data = data.get(name) if isinstance(data, Mapping) else None
-    return data
 
 
 def file_column(name: str, **more: Any) -> Column:

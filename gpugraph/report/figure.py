@@ -55,7 +55,7 @@ _NAMED: dict[str, Callable[[Record], Any]] = {
     "problem": lambda row: row.problem,
     "algorithm": lambda row: row.algorithm,
     "device": lambda row: row.device,
-    "threads": lambda row: (row.data.get("device") or {}).get("threads"),
+    "threads": lambda row: row.shape.device.threads,
     "file": lambda row: os.path.basename(row.file or "-"),
 }
 WIDE = ("vertices", "edges")

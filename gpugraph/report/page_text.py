@@ -109,33 +109,29 @@ def _days(rows: Sequence[Record]) -> str:
 def details(cell: Labelled) -> list[list[object]]:
     """Return everything known of a cell as blocks of (title, [(name, text), …]), for the page to unfold."""
     row = cell.record
-    data = row.data
-    verdict = data.get("verification") or {}
-    source = ", ".join(str(part) for part in (data.get("algorithm_source") or {}).values() if part)
+    verdict = row.shape.verification
+    source = ", ".join(str(part) for part in row.shape.algorithm_source.values() if part)
     facts = {
         "outcome": f"{row.outcome}: {row.message}" if row.message else row.outcome,
         "algorithm": f"{row.program} — {source}" if source else row.program,
         "device": row.device,
-        "verification": "{status} by {method}: {detail}".format_map({**_NOT_CHECKED, **verdict}),
-        "measured": str(data.get("time", "–")),
+        "verification": f"{row.status} by {verdict.method or 'none'}: {verdict.detail or ''}",
+        "measured": row.shape.time or "–",
         "file": f"{row.file}, line {row.line}" if row.file else "",
     }
     blocks: list[list[Any]] = [["Cell", _pairs(facts)]]
-    blocks.append(["Graph", _pairs({k: value(v) for k, v in (data.get("graph") or {}).items() if v is not None})])
-    blocks.append(["Parameters", _pairs({k: value(v) for k, v in (data.get("parameters") or {}).items()})])
+    blocks.append(["Graph", _pairs({k: value(v) for k, v in row.graph_facts.items() if v is not None})])
+    blocks.append(["Parameters", _pairs({k: value(v) for k, v in (row.field("parameters") or {}).items()})])
     named = [[row.titles.get(n, n), duration(row.phases[n])] for n in (*PHASES, "total") if row.phases.get(n)]
     blocks.append(["From the command to the answer", named])
     inner = [[name, duration(seconds)] for name, seconds in row.inner.items()]
     blocks.append(["Inside the kernel, scaled to its median", inner])
     for title, name in (("Result", "result"), ("Counters", "counters"), ("Sampling", "sampling")):
-        blocks.append([title, _pairs({k: value(jsonable(v)) for k, v in (data.get(name) or {}).items()})])
+        blocks.append([title, _pairs({k: value(jsonable(v)) for k, v in (row.field(name) or {}).items()})])
     blocks.append(["Energy and traffic", _pairs(_hardware(row))])
     times = " · ".join(duration(s) for s in row.samples)
     blocks.append([f"Every sample of the kernel ({len(row.samples)})", [["", times]] if times else []])
     return [block for block in blocks if block[1]]
-
-
-_NOT_CHECKED = {"status": "skipped", "method": "none", "detail": ""}
 
 
 def _hardware(row: Record) -> dict[str, str]:
@@ -161,7 +157,7 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
     """Return titled lists of facts: each device, then each machine with its software and its command lines."""
     found: dict[str, tuple[str, list[tuple[str, str]]]] = {}
     for row in rows:
-        device: Mapping[str, Any] = row.data.get("device") or {}
+        device: Mapping[str, Any] = row.field("device") or {}
         if device.get("name"):
             facts = _flat({k: v for k, v in device.items() if k not in ("name", "kind")})
             found.setdefault(key_text(device), (str(device["name"]), facts))

@@ -112,7 +112,7 @@ def _heading(ranking: Ranking) -> str:
     source = "" if record.asked_source is None else source
     if not source and (several := record.shape.result.get("sources")):
         source = f", from {several} sources, the time of one"
-    return f"{record.problem} on {describe_graph(record.data['graph'])}{source}"
+    return f"{record.problem} on {describe_graph(record.graph_facts)}{source}"
 
 
 def _chart(named: Named, width: int) -> list[Line]:
@@ -221,10 +221,10 @@ def target_reached(named: Named) -> str:
         return ""
     missed, remedies = [], dict[str, None]()
     for row in asked:
-        half, sampling = row.measured_half_width, row.data["sampling"]
-        if half is None or half > sampling["target"]:
+        half, sampling = row.measured_half_width, row.shape.sampling
+        if half is None or half > (sampling.target or 0.0):
             known = "no interval" if half is None else f"± {percent(half)}"
-            up = sampling.get("stopped_by") == "time"
+            up = sampling.stopped_by == "time"
             missed.append(f"{named(row)} ({known}, {'its time was up' if up else 'all its samples were taken'})")
             remedies["give it more with --max-seconds" if up else "make the machine quieter"] = None
     target = " or ".join(dict.fromkeys(f"± {percent(row.shape.sampling.target or 0.0)}" for row in asked))

@@ -36,19 +36,17 @@ def table(record: Record, *, width: int = 80) -> list[Line]:
 
 
 def _subject(record: Record, width: int) -> list[Line]:
-    data = record.data
-    lines = field("graph", describe_graph(data["graph"]), width=width)
-    cited = ", ".join(str(part) for part in data.get("algorithm_source", {}).values() if part)
-    parameters = data.get("parameters", {})
-    usual = _defaults(data["problem"], data["algorithm"], record.device_kind)
+    lines = field("graph", describe_graph(record.graph_facts), width=width)
+    cited = ", ".join(str(part) for part in record.shape.algorithm_source.values() if part)
+    parameters = record.field("parameters") or {}
+    usual = _defaults(record.problem, record.algorithm, record.device_kind)
     ran_with = [f"{k}={v}" for k, v in parameters.items() if k not in _MEASURING and (k not in usual or usual[k] != v)]
     ran_with += list(parameters.get("preparations", ()))
-    name = data["algorithm"] + (f" ({', '.join(ran_with)})" if ran_with else "")
+    name = record.algorithm + (f" ({', '.join(ran_with)})" if ran_with else "")
     lines += field("algorithm", f"{name} — {cited}" if cited else name, width=width)
-    device = data["device"]
-    threads = f", {counted(device['threads'], 'thread')}" if device.get("threads") else ""
-    lines += field("device", f"{device['kind']}: {device['name']}{threads}", width=width)
-    if ranks := data.get("ranks"):
+    threads = f", {counted(number, 'thread')}" if (number := record.shape.device.threads) else ""
+    lines += field("device", f"{record.device_kind}: {record.device}{threads}", width=width)
+    if ranks := record.field("ranks"):
         lines += field("ranks", describe_ranks(ranks), width=width)
     return lines + _fields(record, columns.COLUMNS, width)
 
@@ -84,6 +82,8 @@ def describe_ranks(ranks: Mapping[str, Any]) -> str:
 
 def describe_graph(graph: Mapping[str, Any]) -> str:
     """Return one sentence about a graph: its name, counts and weights."""
+    if graph.get("vertices", graph.get("elements")) is None:  # it was never opened
+        return str(graph.get("name") or "unknown graph")
     if "elements" in graph:
         kind = "exclusive sums" if graph.get("exclusive") else "sums"
         kind = f"minima of {counted(graph['segments'], 'segment')}" if "segments" in graph else kind
@@ -94,8 +94,8 @@ def describe_graph(graph: Mapping[str, Any]) -> str:
 
 
 def _phases(record: Record, width: int) -> list[Line]:
-    data, inner = record.data, record.measured_inner
-    phases = {name: data["phases_s"][name] for name in PHASES if data["phases_s"].get(name)}
+    seconds_of, inner = record.shape.phases_s, record.measured_inner
+    phases = {name: seconds for name in PHASES if (seconds := seconds_of.get(name))}
     total = sum(phases.values())
     lines: list[Line] = [[(f"{'phase':<20}{'time':>10}{'share':>8}", "bold")]]
     for name, seconds in phases.items():
@@ -103,13 +103,13 @@ def _phases(record: Record, width: int) -> list[Line]:
         lines.append(_phase(record.titles.get(name, name), seconds, seconds / total, style))
         if name == "kernel" and inner:
             lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
-    if data["phases_s"].get("total"):
+    if seconds_of.get("total"):
         answer_s, said = record.answer_s, "from the command to its answer"
         if answer_s is not None and phases.get("sampling", 0.0) >= 0.01 * answer_s:
             said = f"time to answer {duration(answer_s)}: without sampling"
         lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (f"{'':>9}{said}", "dim")])
-    if data.get("predecessors_s") is not None:
-        lines.append([(f"{'predecessors':<20}{duration(data['predecessors_s']):>10}", ""), (_APART, "dim")])
+    if (seconds := record.shape.predecessors_s) is not None:
+        lines.append([(f"{'predecessors':<20}{duration(seconds):>10}", ""), (_APART, "dim")])
     if (before_s := record.shape.interpreter_s) is not None:
         lines.append(
             [(f"{'interpreter':<20}{duration(before_s):>10}", ""), (f"{'':>9}before, in no other figure", "dim")]
@@ -127,7 +127,7 @@ def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = T
 
 def _samples(record: Record, width: int) -> list[Line]:
     """Return what the samples say: how far apart they lie, and whether the target was reached."""
-    data, kernel, half = record.data, record.data["samples_s"]["kernel"], record.measured_half_width
+    shape, kernel, half = record.shape, record.shape.samples_s.kernel or [], record.measured_half_width
     text = f"{counted(len(kernel), 'sample')} of the kernel"
     if record.few:
         text += ": too few to prove much"
@@ -135,10 +135,10 @@ def _samples(record: Record, width: int) -> list[Line]:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
     if half is not None and not record.scattered:
         text += f", median ± {percent(half)}"
-    if outliers := (data.get("sampling") or {}).get("outliers"):
+    if outliers := shape.sampling.outliers:
         text += f", {counted(len(outliers), 'outlier')}"
-    if data.get("rounds") is not None:
-        text += f"; {counted(data['rounds'], 'round')}"
+    if shape.rounds is not None:
+        text += f"; {counted(shape.rounds, 'round')}"
     text += "; its inner phases as shares of a run of their own" if record.measured_inner else ""
     return [*field("", text, width=width, style="dim"), *_precision(record, width)]
 
@@ -149,7 +149,7 @@ def _precision(record: Record, width: int) -> list[Line]:
     if target:
         reached = half is not None and half <= target
         said = f"± {percent(target)} " + ("reached" if reached else "not reached")
-        if not reached and record.data["sampling"].get("stopped_by") == "time":
+        if not reached and record.shape.sampling.stopped_by == "time":
             said += ": its time was up; give it more with --max-seconds"
         elif not reached:
             said += ": all its samples were taken; the machine is too restless for it"
@@ -181,29 +181,30 @@ def first_stands_out(record: Record) -> str:
 
 def throttled_samples(record: Record) -> str:
     """Return how many samples were taken again because the GPU throttled, where there were any."""
-    repeated = (record.data.get("sampling") or {}).get("throttled_repeated")
-    return f"{counted(int(repeated), 'sample')} taken again" if repeated else ""
+    repeated = record.shape.sampling.throttled_repeated
+    return f"{counted(repeated, 'sample')} taken again" if repeated else ""
 
 
 def _rates(record: Record, width: int) -> list[Line]:
-    data, reason, half = record.data, record.why_no_rates, record.measured_half_width
-    mteps = data["mteps"]
-    if reason or mteps.get("kernel") is None:
+    mteps, reason, half = record.shape.mteps, record.why_no_rates, record.measured_half_width
+    if reason or mteps.kernel is None:
         return field("MTEPS", reason or "-", width=width, style="yellow")
     if record.scattered and not record.few:
         cause = record.busy or "the times scatter"
         text = f"no rate: the kernel took {record.scattered} in {counted(len(record.samples), 'sample')}; {cause}"
         return field("MTEPS", text, width=width, style="yellow")
-    queries = len(data.get("per_source", ()))
+    queries = len(record.shape.per_source)
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
-    definition = mteps.get("definition", f"{mteps['counted']} / kernel time / 10^6").removeprefix("MTEPS = ")
+    definition = (mteps.definition or f"{mteps.counted} / kernel time / 10^6").removeprefix("MTEPS = ")
     known = "" if half is None else f" ± {percent(half)}"
     lines = [
-        *field("MTEPS", rate(mteps["kernel"]) + known + mean, width=width, style="bold green"),
+        *field("MTEPS", rate(mteps.kernel) + known + mean, width=width, style="bold green"),
         *field("", f"= {definition}", width=width, style="dim"),
     ]
-    if data["device"]["kind"] != "cpu":  # where there is no way to a device it would be the same again
-        lines += field("end to end", rate(mteps["end_to_end"]) + mean, width=width, style="green")
+    if (
+        record.transfers and mteps.end_to_end is not None
+    ):  # where there is no way to a device it would be the same again
+        lines += field("end to end", rate(mteps.end_to_end) + mean, width=width, style="green")
         lines += field("", "= the same count / (transfer + kernel + d2h)", width=width, style="dim")
     return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
 
@@ -216,18 +217,17 @@ def _fields(record: Record, listed: Iterable[Column], width: int) -> list[Line]:
 
 
 def _result(record: Record, width: int) -> list[Line]:
-    data, own = record.data, {column.name: column for column in problem_columns([Labelled.alone(record)])}
+    own = {column.name: column for column in problem_columns([Labelled.alone(record)])}
     lines: list[Line] = []
-    for name, content in data["result"].items():
+    for name, content in record.shape.result.items():
         column = own.get(f"result.{name}")
         text = str(content) if column is None else column.text(content)
         lines += field("" if lines else "result", f"{name.replace('_', ' ')} {text}", width=width)
-    lines += _sources(data, width)
-    verdict = data["verification"]
-    status, method = verdict["status"], verdict["method"]
+    lines += _sources(record, width)
+    status, method = record.status, record.shape.verification.method or "none"
     style = {"passed": "bold green", "failed": "bold red"}.get(status, "yellow")
     by = f" by {METHOD_NAMES.get(method, method)}" if method != "none" else ""
-    lines += field("verdict", f"{status}{by}: {verdict['detail']}", width=width, style=style)
+    lines += field("verdict", f"{status}{by}: {record.shape.verification.detail or ''}", width=width, style=style)
     if record.shape.verification.counter_example is None:
         return lines
     from gpugraph.report.counter_example import shape_to_draw, sketch
@@ -236,9 +236,9 @@ def _result(record: Record, width: int) -> list[Line]:
     return lines + ([] if shape is None else [[("", "")], *sketch(shape, width=width, unicode=can_draw())])
 
 
-def _sources(data: Mapping[str, Any], width: int) -> list[Line]:
+def _sources(record: Record, width: int) -> list[Line]:
     """Return a line for each source, as far as they fit on a page."""
-    runs = data.get("per_source", ())
+    runs = record.shape.per_source
     lines: list[Line] = []
     for run in runs[:SHOWN_SOURCES]:
         text = f"{run['source']}: {count(run['reached'])} reached, {duration(run['kernel_s'])}"

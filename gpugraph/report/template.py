@@ -85,18 +85,17 @@ class _Page:
         for row in (row for row in rows if row.shape.device.name):
             counts = threads.setdefault(row.device, {})
             if row.device_kind == "cpu":
-                counts[str(row.data["device"].get("threads"))] = None
+                counts[str(row.shape.device.threads)] = None
         devices = [
             name + (f", {'/'.join(counts)} {'thread' if list(counts) == ['1'] else 'threads'}" if counts else "")
             for name, counts in threads.items()
         ]
-        days = sorted({str(row.data.get("time", ""))[:10] for row in rows} - {""})
+        days = sorted({row.shape.time[:10] for row in rows} - {""})
         return f"{len(rows)} cells, {' and '.join(devices)}, {' to '.join(dict.fromkeys(days[:1] + days[-1:]))}"
 
     def command(self, records: str) -> str:
         """Return the commands that measured a file's records, a line each."""
-        commands = [(row.data.get("environment") or {}).get("command") or () for row in self._of("", records)]
-        words = [[str(word) for word in one] for one in commands]
+        words = [row.shape.environment.get("command") or () for row in self._of("", records)]
         lines = [shlex.join(["gpugraph", *one[one.index("bench") :]]) for one in words if "bench" in one]
         return "\n".join(dict.fromkeys(lines))
 
@@ -151,7 +150,7 @@ class _Page:
                     f"{one.program}"
                     for one in (best[title] for title in devices)
                 ]
-                held = max(one.data.get("peak_device_bytes") or 0 for one in best.values())
+                held = max(one.shape.peak_device_bytes or 0 for one in best.values())
                 rows.append([problem, graph, *shown, in_units(held)])
         return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + _note(used)
 
@@ -199,7 +198,7 @@ def _note(rows: Iterable[Record]) -> str:
     for row in rows:
         if row.outcome == "skipped":  # no code ran
             continue
-        measured, today = (row.data.get("provenance") or {}).get("sources_sha256"), _digest_of(row)
+        measured, today = row.shape.provenance.sources_sha256, _digest_of(row)
         if today is not None and measured != today:
             (earlier if measured else unknown).add(f"`{row.algorithm}`")
     parts = [

@@ -74,9 +74,8 @@ def times_as_fast(factor: float) -> str:
 
 def machine(row: Record) -> str:
     """Return a cell's device, of a CPU with its cores."""
-    cores = row.shape.environment.get("cores") or row.data.get("device", {}).get("threads")
-    known = row.device_kind == "cpu" and isinstance(cores, int)
-    return row.device + (f", {counted(cores, 'core')}" if known else "")
+    cores = row.shape.environment.get("cores") or row.shape.device.threads
+    return row.device + (f", {counted(cores, 'core')}" if cores and row.device_kind == "cpu" else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +244,7 @@ def published(cells: Sequence[Labelled]) -> list[Published]:
     said: dict[str, dict[str, Any]] = {}
     figures: dict[str, dict[tuple[Stated, str], list[Labelled]]] = {}
     for cell in cells:
-        field = cell.record.data.get("paper")
+        field = cell.record.field("paper")
         for one in field if isinstance(field, list) else [field]:
             if isinstance(one, Mapping):
                 kept = said.setdefault(str(one.get("name") or "the paper"), {})

@@ -10,7 +10,9 @@ from resource import RLIMIT_AS, setrlimit
 
 import pytest
 
-from gpugraph.errors import installable_here
+from gpugraph.bench.store import append_record
+from gpugraph.errors import InputError, installable_here
+from gpugraph.measure.record_file import parse_record
 from tests.cli.runner import refuse, run, succeed
 from tests.report.sweep import cell, sweep, write
 
@@ -159,13 +161,6 @@ def test_control_characters_are_drawn_as_letters(tmp_path):
     assert "\x1b" not in succeed("report", path).out
 
 
-def test_a_damaged_line_is_refused_with_its_number_and_the_way_out(results):
-    lines = results.read_text("utf-8").splitlines()
-    results.write_text("\n".join([lines[0], '{"problem": "mst", "algorithm": "a", "environment": 5}', *lines[1:], ""]))
-    refused = refuse(2, "report", results)
-    assert "line 2: is no record: 'environment': expected 'object', got 'int' — take the line out" in refused
-
-
 def test_a_drawing_library_that_ends_its_process_is_one_line(tmp_path: Path) -> None:
     """Its engine asks for gigabytes of address space, and ends by SIGTRAP without them."""
     words = (sys.executable, "-m", "gpugraph", "plot", REAL, "--x", "algorithm", "-o", tmp_path / "figure.svg")
@@ -175,3 +170,26 @@ def test_a_drawing_library_that_ends_its_process_is_one_line(tmp_path: Path) -> 
     assert "the drawing library was ended by" in ran.stderr
     assert ran.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_record_with_a_bad_field_is_named_with_its_line_and_the_others_are_shown(results):
+    lines, bad = results.read_text("utf-8").splitlines(), '{"problem": "mst", "algorithm": "a", "environment": 5}'
+    whole = succeed("report", results)
+    results.write_text("\n".join([lines[0], bad, *lines[1:], ""]))
+    shown = succeed("report", results)
+    assert "line 2 is left out: it is no record: 'environment': expected 'object', got 'int'" in shown.err
+    assert shown.out == whole.out
+    results.write_text(bad)
+    assert "line 1: is no record: 'environment'" in refuse(2, "report", results)
+    results.write_text("\n".join([lines[0], "nonsense", *lines[1:], ""]))
+    assert "line 2: is no record" in refuse(2, "report", results)
+
+
+def test_a_last_line_of_a_wrong_type_is_not_taken_for_a_torn_one(results):
+    content = results.read_bytes()
+    bad = json.dumps(json.loads(content.splitlines()[0]) | {"environment": 5}).encode()
+    results.write_bytes(content + bad)
+    assert "'environment': expected 'object'" in succeed("report", results).err
+    with pytest.raises(InputError, match="'environment': expected"):
+        append_record(parse_record(content.splitlines()[0]), results)
+    assert results.read_bytes() == content + bad

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 import json
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gpugraph.measure.plausibility import CORE_BYTES_PER_S, GPUS, conflicts, findings, least_bytes
+from gpugraph.graph.spec import is_spec
+from gpugraph.measure.plausibility import (
+    CORE_BYTES_PER_S,
+    EVERY_RECORD,
+    GPUS,
+    MEASURED_CELL,
+    OF_DEVICE,
+    OF_RESULT,
+    conflicts,
+    findings,
+    least_bytes,
+)
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_record_file
 from tests.cli.runner import run
@@ -17,15 +29,30 @@ from tests.cli.runner import run
 RECORDS = sorted((Path(__file__).resolve().parents[2] / "docs" / "records").glob("*.jsonl"))
 
 
+DELETED = object()
+
+
 def changed(record: Record, path: str, value: Any) -> Record:
     """Return the record as somebody would have it who edits a field, ``"phases_s.kernel"`` for instance."""
-    data = copy.deepcopy(record.data)
     *folders, name = path.split(".")
-    place = data
+    data = place = dict(record.data)
     for folder in folders:
+        place[folder] = dict(place[folder])
         place = place[folder]
     place[name] = value
+    if value is DELETED:
+        del place[name]
     return Record.of(data, file=record.file, line=record.line)
+
+
+def of_clean_commit(record: Record) -> Record:
+    for path, value in (
+        ("environment.git_commit", "0123456789ab"),
+        ("provenance.commit", "0123456789ab"),
+        ("provenance.clean", True),
+    ):
+        record = changed(record, path, value)
+    return record
 
 
 def kinds(record: Record, most_edges: int = 0) -> set[str]:
@@ -35,7 +62,7 @@ def kinds(record: Record, most_edges: int = 0) -> set[str]:
 def stored(stem: str, algorithm: str) -> Record:
     (path,) = [path for path in RECORDS if path.stem == stem]
     record = next(one for one in read_record_file(path).records if one.algorithm == algorithm)
-    return changed(record, "environment.git_commit", "0123456789ab")
+    return of_clean_commit(record)
 
 
 def on_gpu() -> Record:
@@ -47,7 +74,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Record:
     path = tmp_path_factory.mktemp("measured") / "run.jsonl"
     run("sssp", "rmat:8", "--source", 3, "--device", "cpu", "--repeat", 3, "--save", path)
     (record,) = read_record_file(path).records
-    return changed(record, "environment.git_commit", "0123456789ab")
+    return of_clean_commit(record)
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
@@ -98,19 +125,184 @@ def test_a_changed_field_of_a_gpus_record_is_found_out(path: str, value: Any, ki
     assert kind in kinds(changed(on_gpu(), path, value))
 
 
-def test_times_that_agree_with_each_other_are_refused_if_no_memory_is_so_fast() -> None:
-    record = on_gpu()
-    fast = least_bytes(record) / GPUS["NVIDIA H200"].bytes_per_s / 100
-    rate = record.data["mteps"]["count"] / fast / 1e6
+def with_kernel(record: Record, seconds: float) -> Record:
+    """Return the record with another time of the kernel in every field that tells of it."""
+    phases, samples = record.data["phases_s"], record.data["samples_s"]["kernel"]
+    count, moved = record.data["mteps"]["count"], record.transfer_s
     for path, value in [
-        ("phases_s.kernel", fast),
-        ("samples_s.kernel", [fast]),
-        ("confidence_s.kernel", [fast, fast]),
-        ("mteps.kernel", rate),
+        ("phases_s.kernel", seconds),
+        ("phases_s.total", phases["total"] - phases["kernel"] + seconds),
+        ("samples_s.kernel", [seconds] * len(samples)),
+        ("confidence_s.kernel", [seconds, seconds]),
+        ("mteps.kernel", count / seconds / 1e6),
+        ("mteps.end_to_end", count / (seconds + moved) / 1e6),
+        ("traffic", {"absent": "on a CPU"}),
     ]:
         record = changed(record, path, value)
-    assert [one.kind for one in findings(record)] == ["time"]
-    assert "too short to move" in findings(record)[0].what
+    return record
+
+
+def test_times_that_agree_with_each_other_are_refused_if_no_memory_is_so_fast() -> None:
+    fast = least_bytes(on_gpu()) / GPUS["NVIDIA H200"].bytes_per_s / 100
+    (found,) = findings(with_kernel(on_gpu(), fast))
+    assert "too short to move" in found.what
+
+
+FORGED: dict[str, dict[str, Any]] = {
+    "the outcome is left out": {"outcome": DELETED, "result.distance_sum": 7},
+    "a trillion threads on a machine that does not tell its cores": {
+        "device.threads": 2**16,
+        "environment.cores": None,
+    },
+    "a batch that was none": {"result.sources": 2, "result.distance_sum": 7},
+    "a result that states little": {"result": {"source": 3, "reached": 255}},
+    "a graph too large to be solved here": {"graph.edges": 2**21, "graph.arcs": 2**22, "mteps.count": DELETED},
+    "a spec too large to be made here": {"graph.source": "rmat:27", "graph.name": "rmat:27"},
+    "no method of verification": {"verification.method": "none"},
+    "a year that has not come": {"time": "2131-01-01T00:00:00+00:00"},
+    "no time at all": {"time": "yesterday"},
+    "an algorithm that there is not": {"algorithm": "magic"},
+    "a share beyond all bandwidth": {"traffic": {"minimum_bytes": 8, "copy_bytes_per_s": 1.0, "share": 3.0}},
+    "energy of nothing": {"energy": {"joules_per_run": 1e-12}},
+    "a rate end to end that is too good": {"mteps.end_to_end": 1e6},
+    "arcs that are counted for edges": {"mteps.counted": "arcs"},
+    "samples that are left out": {"samples_s.kernel": []},
+    "processes that are invented": {"sampling.processes": [10, 10, 10]},
+    "two commits": {"provenance.commit": "ba9876543210"},
+    "files that were changed": {"provenance.clean": False},
+    "a name that is not that of its spec": {"graph.name": "rmat:20"},
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_a_record_cannot_ask_not_to_be_checked(measured: Record, forgery: str) -> None:
+    record = with_kernel(measured, 1e-9)
+    for path, value in FORGED[forgery].items():
+        measured, record = changed(measured, path, value), changed(record, path, value)
+    assert findings(measured, 10_000)
+    assert findings(record, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("graph.source", "rmat:27"),
+        ("graph.source", "rmat:x"),
+        ("problem", "nosuch"),
+        ("cell", {"input": {"weights": "uniform"}}),
+    ],
+)
+def test_one_record_that_cannot_be_solved_does_not_hide_the_findings_of_others(
+    measured: Record, path: str, value: Any, tmp_path: Path
+) -> None:
+    wrong = changed(measured, "result.reached", 7)
+    negative = measured.data | {"samples_s": {"kernel": [-1.0]}}
+    lines = [changed(measured, path, value).data, negative, wrong.data, measured.data]
+    (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    outcome = run("check-record", tmp_path / "r.jsonl")
+    assert outcome.code == 2
+    assert [f"line {i}:" in outcome.out for i in (1, 2, 3, 4)] == [True, True, True, False]
+    assert "4 records checked, 3 with findings" in outcome.out
+
+
+def test_two_records_with_the_same_samples_are_one_measurement(measured: Record) -> None:
+    first, second = (changed(measured, "samples_s.kernel", [1e-3, 2e-3, 3e-3, 4e-3, 5e-3]) for _ in range(2))
+    assert [one.kind for _, one in conflicts([first, second])] == ["sampling"]
+    assert conflicts([first, measured]) == []
+
+
+UNCHECKED = {
+    "it says where a cell lies in its sweep, or what a paper says": ("cell", "paper", "algorithm_source"),
+    "it names one device or machine of many that are alike": (
+        *(
+            "device.uuid",
+            "device.index",
+            "device.clock_khz",
+            "device.cupy",
+            "device.driver_cuda",
+            "device.runtime_cuda",
+        ),
+        *("device.l2_bytes", "environment"),
+    ),
+    "it is a setting, or tells of the machine meanwhile": ("parameters", "sampling"),
+    "it counts steps that differ from one run to the next": ("rounds", "counters", "peak_device_bytes"),
+    "it is a run of its own, whose parts do not add up": ("kernel_phases_s", "kernel_phases_run_s"),
+    "it lies among the samples": ("confidence_s", "samples_s.h2d", "samples_s.d2h"),
+    "it is a sentence": ("mteps.definition", "verification.detail", "energy.absent", "traffic.absent"),
+    "it is of that commit's sources": ("provenance.sources_sha256",),
+    "it is of another run, with its allocation": ("throughput",),
+    "a version of another program, whose name is free": ("peer: algorithm",),
+    "other programs need not state it, and choose among equal edges": (
+        *("peer: result.tree_edges", "peer: result.components", "peer: result.edges_sha256", "peer: result.reached"),
+        *("peer: result.distance_max", "peer: result.distances_sha256"),
+    ),
+}
+"""Fields whose change or absence a check cannot find, with the reason."""
+
+
+def is_unchecked(record: Record, path: str) -> bool:
+    """Tell whether a field, or one that it lies in, is among the exceptions; some are of peers alone."""
+    named = {name for names in UNCHECKED.values() for name in names}
+    steps = path.split(".")
+    inside = {".".join(steps[:i]) for i in range(1, len(steps) + 1)}
+    peers = {f"peer: {name}" for name in inside} if record.algorithm.startswith("peer:") else set()
+    return bool(named & (inside | peers))
+
+
+def places(value: Any, at: str = "") -> Iterator[str]:
+    """Yield the place of every field; a list is one."""
+    for name, part in value.items() if isinstance(value, dict) else ():
+        yield f"{at}{name}"
+        yield from places(part, f"{at}{name}.")
+
+
+def other(value: Any) -> Any:
+    """Return another value of the same type."""
+    if isinstance(value, bool) or value is None:
+        return not value
+    if isinstance(value, str):
+        return f"{value}x"
+    if isinstance(value, list):
+        return [*map(other, value)]
+    return {} if isinstance(value, dict) else value + value // 2 + 1
+
+
+def small_records() -> list[Record]:
+    """Return twenty records of every problem, on CPUs and GPUs, of ours and others', that are solved here at once."""
+    found: dict[tuple[str, str, str], Record] = {}
+    for path in RECORDS:
+        for record in read_record_file(path).records:
+            small = (record.shape.graph.arcs or 2**20) < 2**19 and not findings(record)
+            alone = record.shape.result.get("sources") is None  # the answers of a batch are not computed here
+            if record.ok and small and alone and is_spec(record.graph_source):
+                found.setdefault((record.problem, record.algorithm, record.device_kind), record)
+    return list(found.values())[:20]
+
+
+def test_a_field_that_every_record_of_ours_has_is_missed(measured: Record) -> None:
+    of_result = [f"result.{name}" for names in OF_RESULT["sssp"] for name in names]
+    for path in (*EVERY_RECORD, *MEASURED_CELL, *OF_DEVICE["cpu"], *of_result, "energy", "traffic"):
+        assert "field" in kinds(changed(measured, path, DELETED)), path
+
+
+def test_every_field_of_twenty_records_that_is_removed_or_changed_is_found() -> None:
+    missed: Counter[str] = Counter()
+    records = small_records()
+    assert len(records) == 20
+    for record in records:
+        assert findings(record, 2**19) == []
+        for path in places(record.data):
+            if is_unchecked(record, path):
+                continue
+            head = record.field(path)
+            for value in (DELETED, other(head)):
+                try:
+                    found = findings(changed(record, path, value), 2**19)
+                except ValueError:  # not of its type, which the reading refuses
+                    continue
+                if not found:
+                    missed[f"{path} {'removed' if value is DELETED else 'changed'}"] += 1
+    assert dict(missed) == {}
 
 
 def test_a_cpu_has_a_limit_too(measured: Record) -> None:
@@ -129,14 +321,14 @@ def test_a_cpu_has_a_limit_too(measured: Record) -> None:
     ],
 )
 def test_a_changed_answer_is_found_out_by_solving_the_graph_here(measured: Record, path: str, value: Any) -> None:
-    assert kinds(changed(measured, path, value), 10_000) == {"answer"}
+    assert kinds(changed(measured, path, value), 10_000) - {"graph"} == {"answer"}  # whose name is that of its spec
 
 
 def test_a_changed_forest_is_found_out_where_the_graph_is_small_enough() -> None:
     wrong = changed(on_gpu(), "result.edges_sha256", "0" * 64)
     assert kinds(wrong, 10_000) == set()
-    assert kinds(wrong, 10**6) == {"answer"}
-    assert [one.kind for _, one in conflicts([on_gpu(), wrong])] == ["answer"]
+    assert kinds(wrong, 2**20) == {"answer"}
+    assert [one.kind for _, one in conflicts([on_gpu(), wrong])] == ["sampling", "answer"]
 
 
 def test_more_threads_than_processors_and_another_processor_are_refused(measured: Record) -> None:

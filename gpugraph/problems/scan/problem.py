@@ -37,7 +37,7 @@ def _speeds(found: Mapping[str, Any]) -> str:
 
 def _transferred(cell: Any) -> Mapping[str, Any] | None:
     """Return the throughput of an array that went to a device and back."""
-    found: Mapping[str, Any] = cell.record.data.get("throughput") or {}
+    found: Mapping[str, Any] = cell.record.shape.throughput
     return found if found.get("h2d_gb_s") else None
 
 

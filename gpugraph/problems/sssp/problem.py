@@ -16,7 +16,7 @@ from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems import CSV, TABLE, Cell, Column, at, result_column
+from gpugraph.problems import CSV, TABLE, Cell, Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
@@ -159,7 +159,8 @@ class DistancesFiles(VertexFiles):
 
 def _per_source(cell: Cell) -> float | None:
     """Return the kernel seconds that one of several sources took that were searched together."""
-    sources, kernel_s = at(cell.record.data, "result.sources"), at(cell.record.data, "phases_s.kernel")
+    shape = cell.record.shape
+    sources, kernel_s = shape.result.get("sources"), shape.phases_s.get("kernel")
     return kernel_s / sources if sources and kernel_s else None
 
 

@@ -69,11 +69,11 @@ def panels(cells: Sequence[Labelled]) -> list[Panel]:
     families: dict[tuple[str, str | None], str] = {
         (c.record.problem, c.record.shape.cell.series): c.record.family
         for c in cells
-        if c.record.shape.cell.series and c.record.data.get("graph")
+        if c.record.shape.cell.series and c.record.graph_facts
     }
     for cell in cells:  # a cell that never opened its graph belongs where its series does
         family = cell.record.family
-        if not cell.record.data.get("graph"):
+        if not cell.record.graph_facts:
             family = families.get((cell.record.problem, cell.record.shape.cell.series), family)
         groups.setdefault((cell.record.problem, family), []).append(cell)
     found: list[Panel] = []
