@@ -66,7 +66,7 @@ enum Skips { READ_ALL, SKIP, WHOLE };  // whether to skip a giant's rows; WHOLE:
 // Phases; `timeline` holds the nanoseconds at the beginning of each that was entered.
 enum Phase { START, JUMP, SAMPLE, REST, HUBS, LABEL, END };
 
-constexpr uint32 NO_GIANT = 0xffffffffu;
+constexpr uint32 NO_GIANT = 0x80000000u;  // neither a vertex nor a root's ~m: vertices are fewer than 2^31
 
 // Words of `control`, all 0 before the launch.
 enum Control {

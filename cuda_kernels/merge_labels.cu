@@ -15,7 +15,7 @@ Source: rem_union.cuh.
 #include "tree_links.cuh"
 
 constexpr int BLOCK = 256;
-constexpr uint32 NO_GIANT = 0xffffffffu;  // as components.cu has it
+constexpr uint32 NO_GIANT = 0x80000000u;  // as components.cu has it
 constexpr int JUMPS = 32;  // links that a launch of follow climbs
 
 // Launch: any grid.  Writes label, by atomics.
