@@ -260,11 +260,18 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
         alone = names[np.argmin(seen)]
         remedy = "accept 0, 1, 2, … instead of the ids with --renumber, or write another format"
         raise InputError(f"an edge list has no line for vertex {alone}, which has no edge", remedy=remedy)
-    first = graph.targets[:1] if names is None else names[graph.targets[:1]]
-    looks_counted = not weighted and graph.arcs > 0 and graph.arcs - 1 in (int(first[0]), 2 * int(first[0]))
-    if not seen.all() or not graph.vertices or looks_counted:
+    if not seen.all() or not graph.vertices or _may_look_counted(graph, extension):
         stream.write(f"# Nodes: {graph.vertices} Edges: {graph.arcs}\n".encode())
     write_rows(stream, graph, names=names, delimiter=_DELIMITERS.get(extension, " "), weights=weighted)
+
+
+def _may_look_counted(graph: CSRGraph, extension: str) -> bool:
+    """Tell whether the first line written might be taken for numbers of vertices and edges; see ``_looks_counted``."""
+    if not graph.arcs or extension == ".wel":
+        return False
+    names, others = graph.vertex_names, graph.arcs - 1
+    head = int(graph.targets[0] if names is None else names[graph.targets[0]])
+    return others in (head, 2 * head, graph.weights[0])
 
 
 FORMAT = Format(

@@ -63,6 +63,7 @@ def extension_of(name: str) -> str:
 def recognise(source: Source) -> Format:
     """Return the format of a file by its first bytes, else its name, size or numbers, or raise GraphFormatError."""
     head = source.head
+    _refuse_other(source)
     for form in FORMATS:
         if form.sniff(head):
             return form
@@ -85,6 +86,16 @@ def recognise(source: Source) -> Format:
         refuse_lookalike(source, top)
     tried = ", ".join(form.title for form in (*FORMATS, TABLE))
     raise source.error("its format is not recognised", f"name it with --input-format; known are {tried}")
+
+
+def _refuse_other(source: Source) -> None:
+    """Refuse what is plainly an archive, or an array that is no sparse matrix."""
+    if source.head[257:262] == b"ustar":
+        name = source.head[:100].rstrip(b"\0").decode("utf-8", "replace")
+        raise source.error(f"is a tar archive that begins with {name}", "unpack it, and name the graph file in it")
+    if source.head.startswith(b"\x93NUMPY"):
+        remedy = "save a sparse matrix: scipy.sparse.save_npz('m.npz', scipy.sparse.csr_array(numpy.load(path)))"
+        raise source.error("is a NumPy array (.npy), which does not say whether it is a matrix or a list", remedy)
 
 
 def _kind_of_list(source: Source) -> Format:

@@ -27,6 +27,7 @@ from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import data_lines, header_count, peek, shown
 from gpugraph.graph.formats.number_lines import Rows
 from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
+from gpugraph.quantities import counted
 
 _BANNER = b"%%matrixmarket"
 _FIELDS = (b"pattern", b"integer", b"unsigned-integer", b"real", b"double")
@@ -77,11 +78,22 @@ def read(source: Source) -> ArcList:
 
 def _banner(source: Source) -> tuple[bytes, bool]:
     """Return the field of the matrix and whether it is symmetric."""
-    line = source.head.split(b"\n", 1)[0].lower()
+    first = source.head.split(b"\n", 1)[0].rstrip(b"\r")
+    line = first.lower()
     words = line.split()
-    if not sniff(source.head) or len(words) != 5:
-        what = f"the first line {shown(line.strip())} is no Matrix Market banner"
-        raise source.error(what, "it should read like '%%MatrixMarket matrix coordinate real general'", line=1)
+    remedy = "it should read like '%%MatrixMarket matrix coordinate real general'"
+    if not sniff(source.head) and sniff(line.lstrip()):
+        gap = len(line) - len(line.lstrip())
+        raise source.error(
+            f"the first line begins with {counted(gap, 'blank')} before '%%MatrixMarket'", remedy, line=1
+        )
+    if not sniff(source.head) or len(words) < 5:
+        raise source.error(f"the first line {shown(first.strip())} is no Matrix Market banner", remedy, line=1)
+    if len(words) > 5:
+        rest = b" ".join(first.split()[5:])
+        raise source.error(
+            f"the banner is followed by {shown(rest)}", "move that to a line of its own that begins with %", 1
+        )
     matrix, layout, kind, symmetry = words[1:]
     for word, known, remedy in (
         (matrix, (b"matrix",), "only matrices are graphs"),

@@ -37,7 +37,20 @@ def read(source: Source) -> ArcList:
     with reading(source.path, _REMEDY, "a damaged .npz: its directory cannot be read"):
         archive = zipfile.ZipFile(io.BytesIO(source.data.data))
     with archive:
+        _refuse_other(source, archive.namelist())
         return _matrix(source, archive)
+
+
+def _refuse_other(source: Source, names: list[str]) -> None:
+    """Refuse an archive that is plainly another: of files, or of arrays that are no sparse matrix."""
+    files = [name for name in names if not name.endswith((".npy", "/"))]
+    if files and len(files) == len([name for name in names if not name.endswith("/")]):
+        few = ", ".join(files[:4]) + (", …" if len(files) > 4 else "")
+        raise source.error(f"is a zip archive of {few}", "unpack it, and name the graph file in it")
+    if names and "format.npy" not in names and not files:
+        few = ", ".join(name.removesuffix(".npy") for name in names[:6])
+        remedy = "write a sparse matrix with scipy.sparse.save_npz"
+        raise source.error(f"holds the arrays {few}, which are no SciPy matrix", remedy)
 
 
 def _damaged(source: Source, what: str) -> GraphFormatError:
@@ -88,6 +101,8 @@ def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
     form = _array(source, archive, "format")
     item = form.reshape(-1)[0] if form.size == 1 else b"?"
     kind = item.decode("ascii", "replace") if isinstance(item, bytes) else str(item)
+    if kind in ("dia", "bsr", "lil", "dok"):
+        raise source.error(f"holds a SciPy matrix of format {kind}", "save it as csr: save_npz(path, matrix.tocsr())")
     if kind not in ("csr", "csc", "coo"):
         raise _damaged(source, f"a matrix of format {kind!r}; save it as csr")
     wanted = ("shape", "row", "col") if kind == "coo" else ("shape", "indices", "indptr")

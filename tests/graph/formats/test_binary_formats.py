@@ -245,7 +245,7 @@ def test_scipy_reads_what_is_written(tmp_path: Path) -> None:
     [
         (sparse.csr_matrix((2, 3)), "2 rows and 3 columns"),
         (sparse.csr_matrix(np.array([[0, 1j], [0, 0]])), "complex128"),
-        (sparse.bsr_matrix(np.eye(4)), "'bsr'; save it as csr"),
+        (sparse.bsr_matrix(np.eye(4)), "format bsr — save it as csr"),
         (sparse.csr_matrix(np.array([[0, np.nan], [0, 0]])), "NaN"),
     ],
 )
@@ -308,7 +308,7 @@ def test_a_damaged_npz_is_refused(tmp_path: Path, changes: dict[str, object], sa
 
 
 def test_an_npz_of_something_else_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(GraphFormatError, match="format is missing"):
+    with pytest.raises(GraphFormatError, match="holds the arrays a, which are no SciPy matrix"):
         load_text(tmp_path, "a.npz", _npz(a=np.zeros(3)))
 
 

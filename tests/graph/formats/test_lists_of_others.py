@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pyarrow as pa
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
@@ -18,11 +22,14 @@ import gpugraph
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats import fields
+from gpugraph.graph.load import save_file
 from tests.cli.runner import succeed
+from tests.zoo import directed
 
 SNAP = "# Undirected graph: ../x.ungraph.txt\n# test\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t5\n5\t7\n"
 GEPHI = "Source,Target,Type,Id,Label,timeset,Weight\n0,1,Undirected,0,,,4.0\n1,2,Undirected,1,,,5.0\n"
 BIG = 2**64 - 1
+BANNER = "%%MatrixMarket matrix coordinate real general"
 R_ROWS = [("a", "b", 3.5), ("b", "c", 1.0)]
 
 
@@ -114,12 +121,12 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
 @pytest.mark.parametrize("arrow", [True, False])
 @pytest.mark.parametrize("name", READ)
 def test_a_list_is_read_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, arrow: bool) -> None:
-    content, directed, expected, says = READ[name]
+    content, is_directed, expected, says = READ[name]
     monkeypatch.setattr(fields, "_LARGE", 0)
     if not arrow:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
     graph = load(tmp_path, name, content)
-    assert (graph.directed, sorted(edges(graph))) == (directed, sorted(expected))
+    assert (graph.directed, sorted(edges(graph))) == (is_directed, sorted(expected))
     assert says in " ".join((graph.reading, *graph.notes))
     false_claim = "the file does not say" in " ".join(graph.notes) and says.startswith(("its ", "directed"))
     assert not false_claim
@@ -241,3 +248,51 @@ def test_arrow_and_python_split_alike(
         names = {name for row in rows for name in row[:2]}
         read = {str(name) for edge in answers[0][0] for name in edge[:2]}
         assert read <= names | {name.partition(".")[0] for name in names}
+
+
+def npz_of(matrix: Any) -> bytes:
+    sink = io.BytesIO()
+    scipy.sparse.save_npz(sink, matrix)
+    return sink.getvalue()
+
+
+def archives() -> dict[str, tuple[bytes, str]]:
+    """Return files that are no graph, and what they are called."""
+    packed, arrays, array, tar = io.BytesIO(), io.BytesIO(), io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("roads.csv", "source,target\n1,2\n")
+    np.savez(arrays, row=np.arange(3), weights=np.ones(3))
+    np.save(array, np.eye(3))
+    with tarfile.open(fileobj=tar, mode="w:gz") as bundle:
+        entry = tarfile.TarInfo("roads.csv")
+        bundle.addfile(entry, io.BytesIO())
+    eye = scipy.sparse.eye_array(4)
+    return {
+        "k24.zip": (packed.getvalue(), "is a zip archive of roads.csv — unpack it"),
+        "k25.tar.gz": (tar.getvalue(), "is a tar archive that begins with roads.csv — unpack it"),
+        "k07.npz": (npz_of(eye.todia()), r"holds a SciPy matrix of format dia — save it as csr: .*\.tocsr\(\)"),
+        "k08.npz": (npz_of(eye.tobsr((2, 2))), r"holds a SciPy matrix of format bsr — save it as csr: .*\.tocsr\(\)"),
+        "arrays.npz": (arrays.getvalue(), "holds the arrays row, weights, which are no SciPy matrix"),
+        "matrix.npy": (array.getvalue(), r"is a NumPy array \(.npy\)"),
+        "m01.mtx": (f"  {BANNER}\n3 3 1\n1 2 4.0\n".encode(), "begins with 2 blanks before '%%MatrixMarket'"),
+        "m28.mtx": (f"{BANNER} (see note)\n3 3 1\n1 2 4\n".encode(), r"the banner is followed by '\(see note\)'"),
+        "d07.gr": (b"p sp 3 2\na 1 2 5\na 2 4 6\n", "line 3: the vertex id 4 is out of range 1..3, or 0..2 where"),
+        "e35.txt": (f"{2**64} 2 5\n".encode(), "needs more than 64 bits"),
+    }
+
+
+@pytest.mark.parametrize("name", archives())
+def test_a_file_that_is_refused_is_called_what_it_is(tmp_path: Path, name: str) -> None:
+    content, says = archives()[name]
+    with pytest.raises(InputError, match=says) as refused:
+        load(tmp_path, name, content)
+    assert "damaged" not in str(refused.value)
+
+
+@pytest.mark.parametrize("extension", [".txt", ".csv", ".tsv", ".wel"])
+def test_a_list_written_here_is_read_back_whatever_its_first_line(tmp_path: Path, extension: str) -> None:
+    for heads, weight in ((2, 7), (1, 7), (4, 2), (3, 2)):
+        graph = directed(9, [(3, heads, weight), (4, 1, 1), (5, 1, 1)])
+        save_file(graph, tmp_path / f"a{extension}")
+        back = gpugraph.load(tmp_path / f"a{extension}", directed=True)
+        assert edges(back) == edges(graph)
