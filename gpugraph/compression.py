@@ -11,6 +11,7 @@ import gzip
 import io
 import lzma
 import os
+import sys
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -81,23 +82,29 @@ def open_reader(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     if codec == "xz":
         begin = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)
         return cast(IO[bytes], io.BufferedReader(_Parts(stream, begin, padding=4), _BLOCK))
-    import pyarrow
-
-    return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd"))
+    return cast(IO[bytes], io.BufferedReader(_Parts(stream, _zstd().ZstdDecompressor), _BLOCK))
 
 
-_Decompressor = bz2.BZ2Decompressor | lzma.LZMADecompressor
+def _zstd() -> Any:
+    """Return the module of zstd: Python's own from 3.14 on."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd
+    import backports.zstd
+
+    return backports.zstd
 
 
 class _Parts(io.RawIOBase):
-    """Streams of bzip2 or xz one after another, as parallel packers write them, each by a decompressor that begins.
+    """Streams of bzip2 or xz, or frames of zstd, one after another, each by a decompressor that begins.
 
     The readers of Python's own library take whatever follows the first stream and is no stream for the end of the file,
     so that damage to a later header would drop the rest without a word.  Between streams a multiple of ``padding`` zero
     bytes may lie, none if 0.
     """
 
-    def __init__(self, stream: IO[bytes], begin: Callable[[], _Decompressor], padding: int = 0):
+    def __init__(self, stream: IO[bytes], begin: Callable[[], Any], padding: int = 0):
         self._stream = stream
         self._begin = begin
         self._padding = padding
@@ -159,9 +166,7 @@ def open_writer(stream: IO[bytes], codec: str | None) -> IO[bytes]:
         return cast(IO[bytes], bz2.BZ2File(stream, "wb"))
     if codec == "xz":
         return cast(IO[bytes], lzma.LZMAFile(stream, "wb", preset=3))
-    import pyarrow
-
-    return cast(IO[bytes], pyarrow.CompressedOutputStream(pyarrow.PythonFile(WrittenThrough(stream), mode="w"), "zstd"))
+    return cast(IO[bytes], _zstd().ZstdFile(stream, "wb", level=1))
 
 
 class WrittenThrough:

@@ -34,7 +34,7 @@ EXIT_INTERRUPTED = 130
 _LONGEST_WORD = 1000
 """Longer words of a message, such as an argument of 100,000 characters, are shortened; no usual path is so long."""
 
-_REQUIRED = ("numpy", "scipy", "numba", "llvmlite", "click", "rich", "isal", "msgspec", "jinja2")
+_REQUIRED = ("numpy", "scipy", "numba", "llvmlite", "click", "rich", "isal", "msgspec", "jinja2", "backports.zstd")
 """The packages that gpugraph needs, by the names under which they are imported and installed alike."""
 
 
@@ -136,8 +136,9 @@ def missing_package(error: BaseException) -> InputError | None:
     """Return the error for a package that gpugraph needs and Python does not find; None for any other exception."""
     name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if name == "pyarrow":
-        uses = "Parquet, METIS, .zst, CSV with names, reals of 17 digits and .csv results are read with it"
+        uses = "Parquet, and CSV with names of vertices, are read with it"
         return InputError(f"the Python package 'pyarrow' is missing: {uses}", remedy="pip install 'gpugraph[tables]'")
+    name = "backports.zstd" if name == "backports" else name
     if name not in _REQUIRED:
         return None
     return InputError(f"the Python package '{name}' is missing", remedy=f"python -m pip install {name}")
@@ -291,11 +292,11 @@ def reading(path: str | os.PathLike[str], remedy: str, damage: str = "") -> Iter
     Raises:
         GraphFormatError: the file is damaged.
         InputError: the system does not give it.
-        GpuGraphError, MemoryError: as they come.
+        GpuGraphError, MemoryError, ImportError: as they come.
     """
     try:
         yield
-    except (GpuGraphError, MemoryError):
+    except (GpuGraphError, MemoryError, ImportError):  # a package that is missing damages no file
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import io
 import lzma
 import struct
@@ -14,7 +15,15 @@ import pytest
 from gpugraph.compression import codec_of_content, open_reader
 
 NOISE = np.random.default_rng(1).bytes(200_000)
-PACKERS = {"bzip2": bz2.compress, "xz": lzma.compress}
+ZSTD = importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+
+
+def with_checksum(data: bytes) -> bytes:
+    """Return a frame of zstd in which all damage can be detected."""
+    return bytes(ZSTD.compress(data, options={ZSTD.CompressionParameter.checksum_flag: 1}))
+
+
+PACKERS = {"bzip2": bz2.compress, "xz": lzma.compress, "zstd": with_checksum}
 
 
 def unpacked(data: bytes, codec: str) -> bytes:
@@ -34,7 +43,7 @@ def test_damage_to_a_later_header_is_no_end_of_the_file(codec: str, byte: int) -
     first = PACKERS[codec](b"0 1\n")
     data = bytearray(first + PACKERS[codec](b"1 2\n"))
     data[len(first) + byte] ^= 255
-    with pytest.raises((OSError, EOFError, lzma.LZMAError)):
+    with pytest.raises((OSError, EOFError, lzma.LZMAError, ZSTD.ZstdError)):
         unpacked(bytes(data), codec)
 
 
@@ -42,7 +51,7 @@ def test_damage_to_a_later_header_is_no_end_of_the_file(codec: str, byte: int) -
 @pytest.mark.parametrize("cut", [1, 4, 20, 190_000])
 def test_a_last_stream_cut_short_is_reported(codec: str, cut: int) -> None:
     data = PACKERS[codec](b"0 1\n") + PACKERS[codec](NOISE)
-    with pytest.raises((OSError, EOFError, lzma.LZMAError)):
+    with pytest.raises((OSError, EOFError, lzma.LZMAError, ZSTD.ZstdError)):
         unpacked(data[:-cut], codec)
 
 

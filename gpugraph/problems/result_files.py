@@ -24,6 +24,7 @@ from gpugraph.compression import codec_of_content, open_reader, strip_suffix
 from gpugraph.errors import GraphFormatError, InputError, missing_packages_named, placed, reading, unknown_name
 from gpugraph.files import atomic_write, check_ends
 from gpugraph.graph.formats.npz import read_array
+from gpugraph.graph.formats.text import arrow_reader, weight_of
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ def _head(content: bytes) -> list[str]:
 
 
 def read_csv(content: bytes, due: Sequence[str], optional: Sequence[str], path: PathLike) -> dict[str, Any] | None:
-    """Return the columns of a .csv file as Arrow's texts; None for a file of which none is due."""
+    """Return the columns of a .csv file as texts; None for a file of which none is due."""
     if content.startswith(_ZIP):
         return None
     head = _head(content)
@@ -293,12 +294,21 @@ def read_csv(content: bytes, due: Sequence[str], optional: Sequence[str], path: 
     return {name: table[name] for name in head}
 
 
-def text_table(content: bytes, names: list[str], separator: str) -> Any:
-    """Return lines of text as an Arrow table of texts."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
+class Texts(list[str]):
+    """A column of texts as Arrow would return it, where Arrow is not installed."""
 
-    from gpugraph.graph.formats.text import arrow_reader
+    def to_pylist(self) -> list[str]:
+        """Return the texts."""
+        return list(self)
+
+
+def text_table(content: bytes, names: list[str], separator: str) -> Any:
+    """Return lines of text as an Arrow table of texts; without Arrow as ``Texts`` by name."""
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+    except ModuleNotFoundError:
+        return _plain_table(content, names, separator)
 
     if not content.strip():
         return pa.table({name: pa.array([], pa.string()) for name in names})
@@ -312,12 +322,32 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
     )
 
 
-def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) -> NDArray[Any]:
-    """Return Arrow's texts as numbers, each rounded once; GraphFormatError, with its line, for one that is none."""
-    import pyarrow as pa
+def _plain_table(content: bytes, names: list[str], separator: str) -> dict[str, Texts]:
+    """Return lines of text as texts by name; raise ValueError for a line of another length."""
+    lines = io.StringIO(content.decode(), newline="")
+    rows = [row for row in csv.reader(lines, delimiter=separator, strict=True) if row]
+    for i, row in enumerate(rows, 1):
+        if len(row) != len(names):
+            raise ValueError(f"row {i} has {len(row)} fields, not {len(names)}")
+    return {name: Texts(row[k] for row in rows) for k, name in enumerate(names)}
+
+
+def replaced(texts: Any, old: str, new: str) -> Any:
+    """Return a column of texts with one text in place of another."""
+    if isinstance(texts, Texts):
+        return Texts(new if text == old else text for text in texts)
     import pyarrow.compute as pc
 
+    return pc.if_else(pc.equal(texts, old), new, texts)
+
+
+def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) -> NDArray[Any]:
+    """Return texts as numbers, each rounded once; GraphFormatError, with its line, for one that is none."""
     dtype = np.dtype(dtype)
+    if isinstance(text, Texts):
+        return _plain_numbers(text, dtype, path, first_line)
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     def parsed(part: object) -> NDArray[Any] | None:
         if pc.any(pc.match_substring(part, "x", ignore_case=True)).as_py():  # Arrow reads hexadecimal numbers too
@@ -334,5 +364,23 @@ def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) ->
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if parsed(text[low:middle]) is None else (middle, high)
-    word = text[low].as_py()[:50]
-    raise GraphFormatError(f"'{word}' is no {dtype} number", path=path, line=first_line + low, remedy=REMEDY)
+    raise _no_number(text[low].as_py(), dtype, path, first_line + low)
+
+
+def _no_number(word: str, dtype: np.dtype[Any], path: PathLike, line: int) -> GraphFormatError:
+    return GraphFormatError(f"'{word[:50]}' is no {dtype} number", path=path, line=line, remedy=REMEDY)
+
+
+def _plain_numbers(texts: Texts, dtype: np.dtype[Any], path: PathLike, first_line: int) -> NDArray[Any]:
+    """Return texts as numbers without Arrow."""
+    numbers = np.empty(len(texts), dtype)
+    least, most = (0, 0) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    for i, text in enumerate(texts):
+        try:
+            value = weight_of(text.encode(), dtype.kind == "f")
+        except ValueError:
+            raise _no_number(text, dtype, path, first_line + i) from None
+        if dtype.kind != "f" and not (isinstance(value, int) and least <= value <= most):
+            raise _no_number(text, dtype, path, first_line + i)
+        numbers[i] = value
+    return numbers

@@ -35,9 +35,10 @@ from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import Answer, target_dtype
 from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
-from gpugraph.graph.formats.lines import data_lines, integer, peek, tidy, words_of
+from gpugraph.graph.formats.lines import data_lines, integer, peek, words_of
 from gpugraph.graph.formats.number_lines import Rows
-from gpugraph.graph.formats.text import parse_numbers, read_rows
+from gpugraph.graph.formats.text import read_rows
+from gpugraph.graph.formats.whole_numbers import whole_numbers
 
 T = TypeVar("T")
 _ANSWERS = {"SSSP": "sssp.source-vertex", "WCC": None}
@@ -152,15 +153,11 @@ def _file(source: Source, said: _Said, kind: str) -> str:
 
 def _ids(source: Source, said: _Said) -> NDArray[np.int64]:
     """Return the vertex ids, ascending."""
-    import pyarrow as pa
-
     parts = []
     for first, block in source.blocks():
-        table = parse_numbers(block, {"id": pa.int64()}, " ")
-        if table is None:  # a space may follow an id
-            table = parse_numbers(tidy(block, b"#"), {"id": pa.int64()}, " ")
-        if table is not None:
-            parts.append(table["id"].to_numpy())
+        found = whole_numbers(block, b"#")
+        if found is not None and (found[0] <= 1).all():
+            parts.append(found[1])
             continue
         numbers = []
         for number, line in data_lines([(first, block)], b"#"):

@@ -60,6 +60,33 @@ def extension_of(name: str) -> str:
     return stem[dot:].lower() if dot > stem.rfind("/") else ""
 
 
+_UNPACK = "unpack it, and name the graph file inside"
+_EXPORT = "export its edges as text, e.g. u,v,weight"
+_CONTAINERS = (
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
+    (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", _EXPORT),
+    (b"MATLAB 5.0 MAT-file", "a MATLAB file", "save its matrix as Matrix Market or as SciPy's .npz"),
+    (b"SQLite format 3\0", "an SQLite database", _EXPORT),
+    (b"%PDF-", "a PDF", _EXPORT),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", "save it as CSV"),
+)
+_SHORT = (
+    (b"\x04\x22\x4d\x18", "compressed by lz4", _UNPACK),
+    (b"\x1f\x9d", "compressed by compress (.Z)", _UNPACK),
+    (b"\x80\x04\x95", "a pickle, which is never opened", "load it in Python, and give gpugraph the graph"),
+    (b"\x80\x05\x95", "a pickle, which is never opened", "load it in Python, and give gpugraph the graph"),
+)
+"""Files that hold other files or objects, by their first bytes; short ones, which a binary graph may begin with."""
+
+
+def _refuse_containers(source: Source, containers: tuple[tuple[bytes, str, str], ...]) -> None:
+    """Refuse a file that holds other files, by its name."""
+    for magic, what, remedy in containers:
+        if source.head.startswith(magic):
+            raise source.error(f"is {what}, not a graph", remedy)
+
+
 def recognise(source: Source) -> Format:
     """Return the format of a file by its first bytes, else its name, size or numbers, or raise GraphFormatError."""
     head = source.head
@@ -67,6 +94,7 @@ def recognise(source: Source) -> Format:
     for form in FORMATS:
         if form.sniff(head):
             return form
+    _refuse_containers(source, _CONTAINERS)
     if graphalytics.belongs(source.path, source.extension) and not source.columns:
         return graphalytics.FORMAT
     binary = any(byte < 9 or 14 <= byte < 27 for byte in head[:1024])  # control characters, which no text has
@@ -84,6 +112,7 @@ def recognise(source: Source) -> Format:
         if looks_numeric(head) or is_list(top):
             return _kind_of_list(source)
         refuse_lookalike(source, top)
+    _refuse_containers(source, _SHORT)
     tried = ", ".join(form.title for form in (*FORMATS, TABLE))
     raise source.error("its format is not recognised", f"name it with --input-format; known are {tried}")
 

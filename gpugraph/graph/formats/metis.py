@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from gpugraph.graph.build import ARC_BYTES, ArcList, narrow_weights
 from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_one
 from gpugraph.graph.formats.input_file import Block, Source
-from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek, tidy
-from gpugraph.graph.formats.text import parse_numbers
+from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek
+from gpugraph.graph.formats.whole_numbers import whole_numbers
 
 _FORMAT = re.compile(rb"[01]{1,3}\Z")
 _WORD = re.compile(rb"[^ \t,\v\f]+")
@@ -70,27 +70,14 @@ def _header(source: Source) -> tuple[int, int, int, int, bool]:
 
 def _numbers(source: Source, blocks: Iterator[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many numbers each line holds, and all the numbers; raise ValueError if one is no integer."""
-    import pyarrow as pa
-
     lengths, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for _, block in blocks:
-        text = tidy(block, b"%")
-        if not text:
-            continue
-        if b"\r" in text:
+        found = whole_numbers(block, b"%")
+        if found is None:
             raise ValueError
-        if not text.endswith(b"\n"):
-            text += b"\n"
-        gaps = np.frombuffer(text, np.uint8) <= ord(" ")
-        starts = np.flatnonzero(~gaps & np.concatenate([[True], gaps[:-1]]))
-        ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
-        lengths.append(np.diff(np.searchsorted(starts, ends), prepend=0))
-        if len(starts):
-            table = parse_numbers(text.replace(b" ", b"\n"), {"number": pa.int64()}, " ")
-            if table is None:
-                raise ValueError
-            numbers.append(table["number"].to_numpy())
-            source.require(ARC_BYTES * sum(map(len, numbers)))
+        lengths.append(found[0])
+        numbers.append(found[1])
+        source.require(ARC_BYTES * sum(map(len, numbers)))
     return np.concatenate(lengths), np.concatenate(numbers)
 
 

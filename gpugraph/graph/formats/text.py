@@ -115,33 +115,6 @@ def arrow_reader(content: bytes, part: bool = False) -> Any:
     return pa.BufferReader(held)
 
 
-def parse_numbers(block: bytes, types: dict[str, Any], delimiter: str, word: str = "") -> Any:
-    """Return lines as an Arrow table, or None if not as ``types`` say; ``word`` is the one way to write True."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    # Arrow reads hexadecimal numbers too, and passes over a mark of byte order, with which only a file may begin.
-    if b"x" in block or b"X" in block or block.startswith(b"\xef\xbb\xbf"):
-        return None
-    try:
-        return csv.read_csv(
-            arrow_reader(block),
-            csv.ReadOptions(column_names=list(types)),
-            csv.ParseOptions(delimiter=delimiter, quote_char=False),
-            csv.ConvertOptions(
-                check_utf8=False,
-                null_values=[],
-                true_values=[word],
-                false_values=[],
-                column_types={name: kind for name, kind in types.items() if kind is not None},
-            ),
-        )
-    except pa.ArrowException as error:
-        if isinstance(error, MemoryError | pa.ArrowCancelled):
-            raise
-        return None
-
-
 def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
     """Parse a block line by line.  Raises GraphFormatError at the first line that cannot be taken."""
     tails: list[int] = []

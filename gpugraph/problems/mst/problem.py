@@ -179,8 +179,9 @@ def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
     if rows != columns:
         raise refuse(f"a matrix of {rows} rows and {columns} columns is no graph", number)
     table = files.text_table(stream.read(), ["row", "column", "weight"], " ")
-    if len(table) != entries:
-        raise refuse(f"{len(table)} entries where {entries} are promised", number)
+    found = len(table["row"])
+    if found != entries:
+        raise refuse(f"{found} entries where {entries} are promised", number)
     u, v = (files.parse_numbers(table[name], np.int64, path, number + 1) - 1 for name in ("row", "column"))
     return ForestClaim(u, v, table["weight"], total, vertices=rows, first_line=number + 1)
 

@@ -69,13 +69,11 @@ class DistancesFiles(VertexFiles):
             return super().in_table(result, column)
         return np.ma.masked_array(result.raw, ~result.reached)
 
-    def parsed(self, graph: CSRGraph, column: FileColumn, texts: object, path: PathLike) -> NDArray[Any]:
+    def parsed(self, graph: CSRGraph, column: FileColumn, texts: Any, path: PathLike) -> NDArray[Any]:
         """Return a column of a table as numbers; ``inf`` is unreached."""
         if column.name == "distance":
-            import pyarrow.compute as pc
-
             none = str(unreached(self.dtype_of(graph, column)))
-            texts = pc.if_else(pc.equal(texts, "inf"), none, texts)
+            texts = files.replaced(texts, "inf", none)
         return super().parsed(graph, column, texts, path)
 
     def find_singles(self, graph: CSRGraph, columns: Mapping[str, NDArray[Any]], path: PathLike) -> dict[str, int]:

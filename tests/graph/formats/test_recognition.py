@@ -147,3 +147,19 @@ def test_no_beginning_of_a_file_keeps_its_recognition_busy(begin: str) -> None:
         head = f"{begin}{one}{other}".encode().ljust(6) + (one + other).encode() * 3000
         for form in formats.FORMATS:
             form.sniff(head)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("k.7z", b"7z\xbc\xaf\x27\x1c\0\4", "is a 7z archive"),
+        ("k.h5", b"\x89HDF\r\n\x1a\n\0\0", "is an HDF5 file"),
+        ("k.pickle", b"\x80\x04\x95\x1f\0\0\0", "is a pickle, which is never opened"),
+        ("k.txt.Z", b"\x1f\x9d\x90\x30", "is compressed by compress"),
+    ],
+)
+def test_containers_are_called_what_they_are(tmp_path: Path, name: str, data: bytes, says: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(GraphFormatError) as error:
+        load_file(tmp_path / name)
+    assert says in str(error.value)

@@ -1,4 +1,4 @@
-"""What works without pyarrow, which the base installation does not have."""
+"""What works without packages that the base installation does not have, and what is said where one is missing."""
 
 from __future__ import annotations
 
@@ -10,25 +10,114 @@ import numpy as np
 import pytest
 
 import gpugraph
-from gpugraph.errors import InputError, installable_here
+from gpugraph.errors import GraphFormatError, InputError, installable_here
 from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.load import load_file, save_file
-from gpugraph.problems.result_files import write_csv
+from gpugraph.problems.result_files import Texts, parse_numbers, write_csv
 from tests.cli.runner import run, succeed
+from tests.hostile.graphs import SUFFIXES, pack, samples
 from tests.zoo import zoo
 
+OPTIONAL = (
+    "pyarrow",
+    "networkx",
+    "pooch",
+    "vl_convert",
+    "mpi4py",
+    "submitit",
+    "distributed",
+    "isal",
+    "pandas",
+    "igraph",
+)
+"""Packages of the extras, and isal, which has a substitute."""
 
-@pytest.fixture
-def no_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+
+def hide(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
+    """Make Python find none of these packages."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in packages]:
         monkeypatch.delitem(sys.modules, name)
 
     class Missing:
         def find_spec(self, name: str, *_: object) -> None:
-            if name.partition(".")[0] == "pyarrow":
+            if name.partition(".")[0] in packages:
                 raise ModuleNotFoundError(f"No module named '{name}'", name=name)
 
     monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+
+
+@pytest.fixture
+def no_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide(monkeypatch, "pyarrow")
+
+
+def loaded(path: Path) -> tuple[object, ...] | str:
+    """Return what is read of a file, or why it is refused."""
+    try:
+        graph = load_file(path)
+    except InputError as error:
+        return str(error)
+    names = None if graph.vertex_names is None else graph.vertex_names.tolist()
+    return graph.digest, names, graph.notes
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, object]:
+    """Return a file of every format, of some in each compression, with what is read of it where nothing is missing."""
+    folder, found = tmp_path_factory.mktemp("files"), {}
+    for name, data in samples():
+        for suffix in SUFFIXES if name in ("named.csv", "weighted.graph") else ("",):
+            path = folder / f"{name}{suffix}"
+            path.write_bytes(pack(data, suffix))
+            found[path] = loaded(path)
+    return found
+
+
+def test_all_formats_of_the_base_installation_are_read_with_nothing_else(
+    files: dict[Path, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, *OPTIONAL)
+    assert {path.name for path, content in files.items() if loaded(path) != content} <= NEEDS_ARROW
+
+
+NEEDS_ARROW = {"columns.parquet", "packed.parquet", "words.csv", "quoted.csv"}
+
+
+@pytest.mark.parametrize("package", OPTIONAL)
+def test_a_package_that_is_missing_is_never_reported_as_damage(
+    files: dict[Path, object], package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, package)
+    others = {path: now for path, content in files.items() if (now := loaded(path)) != content}
+    assert {path.name for path in others} <= (NEEDS_ARROW if package == "pyarrow" else set())
+    assert all(f"the Python package '{package}' is missing" in str(now) for now in others.values())
+
+
+@pytest.mark.parametrize("package", ["pyarrow", "networkx", "isal"])
+def test_graphs_and_results_are_written_and_verified_whatever_is_missing(
+    tmp_path: Path, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, package)
+    graph = tmp_path / "g.wel.zst"
+    save_file(zoo("random"), graph)
+    for problem, ending in (("mst", ".csv"), ("mst", ".mtx.zst"), ("sssp", ".csv.zst"), ("components", ".csv")):
+        result = tmp_path / f"{problem}{ending}"
+        more = ["--source", "0"] if problem == "sssp" else []
+        succeed(problem, graph, "--undirected", "--device", "cpu", "--repeat", 1, *more, "-o", result)
+        succeed("verify", graph, result, "--undirected")
+    for text in ("u,v,weight\n0,1,x\n", "u,v,weight\n0,1\n", "u,v,weight\n1.5,1,1\n"):
+        (tmp_path / "r.csv").write_text(text)
+        outcome = run("verify", graph, tmp_path / "r.csv", "--undirected")
+        assert outcome.code in (1, 2)
+        assert "missing" not in outcome.err
+        assert "Traceback" not in outcome.err
+
+
+def test_a_package_that_gpugraph_needs_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "a.el.zst").write_bytes(pack(b"0 1\n", ".zst"))
+    hide(monkeypatch, "backports", "compression")
+    with pytest.raises(InputError, match=r"the Python package '(backports\.zstd|compression)' is missing"):
+        load_file(tmp_path / "a.el.zst")
 
 
 @pytest.mark.usefixtures("no_arrow")
@@ -66,6 +155,22 @@ def test_results_are_the_same_lines_with_and_without_it(request: pytest.FixtureR
     request.getfixturevalue("no_arrow")
     write_csv(columns(), without)
     assert without.getvalue() == with_it.getvalue()
+
+
+@pytest.mark.usefixtures("no_arrow")
+def test_numbers_of_a_result_are_taken_exactly_or_refused_with_their_line(tmp_path: Path) -> None:
+    texts = Texts(["0", "-7", "9223372036854775807"])
+    assert parse_numbers(texts, np.int64, "r.csv").tolist() == [0, -7, 2**63 - 1]
+    assert parse_numbers(Texts(["0.1", "inf", "3"]), np.float64, "r.csv").tolist() == [0.1, float("inf"), 3.0]
+    for text, dtype in (
+        ("0.5", "int64"),
+        ("1_0", "int64"),
+        ("0x1", "float64"),
+        ("-1", "uint32"),
+        ("2147483648", "int32"),
+    ):
+        with pytest.raises(GraphFormatError, match=f"r.csv line 3: '{text}' is no {dtype} number"):
+            parse_numbers(Texts(["1", text]), dtype, "r.csv")
 
 
 @pytest.mark.usefixtures("no_arrow")
