@@ -143,7 +143,7 @@ class Edges:
         called = list(names)
         check_vertices(self.source, len(called), remedy="use a machine with more")
         order, own = self._order(called)
-        weighs = self._weighs()
+        lacking, weighs = self._weighs()
         if self.lacking == self.count:
             self.columns.weighted = False
         weights = self.columns.all_weights()
@@ -165,16 +165,17 @@ class Edges:
             directed=directed,
             one_sided=directed is False,
             vertex_names=own,
-            notes=(*notes, *weighs),
-            listed=counted(self.count, "edge"),
+            notes=(*notes, *lacking),
+            listed=f"{counted(len(called), 'vertex')} and {counted(self.count, 'edge')}",
             why=why,
-            weighs="every edge weighs 1" if weights is None else f"attribute {shown(self.attribute)} weighs",
+            weighs=weighs,
         )
 
     def _both_ways(self, tails: Any, heads: Any, weights: Any) -> tuple[Any, Any, Any]:
         """Return the arcs of edges of which some are directed."""
         both = np.full(len(tails), not self.directed)
         both[self.against] = bool(self.directed)
+        both &= tails != heads
         ends = np.concatenate([tails, heads[both]]), np.concatenate([heads, tails[both]])
         return *ends, None if weights is None else np.concatenate([weights, weights[both]])
 
@@ -192,22 +193,27 @@ class Edges:
         called = called[ascending]
         return order, None if whole and np.array_equal(called, np.arange(len(called))) else called
 
-    def _weighs(self) -> list[str]:
-        """Return a sentence on edges without the attribute that weighs, or raise GraphFormatError if they are many."""
+    def _weighs(self) -> tuple[list[str], str]:
+        """Return a notice on edges without the attribute that weighs, and a sentence on what does.
+
+        Raises GraphFormatError if more than half lack it, or all and there are other numbers.
+        """
         name, count = self.attribute, self.count
-        if not name or not self.lacking:
-            return []
+        if not name or not count:
+            return [], ""
+        if not self.lacking:
+            return [], f"attribute {shown(name)} weighs"
         if self.lacking < count:
             what = f"{self.lacking} of {counted(count, 'edge')} have no {shown(name)}"
             if 2 * self.lacking > count and not self.ones:
                 raise self.source.error(what, f"give it to each, or {UNIT}")
-            return [f"{what} and weigh 1"]
+            return [f"{what} and weigh 1"], f"attribute {shown(name)} weighs, {self.lacking} of {count} lack it"
         if self.source.weight is not None or self.numeric:
             listed = ", ".join(map(shown, [*self.numeric][:8]))
             which = f"; attributes that are numbers: {listed}" if listed else ""
             say = f"name one of them with --weight (weight= in Python), or {UNIT}"
             raise self.source.error(f"no edge has {shown(name)}{which}", say)
-        return []
+        return [], f"no edge has {shown(name)}: every edge weighs 1"
 
 
 def text_of(source: Source) -> tuple[str, list[str]]:

@@ -75,7 +75,9 @@ class _Reader:
 
     def arcs(self) -> ArcList:
         """Return all edges."""
-        return self.edges.arcs(self.edges.numbers, self._notes, "digraph" if self.directed else "graph")
+        return self.edges.arcs(
+            self.edges.numbers, self._notes, f"it begins with {'digraph' if self.directed else 'graph'}"
+        )
 
     def _end_of_html(self, at: int) -> int:
         """Return the place behind a text in angle brackets, which may hold more of them."""

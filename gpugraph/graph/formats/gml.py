@@ -106,7 +106,7 @@ class _Reader:
         if self._others:
             self.notes.append(f"passed over {counted(self._others, 'node or edge')} outside of the graph")
         edges.directed = self._directed == "1"
-        why = f"directed {self._directed}" if self._directed else "it has no 'directed 1'"
+        why = f"it says 'directed {self._directed}'" if self._directed else "it does not say 'directed 1'"
         return edges.arcs(self._names(), self.notes, why)
 
     def _names(self) -> list[str]:

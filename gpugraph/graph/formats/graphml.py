@@ -147,7 +147,11 @@ class _Reader:
         for noun, read in (("nodes", len(edges.numbers)), ("edges", edges.count)):
             if self._promised.get(noun, read) != read:
                 notes.append(f"parse.{noun} promises {self._promised[noun]}, the file has {read}")
-        return edges.arcs(edges.numbers, notes, "its edges are marked so")
+        default = "directed" if edges.directed else "undirected"
+        why = f"edgedefault is {default}" if edges.directed is not None else ""
+        if edges.against:
+            why += f", and {len(edges.against)} of {counted(edges.count, 'edge')} differ from it"
+        return edges.arcs(edges.numbers, notes, why)
 
     # -------------------------------------------------------------- elements
 

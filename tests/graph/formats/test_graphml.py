@@ -219,3 +219,30 @@ def test_a_key_of_edges_goes_before_one_of_vertices_with_the_same_id(tmp_path: P
     for key in (edges + of_nodes, of_nodes + edges, edges.replace('for="edge"', 'for="node"')):
         graph = load(tmp_path, "a.graphml", document(nodes("ab") + edge("a", "b", 7), key=key))
         assert edges_of(graph) == [("a", "b", 7)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reading"),
+    [
+        (
+            "a.graphml",
+            document(nodes("abc") + edge("a", "b", 1, 'directed="true"') + edge("b", "b", 2) + edge("b", "a", 5)),
+            "read as GraphML: 3 vertices and 3 edges; directed: edgedefault is undirected, and 1 of 3 edges differ "
+            "from it; attribute 'weight' weighs; dropped 1 self loop; merged 1 parallel arc",
+        ),
+        (
+            "a.gml",
+            "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]",
+            "read as GML: 2 vertices and 1 edge; undirected: it does not say 'directed 1'; "
+            "no edge has 'weight': every edge weighs 1",
+        ),
+        (
+            "a.dot",
+            "digraph { a -> b [weight=2]; b -> a }",
+            "read as Graphviz .dot: 2 vertices and 2 edges; directed: it begins with digraph; "
+            "attribute 'weight' weighs, 1 of 2 lack it",
+        ),
+    ],
+)
+def test_one_line_says_how_a_file_was_taken(tmp_path: Path, name: str, text: str, reading: str) -> None:
+    assert load(tmp_path, name, text).reading == reading
