@@ -21,8 +21,8 @@ from gpugraph.compiled import parallel_njit, prange, threads
 _CHUNK = 1 << 20
 """Elements converted or split at a time: the copies stay in cache."""
 
-_NARROW = 1 << 43
-"""Up to here a chunk of integers does not wrap."""
+_NARROW = (1 << 63) // _CHUNK - 1
+"""Up to here a chunk of integers does not wrap: as many of them as it has stay below 2^63."""
 
 _PIECE = 1 << 30
 """Elements summed into one set of bins; a 32-bit half summed 2^31 times still fits int64."""

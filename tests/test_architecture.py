@@ -226,3 +226,112 @@ def test_the_json_of_a_record_is_read_in_two_files_alone() -> None:
     files = {file.relative_to(PACKAGE).as_posix(): file for name in folders for file in PACKAGE.glob(f"{name}/*.py")}
     assert all(map(read.search, ("x = row.data", 'row.data["a"]', "row.data.get('a')", "at(cell.record.data, name)")))
     assert [name for name, file in files.items() if name not in homes and read.search(file.read_text("utf-8"))] == []
+
+
+JUDGES = sorted(
+    module
+    for module in MODULES
+    if re.fullmatch(r"gpugraph\.problems\.(\w+\.(verify|checked_arcs)|oracle_sums)", module)
+)
+"""Modules of certificates and references."""
+
+GIVEN_TO_JUDGES = {
+    "gpugraph.compiled": "makes machine code of a function, whatever it computes",
+    "gpugraph.devices.base": "the device as such",
+    "gpugraph.devices.kernel_file": "compiles and launches a kernel file, whatever it computes",
+    "gpugraph.errors": "messages",
+    "gpugraph.graph.chunks": "cuts rows into ranges for threads",
+    "gpugraph.graph.csr": "the graph that is asked about",
+    "gpugraph.graph.device_rows": "the same graph where it lies on a device",
+    "gpugraph.graph.view": "the same graph where it lies on a device",
+    "gpugraph.problems.contract": "the verdict",
+    "gpugraph.problems.counter_example": "draws what a verdict has found, after it",
+    "gpugraph.problems.on_graphs": "reads answers that were published with a graph",
+    "gpugraph.problems.components.labels.Components": "the type of an answer",
+    "gpugraph.problems.mst.forest.Forest": "the type of an answer",
+    "gpugraph.problems.scan.array.ArrayInput": "the array that is asked about",
+    "gpugraph.problems.scan.scanned.Scanned": "the type of an answer",
+    "gpugraph.problems.sssp.distances.Distances": "the type of an answer",
+    "gpugraph.problems.sssp.arcs": "the types of weights and distances, and the value that means not reached",
+    "gpugraph.problems.sssp.gpu_tight_arcs.TightArcs": "checks distances, and never the predecessors that it finds",
+}
+"""All that a judge may import beside other judges, with the reason: no sum, no sort, no sets, no search."""
+
+SHARED_BY_JUDGES = {
+    "components": {},
+    "mst": {
+        "check_ids": "tells whether an answer is edges of the graph at all",
+        "ends_of": "reads arcs of the graph",
+        "describe_edge": "words",
+        "check_totals": "compares two numbers",
+    },
+    "scan": {
+        "_check_bound": "reals whose sums are not exact have one check",
+        "sums_are_exact": "tells whether they are",
+        "shifted": "moves an array by one",
+        "_shape_complaint": "tells whether an answer has the right shape",
+    },
+    "sssp": {
+        "malformed": "tells whether an answer has the right shape",
+        "describe_predecessor": "words",
+        "_in_words": "words",
+    },
+}
+"""Functions that both the certificate and the reference of a problem use, with the reason."""
+
+
+def names_imported(module: str) -> Iterator[str]:
+    """Yield each name of the package that a module imports, with its module."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "gpugraph")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "gpugraph":
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_judges_import_no_helper_of_those_whom_they_judge() -> None:
+    assert len(JUDGES) >= 6
+    strange = {
+        f"{judge}: {name}"
+        for judge in JUDGES
+        for name in names_imported(judge)
+        if not {name, name.rpartition(".")[0]} & {*GIVEN_TO_JUDGES, *JUDGES}
+    }
+    assert not strange, "a wrong helper would be wrong in the answer and its judge alike: write it again"
+
+
+def test_each_thing_that_judges_are_given_is_used() -> None:
+    used = {name for judge in JUDGES for name in names_imported(judge)}
+    assert GIVEN_TO_JUDGES.keys() <= used | {name.rpartition(".")[0] for name in used}
+
+
+def test_what_judges_are_given_knows_no_algorithm() -> None:
+    """The base modules, and all that they import in turn, are neither algorithms nor answers nor exact sums."""
+    seen, front = set(), {name for name in GIVEN_TO_JUDGES if name in MODULES}
+    while front:
+        seen |= front
+        front = {found for module in front for found in imports_by_time(MODULES[module])[0]} - seen
+    algorithms = re.compile(
+        r"gpugraph\.(exact|graph\.disjoint_sets|problems\.\w+\.(cpu|gpu)_\w+|problems\.(heap|contraction))"
+    )
+    assert not {module for module in seen if algorithms.match(module)}
+
+
+def functions_behind(names: set[str], file: Path) -> set[str]:
+    """Return the functions of a file that those of these names call, or pass on, themselves among them."""
+    bodies = {node.name: node for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.FunctionDef)}
+    seen: set[str] = set()
+    front = names & bodies.keys()
+    while front:
+        seen |= front
+        called = {node.id for name in front for node in ast.walk(bodies[name]) if isinstance(node, ast.Name)}
+        front = (called & bodies.keys()) - seen
+    return seen
+
+
+def test_certificate_and_reference_share_words_and_shapes_alone() -> None:
+    for problem, shared in SHARED_BY_JUDGES.items():
+        file = PACKAGE / "problems" / problem / "verify.py"
+        certificate = functions_behind({"check_certificate", "certify"}, file)
+        both = certificate & functions_behind({"check_against_reference"}, file)
+        assert both == set(shared), problem

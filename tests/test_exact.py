@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from gpugraph import exact
 from gpugraph.exact import exact_sum
+from gpugraph.problems.oracle_sums import certified_sum, reference_sum
 
 INTEGERS = ("uint8", "int16", "uint32", "int32", "uint64", "int64")
 
@@ -21,6 +24,43 @@ INTEGERS = ("uint8", "int16", "uint32", "int32", "uint64", "int64")
 def test_extreme_integers_do_not_wrap(dtype: str, bound: str) -> None:
     value = int(getattr(np.iinfo(dtype), bound))
     assert exact_sum(np.full(1000, value, dtype)) == 1000 * value
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("bits", [42, 43, 44])
+@pytest.mark.parametrize("beside", [-1, 0, 1])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_whole_chunk_of_integers_at_the_limit_does_not_wrap(dtype: str, bits: int, beside: int, sign: int) -> None:
+    value = sign * ((1 << bits) + beside)
+    if value < 0 and dtype == "uint64":
+        pytest.skip("no such value")
+    assert exact_sum(np.full(exact._CHUNK, value, dtype)) == exact._CHUNK * value
+
+
+@pytest.mark.parametrize("add", [certified_sum, reference_sum])
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=40), st.integers(0, 2**64 - 1))
+def test_the_sums_of_judges_are_those_of_python(
+    add: Callable[[Any], int | float], values: list[int], word: int
+) -> None:
+    assert add(np.array(values, np.int64)) == sum(values)
+    assert add(np.full(3, word, np.uint64)) == 3 * word
+
+
+@pytest.mark.parametrize("add", [certified_sum, reference_sum])
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.floats(), max_size=40), st.lists(st.floats(width=32), max_size=40))
+def test_the_sums_of_judges_are_rounded_once(
+    add: Callable[[Any], int | float], values: list[float], singles: list[float]
+) -> None:
+    for array in (np.array(values, np.float64), np.array(singles, np.float32)):
+        np.testing.assert_equal(float(add(array)), float(exact._sum_in_bins(array)))  # NaN equals NaN
+
+
+@pytest.mark.parametrize("add", [certified_sum, reference_sum])
+def test_the_sums_of_judges_hold_beyond_a_piece(add: Callable[[Any], int | float]) -> None:
+    assert add(np.full((1 << 20) + 1, 1 << 43, np.int64)) == ((1 << 20) + 1) << 43
+    assert add(np.full((1 << 20) + 1, 0.1)) == math.fsum([0.1] * ((1 << 20) + 1))
 
 
 def test_integers_are_summed_over_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.exact import exact_sum
+from gpugraph.problems.oracle_sums import reference_sum
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
@@ -74,4 +74,4 @@ class Figure:
         if terms.dtype.kind == "f" and len(terms):
             finite = terms[np.isfinite(terms)]
             slack = float(len(terms) * np.finfo(terms.dtype).eps * np.abs(finite, dtype=np.float64).sum())
-        return cls(exact_sum(terms), slack, by, reached)
+        return cls(reference_sum(terms), slack, by, reached)

@@ -89,15 +89,6 @@ def ids_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[n
     return ids
 
 
-def describe_edge(graph: CSRGraph, edge: int) -> str:
-    """Return an edge in words, e.g. ``"edge (3, 7) of weight 12"``, with the file's own ids where it had some."""
-    (u,), (v,) = (ends.tolist() for ends in edge_endpoints(graph, np.array([edge])))
-    named = ""
-    if graph.vertex_names is not None:
-        named = f", in the file ({graph.name_of(u)}, {graph.name_of(v)}),"
-    return f"edge ({u}, {v}){named} of weight {edge_weights(graph, np.array([edge]))[0].item()}"
-
-
 @njit
 def find_arcs(rows: tuple[Any, ...], ends: tuple[Any, ...], ids: Any, start: int, stop: int) -> None:
     """Write the position of each arc tail→head of [start, stop), or −1."""

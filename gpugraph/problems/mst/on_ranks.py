@@ -14,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.exact import exact_sum
-from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest, find_arcs
-from gpugraph.problems.mst.verify import Certificate, check_totals, first_violation, unite_by_size, verdict_on
+from gpugraph.problems.mst.verify import (
+    Certificate,
+    check_totals,
+    first_violation,
+    unite_by_size,
+    verdict_on,
+    words_in_order,
+)
+from gpugraph.problems.oracle_sums import certified_sum
 from gpugraph.ranks.part import GraphPart
 
 
@@ -79,18 +86,18 @@ def _fault(part: GraphPart, forest: GatheredForest) -> str | None:
     """Return what this rank finds wrong with a forest, or None."""
     if (fault := _false_edge(part, forest)) is not None:
         return fault
-    totals = check_totals(forest, exact_sum(forest.weight))
+    totals = check_totals(forest, certified_sum(forest.weight))
     if part.on_device is not None and part.on_device.usable:
         return _refuted_on_device(part, forest) or totals
-    keys = order_keys(forest.weight)
-    order = canonical_order(keys)  # ids ascend
+    keys = words_in_order(forest.weight)
+    order = np.argsort(keys, kind="stable")  # ids ascend
     u, v = forest.u[order], forest.v[order]
     up = np.empty((part.vertices, 2), np.int64)
     up[:, 0], up[:, 1] = np.arange(part.vertices), np.iinfo(np.int64).max
     closing = unite_by_size(u, v, up, np.ones(part.vertices, np.int64))
     if closing >= 0:
         return f"edge ({u[closing]}, {v[closing]}) of weight {forest.weight[order][closing]} closes a cycle"
-    rows = part.offsets, part.targets, order_keys(part.weights), part.first, part.first_arc
+    rows = part.offsets, part.targets, words_in_order(part.weights), part.first, part.first_arc
     own, last = first_violation(rows, up, (forest.edges[order], keys[order]), 0, part.rows)
     if own >= 0:
         return _violation(part, forest, own, int(order[last]) if last >= 0 else None)

@@ -34,34 +34,60 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import inner_njit, njit, threads
 from gpugraph.devices.base import Device
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
-from gpugraph.exact import exact_sum
-from gpugraph.graph.canonical import Keys, canonical_order, order_keys
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, WRONG, CounterExample, around, path_between
-from gpugraph.problems.mst.forest import Forest, describe_edge, edge_endpoints, edge_ids, total_weight
-from gpugraph.problems.mst.gpu_forest import KEY_TYPES, key_types, merge_launches
+from gpugraph.problems.mst.forest import Forest
+from gpugraph.problems.oracle_sums import certified_sum, reference_sum
 
 _RANGES_PER_THREAD = 8
 
 
-def check_certificate(graph: CSRGraph, forest: Forest, keys: Keys | None = None) -> Verdict:
+def check_certificate(graph: CSRGraph, forest: Forest, keys: NDArray[Any] | None = None) -> Verdict:
     """Check that a forest is the minimum spanning forest of an undirected graph, without an oracle.
 
-    ``keys`` (arcs,) are what edges are compared by before their ids, where that is not the weight alone.  The detail of
-    a failed verdict names the first counter-example.
+    ``keys`` (arcs,), unsigned, are what edges are compared by before their ids, where that is not the weight alone.
+    The detail of a failed verdict names the first counter-example.
     """
     wrong = check_ids(graph, forest.edges)
     if wrong is None:
-        keys = order_keys(graph.weights) if keys is None else keys
-        ranked = forest.edges[canonical_order(keys[forest.edges])]
+        keys = words_in_order(graph.weights) if keys is None else keys
+        ranked = forest.edges[np.argsort(keys[forest.edges], kind="stable")]  # ids ascend, so that equal ones go by id
         up, closing = _merge_forest(graph, ranked)
         wrong = describe_closing(graph, closing) if closing >= 0 else _check_cycles(graph, keys, ranked, up)
-    return verdict_on(forest, wrong or check_totals(forest, exact_sum(graph.weights[forest.edges])))
+    return verdict_on(forest, wrong or check_totals(forest, certified_sum(graph.weights[forest.edges])))
+
+
+def words_in_order(weights: NDArray[Any]) -> NDArray[Any]:
+    """Return unsigned words, (k,), as wide as weights and in the same order."""
+    words = np.ascontiguousarray(weights).view(f"u{weights.dtype.itemsize}")
+    if weights.dtype.kind == "u":
+        return words
+    sign = words.dtype.type(1 << 8 * words.dtype.itemsize - 1)
+    if weights.dtype.kind == "i":
+        return words + sign
+    return np.where(words < sign, words + sign, ~words)
+
+
+def ends_of(graph: CSRGraph, arcs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Return tails, heads and weights, (k,) each, of arcs by position, read where the graph lies."""
+    if graph.on_device is not None and graph.on_device.usable:
+        u, v, weights = graph.on_device.ends_and_weights(arcs)
+    else:
+        u, v, weights = np.searchsorted(graph.offsets, arcs, side="right") - 1, graph.targets[arcs], graph.weights[arcs]
+    return u.astype(np.int64, copy=False), v.astype(np.int64, copy=False), weights
+
+
+def describe_edge(graph: CSRGraph, edge: int) -> str:
+    """Return an edge in words: ``"edge (3, 7) of weight 12"``, with the file's own ids where it had some."""
+    (u,), (v,), (weight,) = (part.tolist() for part in ends_of(graph, np.array([edge])))
+    names = graph.vertex_names is not None
+    named = f", in the file ({graph.name_of(u)}, {graph.name_of(v)})," if names else ""
+    return f"edge ({u}, {v}){named} of weight {weight}"
 
 
 def verdict_on(forest: Forest, wrong: str | None, by: str = "") -> Verdict:
@@ -103,7 +129,7 @@ def check_ids(graph: CSRGraph, edges: NDArray[np.int64]) -> str | None:
     outside = np.flatnonzero((edges < 0) | (edges >= graph.arcs))
     if len(outside):
         return f"edge id {edges[outside[0]]} is outside the graph, whose arcs are 0..{graph.arcs - 1}"
-    u, v = edge_endpoints(graph, edges)
+    u, v, _ = ends_of(graph, edges)
     backward = np.flatnonzero(u >= v)
     if len(backward):
         at = backward[0]
@@ -126,12 +152,12 @@ def _merge_forest(graph: CSRGraph, ranked: NDArray[np.int64]) -> tuple[NDArray[A
     up = np.empty((graph.vertices, 2), graph.targets.dtype)
     up[:, 0] = np.arange(graph.vertices)
     up[:, 1] = np.iinfo(up.dtype).max
-    u, v = edge_endpoints(graph, ranked)
+    u, v, _ = ends_of(graph, ranked)
     closing = unite_by_size(u, v, up, np.ones(graph.vertices, up.dtype))
     return up, int(ranked[closing]) if closing >= 0 else -1
 
 
-def _check_cycles(graph: CSRGraph, keys: Keys, ranked: NDArray[np.int64], up: NDArray[Any]) -> str | None:
+def _check_cycles(graph: CSRGraph, keys: NDArray[Any], ranked: NDArray[np.int64], up: NDArray[Any]) -> str | None:
     """Return the first edge that joins two trees or comes before a forest edge on its cycle, or None."""
     look = partial(first_violation, (graph.offsets, graph.targets, keys, 0, 0), up, (ranked, keys[ranked]))
     found = in_threads(look, balanced_ranges(graph.offsets, _RANGES_PER_THREAD * threads()))
@@ -212,15 +238,16 @@ def counter_example(graph: CSRGraph, forest: Forest) -> CounterExample | None:
     given, missing = forest.edges, np.setdiff1d(expected, forest.edges)
     extra = np.setdiff1d(given, expected)
     span, closing = (given, missing[:_TRIED]) if len(missing) else (expected, extra[:_TRIED])
-    tails, heads = edge_endpoints(graph, span)
-    ends = [(int(u), int(v)) for u, v in zip(*edge_endpoints(graph, closing), strict=True)]
+    tails, heads, _ = ends_of(graph, span)
+    ends = [(int(u), int(v)) for u, v in zip(*ends_of(graph, closing)[:2], strict=True)]
     found = [(path_between(graph.vertices, tails, heads, u, v) or [u, v]) for u, v in ends]
     if not found:
         return None
     core = min((path for path in found if len(path) > 2), key=len, default=found[0])
 
     def mark(u: int, v: int, arc: int = -1) -> str:
-        edge = arc if u < v and arc >= 0 else int(edge_ids(graph, np.array([u]), np.array([v]))[0])
+        low, high = graph.offsets[min(u, v) : min(u, v) + 2].tolist()
+        edge = arc if u < v and arc >= 0 else low + int(np.searchsorted(graph.targets[low:high], max(u, v)))
         for ascending, kind in ((extra, WRONG), (missing, MISSING), (given, RIGHT)):
             at = int(np.searchsorted(ascending, edge))
             if at < len(ascending) and int(ascending[at]) == edge:
@@ -272,7 +299,7 @@ def check_against_reference(graph: CSRGraph, forest: Forest) -> Verdict:
         if edge in forest.edges:
             how = "is in the forest and not in the reference"
         return Verdict("failed", "reference", f"{describe_edge(graph, edge)} {how}")
-    if (wrong := check_totals(forest, exact_sum(graph.weights[expected]))) is not None:
+    if (wrong := check_totals(forest, reference_sum(graph.weights[expected]))) is not None:
         return Verdict("failed", "reference", wrong)
     return Verdict("passed", "reference", f"the same {len(expected)} edges as SciPy's forest of the canonical ranks")
 
@@ -284,7 +311,7 @@ def check_against_reference(graph: CSRGraph, forest: Forest) -> Verdict:
 #
 # Source: V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18, 1997.
 
-FILE = KernelFile("verify_forest.cu", KEY_TYPES)
+FILE = KernelFile("verify_forest.cu", product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64")))
 NODE = 2  # words of 64 bits
 NO_EDGE = np.uint32(2**32 - 1)  # NO_EDGE of the kernels
 NO_VIOLATION = np.uint64(2**64 - 1)
@@ -302,7 +329,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
         OutOfMemory: the device has no room for it.
     """
     wrong = _refute(view, Certificate(view, device, forest.edges))
-    wrong = wrong or check_totals(forest, total_weight(view.host.graph, forest.edges))
+    wrong = wrong or check_totals(forest, certified_sum(ends_of(view.host.graph, forest.edges)[2]))
     return verdict_on(forest, wrong, "; checked on the device")
 
 
@@ -317,7 +344,7 @@ def _refute(view: ResidentView, certificate: Certificate) -> str | None:
     found = certificate.first_violation()
     if found is None:
         return None
-    (u,), (v,) = edge_endpoints(graph, np.array([found]))
+    (u,), (v,), _ = ends_of(graph, np.array([found]))
     last = certificate.heaviest_between(u, v)
     return describe_violation(graph, found, None if last is None else int(edges[last]))
 
@@ -350,7 +377,7 @@ class Certificate(Arrays):
             device.copy(self.ends, device.upload(np.ascontiguousarray(ends).view(np.uint64).reshape(-1)))
             numbers = device.upload(np.arange(k, dtype=np.int64))
             self.listed = (numbers, device.upload(weights), FILE.weight_kind(weights))
-        self.kernels = FILE.kernels(device, key_types(view))
+        self.kernels = FILE.kernels(device, {"INDEX_BITS": view.index_bits, "WEIGHT": f"uint{8 * view.weight_bytes}"})
 
     def malformed(self) -> bool:
         """Find the edges' ends; return whether the ids are not canonical or do not ascend."""
@@ -384,7 +411,7 @@ class Certificate(Arrays):
             self.launch("break_ties", k, *edges, self.ends, level)
         self.launch("link", k, np.uint32(k), self.ends, level)
         self.launch("hook", count, nodes, level)
-        steps = merge_launches(count, FILE["JUMPS"])
+        steps = math.ceil(math.log(max(count, 2), FILE["JUMPS"])) + 1  # until pointers that jump are at their roots
         changed = self.device.full(steps, 0, np.uint32)
         for step in range(steps):
             self.launch("follow", count, np.int32(step), nodes, level, changed)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.sssp import checked_arcs
 from gpugraph.problems.sssp.arcs import Arcs, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
@@ -62,10 +63,11 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
         return f"the source {source} has the distance {distance[source]}"
     if all(part.comm.all_gather_object(part.on_device is not None)):
         return _fault_on_device(part, source, distance)
-    arcs, (least_tail, relaxable, _) = Arcs.of(part), _look(part, distance)
+    arcs, linked = Arcs.of(part), np.zeros(n, np.uint8)
+    of_vertices = distance, unreached(distance.dtype), linked, np.zeros(n, np.uint8)
+    relaxable, _ = checked_arcs.look_at_rows(arcs, of_vertices, part.first, 0, part.rows)
     if (fault := _relaxable(part, distance, relaxable)) is not None:
         return fault
-    linked = (least_tail != _NO_TAIL).astype(np.uint8)
     linked[source] = 1
     part.comm.all_reduce(linked, "max")
     while (loose := (linked == 0) & result.reached).any():
@@ -76,13 +78,6 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
             return _loose(int(np.argmax(loose)), distance)
         linked = grown
     return None
-
-
-def _look(part: GraphPart, distance: NDArray[Any]) -> tuple[NDArray[np.uint64], int, int]:
-    """Return the least tails by these rows' tight arcs, and the bad arcs that ``look_at_rows`` finds."""
-    least_tail, has_level = np.full(part.vertices, _NO_TAIL), np.zeros(part.vertices, np.bool_)
-    of_vertices = distance, unreached(distance.dtype), least_tail, has_level
-    return least_tail, *look_at_rows(Arcs.of(part), of_vertices, part.first, 0, part.rows)
 
 
 def _relaxable(part: GraphPart, distance: NDArray[Any], arc: int) -> str | None:
@@ -122,7 +117,13 @@ def refuse_wrapped_sums(part: GraphPart, source: int, distance: NDArray[Any]) ->
     """Raise InputError, on all ranks, for a vertex unreached only because 64 bits are too few; a collective."""
     if distance.dtype != np.uint64:
         return
-    _, _, arc = _look(part, distance)
+    of_vertices = (
+        distance,
+        unreached(distance.dtype),
+        np.full(part.vertices, _NO_TAIL),
+        np.zeros(part.vertices, np.bool_),
+    )
+    arc = look_at_rows(Arcs.of(part), of_vertices, part.first, 0, part.rows)
     for head in part.comm.all_gather_object(None if arc < 0 else int(part.targets[arc])):
         if head is not None:
             refuse_wide(part.name, source, head)

@@ -1,4 +1,4 @@
-"""One look at every arc: which can still be relaxed, which are tight, and the canonical predecessors.
+"""One look at every arc: which are tight, and the canonical predecessors; for results, not for their certificate.
 
 An arc u→v is *tight* if d(u) + w = d(v), in the graph's own arithmetic.  Every shortest path consists of tight
 arcs, and distances are right exactly if d(source) = 0, no arc can be relaxed, and tight arcs lead from the source to
@@ -37,12 +37,10 @@ class Survey:
     Attributes:
         predecessor: (n,) int64 canonical predecessors; −1 for the source, for unreached vertices and for
             vertices without a predecessor.
-        relaxable: the position of the first arc that can be relaxed, or −1.
-        wraps: that of the first arc whose sum does not fit its type and whose head is unreached, or −1.
+        wraps: the position of the first arc whose sum does not fit its type and whose head is unreached, or −1.
     """
 
     predecessor: NDArray[np.int64]
-    relaxable: int
     wraps: int
 
 
@@ -66,8 +64,7 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
     if len(roots):
         _spread(arcs, distance, roots, predecessor)
     predecessor[source] = -1
-    first = (next((arc for arc in kind if arc >= 0), -1) for kind in zip(*found, strict=True))
-    return Survey(predecessor, *first)
+    return Survey(predecessor, next((arc for arc in found if arc >= 0), -1))
 
 
 def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None:
@@ -95,16 +92,15 @@ def refuse_wide(name: str, source: int | str, head: int | str) -> NoReturn:
 
 
 @njit
-def look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], first_vertex: int, row: int, after: int) -> tuple[int, int]:
+def look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], first_vertex: int, row: int, after: int) -> int:
     """Give the heads of tight arcs of rows [row, after) from nearer vertices their least tail; note level tails.
 
-    The first row is that of ``first_vertex``.  Return the position of the first arc that can be relaxed, and of the
-    first whose sum is no distance of this type (it wrapped or is infinite) and whose head is unreached; −1 where there
-    is none.
+    The first row is that of ``first_vertex``.  Return the position of the first arc whose sum is no distance of this
+    type (it wrapped or is infinite) and whose head is unreached; −1 where there is none.
     """
     offsets, targets, weights = arcs
     distance, none, least_tail, has_level = of_vertices
-    relaxable, wraps = -1, -1
+    wraps = -1
     for i in range(row, after):
         u = first_vertex + i
         near = distance[u]
@@ -116,13 +112,11 @@ def look_at_rows(arcs: Arcs, of_vertices: tuple[Any, ...], first_vertex: int, ro
             if far < near or far == none:
                 if held == none and wraps < 0:
                     wraps = arc
-            elif far < held and relaxable < 0:
-                relaxable = arc
             elif far == held and near == held:
                 has_level[u] = True
             elif far == held and np.uint64(u) < least_tail[v]:
                 fetch_min(least_tail, v, np.uint64(u))
-    return relaxable, wraps
+    return wraps
 
 
 @njit

@@ -33,9 +33,9 @@ from gpugraph.problems.contract import Verdict
 from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, CounterExample, around
 from gpugraph.problems.on_graphs import published_values
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
+from gpugraph.problems.sssp.checked_arcs import look, wrong_predecessor
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
-from gpugraph.problems.sssp.tight_arcs import canonical_predecessors, refuse_wrapped, survey
 
 
 def check_certificate(graph: CSRGraph, source: int, result: Distances) -> Verdict:
@@ -70,13 +70,9 @@ def malformed(graph: CSRGraph, source: int, result: Distances) -> str | None:
     return None
 
 
-def differing_predecessor(graph: CSRGraph, found: NDArray[np.int64], right: NDArray[np.int64]) -> str | None:
-    """Return the first vertex whose predecessor is not the canonical one, in words, or None."""
-    wrong = np.flatnonzero(found != right)
-    if not len(wrong):
-        return None
-    v = int(wrong[0])
-    return f"vertex {graph.label(v)} has predecessor {found[v]}, the canonical one is {right[v]}"
+def describe_predecessor(graph: CSRGraph, v: int, found: int, right: int) -> str:
+    """Return a sentence on a vertex whose predecessor is not the canonical one."""
+    return f"vertex {graph.label(v)} has predecessor {found}, the canonical one is {right}"
 
 
 def source_fault(graph: CSRGraph, source: int, distance: NDArray[Any]) -> str | None:
@@ -106,18 +102,24 @@ def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
     fault = source_fault(graph, source, distance)
     if fault:
         return fault
-    seen = survey(graph, distance, source)
+    seen = look(graph, distance, source)
     fault = arc_fault(graph, distance, seen.relaxable, seen.wraps)
     if fault:
         return fault
-    hanging = seen.predecessor >= 0
-    hanging[source] = True
-    loose = np.flatnonzero(result.reached & ~hanging)
+    loose = np.flatnonzero(result.reached & (seen.level < 0))
     if len(loose):
         return describe_loose(graph, distance, int(loose[0]))
-    if result.predecessor is not None:
-        return differing_predecessor(graph, result.predecessor, seen.predecessor)
-    return None
+    return _predecessor_fault(graph, result, seen.level)
+
+
+def _predecessor_fault(graph: CSRGraph, result: Distances, level: NDArray[np.int64]) -> str | None:
+    """Return the first vertex whose predecessor, if there are any, is not the canonical one, in words, or None."""
+    before = result.predecessor
+    wrong = None if before is None else wrong_predecessor(graph, result.raw, result.source, before, level)
+    if before is None or wrong is None:
+        return None
+    v, right = wrong
+    return describe_predecessor(graph, v, int(before[v]), right)
 
 
 def _describe(graph: CSRGraph, distance: NDArray[Any], arc: int, fault: str) -> str:
@@ -147,7 +149,10 @@ def reference_distances(graph: CSRGraph, source: int, by: str = "") -> tuple[NDA
             return in_own_type(arcs, distance), SCIPY
     own = arcs.unreached()
     _heap_dijkstra(arcs, source, own)
-    refuse_wrapped(graph, source, own)
+    if own.dtype == np.uint64 and (arc := _first_lost(arcs, own, unreached(own.dtype))) >= 0:
+        ends = f"from vertex {graph.label(source)} to vertex {graph.label(int(arcs.targets[arc]))}"
+        remedy = "use smaller weights, or float64 ones"
+        raise InputError(f"the distance {ends} does not fit in 64 bits", where=graph.name, remedy=remedy)
     return own, f"a binary heap in {own.dtype}"
 
 
@@ -169,8 +174,9 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
         held, due = (_in_words(d[v]) for d in (result.raw, right))
         return Verdict("failed", "reference", f"vertex {graph.label(v)} is {held}, by {oracle} {due}")
     if result.predecessor is not None:
-        fault = differing_predecessor(graph, result.predecessor, canonical_predecessors(graph, right, source))
-        if fault:
+        before = reference_predecessors(graph, source, right)
+        for v in np.flatnonzero(result.predecessor != before)[:1].tolist():
+            fault = describe_predecessor(graph, v, int(result.predecessor[v]), int(before[v]))
             return Verdict("failed", "reference", fault)
     return Verdict("passed", "reference", f"all {graph.vertices} distances equal those of {oracle}")
 
@@ -221,7 +227,7 @@ def counter_example(graph: CSRGraph, source: int, result: Distances) -> CounterE
         return None
     places = np.flatnonzero(wrong)
     v = int(places[np.argmin(right[places])])
-    before = canonical_predecessors(graph, right, source)
+    before = reference_predecessors(graph, source, right)
     core = [v]
     while before[core[-1]] >= 0:
         core.append(int(before[core[-1]]))
@@ -260,6 +266,59 @@ def _heap_dijkstra(arcs: Arcs, source: int, distance: NDArray[Any]) -> None:
             if near <= far < distance[v]:
                 distance[v] = far
                 heapq.heappush(heap, (far, v))
+
+
+@njit
+def _first_lost(arcs: Arcs, distance: NDArray[Any], none: Any) -> int:
+    """Return the first arc whose sum does not fit 64 bits and whose head is left unreached, or −1."""
+    offsets, targets, weights = arcs
+    for u in range(len(offsets) - 1):
+        if distance[u] != none:
+            for arc in range(offsets[u], offsets[u + 1]):
+                far = distance[u] + weights[arc]
+                if (far < distance[u] or far == none) and distance[targets[arc]] == none:
+                    return arc
+    return -1
+
+
+def reference_predecessors(graph: CSRGraph, source: int, distance: NDArray[Any]) -> NDArray[np.int64]:
+    """Return canonical predecessors (n,) int64 of right distances, by the words of their definition, on one thread."""
+    before = np.full(graph.vertices, -1, np.int64)
+    _name_nearer(Arcs.of(graph), source, distance, unreached(distance.dtype), before)
+    _name_equal(Arcs.of(graph), source, distance, before)
+    return before
+
+
+@njit
+def _name_nearer(arcs: Arcs, source: int, distance: NDArray[Any], none: Any, before: NDArray[np.int64]) -> None:
+    """Give vertices the smallest nearer tail of a tight arc: tails ascend, and so the first is the smallest."""
+    offsets, targets, weights = arcs
+    for u in range(len(before)):
+        for arc in range(offsets[u], offsets[u + 1]):
+            v = targets[arc]
+            nearer = distance[u] < distance[v] and distance[v] != none
+            if nearer and before[v] < 0 and v != source and distance[u] + weights[arc] == distance[v]:
+                before[v] = u
+
+
+@njit
+def _name_equal(arcs: Arcs, source: int, distance: NDArray[Any], before: NDArray[np.int64]) -> None:
+    """Give the others the smallest tail of a tight arc between equal distances, round by round of those who have one.
+
+    The vertices of a round are taken in ascending order, and so the first that leads to another is the smallest.
+    """
+    offsets, targets, weights = arcs
+    front = np.array([v for v in range(len(before)) if before[v] >= 0 or v == source], np.int64)
+    while len(front) > 0:
+        following = [np.int64(0) for _ in range(0)]
+        for u in front:
+            for arc in range(offsets[u], offsets[u + 1]):
+                v = np.int64(targets[arc])
+                equal = distance[v] == distance[u] and distance[u] + weights[arc] == distance[u]
+                if equal and before[v] < 0 and v != source:
+                    before[v] = u
+                    following.append(v)
+        front = np.sort(np.array(following, np.int64))
 
 
 EXACT = 2.0**53
@@ -324,6 +383,7 @@ def _fault_there(tight: TightArcs, graph: CSRGraph, result: Distances) -> str | 
     loose = tight.follow_levels()
     if loose is not None:
         return describe_loose(graph, result.raw, loose)
-    if result.predecessor is not None:
-        return differing_predecessor(graph, result.predecessor, tight.predecessors())
-    return None
+    if result.predecessor is None:
+        return None
+    # The device's kernels also find predecessors: the host, which shares no code with them, looks at those given.
+    return _predecessor_fault(graph, result, look(graph, result.raw, result.source).level)

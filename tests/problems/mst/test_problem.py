@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.mst.forest import Forest, describe_edge, edge_ids
+from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.mst.problem import PROBLEM
+from gpugraph.problems.mst.verify import describe_edge
 from gpugraph.problems.registry import load_problem
 from tests.problems.mst.helpers import forest_by, random_graph
 from tests.zoo import undirected, zoo
