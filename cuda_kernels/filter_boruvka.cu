@@ -56,7 +56,8 @@ do and find them, and reading only the rows outside the giant component are ours
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0, and
 // `next_control` when it has ended.
-// `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed);
+// `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed),
+// as it must be of fewer arcs than SAMPLES;
 // `room` is how many pages the list has, at least one for each span and one more; `dense` is from how many components
 // on the rounds are made on a matrix, at most MOST_DENSE; 1 for none.
 // Writes forest; control[FOREST] is the number of its edges.

@@ -44,6 +44,7 @@ __device__ __forceinline__ uint32 Search::relax_alone() {
 // Move the threshold, where nothing is near and the block holds all that is far.  Returns how many vertices are near by
 // the new one; they are in the block's queue for `step`.
 __device__ __forceinline__ uint32 Search::move_alone(uint32 step) {
+    static_assert(LOCAL_ROOM >= BLOCK, "the queue has room for what each thread finds due");
     const uint32 found = shared.far_found;
     if (found == 0 || found > BLOCK) return 0;
     Row row = {0, UNREACHED, 0, 0};

@@ -74,6 +74,9 @@ constexpr int OVERLOAD_FACTOR = 8;
 constexpr int OVERLOAD_STEPS = 96;
 constexpr int OVERLOAD_STEPS_WARP_PER_ROW = 384;
 constexpr uint32 LOCAL_LIMIT_FACTOR = 2;  // where a row has a whole warp local steps relax so many times the entries
+// Entries that a block may be given in local steps: so many times LOCAL_LIMIT_FACTOR near ones and as many that are due
+// fit its queue.
+constexpr uint32 MOST_LOCAL = LOCAL_ROOM / (2 * LOCAL_LIMIT_FACTOR);
 constexpr uint32 BUSY_SHARE = 4;  // the threshold moves early when at most this part of the blocks is not dry
 
 // ------------------------------------------------------------------ histograms and samples

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import heapq
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +51,36 @@ def made(n: int, ends: NDArray[Any], weights: NDArray[Any], name: str) -> CSRGra
     return build(ArcList(ends[:, 0], ends[:, 1], weights, n, False, one_sided=True), name=name)
 
 
-def zoo_in_one(dtype: str, seed: int) -> CSRGraph:
-    """Return all undirected graphs of the zoo as parts of one, whose weights are mostly the ends of their type."""
-    rng = np.random.default_rng(seed)
-    rows, n = [], 0
-    for graph in map(zoo, UNDIRECTED):
+def zoo_edges(names: Sequence[str]) -> tuple[NDArray[Any], list[int]]:
+    """Return the edges of graphs of the zoo, one behind the other, and where each begins, and the end."""
+    rows, begins = [], [0]
+    for graph in map(zoo, names):
         tails = np.repeat(np.arange(graph.vertices), graph.degrees)
-        rows += [np.stack([tails, graph.targets], 1)[tails < graph.targets] + n]
-        n += graph.vertices
-    ends = np.concatenate([*rows, np.stack([rng.integers(0, n, 30), rng.integers(0, n, 30)], 1)])
+        rows += [np.stack([tails, graph.targets], 1)[tails < graph.targets] + begins[-1]]
+        begins.append(begins[-1] + graph.vertices)
+    return np.concatenate(rows), begins
+
+
+def zoo_in_one(dtype: str, seed: int, names: Sequence[str] = UNDIRECTED) -> CSRGraph:
+    """Return graphs of the zoo as parts of one, whose weights are mostly the ends of their type."""
+    rng = np.random.default_rng(seed)
+    rows, (*_, n) = zoo_edges(names)
+    ends = np.concatenate([rows, np.stack([rng.integers(0, n, 30), rng.integers(0, n, 30)], 1)])
     least, most = ends_of_type(dtype)
     drawn = rng.choice(np.array([least, 0, 1, most], dtype), len(ends), p=[0.2, 0.1, 0.2, 0.5])
     return made(n, ends, drawn, f"zoo in one, {dtype}")
+
+
+def spokes(dtype: str, seed: int) -> CSRGraph:
+    """Return the zoo's graphs around a first vertex, each behind an arc near the greatest weight; within they are 0 and
+    now and then as heavy."""
+    ends, begins = zoo_edges(UNDIRECTED)
+    most = ends_of_type(dtype)[1]
+    far = most // 2 if dtype == "uint64" else most
+    drawn = np.random.default_rng(seed).choice(np.array([0, far], dtype), len(ends), p=[0.98, 0.02])
+    rim = np.array([(0, begin + 1) for begin in sorted({*begins[:-1]})])
+    weights = np.concatenate([np.full(len(rim), far, dtype), drawn])
+    return made(begins[-1] + 1, np.concatenate([rim, ends + 1]), weights, f"spokes, {dtype}")
 
 
 def crowd_and_islands(dtype: str, seed: int, n: int = 700, islands: int = 120) -> CSRGraph:
@@ -89,6 +108,27 @@ def hub_behind_the_greatest(dtype: str, leaves: int = 600) -> CSRGraph:
     weights = np.ones(len(ends), dtype)
     weights[0] = ends_of_type(dtype)[1]
     return made(4 + leaves, ends, weights, f"hub behind the greatest, {dtype}")
+
+
+def longest(dtype: str, *, too_far: bool = False, leaves: int = 300) -> CSRGraph:
+    """Return a way of two arcs as long as a distance can be, to a hub whose leaves weigh nothing, with a detour.
+
+    ``too_far``: one more than that, so that the hub cannot be reached by an integer, and not at all by a real.
+    """
+    least, most = np.dtype(dtype).type(0), ends_of_type(dtype)[1]
+    if dtype.startswith("float"):
+        first, second = (most, most) if too_far else (least, most)
+    elif dtype == "uint64":
+        first, second = 2**63, 2**63 - 2 + too_far
+    else:
+        first, second = most, most
+    ends = [(0, 1), (1, 2), *((2, 4 + leaf) for leaf in range(leaves)), (0, 3), (3, 2)]
+    weights = np.zeros(len(ends), dtype)
+    weights[:2] = first, second
+    weights[-2:] = most - (dtype == "uint64"), most
+    if too_far and dtype == "int64":
+        weights[2 : leaves + 2] = 1
+    return made(4 + leaves, np.array(ends), weights, f"longest, {dtype}")
 
 
 def forest_by_the_book(graph: CSRGraph) -> NDArray[Any]:

@@ -9,20 +9,28 @@ import numpy as np
 import pytest
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
+import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
+from gpugraph.devices.discovery import select_device
 from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.registry import load_problem
+from gpugraph.problems.registry import algorithms, load_problem
+from gpugraph.problems.sssp.arcs import unreached
 from tests.emulator.compiler import needs_compiler
 from tests.problems.extreme_weights import (
     TYPES,
     crowd_and_islands,
+    distances_by_the_book,
     forest_by_the_book,
     hub_behind_the_greatest,
+    longest,
     shrunk,
+    spokes,
     zoo_in_one,
 )
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.delta_stepping_graphs import search
+from tests.zoo import UNDIRECTED
 
 by_type = pytest.mark.parametrize("dtype", TYPES)
 
@@ -61,6 +69,19 @@ def test_lists_and_hubs_keep_them_too(dtype: str, tmp_path: Path, monkeypatch: p
             assert_forest(graph, device=EmulatedDevice(seed=seed))
 
 
+FORESTS = [(one.name, kind) for one in algorithms("mst") for kind in ("cpu", "emulated") if kind in one.devices]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("name", "kind"), FORESTS)
+def test_every_forest_takes_both_ends_of_a_type_as_weights(name: str, kind: str) -> None:
+    """Prim's algorithm launches kernels for every vertex: it gets a part of the zoo."""
+    parts = UNDIRECTED[3:18] if name.startswith("prim") and kind == "emulated" else UNDIRECTED
+    for seed, dtype in enumerate(TYPES):
+        device = EmulatedDevice(seed=seed) if kind == "emulated" else select_device(kind)[0]
+        assert_forest(zoo_in_one(dtype, seed, parts), name, device)
+
+
 # ------------------------------------------------------------------ paths
 
 
@@ -70,3 +91,60 @@ def test_a_hub_behind_an_arc_of_the_greatest_weight_is_gone_through(dtype: str) 
     for seed in range(3):
         graph = hub_behind_the_greatest(dtype)
         assert search(graph, seed=seed).found.reached.all()
+
+
+WRONG_ON_PURPOSE = ("f-gpu-no-atomic", "matrix-f-gpu-no-atomic", "harish-narayanan")
+PATHS = [
+    (one.name, kind)
+    for one in algorithms("sssp")
+    for kind in ("cpu", "emulated")
+    if kind in one.devices and one.name not in (*WRONG_ON_PURPOSE, "dijkstra-fibonacci")
+]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("name", "kind"), PATHS)
+def test_every_search_finds_the_longest_distance_and_refuses_a_longer_one(name: str, kind: str) -> None:
+    """Reals are never too far: what no sum reaches is not reached."""
+    (algorithm,) = [one for one in algorithms("sssp") if one.name == name and kind in one.devices]
+    for seed, dtype in enumerate(TYPES):
+        for too_far in (False, True):
+            graph = longest(dtype, too_far=too_far)
+            device = EmulatedDevice(seed=seed) if kind == "emulated" else select_device(kind)[0]
+            query = ((0,),) if algorithm.batched else (0,)
+            if too_far and dtype in ("uint64", "int64"):
+                with pytest.raises(InputError, match="64 bits"):
+                    run_on(device, "sssp", name, graph, query=query)
+                continue
+            found, _ = run_on(device, "sssp", name, graph, query=query)
+            found = found[0] if algorithm.batched else found
+            right = distances_by_the_book(graph, 0, found.raw.dtype)
+            none = unreached(found.raw.dtype)
+            assert found.raw.tolist() == [none if d is None else d for d in right], graph.name
+            assert load_problem("sssp").certificate(graph, (0,), found).passed
+
+
+NARROW_SEARCH = {
+    "HUB_ROW": 24,
+    "LOCAL_ROW": 12,
+    "LOCAL_STEPS": 5,
+    "LARGE": 64,
+    "FAR_BUFFER": 33,
+    "IDLE": 4,
+    "BUSY": 16,
+    "LATE_SHARE": 40,
+}
+"""Constants of delta-stepping with which small graphs have hubs, surveys, late horizons and many rounds."""
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["uint32", "float32", *(pytest.param(t, marks=pytest.mark.thorough) for t in TYPES)])
+def test_small_constants_lead_such_weights_through_hubs_surveys_and_many_rounds(
+    dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta_stepping, "LOCAL_SHARE", 6)
+    shrunk(monkeypatch, tmp_path, delta_stepping, **NARROW_SEARCH)
+    for seed in range(2):
+        for graph in (hub_behind_the_greatest(dtype), longest(dtype), spokes(dtype, seed)):
+            search(graph, seed=seed)
+            search(graph, graph.vertices - 1, seed=seed)

@@ -36,6 +36,7 @@ def test_delta_stepping_distributes_no_more_than_a_block_holds(block: int) -> No
     share = delta_stepping.LOCAL_SHARE * block // BLOCKS["MOST_BLOCK"]
     most = delta_stepping.FILE["LOCAL_LIMIT_FACTOR"] * share
     assert delta_stepping.FILE.constant("LOCAL_ROOM", {"BLOCK": block}) >= 2 * most
+    assert share <= delta_stepping.FILE.constant("MOST_LOCAL", {"BLOCK": block})
     assert block >= most
 
 

@@ -49,6 +49,8 @@ LEAST_ROOM = 1 << 16
 NARROW_ARCS = 1 << 31
 """A rank with fewer arcs than this has positions of 32 bits."""
 _MOST_TRIES = 64
+_MOST_LISTED = 2**32 - 2
+"""Edges of a list: a slot and the greatest key of 32 bits are no NO_BID."""
 _EDGE_WORDS = 3
 
 
@@ -113,7 +115,7 @@ def room_for(part: GraphPart) -> tuple[int, int]:
     wanted = max(FILTER_DEGREE * part.vertices // 2, part.edges // 32) if not filters(part) else part.vertices
     wanted = max(wanted, part.edges // 64)
     share = max(3 * wanted // (2 * part.comm.size), LEAST_ROOM)
-    return share, max(11 * wanted // 10, LEAST_ROOM)
+    return min(share, _MOST_LISTED), min(max(11 * wanted // 10, LEAST_ROOM), _MOST_LISTED)
 
 
 def pages_for(part: GraphPart) -> int:

@@ -112,7 +112,8 @@ class State(Arrays):
         if work <= FEW_PER_THREAD * self.block * device.multiprocessors:
             most = min(most, device.multiprocessors)
         self.grid = max(1, min(-(-work // self.block), most))
-        self.wanted = int(light_arcs(n, arcs) * n) if arcs >= FILTER_ARCS else 0
+        # The threshold is that of as many samples as a block has threads.
+        self.wanted = int(light_arcs(n, arcs) * n) if arcs >= max(FILTER_ARCS, self.block) else 0
         self.room = room(view)
         self.dense = dense(view)
 

@@ -98,8 +98,9 @@ class Width:
         stop, (room, far_room, _) = counted["control"][FILE["STOP"] : FILE["STOP"] + 1], rooms(view)
         degree = max(mean_degree(view), 1)
         group_shift = min(5, max(2, math.ceil(math.log2(1.5 * degree))))  # about as many lanes to a row as it has arcs
-        # Fewer entries are relaxed in local steps where each brings more arcs.
-        limit = int(self.grid * (LOCAL_SHARE * self.block / FILE["MOST_BLOCK"]) * min(1.0, LOCAL_DEGREE / degree))
+        # Fewer entries are relaxed in local steps where each brings more arcs, and never more than a block holds.
+        share = min(LOCAL_SHARE * self.block / FILE["MOST_BLOCK"], FILE.constant("MOST_LOCAL", {"BLOCK": self.block}))
+        limit = int(self.grid * share * min(1.0, LOCAL_DEGREE / degree))
         arguments = (
             *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(not view.host.graph.directed)),
             *(np.int32(group_shift), np.int32(packs(view, self.bits)), np.uint32(limit)),

@@ -52,6 +52,13 @@ def test_holding_heavy_edges_back_does_not_change_the_forest(
         assert_same_forest(undirected(n, edges_at_random(n, m, high, seed)), seed)
 
 
+@pytest.mark.parametrize("m", [60, 223, 224, 319, 320, 330])
+def test_a_graph_of_fewer_arcs_than_are_sampled_has_no_filter(m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filter_boruvka, "FILTER_ARCS", 1)
+    for dtype in ("uint32", "float64"):
+        assert_same_forest(undirected(40, edges_at_random(40, m, 1000, 4), dtype))
+
+
 @pytest.mark.usefixtures("filtering")
 @pytest.mark.parametrize("index_bits", [32, 64])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint64", "float32", "float64"])

@@ -85,6 +85,13 @@ def test_blocks_of_the_size_that_older_gpus_have_lead_down_the_paths_too(
         assert search(make(), seed=1).ran(*phases), name
 
 
+def test_blocks_are_given_no_more_than_they_hold_whatever_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread brings one near entry, and one that is due; beyond the room of a queue lies that of the next step."""
+    monkeypatch.setattr(delta_stepping, "LOCAL_SHARE", 4096)
+    for graph in ("random:n=20000,deg=8,w=1..20", "random:n=20000,deg=8,w=7..7"):
+        search(generate(graph), seed=2)
+
+
 @pytest.mark.parametrize("name", PATHS)
 def test_no_path_has_a_race_beyond_those_explained_in_the_kernel(name: str) -> None:
     device = EmulatedDevice(seed=3, races=True)
