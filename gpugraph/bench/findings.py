@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from gpugraph.bench.axes import variables_in
-from gpugraph.bench.formula import NAMES, Formula, NotMeasured, beside, meets
+from gpugraph.bench.formula import NAMES, Choice, Formula, NotMeasured, beside, meets
 from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, check_name
 from gpugraph.measure.record import SCATTERED, Record
@@ -73,7 +73,7 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
             return "–"
         if not self.intervals or isinstance(found, str):
             return number(found)
-        half = _half(formula, found, record, groups, lambda one: one.half_width or one.half_range)
+        half = _half(formula, found, record, groups, lambda one, of: one.half_width_among(of) or one.half_range)
         if not (half and found):
             return number(found)
         if half > SCATTERED * abs(found):
@@ -86,21 +86,31 @@ def _half(
     found: float,
     record: Record,
     groups: Mapping[str, Sequence[Record]],
-    known: Callable[[Record], float | None],
+    known: Callable[[Record, int], float | None],
 ) -> float:
-    """Return half the interval of a figure, ``found``, with what is ``known`` of each kernel time carried through."""
-    halves = {id(one): known(one) for one in _all(record, groups)}
-    return math.hypot(*(formula.of(record, groups, {one: 1 + half}) - found for one, half in halves.items() if half))
+    """Return half the interval of a figure, ``found``, with what is ``known`` of each kernel time carried through.
+
+    The best of several stays the one that was best: how well the others are known says nothing of it.  ``known`` is
+    given a record and of how many it was chosen.
+    """
+    choice = Choice()
+    formula.of(record, groups, choice=choice)
+    halves = {id(one): known(one, choice.among.get(id(one), 1)) for one in _all(record, groups)}
+    ends = (formula.of(record, groups, {one: 1 + half}, choice) for one, half in halves.items() if half)
+    return math.hypot(*(end - found for end in ends))
 
 
 def _range(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> tuple[float, float]:
     """Return the least and the greatest value of a figure, if each kernel time is one of its samples."""
-    least, most = {}, {}
+    least, most, choice = {}, {}, Choice()
+    formula.of(record, groups, choice=choice)
     for one in _all(record, groups):
         if one.samples and one.kernel_s:
             ends = (end(one.samples) / one.kernel_s for end in (min, max))
-            least[id(one)], most[id(one)] = sorted(ends, key=lambda end: formula.of(record, groups, {id(one): end}))
-    return formula.of(record, groups, least), formula.of(record, groups, most)
+            least[id(one)], most[id(one)] = sorted(
+                ends, key=lambda end: formula.of(record, groups, {id(one): end}, choice)
+            )
+    return formula.of(record, groups, least, choice), formula.of(record, groups, most, choice)
 
 
 def _all(record: Record, groups: Mapping[str, Sequence[Record]]) -> list[Record]:
@@ -193,7 +203,7 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         ours = self.formula.of(record, groups)
         if isinstance(ours, str):
             raise NotMeasured(f"{self.formula.text} is no number")
-        return ours, _half(self.formula, ours, record, groups, lambda one: one.half_width)
+        return ours, _half(self.formula, ours, record, groups, Record.half_width_among)
 
     def _worded(self, figure: float) -> str:
         if self.unit == "%":

@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -135,6 +136,19 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 _FUNCTIONS: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max, "sum": math.fsum, "mean": fmean}
 
 
+@dataclass(frozen=True)
+class Choice:
+    """Which of several cells a formula's ``min`` and ``max`` take.
+
+    Attributes:
+        taken: by call the place of the value that it took.
+        among: by the identity of a record of how many values one was taken.
+    """
+
+    taken: dict[ast.AST, int] = field(default_factory=dict)
+    among: dict[int, int] = field(default_factory=dict)
+
+
 class Formula:
     """Arithmetic over the figures of cells: ``+ - * /``, brackets, numbers, ``min``, ``max``, ``sum`` and ``mean``.
 
@@ -170,15 +184,21 @@ class Formula:
             raise InputError(f"'{self.text}' is no formula", remedy="write e.g. plain.kernel / kernel")
 
     def of(
-        self, record: Record, groups: Mapping[str, Sequence[Record]], longer: Mapping[int, float] | None = None
+        self,
+        record: Record,
+        groups: Mapping[str, Sequence[Record]],
+        longer: Mapping[int, float] | None = None,
+        choice: Choice | None = None,
     ) -> Any:
         """Return the value for a cell and those beside: a number, or a text where the formula is the name of one.
 
-        ``longer`` has, by the identity of a record, what its kernel's time is multiplied by.
+        ``longer`` has, by the identity of a record, what its kernel's time is multiplied by; ``choice`` is filled at
+        first, and kept to from then on.
 
         Raises:
             NotMeasured: a figure is not there, or there are several where one is needed.
         """
+        met: list[int] = []  # records whose figures were looked up so far
 
         def value_of(node: ast.AST, least: bool = False) -> object:
             if isinstance(node, ast.Constant):
@@ -186,10 +206,14 @@ class Formula:
             try:
                 if isinstance(node, ast.Call):
                     assert isinstance(node.func, ast.Name)
-                    least = node.func.id == "min"
-                    given = [value_of(part, least) for part in node.args]
+                    name, before = node.func.id, len(met)
+                    given = [value_of(part, name == "min") for part in node.args]
                     several = [self._single(one) for p in given for one in (p if isinstance(p, list) else [p])]
-                    return _FUNCTIONS[node.func.id](several)
+                    found = _FUNCTIONS[name](several)
+                    if choice is None or name not in ("min", "max"):
+                        return found
+                    choice.among.update(dict.fromkeys(met[before:], len(several)))
+                    return several[choice.taken.setdefault(node, several.index(found))]
                 if isinstance(node, ast.BinOp | ast.UnaryOp):
                     parts = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,)
                     return _OPERATORS[type(node.op)](*(self._single(value_of(part)) for part in parts))
@@ -201,10 +225,11 @@ class Formula:
             members = groups[head] if grouped else [record]
             if least:  # a cell that timed out or was wrong is not the fastest
                 members = [one for one in members if one.finished] or members
-            found = [_needed(one, name, longer or {}) for one in members]
-            if not found:
+            met.extend(map(id, members))
+            values = [_needed(one, name, longer or {}) for one in members]
+            if not values:
                 raise NotMeasured(f"no cell for '{head}' of {record.graph_name}")
-            return found[0] if len(found) == 1 else found
+            return values[0] if len(values) == 1 else values
 
         shown = value_of(self._tree)
         return shown if isinstance(shown, str) else self._single(shown)

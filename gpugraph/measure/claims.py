@@ -48,8 +48,9 @@ class Claim:
 
     Attributes:
         first, second: the two; in a ranking the first is the faster.
-        ratio: median of the second over that of the first; None where one has no times to compare.
-        interval: its 95 % interval; None where there are too few samples for one.
+        ratio: how many times as long the second takes, estimated round by round where both took turns, else from their
+            medians; None where one has no times to compare.
+        interval: the 95 % interval of that estimate; None where there are too few samples for one.
         p_value: of the hypothesis that both take the same time, corrected for the number of claims.
         spread: both spread their samples over several processes.
         together: both took turns in one process.
@@ -136,11 +137,10 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
             for row, t in zip((first, second), times, strict=True)
         ]
         shown = tested = of[1].minus(of[0])
-        ratio = math.exp(shown.value)
     else:
         series = [rounds(t.reshape(row.sources, -1).tolist()) for row, t in zip((first, second), times, strict=True)]
-        ratio = float(np.median(series[1]) / np.median(series[0]))
         if min(map(len, series)) < ESTIMATE_SAMPLES:
+            ratio = float(np.median(series[1]) / np.median(series[0]))
             return Claim(first, second, ratio, None, 1.0, together=together)
         logs = [np.log(one) for one in series]
         if together:
@@ -149,9 +149,9 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
             shown, tested = estimate(difference), estimate_for_test(difference)
         else:
             shown, tested = (of(logs[1]).minus(of(logs[0])) for of in (estimate, estimate_for_test))
-    low, high = (math.exp(max(-300.0, min(300.0, end))) for end in shown.interval())
+    ratio, low, high = (math.exp(max(-300.0, min(300.0, end))) for end in (shown.value, *shown.interval()))
     chance = 1.0 if spread or together else PROCESS_CHANCE
-    return Claim(first, second, ratio, (min(low, ratio), max(high, ratio)), tested.p_value(), spread, together, chance)
+    return Claim(first, second, ratio, (low, high), tested.p_value(), spread, together, chance)
 
 
 def _took_turns(first: Record, second: Record) -> bool:

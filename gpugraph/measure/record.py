@@ -17,7 +17,15 @@ from typing import Any
 
 from gpugraph.clock import PhaseTimer
 from gpugraph.measure.record_shape import Shape, json_text, shape_of
-from gpugraph.measure.statistics import INTERVAL_SAMPLES, median, relative_half_width
+from gpugraph.measure.statistics import (
+    INTERVAL_SAMPLES,
+    LEVEL,
+    estimate,
+    median,
+    relative_half_width,
+    rounds,
+    t_quantile,
+)
 from gpugraph.quantities import counted, duration, percent
 
 PHASES = (
@@ -313,6 +321,22 @@ class Record:
         """``half_width`` even of a result that is wrong."""
         interval, kernel_s = self._measured_interval, self.shape.phases_s.get("kernel")
         return relative_half_width(interval, kernel_s) if interval and kernel_s else None
+
+    def half_width_among(self, choices: int) -> float | None:
+        """``half_width`` of the best of so many cells, known as well as was said of it though it was chosen.
+
+        It is that of an interval of the level 1 − 0.05/choices, by Student's t with the samples' degrees of freedom.
+
+        Source: Y. Benjamini, D. Yekutieli, False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected
+        Parameters, 2005, section 3 (one parameter selected of many).
+        """
+        if self.half_width is None or choices < 2 or not self.samples:
+            return self.half_width
+        parts = self.by_process(self.samples)
+        each = len(self.samples) // self.sources
+        groups = [self.samples[i * each : (i + 1) * each] for i in range(self.sources)]
+        freedom = len(parts) - 1 if len(parts) > 1 else estimate(rounds(groups)).freedom
+        return self.half_width * t_quantile(freedom, 1 - (1 - LEVEL) / choices) / t_quantile(freedom, LEVEL)
 
     @property
     def half_range(self) -> float | None:

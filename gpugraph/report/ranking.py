@@ -11,7 +11,7 @@ from gpugraph.measure.ranking import Ranking, with_transfers
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, json_text
 from gpugraph.problems import RANKING
-from gpugraph.quantities import counted, percent, with_error
+from gpugraph.quantities import counted, percent, with_interval
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
 from gpugraph.report.markdown_csv import csv, markdown
@@ -23,9 +23,6 @@ from gpugraph.report.terminal import Line, can_draw, field
 BAR_WIDTH = 30
 CLOSE = 1.1
 """Two times nearer than this may differ from process to process by as much."""
-
-LOPSIDED = 0.2
-"""Half an interval beyond this share of its ratio is further on one side than on the other."""
 
 
 class Named:
@@ -130,14 +127,9 @@ def _chart(named: Named, width: int) -> list[Line]:
 
 
 def _ratio(claim: Claim) -> str:
-    """Return a ratio with half its interval; with its ends where these lie too far off to be alike."""
+    """Return a ratio with its own interval."""
     ratio = claim.ratio or 0.0
-    if claim.interval is None:
-        return _rounded(ratio, 2)
-    low, high = claim.interval
-    if high - low > 2 * LOPSIDED * ratio:
-        return f"{_rounded(ratio, 2)} ({_rounded(low, 3)} to {_rounded(high, 3)})"
-    return with_error(ratio, (high - low) / 2)
+    return _rounded(ratio, 2) if claim.interval is None else with_interval(ratio, *claim.interval)
 
 
 def _rounded(ratio: float, digits: int) -> str:

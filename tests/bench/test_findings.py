@@ -12,6 +12,7 @@ from gpugraph.bench.formula import Formula, NotMeasured, beside
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.errors import InputError, Regression
 from gpugraph.measure.record import Record
+from gpugraph.measure.statistics import estimate
 from tests.report.canned import mst_record
 
 
@@ -58,6 +59,29 @@ def test_a_table_with_intervals_says_how_exactly_what_comes_of_kernel_times_is_k
     assert Table(**asked).rows(records) == [["rmat:4", "2", "4", "8", "32", "2"]]
     exact = ["rmat:4", "2 ± 3 %", "4 ± 5 %", "8", "32", "2 ± 5.8 %"]
     assert Table(**asked, intervals=True).rows(records) == [exact]
+
+
+def test_the_best_of_several_has_its_own_interval_widened_for_the_choice_and_not_capped_by_the_others():
+    """Of three Δ the best is known to 20 %; t of its 4.738 degrees of freedom is 3.622 at 1 − 0.05/3, not 2.614."""
+    samples = {"kernel": [1.0, 1.1, 1.0, 0.9, 1.0, 1.1, 0.9]}
+    best = cell("peer:x", seconds=1.0, half=0.2, samples_s=samples, parameters={"delta": 1})
+    others = [cell("peer:x", seconds=s, half=0.02, parameters={"delta": d}) for d, s in ((2, 1.05), (3, 1.1))]
+    records = [cell(seconds=2.0), best, *others]
+    columns = {"best": "min(all.kernel)", "ratio": "kernel / min(all.kernel)", "worst": "max(all.kernel)"}
+    asked = {"title": "t", "columns": columns, "others": {"all": {"algorithm": "peer:x"}}}
+    (row,) = Table(**asked, each={"algorithm": "boruvka"}, intervals=True).rows(records)
+    assert estimate(samples["kernel"]).freedom == pytest.approx(4.738, abs=1e-3)
+    assert row == ["1 ± 28 %", "2 ± 22 %", "1.1 ± 3.2 %"]
+    asked = {"value": "kernel / min(all.kernel)", "each": {"algorithm": "boruvka"}, "others": asked["others"]}
+    assert "± 21.7 %" in expect(**asked, least=1.5).find(records).ours
+
+
+def test_the_range_of_the_best_of_several_is_its_own():
+    best = cell("peer:x", seconds=1.0, half=0.98, samples_s={"kernel": [0.7, 1.0, 35.8]}, parameters={"delta": 1})
+    other = cell("peer:x", seconds=1.1, samples_s={"kernel": [0.1, 1.1, 1.2]}, parameters={"delta": 2})
+    asked = {"title": "t", "columns": {"best": "min(all.kernel)"}, "others": {"all": {"algorithm": "peer:x"}}}
+    rows = Table(**asked, each={"algorithm": "boruvka"}, intervals=True).rows([cell(), best, other])
+    assert rows == [["1 (0.7 to 35.8)"]]
 
 
 def test_a_table_with_intervals_shows_the_range_of_what_is_not_known_to_half():

@@ -33,17 +33,22 @@ from gpugraph.graph500 import benchmark
 from gpugraph.graph500.record import record_of
 from gpugraph.measure import assemble, cell_run
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.claims import Claim, claims
 from gpugraph.measure.columns import Labelled
+from gpugraph.measure.compare import Compared, Comparison
 from gpugraph.measure.plausibility import CACHED, CORE_BYTES_PER_S, GPUS, findings, least_bytes
+from gpugraph.measure.ranking import Ranking
 from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.measure.statistics import estimate_of_processes, spread_interval
+from gpugraph.measure.statistics import estimate, estimate_of_processes, spread_interval
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.registry import load_problem
 from gpugraph.report import render
 from gpugraph.report.charts.times import answers, shares, transfers
+from gpugraph.report.comparison import comparison_json, comparison_sheet
 from gpugraph.report.figure import VALUES
 from gpugraph.report.page_text import details
+from gpugraph.report.ranking import Named, exported_sheet, ranking_json, ranking_sheet, sentences
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain
 from tests.devices.fake_cupy import FakeCupy
@@ -368,6 +373,50 @@ def _timed(kernel: list[float], name: str = "one", **environment: Any) -> Record
     samples = {"kernel": kernel, "h2d": [], "d2h": []}
     data = mst_record(algorithm=name, phases_s=phases, samples_s=samples, environment=environment, outcome="ok")
     return Record.of(data | {"parameters": {}, "confidence_s": {}})
+
+
+def test_two_that_took_turns_are_compared_round_by_round_with_the_interval_of_that_estimate() -> None:
+    """The machine slows down by half: nine rounds of ten are 1.25 times as long, but the medians 1.5 times."""
+    first = [1.0] * 5 + [2.0] * 5
+    second = [1.25] * 4 + [2.0] + [2.5] * 5
+    (claim,) = claims([(_timed(first, "a"), _timed(second, "b"))], one_run=True)
+    assert np.median(second) / np.median(first) == 1.5
+    assert claim.together
+    assert (claim.ratio, claim.interval) == (pytest.approx(1.25), pytest.approx((1.25, 1.25)))
+
+
+def test_the_interval_of_a_ratio_is_never_stretched_to_hold_another_ratio() -> None:
+    """The recorded case: medians 2.715 times apart, and rounds 2.88 times, known to [2.715, 3.061] before."""
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        noise = np.random.default_rng(seed).standard_normal((2, 12))
+        first, second = (1 + 0.4 * np.abs(noise[0])), 2.9 * (1 + 0.4 * np.abs(noise[1]))
+        (claim,) = claims([(_timed([*first], "a"), _timed([*second], "b"))], one_run=True)
+        found = estimate(np.log(second) - np.log(first))
+        assert claim.ratio == pytest.approx(math.exp(found.value))
+        assert claim.interval == pytest.approx(tuple(map(math.exp, found.interval())))
+    independent = claims([(_timed([*first], "a"), _timed([*rng.permutation(second)], "b"))], one_run=False)[0]
+    apart = estimate(np.log(independent.second.samples)).minus(estimate(np.log(first)))
+    assert independent.ratio == pytest.approx(math.exp(apart.value))
+    assert independent.interval == pytest.approx(tuple(map(math.exp, apart.interval())))
+
+
+def test_every_place_prints_the_ratio_and_the_ends_of_its_own_interval_to_the_same_digits() -> None:
+    fast, slow = _timed([1.0] * 8, "fast"), _timed([2.0] * 8, "slow")
+    claim = Claim(fast, slow, 2.8769, (2.7151, 3.0611), 0.0, together=True)
+    ranking = Ranking([fast, slow], [], [claim], [])
+    for text in (
+        plain(ranking_sheet(ranking).lines(120)),
+        ranking_sheet(ranking).markdown(),
+        exported_sheet(ranking).latex(),
+        "\n".join(sentences(Named(ranking))),
+    ):
+        assert "fast is 2.88 (2.72 to 3.06) times as fast as slow" in text
+    (shown,) = ranking_json(ranking)["claims"]  # type: ignore[misc]
+    assert (shown["ratio"], shown["interval"]) == (2.8769, (2.7151, 3.0611))
+    found = Comparison([Compared(claim, "slower")], [], 0.05, 2.8769, (2.7151, 3.0611))
+    assert "2.877 (2.715..3.061)" in comparison_sheet(found).markdown()
+    assert comparison_json(found)["cells"][0]["interval"] == [2.7151, 3.0611]  # type: ignore[index]
 
 
 # ------------------------------------------------------------------ what a time is called

@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.measure.claims import Claim
 from gpugraph.measure.ranking import Ranking, rank
-from gpugraph.quantities import with_error
+from gpugraph.quantities import with_interval
 from gpugraph.report.ranking import exported, ranking_sheet
 from gpugraph.report.sheet import _tex
 from gpugraph.report.terminal import columns, plain
@@ -27,19 +27,27 @@ def in_one_line(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("value", "half", "text"),
+    ("value", "low", "high", "text"),
     [
-        (1.4193, 0.0532, "1.42 ± 0.05"),
-        (1.4193, 0.0139, "1.419 ± 0.014"),
-        (2.00003, 0.00001, "2.000 ± 0.001"),
-        (3.81, 2.2, "3.8 ± 2.2"),
-        (583.2, 21.0, "580 ± 20"),
-        (12.34, 0.98, "12.3 ± 1.0"),
-        (5.0, 0.0, "5.000"),
+        (1.4193, 1.3661, 1.4725, "1.42 ± 0.05"),
+        (1.4193, 1.4054, 1.4332, "1.419 ± 0.014"),
+        (2.00003, 2.00002, 2.00004, "2.000 ± 0.001"),
+        (3.81, 1.61, 6.01, "3.8 ± 2.2"),
+        (583.2, 562.2, 604.2, "580 ± 20"),
+        (12.34, 11.36, 13.32, "12.3 ± 1.0"),
+        (5.0, 5.0, 5.0, "5.000"),
+        (2.8769, 2.7151, 3.0611, "2.88 (2.72 to 3.06)"),
+        (2.7151, 2.7151, 3.0611, "2.72 (2.72 to 3.06)"),
+        (2.02, 1.104, 3.32, "2.0 (1.1 to 3.3)"),
+        (1523.0, 1.01, 29_912.0, "1,523 (1 to 29,912)"),
+        (583.2, 566.2, 611.2, "580 (570 to 610)"),
+        (1.2, 0.31, 89.0, "1.2 (0.3 to 89.0)"),
+        (0.5, 0.004, 4.0, "0.500 (0.004 to 4.000)"),
+        (0.5, 1e-9, 4.0, "0.500 (0.000 to 4.000)"),
     ],
 )
-def test_a_ratio_is_shown_to_the_digit_that_its_interval_allows(value, half, text):
-    assert with_error(value, half) == text
+def test_a_ratio_is_shown_to_the_digits_that_its_interval_allows_and_by_its_ends_if_lopsided(value, low, high, text):
+    assert with_interval(value, low, high) == text
 
 
 def test_a_ranking_is_a_sorted_table_a_chart_and_sentences():
@@ -62,9 +70,9 @@ def test_a_wide_interval_is_shown_by_its_ends_for_it_is_lopsided():
     fast, slow = row("fast", 1), row("slow", 2)
     ranking = Ranking([fast, slow], [], [Claim(fast, slow, 2.02, (1.104, 3.32), 0.0)], [])
     text = plain(ranking_sheet(ranking).lines(80))
-    assert "fast is 2 (1.1 to 3.32) times as fast as slow" in text
+    assert "fast is 2.0 (1.1 to 3.3) times as fast as slow" in text
     ranking = Ranking([fast, slow], [], [Claim(fast, slow, 1523.0, (1.01, 29_912.0), 0.0)], [])
-    assert "fast is 1,500 (1.01 to 29,900) times as fast as slow" in plain(ranking_sheet(ranking).lines(80))
+    assert "fast is 1,523 (1 to 29,912) times as fast as slow" in plain(ranking_sheet(ranking).lines(80))
 
 
 def test_a_warning_says_what_is_wrong_with_the_samples_and_what_to_do():
@@ -129,7 +137,7 @@ def test_an_export_to_markdown_is_one_small_sorted_table_under_its_sentence():
     rankings, _ = rank(rows)
     heading, _, sentence, _, header, _, first, second = exported(rows, rankings, ".md").splitlines()
     assert heading.startswith("**mst on ")
-    assert sentence.startswith("- a is 2.0")
+    assert re.match(r"- a is (1\.9|2\.0)", sentence)
     assert sentence.endswith(" times as fast as b_c")
     assert header.startswith("| algorithm | ")
     assert (first.split()[1], second.split()[1]) == ("a", "b_c")
