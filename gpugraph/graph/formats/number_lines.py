@@ -140,16 +140,19 @@ def _parse(block: Any, marks: Any, real: bool, bounds: Any, room: Any) -> Any:
             if i < 0:
                 return _UNKNOWN, *nothing
         for side in range(2):
-            begin, value = i, np.int64(0)
+            begin, value = i, np.int64(block[i]) - _ZERO
+            if value < 0 or value > 9:
+                return _UNKNOWN, *nothing
+            i += 1
+            if value == 0 and names and _ZERO <= block[i] <= _ZERO + 9:
+                return _UNKNOWN, *nothing
             while True:
                 digit = np.int64(block[i]) - _ZERO
                 if digit < 0 or digit > 9:
                     break
                 value = value * 10 + digit
                 i += 1
-            if i == begin or i - begin > _DIGITS or value < low or value > high:
-                return _UNKNOWN, *nothing
-            if names and block[begin] == _ZERO and i - begin > 1:
+            if i - begin > _DIGITS or value < low or value > high:
                 return _UNKNOWN, *nothing
             if value > widest:
                 return _WIDE, *nothing

@@ -186,6 +186,14 @@ def test_what_needs_it_names_the_extra_that_installs_it(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_arrow")
 def test_a_run_and_its_result_need_none_of_it(tmp_path: Path) -> None:
-    for name in ("f.csv", "f.npz"):
+    for name in ("f.csv", "f.npz", "f.mtx"):
         succeed("mst", "grid:8x8", "--device", "cpu", "--repeat", 1, "-o", tmp_path / name)
         assert (tmp_path / name).stat().st_size
+        assert "passed" in succeed("verify", "grid:8x8", tmp_path / name).out
+    (tmp_path / "n.csv").write_text('from,to,km\nann,bob,2.5\nbob,"c, d",1\n')
+    for problem in ("mst", "sssp", "components"):
+        succeed(problem, tmp_path / "n.csv", "--device", "cpu", "--repeat", 1, "-o", tmp_path / "r.csv")
+        assert "passed" in succeed("verify", tmp_path / "n.csv", tmp_path / "r.csv").out
+    text = (tmp_path / "r.csv").read_text()
+    (tmp_path / "r.csv").write_text(text.replace("0,", "x,", 1))
+    assert "line 2: 'x' is no int64 number" in run("verify", tmp_path / "n.csv", tmp_path / "r.csv").err
