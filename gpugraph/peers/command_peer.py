@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import re
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -22,11 +24,11 @@ from typing import IO, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError
+from gpugraph.errors import GpuGraphWarning, InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.peers.command import CommandPeer
-from gpugraph.peers.graph_files import ResultFile, graph_file, result_path
+from gpugraph.peers.graph_files import ResultFile, altered_files, graph_file, most_result_bytes, result_path
 from gpugraph.peers.peer import (
     PeerRefused,
     PeerThrew,
@@ -41,7 +43,7 @@ from gpugraph.problems.adapter import Figure, PrintedFigure
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import Verdict, worst
 from gpugraph.problems.registry import load_peered
-from gpugraph.quantities import counted
+from gpugraph.quantities import counted, in_units
 
 # ------------------------------------------------------------------ one run of a command
 # To its end or to its time limit, in a process group of its own; what it printed is kept.
@@ -49,10 +51,20 @@ from gpugraph.quantities import counted
 MOST_OUTPUT = 8 << 20
 """Bytes kept of each output, of its end: enough for any program that prints times, and no threat to memory."""
 
+MOST_WRITTEN = 1 << 30
+"""Bytes of a file that a command writes, or prints, besides its answer."""
+
+MOST_CAPTURED = 100
+"""Characters of a number that a pattern finds: no time and no total is longer."""
+
+MATCHING_S = 10.0
+"""Seconds after which a pattern that still looks for its match is given up: some never end."""
+
 MOST_LINES, MOST_WORDS = 3, 400
 """Lines and characters of an error that a message repeats: an exception and where it came from."""
 
 _SUPERVISOR = str(Path(__file__).with_name("supervise.py"))
+_MATCHER = str(Path(__file__).with_name("matching.py"))
 
 
 def find_program(name: str, where: str) -> str:
@@ -66,11 +78,15 @@ def find_program(name: str, where: str) -> str:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command printed, its standard output and its standard error, and the seconds from its start to its end."""
+    """What a command printed, its standard output and its standard error; the seconds from its start to its end.
+
+    ``held_bytes`` is the memory that its largest process held at most.
+    """
 
     output: str
     errors: str
     seconds: float
+    held_bytes: int = 0
 
     @property
     def text(self) -> str:
@@ -88,15 +104,22 @@ class Printed:
         return ""
 
 
-def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping[str, str] | None = None) -> Printed:
+def run_command(
+    words: Sequence[str],
+    timeout_s: float,
+    where: str,
+    env: Mapping[str, str] | None = None,
+    most_bytes: int = MOST_WRITTEN,
+) -> Printed:
     """Return what a command printed; no shell reads its words, and ``env`` is added to its environment.
 
-    Raises PeerTimedOut after ``timeout_s`` seconds, its process group killed, and PeerThrew for another exit code than
-    0, with what it printed as an error.
+    Its process group is killed at its end, and no file that it writes grows beyond ``most_bytes``.  Raises
+    PeerTimedOut after ``timeout_s`` seconds, and PeerThrew for another exit code than 0, with what it printed as an
+    error.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as report:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", _SUPERVISOR, str(report.fileno()), *words],
+            [sys.executable, "-I", "-S", _SUPERVISOR, str(report.fileno()), str(most_bytes), *words],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=errors,
@@ -105,16 +128,18 @@ def run_command(words: Sequence[str], timeout_s: float, where: str, env: Mapping
             start_new_session=True,
         )
         try:
-            code = process.wait(timeout_s)
+            process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             what = f"it still ran after {timeout_s:g} s and was killed"
             raise PeerTimedOut(what, where=where, remedy="raise its timeout, or take a smaller graph") from None
         finally:
             _end(process)
-        printed = Printed(_end_of(output), _end_of(errors), float(_end_of(report) or math.nan))
+        reported = _end_of(report).split() or (str(process.returncode), "nan", "0")  # who kills the group kills it too
+        code, seconds, held = int(reported[0]), float(reported[1]), int(reported[2])
+        printed = Printed(_end_of(output), _end_of(errors), seconds, held)
     if code != 0:
-        said = printed.last_words
-        raise PeerThrew(f"it ended {_manner(code)}{f': {said}' if said else ', and printed nothing'}", where=where)
+        said = f": {printed.last_words}" if printed.last_words else ", and printed nothing"
+        raise PeerThrew(f"it ended {_manner(code, held, most_bytes)}{said}", where=where)
     return printed
 
 
@@ -134,14 +159,23 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.stdin.close()
 
 
-def _manner(code: int) -> str:
-    number = -code if code < 0 else code - 128
-    with suppress(ValueError):  # a number beyond those of signals is an exit code
-        return f"by {signal.Signals(number).name}"
-    return f"with exit code {code}"
+def _manner(code: int, held: int, most_bytes: int) -> str:
+    """Return how a command ended: by a signal, with what may be the reason, or with its exit code."""
+    if code >= 0:
+        return f"with exit code {code}"
+    if -code == signal.SIGXFSZ:
+        return f"by SIGXFSZ: a file that it wrote grew beyond {in_units(most_bytes)}"
+    memory = f", holding {in_units(held)} of memory" if -code == signal.SIGKILL and held else ""
+    with suppress(ValueError):  # of signals without a name
+        return f"by {signal.Signals(-code).name}{memory}"
+    return f"by signal {-code}"
 
 
 _MOST_ZEROS = 30
+
+
+_LAST_RUN = [""]
+"""The command that ran last, which has changed a file that is found changed."""
 
 
 @dataclass
@@ -244,9 +278,17 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         """Return the seconds of each run that the process says it made, and the different figures that it printed."""
         values = {**state.values, "source": str(query[0]) if query else ""}
         if peer.writes_result:
-            Path(values["result"]).unlink(missing_ok=True)
+            values["result"] = str(result_path(state.graph, id(state)))
         words = [state.program, *peer.filled(values)[1:]]
-        printed = run_command(words, peer.timeout_s, label, peer.environment(values))
+        if files := altered_files(state.graph):
+            what = f"{_LAST_RUN[0]} has changed {', '.join(files)}, which it was given to read; it is written anew"
+            warnings.warn(what, GpuGraphWarning, stacklevel=2)
+        _LAST_RUN[0] = label
+        most_bytes = MOST_WRITTEN + most_result_bytes(state.graph)
+        printed = run_command(words, peer.timeout_s, label, peer.environment(values), most_bytes)
+        if files := altered_files(state.graph):
+            what = f"it has changed {', '.join(files)}, which it was given to read; it is written anew for others"
+            raise PeerThrew(what, where=label, remedy="let it work on a copy")
         seconds = (printed.seconds,) if peer.time is None else _own_seconds(peer, peer.time, printed, label)
         answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
         return seconds, tuple(dict.fromkeys(answers))
@@ -255,7 +297,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         _, answers = raw
         if not peer.writes_result:
             return CommandAnswer(state.graph, problem, query, answers, state.first)
-        file = ResultFile(Path(state.values["result"]), peer.first_vertex, peer.unreached, label)
+        path, most_bytes = Path(state.values["result"]), most_result_bytes(state.graph)
+        file = ResultFile(path, peer.first_vertex, peer.unreached, label, most_bytes)
         return _with_figures(solves.listed(file, state.graph, query, state.first), answers, figure, label)
 
     shown = shlex.join(peer.words)
@@ -334,8 +377,17 @@ _LARGEST_PROGRAM = 1 << 28
 
 
 def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:
-    """Return the group of each of a pattern's matches."""
-    found = [match[1] for match in pattern.finditer(printed.text) if match[1] is not None]
+    """Return the group of each of a pattern's matches, found in a process of its own: a pattern may take for ever."""
+    ask = json.dumps([pattern.pattern, printed.text, MOST_CAPTURED + 1]).encode()
+    words = [sys.executable, "-I", "-S", _MATCHER]
+    try:
+        found: list[str] = json.loads(subprocess.run(words, input=ask, capture_output=True, timeout=MATCHING_S).stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        text = f"the pattern '{pattern.pattern}' did not get through its output in {MATCHING_S:g} s"
+        raise PeerThrew(text, where=where, remedy="write a pattern without one repetition inside another") from None
+    if any(len(text) > MOST_CAPTURED for text in found):
+        text = f"it printed a {what} of more than {MOST_CAPTURED} characters"
+        raise PeerThrew(text, where=where, remedy="adjust the pattern in its table to what it prints")
     if not found:
         said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
         remedy = "adjust the pattern in its table to what it prints"

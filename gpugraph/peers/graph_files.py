@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import fcntl
 import os
 import re
 import shutil
+import stat
 import tempfile
 import time
 import weakref
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PREFIX = "gpugraph-peer-"
-_LOCK = "lock"
+_LOCK, _RESULTS = "lock", "results"
 _YOUNG_S = 60.0
 """A folder younger than this may not have its lock yet."""
 
@@ -47,6 +49,48 @@ class _Folder:
         self._lock = open(self.path / _LOCK, "wb")  # noqa: SIM115 - held open as long as the folder lives
         _try_lock(self._lock)
         self._end = weakref.finalize(self, _remove, self.path, self._lock)
+        (self.path / _RESULTS).mkdir()
+        self.path.chmod(0o555)
+        self._written: dict[str, tuple[Path, list[int]]] = {}
+
+    def file(self, graph: CSRGraph, name: str) -> Path:
+        """Return the file of the graph in a format; written unless it is there."""
+        if name not in self._written:
+            ending = "galois.gr" if name == "galois" else name  # ``.gr`` alone is DIMACS
+            path = self.path / f"graph.{ending}"
+            self.path.chmod(0o755)
+            try:
+                _clear(path)
+                _write(graph, path, name)
+                path.chmod(0o444)
+            finally:
+                self.path.chmod(0o555)
+            self._written[name] = path, _stamp(path)
+        return self._written[name][0]
+
+    def mend(self, graph: CSRGraph) -> list[str]:
+        """Write those files anew that are no longer as they were written; return their names."""
+        changed = [name for name, (path, stamp) in self._written.items() if _stamp(path) != stamp]
+        for name in changed:
+            del self._written[name]
+        return [self.file(graph, name).name for name in changed]
+
+
+def _stamp(path: Path) -> list[int]:
+    """Return what tells whether a file was touched: inode, size, times of change; nothing where it is gone."""
+    try:
+        state = os.lstat(path)
+    except OSError:
+        return []
+    return [state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns]
+
+
+def _clear(path: Path) -> None:
+    """Remove what a program may have put at a path."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def graph_file(graph: CSRGraph, name: str, where: str) -> Path:
@@ -54,19 +98,22 @@ def graph_file(graph: CSRGraph, name: str, where: str) -> Path:
 
     ``el`` and ``wel`` are for programs that read nothing but numbers: both arcs of every edge, no comment.
     """
-    ending = "galois.gr" if name == "galois" else name  # ``.gr`` alone is DIMACS
-    path = _folder_of(graph).path / f"graph.{ending}"
-    if not path.exists():
-        try:
-            _write(graph, path, name)
-        except InputError as error:
-            raise PeerRefused(error.what, where=where, remedy=error.remedy) from error
-    return path
+    try:
+        return _folder_of(graph).file(graph, name)
+    except InputError as error:
+        raise PeerRefused(error.what, where=where, remedy=error.remedy) from error
+
+
+def altered_files(graph: CSRGraph) -> list[str]:
+    """Return the names of the graph's files that a program has changed; they are as they were written again."""
+    return _folder_of(graph).mend(graph)
 
 
 def result_path(graph: CSRGraph, number: int) -> Path:
-    """Return where a program may write its answer; it goes with the graph's files."""
-    return _folder_of(graph).path / f"result-{number}"
+    """Return where a program may write its answer, with nothing there; it goes with the graph's files."""
+    path = _folder_of(graph).path / _RESULTS / f"result-{number}"
+    _clear(path)
+    return path
 
 
 def _write(graph: CSRGraph, path: Path, name: str) -> None:
@@ -91,6 +138,8 @@ def _folder_of(graph: CSRGraph) -> _Folder:
 
 
 def _remove(folder: Path, lock: IO[bytes]) -> None:
+    with suppress(OSError):
+        folder.chmod(0o700)
     shutil.rmtree(folder, ignore_errors=True)
     lock.close()
 
@@ -112,7 +161,7 @@ def _remove_abandoned() -> None:
                 continue
             with open(folder / _LOCK, "rb") as lock:
                 if _try_lock(lock):
-                    shutil.rmtree(folder, ignore_errors=True)
+                    _remove(folder, lock)
 
 
 # ------------------------------------------------------------------ answers
@@ -124,17 +173,47 @@ def _remove_abandoned() -> None:
 # distance is called ``inf`` or ``-1``, or as the table's ``unreached`` says.
 
 
+MOST_COLUMNS = 8
+"""A line of a result has two numbers, and few more that are passed over."""
+
+
+def most_result_bytes(graph: CSRGraph) -> int:
+    """Return how large a file of an answer may be: 64 bytes for each vertex and arc, and a megabyte of comments."""
+    return 2**20 + 64 * (graph.vertices + graph.arcs)
+
+
 @dataclass(frozen=True)
 class ResultFile:
     """A file as the peer ``by`` wrote it, whose first vertex is 0 or 1.
 
-    ``unreached`` is what it has for a vertex without a path, besides ``inf`` and ``-1``.
+    ``unreached`` is what it has for a vertex without a path, besides ``inf`` and ``-1``; a larger file than of
+    ``most_bytes`` is not read.
     """
 
     path: Path
     first_vertex: int
     unreached: str
     by: str
+    most_bytes: int = 2**30
+
+    def _content(self) -> bytes:
+        """Return what the program wrote: a file of its own, of at most ``most_bytes``, or PeerThrew."""
+        remedy = "see {result} in its command"
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # no link is followed, no pipe waited for
+        try:
+            with open(os.open(self.path, flags), "rb") as file:
+                state = os.fstat(file.fileno())
+                if not stat.S_ISREG(state.st_mode):
+                    raise PeerThrew("its result is no regular file", where=self.by, remedy=remedy)
+                if state.st_size > self.most_bytes:
+                    what = f"its result file has {state.st_size} bytes; an answer has at most {self.most_bytes}"
+                    raise PeerThrew(what, where=self.by, remedy=remedy)
+                return file.read(self.most_bytes)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise PeerThrew("its result is a link to another file", where=self.by, remedy=remedy) from None
+            reason = (error.strerror or str(error)).lower()
+            raise PeerThrew(f"it wrote no result file: {reason}", where=self.by, remedy=remedy) from None
 
     def vertices(self, column: pa.Array) -> NDArray[np.int64]:
         """Return a column as 0-based vertices, (k,) int64."""
@@ -147,18 +226,16 @@ class ResultFile:
 
         from gpugraph.problems.result_files import text_table
 
-        try:
-            content = self.path.read_bytes().removeprefix(codecs.BOM_UTF8)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            remedy = "see {result} in its command"
-            raise PeerThrew(f"it wrote no result file: {reason}", where=self.by, remedy=remedy) from None
+        content = self._content().removeprefix(codecs.BOM_UTF8)
         content = re.sub(rb"(?m)^[#%].*$", b"", content)
         content = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb"[ \t,;:\r]+", b" ", content)).lstrip(b"\n")
         head = content.split(b"\n", 1)[0]
         if re.match(rb"[A-Za-z_\"]", head) and head.decode("utf-8", "replace").split(" ")[-1].lower() not in known:
             content = content[len(head) :].lstrip(b"\n")
-        words = content.split(b"\n", 1)[0].split(b" ")
+        words = content.split(b"\n", 1)[0].split(b" ", MOST_COLUMNS)
+        if len(words) > MOST_COLUMNS:
+            what = f"its result file has more than {MOST_COLUMNS} columns"
+            raise PeerThrew(what, where=self.by, remedy="see docs/peers.md for what such a file holds")
         if words == [b""]:
             return []
         names = [f"c{i}" for i in range(len(words))]

@@ -23,6 +23,7 @@ SMALL = {
     "programs": range(200),
     "results": range(200),
     "records": range(3),
+    "peers": range(2),
     "signals": range(6, 7),
     "disks": range(10, 11),
     "streams": range(51, 52),

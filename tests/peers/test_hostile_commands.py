@@ -1,0 +1,70 @@
+"""External commands that misbehave are named themselves, and no other program suffers for it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gpugraph.errors import GpuGraphWarning
+from gpugraph.graph.generate import generate
+from gpugraph.peers import PeerThrew, command_peer, register_commands
+from gpugraph.peers.command_peer import run_command
+from gpugraph.peers.graph_files import altered_files, graph_file
+from tests.hostile.peers import BEHAVIOURS, check, ended
+from tests.hostile.peers import GRAPH as SHARED
+from tests.peers.helpers import measured, script
+from tests.zoo import zoo
+
+
+@pytest.mark.parametrize("name", BEHAVIOURS)
+def test_a_program_that_misbehaves_is_named_and_the_next_is_right(tmp_path: Path, name: str) -> None:
+    check(tmp_path, name)
+
+
+def test_the_files_of_a_graph_are_for_reading() -> None:
+    graph = generate("path:9")
+    file = graph_file(graph, "wel", "peer:mine")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o444
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o555
+    content = file.read_bytes()
+    os.chmod(file, 0o600)
+    file.write_bytes(b"other")
+    assert altered_files(graph) == ["graph.wel"]
+    assert file.read_bytes() == content
+    assert altered_files(graph) == []
+
+
+def test_a_change_between_two_runs_is_put_down_to_the_program_that_ran_last(tmp_path: Path) -> None:
+    assert ended(tmp_path, "is honest").startswith("passed")
+    file = graph_file(SHARED, "wel", "peer:x")
+    file.parent.chmod(0o755)
+    file.unlink()
+    file.write_text("0 1 1\n")
+    with pytest.warns(GpuGraphWarning, match=r"peer:x has changed graph\.wel"):
+        assert ended(tmp_path, "is honest").startswith("passed")
+
+
+def test_what_a_program_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None:
+    body = (
+        "import os, sys, time\npid = os.fork()\nif pid == 0: time.sleep(60)\nopen(sys.argv[1], 'w').write(str(pid))\n"
+    )
+    (tmp_path / "p.py").write_text(body)
+    run_command([sys.executable, str(tmp_path / "p.py"), str(tmp_path / "pid")], 60, "peer:mine")
+    stat_of, until = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat"), time.monotonic() + 20
+    while stat_of.exists() and " Z " not in stat_of.read_text():
+        assert time.monotonic() < until, "it still runs"
+        time.sleep(0.01)
+
+
+def test_a_pattern_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(command_peer, "MATCHING_S", 1.0)
+    command = f"{script(tmp_path, 'print(chr(97) * 40 + chr(98))')} {{graph.egr}}"
+    register_commands({"mine": {"command": command, "time": "(?:a+)+(c)"}})
+    with pytest.raises(PeerThrew, match="did not get through its output in 1 s"):
+        measured(zoo("random"), "peer:mine")
+    register_commands({})
