@@ -87,8 +87,7 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
             raise source.error(f"is {encoding} text", remedy)
         form = form or known.recognise(source)
         if form.name not in ("graphml", "networkx") and not form.binary and source.head.lstrip()[:1] == b"<":
-            remedy = "open it in a browser: a server may have sent an error"
-            raise source.error("begins with '<', as a page of HTML does", remedy)
+            raise known.markup(source)
         _check_names(source, form)
         content = form.read(source)
     _check_options(source, content, form)

@@ -51,6 +51,17 @@ TEXTS = {
     '<key id="d" for="edge" attr.name="weight" attr.type="int"/><graph edgedefault="undirected"><node id="a"/>'
     '<node id="b"/><edge source="a" target="b"><data key="d">5</data></edge></graph></graphml>',
     "roads.gml": 'graph [ node [ id 0 label "a" ] node [ id 1 label "b" ] edge [ source 0 target 1 weight 5 ] ]',
+    "nested.graphml": '<g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns"><g:key id="d" attr.name="weight">'
+    '<g:default>2.5</g:default></g:key><g:key id="n" for="node" attr.name="n"/><g:graph edgedefault="directed">'
+    '<g:node id="1"><g:data key="n"><x>a</x></g:data><g:graph edgedefault="undirected"><g:node id="2"/></g:graph>'
+    '</g:node><!-- <g:edge/> --><g:edge id="0" source="1" target="2" directed="false"/><g:edge source="2" target="1">'
+    '<g:data key="d"><![CDATA[7]]></g:data></g:edge></g:graph></g:graphml>',
+    "lists.gml": 'Creator "x"\ngraph [\n directed 1\n# about\n node [ id 0 graphics [ x 1.5 ] label "&#246;" ]\n'
+    ' node [ id 1 ]\n edge [\n  source 0\n  target 1\n  weight "3.5"\n ]\n'
+    " edge [ source 1 target 0 weight 1E-3 nums 1 nums 2 ]\n]\n",
+    "net.dot": 'strict digraph "net" { edge [weight=2]; a -> b -> c [weight="0.5"];\n'
+    "subgraph x { d [label=<<b>1</b>>] } b:n -> d }\n",
+    "numpy.edgelist": "0 1 {'weight': np.float64(0.5)}\n1 2 {'weight': inf, 'on': np.True_}\n",
     "sizes.graph": "3 2 111 2\n1 4 5 2 9\n1 4 5 1 9 3 8\n1 4 5 2 8\n",
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from gpugraph.compression import strip_suffix
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.errors import GraphFormatError, InputError, unknown_name
 from gpugraph.graph.formats import (
     dimacs,
     dot,
@@ -95,6 +97,8 @@ def recognise(source: Source) -> Format:
         if form.sniff(head):
             return form
     _refuse_containers(source, _CONTAINERS)
+    if head.lstrip()[:1] == b"<" and source.extension != ".graphml":
+        raise markup(source)
     if graphalytics.belongs(source.path, source.extension) and not source.columns:
         return graphalytics.FORMAT
     binary = any(byte < 9 or 14 <= byte < 27 for byte in head[:1024])  # control characters, which no text has
@@ -117,11 +121,32 @@ def recognise(source: Source) -> Format:
     raise source.error("its format is not recognised", f"name it with --input-format; known are {tried}")
 
 
+_ELEMENT = re.compile(rb"<([A-Za-z_][\w.:-]*)")
+"""The name of an element that begins."""
+
+
+def markup(source: Source) -> GraphFormatError:
+    """Return the error for XML that is no GraphML, by the name of its first element, or for a page of HTML."""
+    first = _ELEMENT.search(source.head)
+    name = first[1].decode() if first else ""
+    if not name or name.lower() in ("html", "head", "body", "title"):
+        remedy = "open it in a browser: a server may have sent an error"
+        return source.error("begins with '<', as a page of HTML does", remedy)
+    return source.error(f"is XML whose first element is <{name}>, no GraphML", "export the graph as GraphML or CSV")
+
+
+_ADJACENCY = re.compile(rb"#[^\n]*\n# GMT \w{3} \w{3} [^\n]*\n#")
+"""What NetworkX writes on top of its adjacency lists: the program, the time and the graph's name."""
+
+
 def _refuse_other(source: Source) -> None:
     """Refuse what is plainly an archive, or an array that is no sparse matrix."""
     if source.head[257:262] == b"ustar":
         name = source.head[:100].rstrip(b"\0").decode("utf-8", "replace")
         raise source.error(f"is a tar archive that begins with {name}", "unpack it, and name the graph file in it")
+    if _ADJACENCY.match(source.head):
+        remedy = "write its edges: networkx.write_edgelist(graph, path)"
+        raise source.error("is an adjacency list of NetworkX, with all neighbours of a vertex in a line", remedy)
     if source.head.startswith(b"\x93NUMPY"):
         remedy = "save a sparse matrix: scipy.sparse.save_npz('m.npz', scipy.sparse.csr_array(numpy.load(path)))"
         raise source.error("is a NumPy array (.npy), which does not say whether it is a matrix or a list", remedy)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 
+from gpugraph.graph.formats import fields
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import after, peek, tidy
 from gpugraph.graph.load import load_file
@@ -51,10 +52,11 @@ def test_arrow_is_never_handed_an_object_of_pythons(tmp_path: Path, monkeypatch:
             yield number, block
 
     monkeypatch.setattr(Source, "blocks", keep)
-    for name, content in (("a.gr", "p sp 3 1\na 1 , 2 3\n"), ("a.graph", "2 1\n2\n1\n"), ("a.wel", "0 , 1 5\n")):
+    monkeypatch.setattr(fields, "_LARGE", 0)
+    for name, content in (("a.gr", "p sp 3 1\na 1 , 2 3\n"), ("a.csv", "u,v,w\na,b,1\n"), ("a.wel", "0 , 1 5\n")):
         (tmp_path / name).write_text(content)
         load_file(tmp_path / name)
-    assert len(held) == 1  # METIS alone is read by Arrow
+    assert len(held) == 1  # a large list of words alone is read by Arrow
     # The readers are kept, and with them all that Arrow holds: no block has another owner than the list.
     alone = [bytes([1, 2, i]) for i in range(len(blocks))]
     assert [sys.getrefcount(block) for block in blocks] == [sys.getrefcount(one) for one in alone]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -60,3 +61,10 @@ def test_a_backslash_in_attributes_warns_of_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.edgelist"
     path.write_text("1 2 {'weight': 3, 'name': '\\e'}\n")
     assert gpugraph.load(path, directed=False).weights.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("write", [nx.write_adjlist, nx.write_multiline_adjlist])
+def test_adjacency_lists_are_refused_by_name_even_where_they_look_like_edges(tmp_path: Path, write: Any) -> None:
+    write(nx.DiGraph([(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)]), tmp_path / "a.txt")
+    with pytest.raises(GpuGraphError, match=r"is an adjacency list of NetworkX.* — write its edges"):
+        gpugraph.load(tmp_path / "a.txt")

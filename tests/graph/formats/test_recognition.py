@@ -80,7 +80,7 @@ def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:
         load_text(tmp_path, "a.txt", "0 1\n", input_format="metsi")
 
 
-@pytest.mark.parametrize("content", [b"\0\1\2 no graph", b"<xml>", b"\x89PNG\r\n\x1a\n"])
+@pytest.mark.parametrize("content", [b"\0\1\2 no graph", b"{json}", b"\x89PNG\r\n\x1a\n"])
 def test_an_unknown_file_is_refused_and_the_formats_are_named(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(GraphFormatError, match=r"not recognised.*--input-format.*METIS"):
         load_text(tmp_path, "a.bin", content)
@@ -163,3 +163,22 @@ def test_containers_are_called_what_they_are(tmp_path: Path, name: str, data: by
     with pytest.raises(GraphFormatError) as error:
         load_file(tmp_path / name)
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            '<?xml version="1.0"?>\n<!-- x -->\n<gexf version="1.3"><graph/></gexf>',
+            "first element is <gexf>, no GraphML",
+        ),
+        ('<graph label="x" xmlns="http://www.cs.rpi.edu/XGMML"/>', "first element is <graph>, no GraphML"),
+        ("<!DOCTYPE html><html><body>404", "as a page of HTML does"),
+    ],
+)
+def test_markup_that_is_no_graphml_is_called_what_it_is(tmp_path: Path, text: str, says: str) -> None:
+    for name in ("a.txt", "a.gexf", "a.graph"):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError) as error:
+            load_file(tmp_path / name)
+        assert says in str(error.value)
