@@ -335,6 +335,240 @@ def networkit_metis(graph: Drawn, folder: Path) -> Listed | None:
     return replace(listed, vertices=[v + 1 for v in listed.vertices], edges=edges)
 
 
+# ------------------------------------------------------------------ lists and tables
+
+
+def listed_rows(graph: Drawn, path: Path, **options: Any) -> Listed | None:
+    """Return what rows of edges list, so no vertex without an edge; None without a row."""
+    rows = graph.named()
+    ends = list(dict.fromkeys(name for u, v, _ in rows for name in (u, v)))
+    if all(str(u)[:1] == "#" for u, *_ in rows):
+        return None  # which a list may hold beside other rows, and not alone: they are comments
+    return Listed(path, ends, rows, graph.directed, {"directed": graph.directed, **options})
+
+
+def frame(graph: Drawn) -> dict[str, list[Any]]:
+    """Return the edges of a drawn graph as columns."""
+    rows = graph.named()
+    return {title: [row[i] for row in rows] for i, title in enumerate(("source", "target", "weight"))}
+
+
+@writer("pandas.to_csv", "pandas")
+def pandas_csv(graph: Drawn, folder: Path) -> Listed | None:
+    """CSV of pandas, with its index or without."""
+    import pandas
+
+    path = folder / "g.csv"
+    pandas.DataFrame(frame(graph)).to_csv(path, index=len(graph.edges) % 2 == 0, sep=";" if graph.directed else ",")
+    return listed_rows(graph, path)
+
+
+@writer("pandas.to_parquet", "pandas", "pyarrow")
+def pandas_parquet(graph: Drawn, folder: Path) -> Listed | None:
+    """Parquet of pandas, with an index of its own now and then."""
+    import pandas
+
+    path, table = folder / "g.parquet", pandas.DataFrame(frame(graph))
+    table = table.iloc[::-1] if len(graph.edges) % 2 else table
+    table.to_parquet(path)
+    return listed_rows(graph, path)
+
+
+@writer("polars.write_csv", "polars")
+def polars_csv(graph: Drawn, folder: Path) -> Listed | None:
+    """CSV of polars, of which every text is in quotes now and then."""
+    import polars
+
+    path = folder / "g.csv"
+    polars.DataFrame(frame(graph)).write_csv(path, quote_style="always" if len(graph.edges) % 2 else "necessary")
+    return listed_rows(graph, path)
+
+
+@writer("polars.write_parquet", "polars", "pyarrow")
+def polars_parquet(graph: Drawn, folder: Path) -> Listed | None:
+    """Parquet of polars."""
+    import polars
+
+    path = folder / "g.parquet"
+    polars.DataFrame(frame(graph)).write_parquet(path)
+    return listed_rows(graph, path)
+
+
+@writer("pyarrow.write_csv", "pyarrow")
+def pyarrow_csv(graph: Drawn, folder: Path) -> Listed | None:
+    """CSV of Arrow, whose header is in quotes."""
+    import pyarrow
+    from pyarrow import csv
+
+    path = folder / "g.csv"
+    csv.write_csv(pyarrow.table(frame(graph)), path)
+    return listed_rows(graph, path)
+
+
+def quoted(cell: Any) -> str:
+    """Return a cell as R writes it."""
+    return str(cell) if not isinstance(cell, str) else '"' + cell.replace('"', '""') + '"'
+
+
+@writer("R.write_csv")
+def r_csv(graph: Drawn, folder: Path) -> Listed | None:
+    """CSV by R's conventions: text in quotes, names of rows or none."""
+    path, named = folder / "g.csv", len(graph.edges) % 2 == 0
+    rows = [(*(("",) if named else ()), "from", "to", "weight")]
+    rows += [(*((str(i),) if named else ()), *edge) for i, edge in enumerate(graph.named(), 1)]
+    path.write_text("".join(",".join(map(quoted, row)) + "\n" for row in rows), encoding="utf-8")
+    return listed_rows(graph, path)
+
+
+@writer("R.write_table")
+def r_table(graph: Drawn, folder: Path) -> Listed | None:
+    """A table by R's conventions: the names of rows have no title."""
+    path = folder / "g.txt"
+    rows = [("from", "to", "weight"), *((str(i), *edge) for i, edge in enumerate(graph.named(), 1))]
+    if any('"' in str(name) for name in graph.names):
+        return None  # R escapes quotes by a backslash there, which no CSV has
+    path.write_text("".join(" ".join(map(quoted, row)) + "\n" for row in rows), encoding="utf-8")
+    return listed_rows(graph, path)
+
+
+@writer("Gephi.export_edges")
+def gephi_csv(graph: Drawn, folder: Path) -> Listed | None:
+    """A table of edges by Gephi's conventions, which says itself whether they are directed."""
+    import csv
+
+    path, kind = folder / "g.csv", "Directed" if graph.directed else "Undirected"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["Source", "Target", "Type", "Id", "Label", "timeset", "Weight"])
+        table.writerows([u, v, kind, i, "", "", float(w)] for i, (u, v, w) in enumerate(graph.named()))
+    listed = listed_rows(graph, path)
+    return replace(listed, options={}) if listed else None
+
+
+@writer("Neo4j.export")
+def neo4j_csv(graph: Drawn, folder: Path) -> Listed | None:
+    """Relationships by the conventions of Neo4j's import."""
+    import csv
+
+    path = folder / "g.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow([":START_ID(Place)", ":END_ID(Place)", "weight:double", ":TYPE"])
+        table.writerows([u, v, w, "ROAD"] for u, v, w in graph.named())
+    return listed_rows(graph, path)
+
+
+@writer("KONECT.out")
+def konect(graph: Drawn, folder: Path) -> Listed | None:
+    """A list of KONECT, which says itself whether it is directed."""
+    path, kind = folder / "out.g", "asym" if graph.directed else "sym"
+    lines = [f"{u + 1} {v + 1} {w}\n" for u, v, w in graph.edges]
+    path.write_text(f"% {kind} multiweighted\n% {len(lines)} {len(graph.names)} {len(graph.names)}\n" + "".join(lines))
+    edges = [(u + 1, v + 1, w) for u, v, w in graph.edges]
+    return Listed(path, list(range(1, len(graph.names) + 1)), edges, graph.directed) if lines else None
+
+
+@writer("scipy.mmwrite", "scipy")
+def scipy_mtx(graph: Drawn, folder: Path) -> Listed | None:
+    """Matrix Market of SciPy."""
+    import scipy.io
+
+    path = folder / "g.mtx"
+    made = _sparse(graph)
+    if made is None:
+        return None
+    scipy.io.mmwrite(path, made)
+    return replace(_listed_matrix(made, graph, path), vertices=[v + 1 for v in range(len(graph.names))])
+
+
+@writer("scipy.save_npz", "scipy")
+def scipy_npz(graph: Drawn, folder: Path) -> Listed | None:
+    """A matrix of SciPy's own, as CSR, CSC or COO."""
+    import scipy.sparse
+
+    path = folder / "g.npz"
+    made = _sparse(graph)
+    if made is None:
+        return None
+    scipy.sparse.save_npz(path, made.asformat(("csr", "csc", "coo")[len(graph.edges) % 3]))
+    listed = _listed_matrix(made, graph, path)
+    return replace(listed, edges=[(u - 1, v - 1, w) for u, v, w in listed.edges])
+
+
+def _sparse(graph: Drawn) -> Any:
+    """Return a directed graph without parallel edges as a matrix, undirected edges both ways."""
+    import numpy as np
+    import scipy.sparse
+
+    if graph.parallel or not graph.edges or any(weight == 0 for *_, weight in graph.edges):
+        return None
+    both = [] if graph.directed else [(v, u, w) for u, v, w in graph.edges if u != v]
+    rows, columns, weights = zip(*graph.edges, *both, strict=True)
+    shape = (len(graph.names), len(graph.names))
+    return scipy.sparse.coo_array((np.array(weights), (np.array(rows), np.array(columns))), shape=shape)
+
+
+def _listed_matrix(made: Any, graph: Drawn, path: Path) -> Listed:
+    entries = zip((made.row + 1).tolist(), (made.col + 1).tolist(), made.data.tolist(), strict=True)
+    vertices = list(range(len(graph.names)))
+    return Listed(path, vertices, list(entries), bool((made != made.T).nnz))
+
+
+@writer("numpy.savetxt", "numpy")
+def numpy_text(graph: Drawn, folder: Path) -> Listed | None:
+    """Three columns of NumPy's savetxt, ids as whole numbers."""
+    import numpy as np
+
+    path = folder / "g.txt"
+    if not graph.edges or any(abs(w) > 2**53 for *_, w in graph.edges):
+        return None
+    np.savetxt(path, np.array(graph.edges, float), fmt=["%d", "%d", "%.17g"], header="u v weight")
+    rows = Drawn(list(range(len(graph.names))), graph.edges, graph.directed, graph.parallel)
+    return listed_rows(rows, path, input_format="el")
+
+
+@writer("igraph.write_ncol", "igraph")
+def igraph_ncol(graph: Drawn, folder: Path) -> Listed | None:
+    """NCOL of igraph; names with blanks cannot be written."""
+    made, path = igraph_graph(graph), folder / "g.ncol"
+    if not graph.edges or not all(re.fullmatch(r"[A-Za-z0-9+]+", str(name)) for name in graph.names):
+        return None
+    made.write_ncol(str(path), names="name", weights="weight")
+    listed = listed_rows(graph, path, input_format="table")
+    named = listed_by_igraph(made, path, graph.names)
+    return replace(listed, edges=named.edges) if listed else None
+
+
+@writer("rustworkx.write_edge_list", "rustworkx")
+def rustworkx_list(graph: Drawn, folder: Path) -> Listed | None:
+    """A list of rustworkx."""
+    made, path = _rustworkx_graph(graph), folder / "g.txt"
+    if not graph.edges:
+        return None
+    made.write_edge_list(str(path), deliminator=",", weight_fn=lambda data: str(data["weight"]))
+    edges = [(u, v, data["weight"]) for u, v, data in made.weighted_edge_list()]
+    ends = list(dict.fromkeys(name for u, v, _ in edges for name in (u, v)))
+    return Listed(path, ends, edges, graph.directed, {"directed": graph.directed, "input_format": "el"})
+
+
+@writer("networkit.EdgeListWriter", "networkit")
+def networkit_list(graph: Drawn, folder: Path) -> Listed | None:
+    """A list of NetworKit, from 0 on."""
+    import networkit
+
+    made, path = _networkit_graph(graph), folder / "g.txt"
+    if not graph.edges:
+        return None
+    networkit.graphio.EdgeListWriter(" ", 0).write(made, str(path))
+    return _networkit_rows(_listed_by_networkit(made, path, directed=graph.directed, input_format="el"))
+
+
+def _networkit_rows(listed: Listed) -> Listed:
+    ends = list(dict.fromkeys(name for u, v, _ in listed.edges for name in (u, v)))
+    edges = [(u, v, float(f"{weight:.6g}")) for u, v, weight in listed.edges]  # the digits that it writes
+    return replace(listed, vertices=ends, edges=edges)
+
+
 def _programs() -> Iterator[str]:
     yield from sorted({name.partition(".")[0] for name in WRITERS})
 

@@ -56,7 +56,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     One whose ids turn out to be names is read as a table.
     """
     top, said = look(source), statement(source)
-    if said.konect or top.behind:
+    if said.konect or top.titles:
         counted = False
     found = peek(after(source.blocks(PEEK_BYTES), top.behind), _COMMENTS, 3)
     vertices, promised, skip = _counts_on_top(source, found, counted)

@@ -45,13 +45,6 @@ class Words:
         return int(np.argmax(self.codes == self.words.index(word)))
 
 
-def as_words(column: Sequence[str]) -> Words:
-    """Return a column of text."""
-    table: dict[str, int] = {}
-    codes = np.array([table.setdefault(word, len(table)) for word in column], np.int64)
-    return Words(list(table), codes, lambda row: (f"row {row + 1}", None))
-
-
 def text_lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield number and text of every line.  Raises GraphFormatError at the first that is not UTF-8."""
     for first, block in source.blocks():
@@ -63,11 +56,14 @@ def text_lines(source: Source) -> Iterator[tuple[int, str]]:
         yield from enumerate(lines[: len(lines) - (not lines[-1])], first)
 
 
-def records(source: Source, lines: Iterable[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def records(
+    source: Source, lines: Iterable[tuple[int, str]], delimiter: str, width: int = 0
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the fields of each row, without blanks around them.
 
-    Comments and rows without a single value are passed over.  A field in quotes may hold delimiters, and line ends.
-    Raises GraphFormatError where quotes do not match.
+    Comments and rows without a single value are passed over.  Of a table of words a line with a name that begins with #
+    is no comment if it has ``width`` fields.  A field in quotes may hold delimiters, and line ends.  Raises
+    GraphFormatError where quotes do not match.
     """
     number, begins = 0, True
 
@@ -75,7 +71,7 @@ def records(source: Source, lines: Iterable[tuple[int, str]], delimiter: str) ->
         nonlocal number, begins
         for at, line in lines:
             if begins:
-                if line.lstrip()[:1] in ("#", "%"):
+                if line.lstrip()[:1] in ("#", "%") and not is_named(line, delimiter, width):
                     continue
                 number, begins = at, False
             if "\r" in line and '"' not in line:  # the whole line end of some old files stays part of a field
@@ -96,35 +92,49 @@ def records(source: Source, lines: Iterable[tuple[int, str]], delimiter: str) ->
             yield number, cells
 
 
-def split(source: Source, delimiter: str, behind: int, width: int, at: Sequence[int]) -> list[Words]:
-    """Return the columns ``at`` of the rows below line ``behind``.  Raises GraphFormatError where a row is no such."""
+def is_named(line: str, delimiter: str, width: int) -> bool:
+    """Tell whether a line that begins with # or % has ``width`` fields, of which the first begins with a name."""
+    if not width or delimiter == " " or line.lstrip()[1:2].isspace():
+        return False
+    bare = re.sub(r'"[^"]*"', "", line)
+    return bare.count(delimiter) == width - 1
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Rows of a table: what separates their fields, the line above the first, how many fields, and whether of words."""
+
+    delimiter: str
+    behind: int
+    width: int
+    named: bool
+
+    def rows(self, source: Source) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line number and the fields of each row."""
+        lines = (line for line in text_lines(source) if line[0] > self.behind)
+        return records(source, lines, self.delimiter, self.width if self.named else 0)
+
+
+def split(source: Source, shape: Shape, at: Sequence[int]) -> list[Words]:
+    """Return the columns ``at`` of a table.  Raises GraphFormatError where a row has another number of fields."""
 
     def place(row: int) -> tuple[str, int | None]:
-        return f"row {row + 1}", _line_of(source, delimiter, behind, row)
+        return f"row {row + 1}", next(number for i, (number, _) in enumerate(shape.rows(source)) if i == row)
 
-    columns = _by_arrow(source, delimiter, behind, width, at) or _by_python(source, delimiter, behind, width, at)
+    columns = _by_arrow(source, shape, at) or _by_python(source, shape, at)
     return [Words(*column, place) for column in columns]
-
-
-def _rows(source: Source, delimiter: str, behind: int) -> Iterator[tuple[int, list[str]]]:
-    return records(source, (line for line in text_lines(source) if line[0] > behind), delimiter)
-
-
-def _line_of(source: Source, delimiter: str, behind: int, row: int) -> int:
-    """Return the line in which a row begins."""
-    return next(number for at, (number, _) in enumerate(_rows(source, delimiter, behind)) if at == row)
 
 
 _Coded = tuple[list[str], NDArray[np.int64]]
 
 
-def _by_python(source: Source, delimiter: str, behind: int, width: int, at: Sequence[int]) -> list[_Coded]:
+def _by_python(source: Source, shape: Shape, at: Sequence[int]) -> list[_Coded]:
     tables: list[dict[str, int]] = [{} for _ in at]
     codes = [array("q") for _ in at]
     columns = list(zip(at, tables, codes, strict=True))
-    for row, (number, fields) in enumerate(_rows(source, delimiter, behind), 1):
-        if len(fields) != width:
-            what = f"expected {width} fields, found {len(fields)}"
+    for row, (number, fields) in enumerate(shape.rows(source), 1):
+        if len(fields) != shape.width:
+            what = f"expected {shape.width} fields, found {len(fields)}"
             raise source.error(what, "mend that line; a name that holds the separator needs quotes", line=number)
         for k, table, column in columns:
             word = fields[k]
@@ -134,7 +144,7 @@ def _by_python(source: Source, delimiter: str, behind: int, width: int, at: Sequ
     return [(list(table), np.frombuffer(column, np.int64)) for _, table, column in columns]
 
 
-def _by_arrow(source: Source, delimiter: str, behind: int, width: int, at: Sequence[int]) -> list[_Coded] | None:
+def _by_arrow(source: Source, shape: Shape, at: Sequence[int]) -> list[_Coded] | None:
     """Return the same by Arrow; None where it is not installed, or might split otherwise."""
     if len(source.data) < _LARGE:
         return None
@@ -144,20 +154,22 @@ def _by_arrow(source: Source, delimiter: str, behind: int, width: int, at: Seque
     except ModuleNotFoundError:
         return None
     text = source.data.tobytes().removeprefix(b"\xef\xbb\xbf")
-    for _ in range(behind):
+    for _ in range(shape.behind):
         text = text.partition(b"\n")[2]
+    if shape.named and re.search(rb"(?m)^[ \t]*[#%]\S", text):
+        return None
     text = _COMMENT.sub(b"", text)
     if b'"' in text or re.search(rb"\r(?!\n)", text) or not text.strip():
         return None
-    if delimiter == " ":
+    if shape.delimiter == " ":
         text = tidy(text, b"")
-    names = [str(i) for i in range(width)]
+    names = [str(i) for i in range(shape.width)]
     wanted = [names[i] for i in at]
     try:
         table = arrow_csv.read_csv(
             arrow_reader(text, part=True),
             arrow_csv.ReadOptions(column_names=names),
-            arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False),
+            arrow_csv.ParseOptions(delimiter=shape.delimiter, quote_char=False),
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=wanted),
         )
     except pa.ArrowInvalid:

@@ -108,6 +108,7 @@ class ListHead:
         line: the line of the first of them.
         whole: there are no more.
         quoted: there are quotes among them.
+        named: one has a word among its fields.
     """
 
     delimiter: str
@@ -117,6 +118,7 @@ class ListHead:
     line: int
     whole: bool
     quoted: bool
+    named: bool = False
 
     @property
     def width(self) -> int:
@@ -178,7 +180,11 @@ def look(source: Source) -> ListHead:
             titles = ("", *titles)
     quoted = any('"' in line for _, line in lines if line.lstrip()[:1] not in ("#", "%"))
     whole = whole and len(found_rows) <= _SAMPLE
-    return ListHead(delimiter, titles, behind, rows, next(iter(numbers), behind + 1), whole, quoted)
+    named = any(map(_is_word, (word for row in rows for word in row)))
+    if named:
+        width, behind = len(titles or rows[0]), behind if titles else numbers[0] - 1
+        rows = [row for _, row in islice(records(source, lines[behind:], delimiter, width), _SAMPLE + 1)]
+    return ListHead(delimiter, titles, behind, rows, next(iter(numbers), behind + 1), whole, quoted, named)
 
 
 def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimiter: str, line: int) -> bool:

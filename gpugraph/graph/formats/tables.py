@@ -18,7 +18,7 @@ from gpugraph.errors import GraphFormatError, InputError, reading
 from gpugraph.graph.build import ArcList, narrow_weights, narrowest
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
 from gpugraph.graph.formats.columns import rounded_weights, wide_weights
-from gpugraph.graph.formats.fields import Words, split
+from gpugraph.graph.formats.fields import Shape, Words, split
 from gpugraph.graph.formats.input_file import AGAIN, Source
 from gpugraph.graph.formats.list_head import (
     WHOLE,
@@ -46,7 +46,9 @@ def read_table(source: Source) -> ArcList:
         raise source.error("lists no edges")
     chosen = roles(source, head, said)
     at = (*chosen.taken, *(() if chosen.kind is None else (chosen.kind,)))
-    columns = split(source, head.delimiter, head.behind, head.width, at)
+    columns = split(source, Shape(head.delimiter, head.behind, head.width, head.named), at)
+    if not len(columns[0].codes):
+        raise source.error("lists no edges")
     weights = kinds = None
     if chosen.weight is not None:
         weights = columns[2]

@@ -103,6 +103,13 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
     "year.parquet.csv": ("u,v,year\n1,2,1999\n", True, [(1, 2, 1)], "--columns u,v,year weighs by 'year'"),
     "excel.csv": ("sep=;\r\nfrom;to;km\r\n1;2;3,5\r\n", True, [(1, 2, 3.5)], "column 'km' weighs"),
     "neo4j.csv": (":START_ID(P),:END_ID(P),weight:float,:TYPE\na,b,1.5,KNOWS\n", True, [("a", "b", 1.5)], ""),
+    "hash.csv": (
+        "# a comment\nfrom,to,km\n#9,b,3\n# b,c,4\nb,c,5\n",
+        True,
+        [("#9", "b", 3), ("b", "c", 5)],
+        "2 rows",
+    ),
+    "commented-out.csv": ("from,to,km\n#1,2,3\n1,3,5\n", True, [(1, 3, 5)], "1 line"),
     "names.csv": ("src,dst,weight\nann,bob,3\n", True, [("ann", "bob", 3)], ""),
     "same.ncol": ("0 1 2\n1 2 3\n", True, [(0, 1, 2), (1, 2, 3)], "the file does not say whether its lines are arcs"),
     "out.sym": ("% sym positive\n1 2 4\n2 3 5\n", False, [(1, 2, 4), (2, 3, 5)], "its first line says 'sym'; column 3"),
