@@ -18,6 +18,9 @@ from contextlib import suppress
 from functools import partial
 from typing import IO, Any, cast
 
+from gpugraph.errors import InputError
+from gpugraph.host import require_memory
+
 SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
 
 _GZIP = b"\x1f\x8b\x08"
@@ -26,6 +29,36 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"
 """The last three bytes of the magic of a frame that zstd passes over; pzstd writes one before each of its frames."""
 _BLOCK = 1 << 16
+
+
+ALWAYS_UNPACKED = 1 << 26
+"""So many bytes come of a file of any length; beyond, at most ``MOST_RATIO`` times those that it takes packed."""
+MOST_RATIO, MOST_STREAMED = 100, 250
+"""Of what is held in memory and of what is read piece by piece.
+
+A star in xz packs to a hundredth, records and other graphs to a fortieth, nothing but zeros to a thousandth and less.
+"""
+
+
+def check_ratio(unpacked: int, packed: int, path: str | os.PathLike[str], most: int = MOST_RATIO) -> None:
+    """Raise InputError for a file that unpacks to so much more than it holds that it would only fill the memory."""
+    if unpacked > max(ALWAYS_UNPACKED, most * packed):
+        what = f"unpacks to more than {most} times its size, as no graph and no result does"
+        raise InputError(what, where=path, remedy="unpack it yourself if it is what you want, and name that file")
+
+
+def unpacked(stream: IO[bytes], codec: str | None, path: str | os.PathLike[str]) -> bytes:
+    """Return all that a stream holds, decompressed.
+
+    Raises:
+        InputError: as ``check_ratio`` does; OutOfMemory: it does not fit twice.  Damaged data: see ``open_reader``.
+    """
+    reader, content = open_reader(stream, codec), bytearray()
+    while block := reader.read(1 << 22):
+        content += block
+        check_ratio(len(content), stream.tell(), path)
+        require_memory(2 * len(content), os.fspath(path))
+    return bytes(content)
 
 
 def codec_of_name(path: str | os.PathLike[str]) -> str | None:

@@ -15,9 +15,10 @@ from typing import Any
 
 import msgspec
 
-from gpugraph.compression import codec_of_content, open_reader
-from gpugraph.errors import InputError
+from gpugraph.compression import codec_of_content, unpacked
+from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.files import check_ends
+from gpugraph.host import require_memory
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, encodable, jsonable, shown
 
@@ -25,6 +26,9 @@ REMEDY = "give a file that --save or `gpugraph bench` wrote"
 
 HEAD = f'{{"schema": {SCHEMA}, "problem": "'.encode()
 """What every record begins with: a line that was torn is known by it."""
+
+LONGEST = 1 << 24
+"""Bytes of a record; ours have some ten thousand, and some million with every sample of a long run."""
 
 MOST_DEEP = 16
 """Objects and lists within one another that a record may have; ours have five."""
@@ -49,6 +53,8 @@ class _BadRecord(ValueError):
 
 def parse_record(line: bytes, *, file: str | None = None, number: int | None = None) -> Record:
     """Return the record of a line, typed and every text ``encodable``; a ValueError says why a line is none."""
+    if len(line) > LONGEST:
+        raise ValueError(f"it has {len(line):,} bytes, and no record has more than {LONGEST:,}")
     try:
         data = msgspec.json.decode(line)
     except RecursionError:
@@ -132,8 +138,9 @@ def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True, s
     content, shown_path = _content(path, compressed), encodable(os.fspath(path))
     records: list[Record] = []
     bad: list[BadLine] = []
+    require_memory(4 * len(content), os.fspath(path), "give fewer records at once")
     lines = content.split(b"\n")
-    ends = 0
+    ends, last = 0, max((number for number, line in enumerate(lines, 1) if line.strip()), default=0)
     for number, line in enumerate(lines, 1):
         start, ends = ends, ends + len(line) + 1
         if not line.strip():
@@ -141,8 +148,8 @@ def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True, s
         try:
             records.append(parse_record(line, file=shown_path, number=number))
         except ValueError as error:
-            last = isinstance(error, _NoJson) and not b"".join(lines[number:]).strip()
-            if last and _is_torn(line, number < len(lines), bool(records)):
+            torn = isinstance(error, _NoJson) and number == last
+            if torn and _is_torn(line, number < len(lines), bool(records)):
                 return StoredRecords(records, number, start, bad=bad)
             bad.append(BadLine(shown_path, number, str(error), not isinstance(error, _BadRecord)))
             if strict:
@@ -172,8 +179,8 @@ def _content(path: str | os.PathLike[str], compressed: bool) -> bytes:
                 remedy = "decompress it first, or name another file"
                 raise InputError(f"is compressed by {codec}: nothing can be appended", where=path, remedy=remedy)
             raw.seek(0)
-            content: bytes = open_reader(raw, codec).read()
-    except InputError:
+            content = unpacked(raw, codec, path)
+    except (GpuGraphError, MemoryError):
         raise
     except Exception as error:  # whatever a decompressor says of damaged data
         reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compression import codec_of_content, open_reader, strip_suffix
+from gpugraph.compression import check_ratio, codec_of_content, strip_suffix, unpacked
 from gpugraph.errors import GraphFormatError, InputError, missing_packages_named, placed, reading, unknown_name
 from gpugraph.files import atomic_write, check_ends
 from gpugraph.graph.formats.npz import read_array
@@ -103,7 +103,7 @@ def read_claim(path: PathLike) -> tuple[Problem, Any]:
     check_ends(path)
     with reading(path, REMEDY):
         packed = Path(path).read_bytes()
-        content = open_reader(io.BytesIO(packed), codec_of_content(packed[:16], path)).read()
+        content = unpacked(io.BytesIO(packed), codec_of_content(packed[:16], path), path)
         head = set(_head(content))
         likely = sorted(map(problem_called, PROBLEMS), key=lambda one: -len(head.intersection(one.csv_columns)))
         for problem in likely:
@@ -176,6 +176,7 @@ def read_npz(
         return None
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         found = _arrays_in(archive)
+        check_ratio(sum(member.file_size for member in archive.infolist()), len(content), path)
         if _problem_named(archive, path) != problem:
             return None
         check_parts("array", found, ("problem", "vertices", "graph_digest", *due), (*optional, "names"), path)

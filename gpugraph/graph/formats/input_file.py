@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compression import codec_of_content, open_reader, strip_suffix
+from gpugraph.compression import MOST_STREAMED, check_ratio, codec_of_content, open_reader, strip_suffix
 from gpugraph.devices.base import Device
 from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, reading, unreadable
 from gpugraph.graph.csr import MappedFile
@@ -30,6 +30,8 @@ READ_BYTES = 1 << 24
 """Up to here a copy of a file takes less than a twentieth of the shortest command, and nobody can write into it."""
 PEEK_BYTES = 1 << 17
 """What is read to look at the first lines."""
+LONGEST_LINE, LINE_RATIO = 1 << 26, 32
+"""Bytes of a line that any file may have, and how many times what it takes on the disk, packed or with holes."""
 AGAIN = "fetch or write it again"
 """The remedy for a file that is damaged."""
 
@@ -107,6 +109,7 @@ class Source:
                 with open(given, "rb") as pipe:
                     self._held = self._piped(pipe)
             self._bytes = len(self._held) if self._held is not None else os.stat(given).st_size
+            self._stored = self._bytes if self._held is not None else os.stat(given).st_blocks * 512
             with self._raw() as raw:
                 head = raw.read(HEAD_BYTES)
         except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
@@ -150,11 +153,16 @@ class Source:
             remedy = "fetch the file again"
             with reading(self.path, remedy, f"the {self.codec} data are damaged or cut short"):
                 stream = open_reader(raw, self.codec)
+            unpacked = 0
             while True:
                 with reading(self.path, remedy, f"the {self.codec} data are damaged or cut short"):
                     chunk = stream.read(size)
                 if not chunk:
                     return
+                unpacked += len(chunk)
+                if self.codec is not None:
+                    check_ratio(unpacked, raw.tell(), self.path, MOST_STREAMED)
+                    self.require(8 * len(chunk))
                 if self.progress is not None:
                     self.progress(raw.tell(), self._bytes)
                 yield chunk
@@ -222,6 +230,9 @@ class Source:
             else:
                 begun.append(chunk)
                 self.require(4 * len(begun) * len(chunk))
+                if len(begun) * len(chunk) > max(LONGEST_LINE, LINE_RATIO * self._stored):
+                    remedy = "unpack it, and look whether it is text"
+                    raise self.error(f"has a line of more than {in_units(len(begun) * len(chunk))}", remedy)
         if last := b"".join(begun):
             yield last, 0
 
@@ -237,6 +248,7 @@ class Source:
             for chunk in self.chunks():  # a small file may unpack to anything
                 self.require(len(content) // 8 + 2 * len(chunk))  # what grows moves now and then, by a part of itself
                 content += chunk
+                check_ratio(len(content), self._bytes, self.path)
             return np.frombuffer(content, np.uint8)
         if self._held is not None:
             return np.frombuffer(bytearray(self._held), np.uint8)

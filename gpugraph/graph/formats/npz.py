@@ -17,7 +17,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compression import WrittenThrough
+from gpugraph.compression import WrittenThrough, check_ratio
 from gpugraph.errors import GraphFormatError, errors_at, reading
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph, target_dtype
@@ -37,6 +37,7 @@ def read(source: Source) -> ArcList:
     with reading(source.path, _REMEDY, "a damaged .npz: its directory cannot be read"):
         archive = zipfile.ZipFile(io.BytesIO(source.data.data))
     with archive:
+        check_ratio(sum(member.file_size for member in archive.infolist()), len(source.data), source.path)
         _refuse_other(source, archive.namelist())
         return _matrix(source, archive)
 

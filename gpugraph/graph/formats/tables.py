@@ -73,7 +73,8 @@ def read_parquet(source: Source) -> ArcList:
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*cells, strict=True)]
     head = ListHead(" ", tuple(names), 0, rows, 0, whole=False, quoted=False)
     chosen = roles(source, head, Statement())
-    source.require(sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)))
+    encoded = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+    source.require(max(encoded, 24 * file.metadata.num_rows))  # a run of equal values is a few bytes in the file
     with reading(source.path, AGAIN):
         table = file.read(columns=[names[i] for i in (*chosen.taken, chosen.kind) if i is not None])
     weights = kinds = None

@@ -1,0 +1,136 @@
+"""Small files that unpack to gigabytes: one line, before they fill the memory; large graphs that pack well are read."""
+
+from __future__ import annotations
+
+import bz2
+import gc
+import gzip
+import io
+import json
+import lzma
+import random
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpugraph.compression import open_writer
+from gpugraph.graph.formats import input_file
+from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.open import open_graph
+from gpugraph.measure.record_file import read_record_file
+from tests.cli.runner import refuse
+
+ALWAYS = 1 << 24
+"""In place of what comes of any file: 64 MB would take long to make."""
+SIZE = 2 * ALWAYS
+RECORD = (Path(__file__).parents[1] / "report" / "real.jsonl").read_bytes().split(b"\n")[0] + b"\n"
+CONTENTS = {
+    "zeros": b"\0",
+    "blanks": b" ",
+    "line feeds": b"\n",
+    "letters": b"a",
+    "digits": b"7",
+    "brackets": b"[",
+    "objects": b'{"schema": 1, ',
+}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": lambda data: gzip.compress(data, 1),
+    ".bz2": lambda data: bz2.compress(data, 9),
+    ".xz": lambda data: lzma.compress(data, preset=0),
+    ".zst": lambda data: _zst(data),
+}
+MOST = 10 * ALWAYS
+"""Bytes that a refusal may take at most; the files below would take gigabytes if they were as long as they may be."""
+
+
+@pytest.fixture(autouse=True)
+def _little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpugraph.compression.ALWAYS_UNPACKED", ALWAYS)
+    monkeypatch.setattr(input_file, "LONGEST_LINE", ALWAYS)
+
+
+def _zst(data: bytes) -> bytes:
+    packed = io.BytesIO()
+    stream = open_writer(packed, "zstd")
+    stream.write(data)
+    stream.close()
+    return packed.getvalue()
+
+
+def _of(content: str) -> bytes:
+    return (CONTENTS[content] * SIZE)[:SIZE]
+
+
+def _refused(*words: object) -> str:
+    tracemalloc.start()
+    try:
+        line = refuse(2, *words)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[1] < MOST
+    finally:
+        tracemalloc.stop()
+    return line
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_no_command_unpacks_a_bomb(tmp_path: Path, content: str) -> None:
+    packed = gzip.compress(_of(content), 1)
+    for command, name in (("info", "z.txt.gz"), ("report", "r.jsonl.gz"), ("check-record", "r.jsonl.gz")):
+        (tmp_path / name).write_bytes(packed)
+        assert str(tmp_path / name) in _refused(command, tmp_path / name)
+    (tmp_path / "r.csv.gz").write_bytes(packed)
+    assert "times its size" in _refused("verify", "grid:3x3", tmp_path / "r.csv.gz")
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+@pytest.mark.parametrize("name", ["z.txt", "z.csr", "z.mtx", "z.graphml", "r.jsonl"])
+def test_no_codec_hides_one(tmp_path: Path, ending: str, name: str) -> None:
+    path = tmp_path / f"{name}{ending}"
+    path.write_bytes(PACKERS[ending](_of("zeros")))
+    assert str(path) in _refused("report" if name == "r.jsonl" else "info", path)
+
+
+def test_a_record_is_no_line_of_a_hundred_megabytes(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_bytes(RECORD + b'{"schema": 1, "x": [' + b"0," * (1 << 24) + b"0]}\n" + RECORD)
+    assert f"{file} line 2: is no record: it has " in _refused("report", file)
+
+
+def test_a_line_of_holes_ends_where_no_line_ends(tmp_path: Path) -> None:
+    with open(tmp_path / "z.wel", "wb") as file:
+        file.write(b"1 2 3\n1 2 ")
+        file.truncate(1 << 28)
+    assert "has a line of more than" in _refused("info", tmp_path / "z.wel")
+
+
+def test_a_zip_of_zeros_is_no_graph_and_no_result(tmp_path: Path) -> None:
+    for name, members in (("m.npz", ("data", "indices", "indptr")), ("r.npz", ("problem", "parent"))):
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            for member in members:
+                with archive.open(f"{member}.npy", "w", force_zip64=True) as stream:
+                    np.lib.format.write_array(stream, np.zeros(SIZE // 8))
+    assert "unpacks to more than" in _refused("info", tmp_path / "m.npz")
+    assert "unpacks to more than" in _refused("verify", "grid:3x3", tmp_path / "r.npz")
+
+
+@pytest.mark.parametrize("name", ["g.csr.xz", "g.wel.xz", "g.gr.zst", "g.npz"])
+@pytest.mark.parametrize("spec", ["path:100000,w=1..1", "star:100000,w=1..1", "grid:300x300,w=1..1"])
+def test_a_large_graph_that_packs_well_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec, name) -> None:
+    monkeypatch.setattr("gpugraph.compression.ALWAYS_UNPACKED", 1 << 16)
+    monkeypatch.setattr(input_file, "LONGEST_LINE", 1 << 16)
+    graph = open_graph(spec)
+    save_file(graph, tmp_path / name)
+    assert load_file(tmp_path / name).digest == graph.digest
+
+
+def test_records_that_pack_well_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpugraph.compression.ALWAYS_UNPACKED", 1 << 16)
+    draw = random.Random(60)
+    records = [json.loads(RECORD) | {"measured": [draw.random() for _ in range(20)]} for _ in range(150)]
+    text = "".join(json.dumps(record) + "\n" for record in records).encode()
+    (tmp_path / "r.jsonl.xz").write_bytes(lzma.compress(text))
+    assert len(read_record_file(tmp_path / "r.jsonl.xz").records) == 150
