@@ -10,6 +10,7 @@ Source: Brandes, Eiglsperger, Lerner & Pich 2013, Graph Markup Language (GraphML
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from xml.parsers import expat
@@ -39,6 +40,12 @@ _REALS = {"float", "double"}
 _SAMPLES = 20
 """Values of an attribute that are looked at to tell whether it is a number."""
 _MOST_PIECES = 1000
+_LONG_RUN = 1 << 12
+"""Bytes of edges from which they are taken together."""
+_TEXT = r'[^"<>&\x00-\x1f]*'
+_RUN = rf'''<edge (?:id="{_TEXT}" )?source="OPEN{_TEXT})" target="OPEN{_TEXT})"(?: id="{_TEXT}")?\s*+'''
+_RUN += rf"""(?:/>|>\s*+(?:<data key="OPENKEYS)">OPEN{_TEXT})</data>\s*+)?</edge>)\s*+"""
+"""An edge as nearly all programs write it, with at most the attribute that weighs."""
 _DEEPEST = 500
 
 
@@ -81,7 +88,14 @@ class _Reader:
         self._strange: dict[str, None] = {}
         self._pieces: list[str] = []
         self._skipped = 0  # depth inside of what is passed over
+        self._is_utf8 = True
+        self._aside: dict[str, str] = {}  # runs of edges that expat does not see, by the marks in their places
+        self._aside_bytes = 0
+        self._run: re.Pattern[str] | None = None
+        self._mark = f"run-{secrets.token_hex(8)}"
         self._parser = parser = expat.ParserCreate()
+        parser.XmlDeclHandler = self._declared
+        parser.ProcessingInstructionHandler = self._take_run
         parser.buffer_text = True
         parser.StartElementHandler = self._root
         self._closing: Callable[[str], None] = self.path.remove
@@ -104,9 +118,10 @@ class _Reader:
         """Read everything."""
         fed, tags, end = 0, 0, b""
         for chunk in self.source.chunks(_CHUNK):
-            fed += len(chunk)
-            self._parse(chunk)
-            self.source.require(4 * (fed - self._parser.CurrentByteIndex))
+            plain = self._put_aside(chunk)
+            fed += len(plain)
+            self._parse(plain)
+            self.source.require(4 * (fed - self._parser.CurrentByteIndex + self._aside_bytes))
             if len(self._pieces) > _MOST_PIECES:
                 raise self._wrong("a value of an attribute is longer than any number")
             taken = self.edges.flush(kept=int(f"{self._prefix}edge" in self.path))  # one may go on in the next chunk
@@ -117,6 +132,72 @@ class _Reader:
             end = chunk[1 - len(tag) :]
         self._parse(b"", last=True)
         return self._arcs(tags)
+
+    # -------------------------------------------------------------- many edges at once
+    # Long runs of plain edges are cut out, and a mark that no file can know stands in their place.  Where it comes to
+    # expat's notice the run is taken; inside a comment it never does.
+
+    def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
+        if (encoding or "utf-8").lower() not in ("utf-8", "us-ascii"):
+            self._is_utf8 = False
+
+    def _put_aside(self, chunk: bytes) -> bytes:
+        """Return a part of the file with marks in place of its runs of edges."""
+        if not self._graphs or not self._is_utf8 or self.lines is not None or self._prefix:
+            return chunk
+        if self._run is None:
+            keys = "|".join(map(re.escape, self._wanted)) or "(?!)"
+            self._run, runs = (re.compile(_RUN.replace("OPEN", begin).replace("KEYS", keys)) for begin in ("(", "(?:"))
+            self._runs = re.compile(f"(?:{runs.pattern})++".encode())
+
+        def cut(found: re.Match[bytes]) -> bytes:
+            if len(found[0]) < _LONG_RUN:
+                return found[0]
+            try:
+                run = found[0].decode()
+            except UnicodeDecodeError:  # which expat is to refuse
+                return found[0]
+            mark = str(len(self._aside))
+            self._aside[mark] = run
+            self._aside_bytes += len(run)
+            return b"\n" * found[0].count(b"\n") + f"<?{self._mark} {mark}?>".encode()
+
+        return self._runs.sub(cut, chunk)
+
+    def _take_run(self, target: str, mark: str) -> None:
+        """Take the edges that a mark stands for."""
+        if target != self._mark or self._skipped or self.path[0] == "data":
+            return
+        if self.path[0] != "graph":
+            raise self._wrong(f"<edge> inside of <{self.path[0]}>")
+        run, edges = self._aside[mark], self.edges
+        self._aside[mark] = ""
+        self._aside_bytes -= len(run)
+        assert self._run is not None
+        tails, heads, keys, texts = zip(*self._run.findall(run), strict=True)
+        try:
+            ends = [[*map(edges.numbers.__getitem__, names)] for names in (tails, heads)]
+        except KeyError:  # a vertex follows, or is missing
+            ends = self._ends_of_run(run, tails, heads)
+        if self._unlike:
+            edges.against += range(edges.count, edges.count + len(tails))
+        edges.tails += ends[0]
+        edges.heads += ends[1]
+        edges.texts += [text if key else self._default for key, text in zip(keys, texts, strict=True)]
+
+    def _ends_of_run(self, run: str, *names: tuple[str, ...]) -> list[list[int]]:
+        """Return the numbers of the ends of edges, of which vertices may follow."""
+        assert self._run is not None
+        line, before = self._parser.CurrentLineNumber - run.count("\n"), 0
+        ends: tuple[list[int], list[int]] = ([], [])
+        for found, *pair in zip(self._run.finditer(run), *names, strict=True):
+            line, before = line + run.count("\n", before, found.start()), found.start()
+            if not all(pair):
+                what = f"an edge without {'a target' if pair[0] else 'a source'}"
+                raise self.source.error(what, "mend that line", line=line)
+            for side, name in zip(ends, pair, strict=True):
+                side.append(self.edges.number(name, line))
+        return [*ends]
 
     def _parse(self, chunk: bytes, *, last: bool = False) -> None:
         try:

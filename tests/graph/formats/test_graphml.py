@@ -17,6 +17,14 @@ TOP = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.gr
 WEIGHT = '<key id="w" for="edge" attr.name="weight" attr.type="{}">{}</key>\n'
 
 
+@pytest.fixture(autouse=True, params=["one by one", "together"])
+def runs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have edges taken one by one, or in runs however short, in parts of the file that end inside of them."""
+    if request.param == "together":
+        monkeypatch.setattr(graphml, "_LONG_RUN", 1)
+        monkeypatch.setattr(graphml, "_CHUNK", 300)
+
+
 def document(body: str, kind: str = "undirected", key: str = WEIGHT.format("double", "")) -> str:
     return f'{TOP}{key}<graph edgedefault="{kind}">{body}</graph></graphml>'
 
@@ -246,3 +254,23 @@ def test_a_key_of_edges_goes_before_one_of_vertices_with_the_same_id(tmp_path: P
 )
 def test_one_line_says_how_a_file_was_taken(tmp_path: Path, name: str, text: str, reading: str) -> None:
     assert load(tmp_path, name, text).reading == reading
+
+
+def test_long_runs_of_edges_are_taken_together_and_comments_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graphml, "_CHUNK", 9000)
+    taken = []
+    take = graphml._Reader._take_run
+    monkeypatch.setattr(graphml._Reader, "_take_run", lambda self, *mark: (taken.append(mark), take(self, *mark)))
+    key = WEIGHT.format("double", "").replace('id="w"', 'id="w(1|)"')
+    body = nodes("abc") + "\n".join([edge("a", "b", 1.5), edge("b", "c", 2.5)] * 400)
+    text = document(body + f"<!-- {edge('a', 'c', 1) * 300} -->" + edge("b", "a", 9) * 200 + edge("c", "b"))
+    text = text.replace(WEIGHT.format("double", ""), key).replace('key="w"', 'key="w(1|)"')
+    graph = load(tmp_path, "a.graphml", text)
+    assert edges_of(graph) == [("a", "b", 1.5), ("b", "c", 1)]
+    assert len(taken) > 1
+    assert graph.notes[:2] == (
+        "passed over 300 <edge> in comments or inside of <data>",
+        "1 of 1,001 edges have no 'weight' and weigh 1",
+    )
