@@ -84,6 +84,28 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise unreadable(path, error) from None
 
 
+MOST_NESTED = 64
+"""Tables and lists within one another that a TOML file may have; ours have six."""
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text; a ValueError says why it is none, or that it is nested too deeply."""
+    import tomllib
+
+    def check(value: object, deep: int) -> None:
+        if deep > MOST_NESTED:
+            raise RecursionError
+        for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            check(part, deep + 1)
+
+    try:
+        tables = tomllib.loads(text)
+        check(tables, 0)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return tables
+
+
 def ending_of(path: str | os.PathLike[str], kind: str, known: Collection[str]) -> str:
     """Return the ending of a file's name in small letters; InputError if a ``kind`` of file has no such ending."""
     ending = os.path.splitext(os.fspath(path))[1].lower()

@@ -14,7 +14,6 @@ of weights.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from fnmatch import fnmatchcase
@@ -25,6 +24,7 @@ import msgspec
 
 from gpugraph.bench.toml_file import Document
 from gpugraph.errors import InputError, check_name, errors_at, unknown_name
+from gpugraph.files import parse_toml
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.contract import PROBLEMS
 
@@ -169,8 +169,8 @@ def parse_settings(texts: Sequence[str]) -> dict[str, list[Any]]:
 def _values(name: str, text: str) -> list[object]:
     if text[0] in "[\"'{":
         try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError as error:
+            value = parse_toml(f"value = {text}")["value"]
+        except ValueError as error:
             raise InputError(f"is no TOML: {error}", remedy='for example --set graph=["rmat:10", "path:500"]') from None
         return value if isinstance(value, list) else [value]
     if name in BOOLEANS and (words := text.split(",")) and {*words} <= {"true", "false"}:

@@ -29,7 +29,7 @@ def _published(record: Record) -> float | None:
     """Return the least time that the sweep's ``[[paper.point]]`` state for the cell."""
     papers, size = record.shape.paper, record.shape.graph.vertices
     points = [point for one in papers for point in one.points or ()] if isinstance(papers, list) else []
-    times = [one.kernel_s for one in points if one.kernel_s and (one.vertices is None or one.vertices == size)]
+    times = [one.kernel_s for one in points if one.kernel_s and (one.vertices is None or float(one.vertices) == size)]
     return min(times, default=None)
 
 
@@ -149,6 +149,10 @@ class Choice:
     among: dict[int, int] = field(default_factory=dict)
 
 
+MOST_LETTERS, MOST_TERMS = 2000, 100
+"""A formula that is longer, or deeper, is a slip, and takes more of Python's stack than there is."""
+
+
 class Formula:
     """Arithmetic over the figures of cells: ``+ - * /``, brackets, numbers, ``min``, ``max``, ``sum`` and ``mean``.
 
@@ -160,20 +164,25 @@ class Formula:
 
     def __init__(self, text: str, groups: Iterable[str] = ()):
         self.text, self._groups = text, frozenset(groups)
+        if len(text) > MOST_LETTERS:
+            what = f"a formula of {len(text)} letters is longer than {MOST_LETTERS}"
+            raise InputError(what, remedy="write it shorter")
         try:
             self._tree = ast.parse(text, mode="eval").body
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise InputError(f"'{text}' is no formula", remedy="write e.g. plain.kernel / kernel") from None
         self._check(self._tree)
 
-    def _check(self, node: ast.AST) -> None:
+    def _check(self, node: ast.AST, deep: int = 0) -> None:
+        if deep > MOST_TERMS:
+            raise InputError(f"a formula has more than {MOST_TERMS} terms or brackets", remedy="write it shorter")
         if isinstance(node, ast.BinOp | ast.UnaryOp) and type(node.op) in _OPERATORS:
             for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.operand,):
-                self._check(part)
+                self._check(part, deep + 1)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args and not node.keywords:
             check_name("function of a formula", node.func.id, _FUNCTIONS)
             for part in node.args:
-                self._check(part)
+                self._check(part, deep + 1)
         elif isinstance(node, ast.Name | ast.Attribute):
             head, *rest = _path(node)
             if head in self._groups and rest:
@@ -242,9 +251,11 @@ class Formula:
 
 
 def _path(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Attribute):
-        return [*_path(node.value), node.attr]
-    return [node.id] if isinstance(node, ast.Name) else [""]
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return [node.id if isinstance(node, ast.Name) else "", *reversed(names)]
 
 
 def _needed(record: Record, name: str, longer: Mapping[int, float]) -> object:

@@ -237,6 +237,10 @@ def _check_variables(sweep: Sweep) -> None:
         for name, axis, kind, known in sorted(unknown, key=lambda one: one[0]):
             error = unknown_name(kind, name, known or ["axes of your own, such as scale"])
             raise placed(error, sweep.where(block, "axes", axis))
+        for name in sorted(names.keys() - block.axes.keys()):
+            if lacking := [case for case in block.cases if name not in case]:
+                what = f"the case {lacking[0]} has no value of '{name}', which '{names[name]}' asks for"
+                raise InputError(what, where=sweep.where(block, "cases"), remedy="give it one, or take the case out")
 
 
 # ------------------------------------------------------------------ blocks
@@ -332,6 +336,9 @@ def _variant(value: object) -> Variant:
         raise InputError(f"{value!r} is no algorithm", remedy='write "boruvka", or { name = "prim", options = {…} }')
     for key in value:
         check_name("key of an algorithm", key, VARIANT)
+    for key, kind, noun in (("options", dict, "table"), ("device", str, "text"), ("prepare", str, "text")):
+        if key in value and not isinstance(value[key], kind):
+            raise InputError(f"its {key} {value[key]!r} is no {noun}", remedy="see docs/bench.md")
     name, _, device = value["name"].partition("@")
     variant = Variant(name, value.get("device", device or None), dict(value.get("options", {})), value.get("prepare"))
     parse_device(variant.device or "auto")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from gpugraph.errors import InputError, placed, unknown_name
-from gpugraph.files import read_text
+from gpugraph.files import parse_toml, read_text
 
 Kind = TypeVar("Kind")
 
@@ -41,8 +40,8 @@ class Document:
             return
         self._text = read_text(path)
         try:
-            self.tables = tomllib.loads(self._text)
-        except tomllib.TOMLDecodeError as error:
+            self.tables = parse_toml(self._text)
+        except ValueError as error:
             line = _LINE_OF_ERROR.search(str(error))
             what = _LINE_OF_ERROR.sub("", str(error)).removesuffix("(at end of document)").strip().rstrip(".")
             number = line[1] if line else len(self._text.splitlines())
@@ -73,6 +72,8 @@ class Document:
                     return number
             elif table == wanted and seen == turn and re.match(rf"\s*\"?{re.escape(key)}\"?\s*[=.]", line):
                 return number
+            elif not table and turn == 0 and re.match(rf"\s*{re.escape('.'.join(keys))}\s*[=.]", line):
+                return number  # written with dots, before any header
         return None
 
     def holds(self, *keys: str, turn: int = 0) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from gpugraph.errors import InputError, check_name, errors_at
-from gpugraph.files import resource_dir
+from gpugraph.files import parse_toml, resource_dir
 from gpugraph.graph.datasets import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 
@@ -164,7 +163,7 @@ def _read_keys(path: Path) -> dict[str, Any]:
     try:
         if not path.is_file():
             raise OSError("it is not a regular file")
-        tables = tomllib.loads(path.read_text("utf-8"))
+        tables = parse_toml(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", where=path, remedy="mend it; see docs/config.md") from None
     values: dict[str, Any] = {}

@@ -25,13 +25,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.errors import InputError, check_name, errors_at
-from gpugraph.files import read_text
+from gpugraph.files import parse_toml, read_text
 from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.problems.registry import peered_problems
 from gpugraph.quantities import parse_seconds
@@ -52,6 +51,7 @@ DEFAULT_TIMEOUT_S = 600.0
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _OPTION = re.compile(r"[A-Za-z_][\w-]*")
 _OWN = ("source", "threads", "result", "graph")
 
@@ -134,7 +134,7 @@ def read_tables(text: str) -> dict[str, Any]:
     is_file = text.endswith(".toml")
     where, content = (text, read_text(text)) if is_file else ("--peer-command", text)
     try:
-        tables: Any = tomllib.loads(content)
+        tables: Any = parse_toml(content)
     except ValueError as error:
         remedy = "write NAME = {command = \"…\", time = '…'}, or name a file that ends in .toml"
         raise InputError(f"is no TOML: {error}", where=where, remedy=remedy) from None
@@ -160,6 +160,9 @@ def _command(name: str, table: object) -> CommandPeer:
     """Return the command of one table."""
     if not isinstance(table, Mapping):
         raise InputError("is no table", remedy=f"write [peer.{name}]")
+    for key, value in table.items():
+        if any("\0" in text for text in _texts(value)):
+            raise InputError(f"{key} holds the character of code 0", remedy="no program can be given it: leave it out")
     if name in LIBRARIES:
         raise InputError(f"'{name}' is a library's name", remedy="call it otherwise")
     if not _NAME.fullmatch(name):
@@ -202,6 +205,15 @@ def _command(name: str, table: object) -> CommandPeer:
     )
 
 
+def _texts(value: object) -> Iterable[str]:
+    """Yield every text of a value of a table."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | Mapping):
+        for part in (*value, *value.values()) if isinstance(value, Mapping) else value:
+            yield from _texts(part)
+
+
 def _time_pattern(table: Mapping[str, Any]) -> re.Pattern[str] | None:
     """Return the pattern that finds the program's own time, None where the whole command is timed."""
     if table.get("time") != WHOLE:
@@ -232,6 +244,10 @@ def _words(value: object, name: str) -> tuple[str, ...]:
 def _env(value: object) -> dict[str, str]:
     if not isinstance(value, Mapping) or not all(isinstance(v, str | int) for v in value.values()):
         raise InputError("env is no table of texts", remedy='for example env = { OMP_NUM_THREADS = "{threads}" }')
+    for name in value:
+        if not _VARIABLE.fullmatch(name):
+            what = f"env: '{name}' is no name of a variable"
+            raise InputError(what, remedy="take letters, digits and underscores, no digit first")
     return {name: str(text) for name, text in value.items()}
 
 
@@ -266,8 +282,9 @@ def _pattern(key: str, value: object) -> re.Pattern[str] | None:
         raise InputError(f"{key} is {value!r}, no pattern", remedy=f"{key} = 'words: ([0-9.]+)'")
     try:
         pattern = re.compile(value, re.MULTILINE)
-    except re.error as error:
-        raise InputError(f"{key}: {error}", remedy="correct the regular expression") from None
+    except (re.error, RecursionError, OverflowError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"{key}: {why}", remedy="correct the regular expression") from None
     if pattern.groups != 1:
         what = f"{key} has {pattern.groups} groups, not one"
         raise InputError(what, remedy="put the number alone in (…), other groups in (?:…)")

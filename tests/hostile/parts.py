@@ -15,6 +15,7 @@ from tests.hostile import (
     settings,
     signals,
     streams,
+    sweeps,
     together,
 )
 from tests.hostile.trials import Part
@@ -31,6 +32,7 @@ PARTS: dict[str, Part] = {
         plugins.PART,
         caches.PART,
         disks.PART,
+        sweeps.PART,
         *streams.PARTS,
         exits.PART,
         *together.PARTS,

@@ -24,6 +24,7 @@ SMALL = {
     "results": range(200),
     "records": range(3),
     "peers": range(2),
+    "sweeps": range(40),
     "signals": range(6, 7),
     "disks": range(10, 11),
     "streams": range(51, 52),

@@ -10,14 +10,13 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from gpugraph.errors import InputError, check_name, errors_at, unknown_name
-from gpugraph.files import check_ends
+from gpugraph.files import check_ends, parse_toml
 from gpugraph.graph.datasets import OWN
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]+")
@@ -170,7 +169,7 @@ def _read(path: Path) -> dict[str, Collection]:
     """Return the collections that a list has, its keys and their types checked."""
     check_ends(path)
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
+        tables = parse_toml(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"the list of data sets cannot be read: {error}", where=path, remedy=_REMEDY) from None
     collections = {}
