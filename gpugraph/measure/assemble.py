@@ -78,7 +78,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     run.processes.append(run.samples)
     last = len(run.processes) >= run.sampling.processes
     with phase_timer.phase("sampling"):
-        inner, inner_run_s, counters = run.inner_phases() if last else ({}, None, {})
+        inner, counters = run.inner_phases() if last else ({}, {})
         energy = run.energy() if last else {"absent": "not measured yet"}
     run.check_input()
     with phase_timer.phase("finish"):
@@ -112,7 +112,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         "samples_s": {"kernel": kernel_s, "h2d": h2d_s, "d2h": d2h_s},
         "confidence_s": _intervals(run, h2d_s, phases["kernel"]),
         "sampling": _sampling(run, stopped_by, phases["kernel"]),
-        "kernel_phases_s": inner,
+        **inner,
         "compiled": phase_timer.compiled,
         "rounds": counters.pop("rounds", None),
         "counters": counters,
@@ -124,8 +124,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     }
     if verdict.counter_example is not None:
         data["verification"]["counter_example"] = verdict.counter_example.to_json()
-    apart = {"predecessors_s": None if completed is None else completed[1], "kernel_phases_run_s": inner_run_s}
-    data |= {name: seconds for name, seconds in apart.items() if seconds is not None}
+    data |= {} if completed is None else {"predecessors_s": completed[1]}
     if isinstance(run.problem, ReportsFigures) and data["mteps"]["kernel"] is not None:
         seconds = {**phases, "stage": run.input.stage_s, "h2d": median(h2d_s or [0.0])}
         data |= run.problem.figures(run.input.graph, seconds)

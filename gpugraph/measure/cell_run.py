@@ -7,6 +7,7 @@ in full, every other by the equal fingerprint of its result, all of it outside t
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -81,8 +82,9 @@ class Trial:
     last_s: float = 0.0
 
 
-INNER_RUNS = 3
-"""Runs that time the inner phases, at most."""
+INNER_RUNS, INNER_LIMIT_S = 5, 5.0
+"""Runs that time the inner phases: of fewer a median says nothing.  Where these would take longer than that and than
+the cell's own limit there is one, for its counters."""
 
 WAKE_LIMIT_S = 0.02
 """Between two samples the GPU idles while results are checked, and its clock falls.  A run shorter than this is made
@@ -356,7 +358,14 @@ class CellRun:
     @property
     def ending_s(self) -> float:
         """About how many seconds it takes to end: those of the runs that time its inner phases."""
-        return INNER_RUNS * self.trials[0].last_s if self.cell.phases else 0.0
+        return self._inner_runs * self.trials[0].last_s if self.cell.phases else 0.0
+
+    @property
+    def _inner_runs(self) -> int:
+        """How many runs time the inner phases; times of an emulated device are none."""
+        limit_s = self._share.time_limit_s if self._share.time_limit_s < math.inf else 0.0
+        long = INNER_RUNS * self.trials[0].last_s > max(limit_s, INNER_LIMIT_S)
+        return 1 if long or self.device.kind == "emulated" else INNER_RUNS
 
     @property
     def wrong(self) -> bool:
@@ -372,13 +381,16 @@ class CellRun:
 
     # ------------------------------------------------------------------ runs of their own
 
-    def inner_phases(self) -> tuple[dict[str, float], float | None, dict[str, int]]:
-        """Return the seconds of each inner phase in the median of runs of their own, those of the run, and counters."""
+    def inner_phases(self) -> tuple[dict[str, Any], dict[str, int]]:
+        """Return fields of a record that tell of runs of their own, ``kernel_phases_…``, and the last one's counters.
+
+        The seconds are those of the run of median length; a share is given by its least, median and greatest value.
+        """
         if not self.cell.phases or self.cell.profile or self.wrong or self.algorithm.name.startswith("peer:"):
-            return {}, None, {}  # a peer marks no phases
+            return {}, {}  # a peer marks no phases
         self.progress(f"{self.algorithm.name}: timing its phases")
         ranks, runs = self.ranks, list[tuple[float, dict[str, float], dict[str, Any]]]()
-        for _ in range(min(self.samples, INNER_RUNS)):
+        for _ in range(self._inner_runs):
             clock, watch = ranks.phase_clock(), ranks.stopwatch()
             with self.guard, ranks.metered(clock):
                 watch.start()
@@ -388,7 +400,13 @@ class CellRun:
             inner, split = ranks.phases(clock)
             runs.append((max(ranks.greatest(watch.seconds), sum(inner.values())), inner, split))
         seconds, inner, self.split = sorted(runs, key=lambda run: run[0])[(len(runs) - 1) // 2]
-        return inner, seconds if inner else None, clock.counters
+        shares: dict[str, list[float]] = {}
+        for whole, parts, _ in runs if seconds > 0 else []:
+            for name, part in {**parts, "other": whole - sum(parts.values())}.items():
+                shares.setdefault(name, []).append(part / whole if whole > 0 else 0.0)
+        ends = {name: [min(of), median(of), max(of)] for name, of in shares.items() if len(of) == len(runs)}
+        phases = {"s": inner, "run_s": seconds, "runs": len(runs), "shares": ends if inner else {}}
+        return {f"kernel_phases_{name}": value for name, value in phases.items()} if inner else {}, clock.counters
 
     def energy(self) -> dict[str, object]:
         """Return the ``energy`` object of a record, measured over a window of runs."""

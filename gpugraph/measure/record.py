@@ -63,6 +63,9 @@ _RARE = ("fetch", *WAY_THERE[:2])
 LEAST_SAMPLES = INTERVAL_SAMPLES
 """Fewer samples of a source have no interval, and say little of the time that a run takes."""
 
+PHASED_RUNS = 5
+"""Of fewer runs that time the phases inside the kernel nothing is shown."""
+
 SCATTERED = 0.5
 """A median that is known to this share at best is shown by the range of its samples, and has no rate on the screen."""
 
@@ -373,25 +376,19 @@ class Record:
 
     @property
     def inner(self) -> Mapping[str, float]:
-        """The phases inside the kernel, scaled to ``kernel_s``."""
-        return self.measured_inner if self.finished else {}
+        """The phases inside the kernel: their shares of it, applied to ``kernel_s``."""
+        return {name: middle * (self.kernel_s or 0.0) for name, (_, middle, _) in self.inner_shares.items()}
 
-    @cached_property
-    def measured_inner(self) -> Mapping[str, float]:
-        """The phases inside the kernel, even of a result that is wrong, as shares of the run they were measured in.
+    @property
+    def inner_shares(self) -> Mapping[str, tuple[float, float, float]]:
+        """By phase inside the kernel the least, median and greatest share of it, in runs of their own.
 
-        That run is one of its own, which the marking slows down; its shares, applied to the kernel's median, give
-        times that add up to what is printed.  What lies between the phases is ``other``.
+        Those runs are slowed down by the marking.  What lies between the phases is ``other``.  None of fewer than
+        ``PHASED_RUNS`` runs: shares of a single run differ from one command to the next by any amount.
         """
-        parts = {name: float(seconds) for name, seconds in self.shape.kernel_phases_s.items() if seconds is not None}
-        kernel_s = self.shape.phases_s.get("kernel")
-        run_s = float(self.shape.kernel_phases_run_s or sum(parts.values()))
-        if not parts or not kernel_s or run_s <= 0:
-            return {}
-        other = run_s - sum(parts.values())
-        if other > _OTHER * run_s:
-            parts["other"] = other
-        return {name: seconds / run_s * kernel_s for name, seconds in parts.items()}
+        several = self.finished and (self.shape.kernel_phases_runs or 0) >= PHASED_RUNS
+        shares = self.shape.kernel_phases_shares if several else {}
+        return {name: share for name, share in shares.items() if name != "other" or share[1] > _OTHER}
 
     @cached_property
     def samples(self) -> tuple[float, ...]:

@@ -251,6 +251,8 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     sampling: SamplingShape = SamplingShape()
     kernel_phases_s: dict[str, Amount | None] = {}
     kernel_phases_run_s: Amount | None = None
+    kernel_phases_runs: Whole | None = None
+    kernel_phases_shares: dict[str, tuple[Amount, Amount, Amount]] = {}
     compiled: Whole | None = None
     interpreter_s: Amount | None = None
     counters: Table = {}

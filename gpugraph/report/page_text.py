@@ -124,8 +124,8 @@ def details(cell: Labelled) -> list[list[object]]:
     blocks.append(["Parameters", _pairs({k: value(v) for k, v in (row.field("parameters") or {}).items()})])
     named = [[row.titles.get(n, n), duration(row.phases[n])] for n in (*PHASES, "total") if row.phases.get(n)]
     blocks.append(["From the command to the answer", named])
-    inner = [[name, duration(seconds)] for name, seconds in row.inner.items()]
-    blocks.append(["Inside the kernel, scaled to its median", inner])
+    inner = [[n, f"{percent(m)} ({percent(low)} to {percent(high)})"] for n, (low, m, high) in row.inner_shares.items()]
+    blocks.append(["Inside the kernel: median share of its time (least to greatest)", inner])
     for title, name in (("Result", "result"), ("Counters", "counters"), ("Sampling", "sampling")):
         blocks.append([title, _pairs({k: value(jsonable(v)) for k, v in (row.field(name) or {}).items()})])
     blocks.append(["Energy and traffic", _pairs(_hardware(row))])

@@ -8,7 +8,7 @@ from typing import Any
 from gpugraph.errors import InputError
 from gpugraph.measure import columns
 from gpugraph.measure.columns import Labelled, problem_columns
-from gpugraph.measure.record import PHASES, Record
+from gpugraph.measure.record import PHASED_RUNS, PHASES, Record
 from gpugraph.measure.statistics import median
 from gpugraph.problems import TABLE, Column
 from gpugraph.problems.registry import find_algorithm
@@ -94,15 +94,15 @@ def describe_graph(graph: Mapping[str, Any]) -> str:
 
 
 def _phases(record: Record, width: int) -> list[Line]:
-    seconds_of, inner = record.shape.phases_s, record.measured_inner
+    seconds_of = record.shape.phases_s
     phases = {name: seconds for name in PHASES if (seconds := seconds_of.get(name))}
     total = sum(phases.values())
     lines: list[Line] = [[(f"{'phase':<20}{'time':>10}{'share':>8}", "bold")]]
     for name, seconds in phases.items():
         style = "cyan" if name == "kernel" else "dim"
         lines.append(_phase(record.titles.get(name, name), seconds, seconds / total, style))
-        if name == "kernel" and inner:
-            lines += [_phase(f"  {part}", s, s / seconds, "", bar=False) for part, s in inner.items()]
+        if name == "kernel":
+            lines += [_inner(part, *shares) for part, shares in record.inner_shares.items()]
     if seconds_of.get("total"):
         answer_s, said = record.answer_s, "from the command to its answer"
         if answer_s is not None and phases.get("sampling", 0.0) >= 0.01 * answer_s:
@@ -120,9 +120,14 @@ def _phases(record: Record, width: int) -> list[Line]:
 _APART = f"{'':>9}after the run, a part of finish"
 
 
-def _phase(name: str, seconds: float, share: float, style: str, *, bar: bool = True) -> Line:
-    blocks = "█" * round(share * BAR_WIDTH) if bar else "of the kernel"
-    return [(f"{name:<20}", ""), (f"{duration(seconds):>10}{share:>7.0%}  ", ""), (blocks, style if bar else "dim")]
+def _phase(name: str, seconds: float, share: float, style: str) -> Line:
+    blocks = "█" * round(share * BAR_WIDTH)
+    return [(f"{name:<20}", ""), (f"{duration(seconds):>10}{share:>7.0%}  ", ""), (blocks, style)]
+
+
+def _inner(name: str, least: float, middle: float, most: float) -> Line:
+    between = f"{least:.0%} to {most:.0%} of the kernel"
+    return [(f"  {name:<28}", ""), (f"{middle:>7.0%}  ", ""), (between, "dim")]
 
 
 def _samples(record: Record, width: int) -> list[Line]:
@@ -138,9 +143,17 @@ def _samples(record: Record, width: int) -> list[Line]:
     if outliers := shape.sampling.outliers:
         text += f", {counted(len(outliers), 'outlier')}"
     if shape.rounds is not None:
-        text += f"; {counted(shape.rounds, 'round')}"
-    text += "; its inner phases as shares of a run of their own" if record.measured_inner else ""
+        text += f"; {_rounds(record)}: {shape.rounds:,}"
+    if record.inner_shares:
+        text += f"; its phases are the medians of {shape.kernel_phases_runs} more runs"
+    elif record.finished and shape.kernel_phases_runs and record.device_kind != "emulated":
+        text += f"; its phases are left out, {PHASED_RUNS} more runs take too long: give more time with --max-seconds"
     return [*field("", text, width=width, style="dim"), *_precision(record, width)]
+
+
+def _rounds(record: Record) -> str:
+    """Return what an algorithm's rounds are called: they are no samples."""
+    return "Borůvka rounds" if "boruvka" in record.program else f"rounds of {record.program}"
 
 
 def _precision(record: Record, width: int) -> list[Line]:

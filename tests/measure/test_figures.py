@@ -60,7 +60,7 @@ KERNEL = [2.5, 2.0, 2.25, 3.5, 2.0, 2.75]
 D2H = [0.5, 0.25, 0.75, 0.5, 0.5, 1.0]
 KERNEL_S, D2H_S, TRANSFER_S = 2.375, 0.5, 0.375  # their medians: neither the least nor the mean
 WARM_UP_S, ENERGY_S, FINISH_S = 40.0, 0.5, 0.03125
-INNER = [1.5, 2.5, 2.0]
+INNER = [1.5, 2.5, 2.0, 4.0, 1.0]
 SAMPLING = Sampling(0.0, 6, 6, math.inf, warmup=1, energy=True, transfers=3)
 MTEPS = 5 / KERNEL_S / 1e6
 """Of a graph of 5 edges."""
@@ -78,6 +78,7 @@ class Script(FakeTime):
         self.cupy.cuda.runtime.deviceGetPCIBusId = lambda index: "0000:1B:00.0"
         patch.setattr(time, "perf_counter", self.perf_counter)
         patch.setattr(clocks, "compile_seconds", lambda: 0.0)
+        patch.setattr(cell_run, "INNER_LIMIT_S", 1e3)
         patch.setitem(sys.modules, "cupy", self.cupy)
         patch.setattr(probes, "_nvml", self.nvml.load)
         patch.setattr(probes, "copy_bandwidth", lambda device: 1e3)
@@ -176,6 +177,9 @@ def test_a_record_has_the_median_of_every_phase_and_they_add_up_to_the_clock(scr
     assert data["samples_s"] == {"kernel": KERNEL, "h2d": [3 / 32, 6 / 32, 9 / 32], "d2h": D2H}
     assert data["peak_device_bytes"] == 100  # offsets, targets and weights, 4 bytes each
     assert (data["rounds"], data["sampling"]["processes"], data["sampling"]["stopped_by"]) == (3, [6], "count")
+    assert data["kernel_phases_s"] == {"find": 1.0, "merge": 0.5}  # of the run of median length
+    assert (data["kernel_phases_run_s"], data["kernel_phases_runs"]) == (2.0, 5)
+    assert data["kernel_phases_shares"] == {"find": [0.5] * 3, "merge": [0.25] * 3, "other": [0.25] * 3}
     # sampling ended by the count; the check of the first result counts for nothing
     assert data["sampling"]["spent_s"] == WARM_UP_S + sum(KERNEL) + sum(D2H) + 5 * FINISH_S
 
@@ -219,12 +223,16 @@ def test_the_screen_prints_the_figures_of_the_record(script: Script) -> None:
         "kernel": "2.375 s",
         "d2h": "500 ms",
     }
-    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "96.531 s", "close": "64.000 s"}
+    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "101.531 s", "close": "64.000 s"}
     assert {name: times[name] for name in expected} == expected
-    assert times["total"] == "5 min 23 s"
+    assert times["total"] == "5 min 28 s"
     assert "6 samples of the kernel, 2.000 s to 3.500 s, median ± 31.6 %" in lines
     assert shown["MTEPS"] == f"{MTEPS:.4g} ± 31.6 %" == "2.105e-06 ± 31.6 %"
     assert "end to end  1.538e-06" in lines
+    for inner, share in (("find", "50%"), ("merge", "25%"), ("other", "25%")):
+        assert f"  {inner:<28}{share:>7}  {share} to {share} of the kernel" in lines
+    said = " ".join(lines.split())
+    assert "rounds of scripted: 3; its phases are the medians of 5 more runs" in said
     assert "time to answer 3 min 46 s: without sampling" in lines
     assert "memory      100 B at most" in lines
 
@@ -276,6 +284,8 @@ def test_figures_and_the_page_show_the_figures_of_the_record(script: Script) -> 
     assert blocks["Energy and traffic"]["energy"] == "35 J a run, 7e+09 nJ an edge"
     assert blocks["Energy and traffic"]["share of the roof"] == "20 %"
     assert blocks["From the command to the answer"]["kernel"] == "2.375 s"
+    inner = "Inside the kernel: median share of its time (least to greatest)"
+    assert blocks[inner]["merge"] == "25 % (25 % to 25 %)"
 
 
 def test_of_several_sources_the_kernel_is_the_median_of_all_and_the_rate_the_harmonic_mean(

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from gpugraph import clock as clocks
-from gpugraph.clock import PhaseTimer
+from gpugraph.clock import NullClock, PhaseTimer
 from gpugraph.measure import assemble, cell_run
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.record import PHASES, Record, ordered
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_delta_stepping
+from gpugraph.report.table import table
+from gpugraph.report.terminal import plain
 from tests.emulator.compiler import needs_compiler
 from tests.measure.fakes import FakeTime, Puppet
 from tests.measure.runs import SIX, cell, measure, puppets
@@ -149,11 +151,31 @@ def test_records_from_before_there_was_a_total_are_read_as_they_were() -> None:
     assert (new.transfer_s, new.kernel_s, new.answer_s) == (0.875, 1.0, 1.875)
 
 
-def test_of_the_runs_that_time_inner_phases_the_one_of_median_length_is_reported(
-    puppet: Puppet, fake: FakeTime
-) -> None:
-    inner = iter([1.0, 50.0, 7.0])  # the runs behind the six samples
-    steps = {turn: next(inner) for turn in (7, 8, 9)}
-    puppet.on_run = lambda turn: fake.lasting(steps.get(turn, 3.0))(turn)
-    record = run_cell(replace(cell("puppet"), phases=True), sampling=SIX)
-    assert record.data["kernel_phases_run_s"] == 7.0
+def test_inner_phases_are_timed_five_times_or_once_where_that_takes_too_long(puppet: Puppet, fake: FakeTime) -> None:
+    lasted = [*[1.0] * 6, 0.5, 50.0, 0.75, 7.0, 0.625, *[3.0] * 6, 9.0]  # six samples before each
+    shares = iter([0.5, 0.25, 0.75, 0.125, 0.625, 1.0])
+
+    def run(state: Any, clock: Any, *query: Any) -> Any:
+        seconds = lasted.pop(0)
+        with clock.phase("sort"):
+            fake.now += (share := next(shares) if clock.timing else 1.0) * seconds
+        fake.now += (1 - share) * seconds
+        return Puppet.run(puppet, state, NullClock(), *query)
+
+    from tests.measure.fakes import enlist
+
+    patched = pytest.MonkeyPatch()
+    enlist(patched, puppet.algorithm(run=run))
+    try:
+        one = run_cell(replace(cell("puppet"), phases=True), sampling=SIX).data
+        long = run_cell(replace(cell("puppet"), phases=True), sampling=SIX).data
+    finally:
+        patched.undo()
+    assert (one["kernel_phases_s"], one["kernel_phases_run_s"]) == ({"sort": 0.75 * 0.75}, 0.75)  # of median length
+    assert one["kernel_phases_runs"] == 5
+    assert one["kernel_phases_shares"] == {"sort": [0.125, 0.5, 0.75], "other": [0.25, 0.5, 0.875]}
+    assert long["kernel_phases_runs"] == 1
+    assert (Record.of(long).inner, len(Record.of(one).inner)) == ({}, 2)
+    assert lasted == []
+    shown = " ".join(plain(table(Record.of(long))).split())
+    assert "its phases are left out, 5 more runs take too long: give more time with --max-seconds" in shown

@@ -81,6 +81,8 @@ def cell(problem: str, algorithm: str, kind: str, scale: int, *, samples: int = 
         "confidence_s": {"kernel": [kernel * 0.996, kernel * 1.005]},
         "sampling": {"target": 0.02, "reached": 0.0045, "stopped_by": "target", "cold": False, "outliers": []},
         "kernel_phases_s": {"find_min": kernel * 0.55, "merge": kernel * 0.25, "renumber": kernel * 0.2} if gpu else {},
+        "kernel_phases_runs": 5 if gpu else None,
+        "kernel_phases_shares": {"find_min": [0.55] * 3, "merge": [0.25] * 3, "renumber": [0.2] * 3} if gpu else {},
         "peak_device_bytes": edges * 20,
         "mteps": {
             **record["mteps"],

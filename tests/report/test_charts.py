@@ -107,7 +107,7 @@ def test_a_figure_of_shares_in_one_colour_is_left_out():
     alone = [Record.of(cell("mst", "boruvka", "cuda", s, phases_s=phases)) for s in (16, 17)]
     assert shares(label(alone)) == []
     assert len(shares(label([*alone, Record.of(cell("mst", "boruvka", "cuda", 18))]))) == 1
-    inner = {"kernel_phases_s": {"sort": 1.0, "rest": 0.01}}
+    inner = {"kernel_phases_shares": {"sort": [0.9, 0.99, 1.0], "rest": [0.0, 0.01, 0.1]}}
     assert inner_shares(label([Record.of(cell("mst", "boruvka", "cuda", s) | inner) for s in (16, 17)])) == []
 
 
@@ -242,14 +242,18 @@ def test_an_algorithm_of_two_files_is_two_series_and_each_is_whole():
     assert {c.variant for c in label([small[0], *large[:2]])} == {"kruskal"}
 
 
-def test_inner_phases_are_shares_of_their_own_run_and_add_up_to_the_kernel():
+def test_inner_phases_are_median_shares_of_five_runs_or_none():
     record = cell("mst", "boruvka", "cuda", 16)
     kernel = record["phases_s"]["kernel"]
-    run = {"kernel_phases_s": {"filter": kernel, "rest": kernel / 2}, "kernel_phases_run_s": 2 * kernel}
-    inner = Record.of(record | run).inner
-    assert inner == pytest.approx({"filter": kernel / 2, "rest": kernel / 4, "other": kernel / 4})
-    assert Record.of(record | {"kernel_phases_s": {"filter": 3.0}}).inner == pytest.approx({"filter": kernel})
-    assert Record.of(record | {"kernel_phases_s": {"filter": 0.0}}).inner == {}
+    shares = {"filter": [0.4, 0.5, 0.7], "rest": [0.2, 0.25, 0.3], "other": [0.0, 0.25, 0.3]}
+    runs = {"kernel_phases_runs": 5, "kernel_phases_shares": shares}
+    found = Record.of(record | runs)
+    assert found.inner == pytest.approx({"filter": kernel / 2, "rest": kernel / 4, "other": kernel / 4})
+    assert found.inner_shares["filter"] == (0.4, 0.5, 0.7)
+    for few in (4, 1, None):
+        assert Record.of(record | runs | {"kernel_phases_runs": few}).inner == {}
+    nothing = {**shares, "other": [0.0, 0.004, 0.1]}
+    assert "other" not in Record.of(record | runs | {"kernel_phases_shares": nothing}).inner
 
 
 def test_axes_end_at_round_numbers():

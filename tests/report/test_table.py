@@ -30,12 +30,12 @@ stage                  1.10 ms     0%
 h2d                     412 µs     0%
 prepare                1.02 ms     0%
 kernel                  641 µs     0%
-  find_min              513 µs    80%  of the kernel
-  merge                 128 µs    20%  of the kernel
+  find_min                        80%  78% to 85% of the kernel
+  merge                           20%  15% to 22% of the kernel
 d2h                    21.4 µs     0%
 verify                  118 ms    32%  ██████████
-            7 samples of the kernel, 640 µs to 700 µs; 7 rounds; its inner
-            phases as shares of a run of their own
+            7 samples of the kernel, 640 µs to 700 µs; Borůvka rounds: 7; its
+            phases are the medians of 5 more runs
 
 MTEPS       1,419.6
             = undirected edges of the graph / kernel time, in millions per
@@ -112,7 +112,7 @@ def sampled(half: float, **sampling: Any) -> str:
 
 def test_a_median_is_shown_with_its_precision_and_noise_is_warned_of_with_a_remedy():
     steady = sampled(0.01, target=None, outliers=[2])
-    assert "640 µs to 700 µs, median ± 1 %, 1 outlier; 7 rounds" in steady
+    assert "640 µs to 700 µs, median ± 1 %, 1 outlier; Borůvka rounds: 7" in steady
     assert "MTEPS 1,419.6 ± 1 %" in steady
     assert "noisy" not in steady
     assert "known to ± 40 % only; close other programs, or take more samples: --target 2%" in sampled(0.4, target=None)
