@@ -23,6 +23,8 @@ from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
 
 _SAMPLE = 100
 """Rows that are looked at to tell words from numbers."""
+_LOOKED_AT = 1 << 13
+"""Bytes that are looked at, if a row begins there."""
 _COMMENTS = re.compile(rb"(?:[ \t]*[#%][^\n]*\n|[ \t\r]*\n)*")
 _KONECT = re.compile(
     rb"\s*%[ \t]*(sym|asym|bip)\b[ \t]*(\w*)[^\n]*(?:\n%[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*\n)?"
@@ -157,7 +159,12 @@ def is_number(word: str) -> bool:
 
 def look(source: Source) -> ListHead:
     """Return the first rows of a list of edges.  Raises GraphFormatError where quotes do not match."""
-    text, whole = source.head.decode("utf-8", "replace"), len(source.head) < HEAD_BYTES
+    return next(top for size in (_LOOKED_AT, HEAD_BYTES) if (top := _look(source, size)).rows or size == HEAD_BYTES)
+
+
+def _look(source: Source, size: int) -> ListHead:
+    """Return the rows that begin in the first bytes."""
+    text, whole = source.head[:size].decode("utf-8", "replace"), len(source.head) < size
     lines = list(enumerate(text.split("\n"), 1))
     if not whole and len(lines) > 1:
         lines.pop()  # which may be cut
