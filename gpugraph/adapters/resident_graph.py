@@ -428,7 +428,8 @@ class ResidentGraph(Shown):
                 found = search(rows, [source], goal, cutoff, ties=True)
             with call_profile.phase("back"):
                 distance = np.full(rows.vertices, unreached(dtype), dtype)
-                distance[found.order] = found.distance[found.order]
+                order = found.order if cutoff is None or cutoff >= 0 else found.order[:0]
+                distance[order] = found.distance[order]
                 return Distances(self._admit("sssp"), source, distance)
 
     def _with_predecessors(self, distances: _Found) -> _Found:

@@ -32,6 +32,8 @@ class Rows:
     offsets: NDArray[np.int64]
     targets: NDArray[Any]
     weights: NDArray[Any]
+    scalars: bool = False
+    """The weights were given as scalars of NumPy, and so are their sums."""
 
     @property
     def vertices(self) -> int:
@@ -52,6 +54,7 @@ class Found:
     order: NDArray[np.int64]
     distance: NDArray[Any]
     links: NDArray[np.int64]
+    scalars: bool = False
 
     @cached_property
     def before(self) -> NDArray[np.int64]:
@@ -87,17 +90,17 @@ def search(
 ) -> Found:
     """Find shortest paths from the nearest of ``sources``; weights are 0 or more, or NegativeArc is raised.
 
-    The search ends once ``goal`` is settled, with ``ties`` those as far too, and leaves out vertices beyond ``cutoff``.
+    The search ends once ``goal`` is settled, with ``ties`` those as far too, and leaves out vertices beyond ``cutoff``,
+    but not the sources.
     """
     n, end = rows.vertices, _NO_GOAL if goal is None else goal
     start = np.array(sources, np.int64)
     links, order = np.zeros(n, np.int64), np.empty(n, np.int64)  # zeros cost only where they are written
     if rows.weights.dtype.kind == "f":
         kind: np.dtype[Any] = rows.weights.dtype
-        limit: Any = np.inf if cutoff is None else float(cutoff)
     else:
-        kind, most = np.dtype(np.int64), np.iinfo(np.int64).max
-        limit = np.int64(max(math.floor(cutoff), -1) if cutoff is not None and cutoff < 2**63 else most)
+        kind = np.dtype(np.int64)
+    limit = _limit(kind, cutoff)
     wide = len(rows.targets) + len(start) >= 2**31
     nodes, distance = np.zeros(n, _node(kind, wide)), np.empty(n, kind)
     heap = np.empty(n, kind), np.empty(n, nodes.dtype["at"])
@@ -105,7 +108,44 @@ def search(
     count = int(_dijkstra(arcs, start, (end, ties, limit), state))
     if count < 0:
         raise NegativeArc("a weight is negative")
-    return Found(order[:count], distance, links)
+    return Found(order[:count], distance, links, rows.scalars)
+
+
+def _limit(kind: np.dtype[Any], cutoff: float | None) -> Any:
+    """Return how far a search goes, in the type of its distances."""
+    if kind.kind == "f":
+        return kind.type(np.inf if cutoff is None else cutoff)
+    own = np.iinfo(np.int64)
+    if cutoff is None or not cutoff < 2**63:
+        return np.int64(own.max)
+    return np.int64(own.min if cutoff <= -(2**63) else math.floor(cutoff))
+
+
+def by_first_sight(rows: Rows, found: Found, cutoff: float | None) -> NDArray[np.int64]:
+    """Return the vertices that a search reached in the order in which it came across them, sources first."""
+    seen = np.zeros(rows.vertices, np.bool_)
+    order = np.empty(len(found.order), np.int64)
+    arcs = rows.offsets, rows.targets, rows.weights
+    _see(arcs, found.order, found.links, found.distance, _limit(found.distance.dtype, cutoff), seen, order)
+    return order
+
+
+@njit
+def _see(arcs: Any, settled: Any, links: Any, distance: Any, limit: Any, seen: Any, order: Any) -> None:
+    offsets, targets, weights = arcs
+    count = 0
+    for u in settled:
+        if links[u] == 0:
+            seen[u] = True
+            order[count] = u
+            count += 1
+    for u in settled:
+        for arc in range(offsets[u], offsets[u + 1]):
+            v = targets[arc]
+            if not (seen[v] or distance[u] + weights[arc] > limit):
+                seen[v] = True
+                order[count] = v
+                count += 1
 
 
 def tight_tails(rows: Rows, found: Found) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -165,7 +205,7 @@ def _dijkstra(arcs: Any, sources: Any, limits: Any, state: Any) -> int:
         pushed += 1
     while size > 0:
         near, u = keys[0], vertices[0]
-        if near > cutoff:
+        if near > cutoff and links[u] > 0:  # a source is reached, however little is left
             break
         size -= 1
         _sift_down(keys, vertices, nodes, size)

@@ -271,3 +271,36 @@ def test_what_is_no_node_raises_what_networkx_raises(name: str, arguments: tuple
             getattr(nx, name)(graph.copy(), *arguments, backend=where)
         raised.append((found.type, str(found.value).rpartition("(")[2].rstrip(")")))  # Python 3.14 says more before it
     assert raised[0] == raised[1]
+
+
+def _numbered() -> nx.Graph:
+    """Return a graph with ties, weights of zero, and nodes that a search comes across before it settles them."""
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([(0, 1, 9), (0, 2, 1), (2, 1, 2), (2, 3, 0), (3, 4, 1), (0, 4, 7), (1, 5, 0)])
+    return graph
+
+
+@pytest.mark.parametrize("cutoff", [None, -1, -0.5, 0, 3, -math.inf, math.nan])
+@pytest.mark.parametrize("kind", [int, float, np.int64, np.float64, np.bool_])
+def test_paths_are_networkxs_to_the_order_of_keys_and_the_type_of_numbers(kind: Any, cutoff: float | None) -> None:
+    graph = _numbered()
+    for _, _, attributes in graph.edges(data=True):
+        attributes["weight"] = kind(attributes["weight"])
+    for name in (
+        "single_source_dijkstra",
+        "single_source_dijkstra_path_length",
+        "single_source_dijkstra_path",
+        "dijkstra_predecessor_and_distance",
+    ):
+        answers = [
+            [[(node, value, type(value)) for node, value in dict(part).items()] for part in parts]
+            for backend in ("networkx", "gpugraph")
+            for found in [getattr(nx, name)(graph, 0, cutoff=cutoff, backend=backend)]
+            for parts in [found if isinstance(found, tuple) else (found,)]
+        ]
+        assert answers[0] == answers[1], name
+    several = [
+        list(nx.multi_source_dijkstra_path_length(graph, {0, 5}, cutoff=cutoff, backend=backend).items())
+        for backend in ("networkx", "gpugraph")
+    ]
+    assert several[0] == several[1]

@@ -69,6 +69,7 @@ class ConvertedGraph:
         # Both arcs of an edge have one and the same dictionary, which is slow to come by for the second time.
         self.data: list[Any] = list(held if self.directed else compress(held, self._forward.tobytes()))
         self._weights: dict[Hashable, NDArray[Any]] = {}
+        self._scalars: set[Hashable] = set()
         self._kept: dict[Any, Any] = {}
         self.in_turns = ForkLock()
 
@@ -121,7 +122,8 @@ class ConvertedGraph:
         with call_profile.phase("convert"):
             if callable(weight):
                 return self._by_function(weight)
-            return Rows(self.offsets, self.targets, self.weights(weight))
+            weights = self.weights(weight)
+            return Rows(self.offsets, self.targets, weights, weight in self._scalars)
 
     def weights(self, name: Hashable) -> NDArray[Any]:
         """Return (arcs,) int64 or float64: an attribute of every arc, of parallel edges the least."""
@@ -130,6 +132,8 @@ class ConvertedGraph:
                 values = [min([attributes.get(name, 1) for attributes in keyed.values()]) for keyed in self.data]
             else:
                 values = attribute(self.data, name)
+            if _are_scalars(values):
+                self._scalars.add(name)
             each = summable(numbers(values, float), len(self.nodes))
             self._weights[name] = each if self.directed else each[self._edge_of_arc]
         return self._weights[name]
@@ -141,7 +145,8 @@ class ConvertedGraph:
         shown = np.fromiter((value is not None for value in values), bool, len(values))
         before = np.concatenate((np.zeros(1, np.int64), np.cumsum(shown)))
         kept = [value for value in values if value is not None]
-        return Rows(before[self.offsets], self.targets[shown], summable(numbers(kept, float), len(self.nodes)))
+        weights = summable(numbers(kept, float), len(self.nodes))
+        return Rows(before[self.offsets], self.targets[shown], weights, _are_scalars(kept))
 
     # ------------------------------------------------------------------ edges
 
@@ -296,6 +301,12 @@ def numbers(values: list[Any], reals: type | tuple[type, ...]) -> NDArray[Any]:
     if whole and (np.abs(real[np.isfinite(real)]) >= 2.0**53).any():
         raise Declined("integers beside floats are beyond what floats hold exactly")
     return real
+
+
+def _are_scalars(values: list[Any]) -> bool:
+    """Tell whether sums of values are scalars of NumPy, of the very type that they are returned in."""
+    kinds = set(map(type, values))
+    return bool(kinds) and (kinds <= {np.int64, np.bool_} or kinds == {np.float64})
 
 
 def summable(weights: NDArray[Any], vertices: int) -> NDArray[Any]:

@@ -12,12 +12,11 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
 from gpugraph.adapters.resident_graph import ResidentGraph
-from gpugraph.adapters.searches import Found, NegativeArc, Rows, are_lengths, search
+from gpugraph.adapters.searches import Found, NegativeArc, Rows, are_lengths, by_first_sight, search, tight_tails
 from gpugraph.graph.build import ArcList, narrow_weights
 
 
@@ -83,7 +82,8 @@ def nearest(
     """Search by Dijkstra's algorithm."""
     rows = graph.rows(weight)
     goal = goal_of(graph, target)
-    if graph.device_kind != "cpu" and goal is None and len(sources) == 1 and are_lengths(rows.weights):
+    simple = goal is None and len(sources) == 1 and (cutoff is None or cutoff >= 0)
+    if graph.device_kind != "cpu" and simple and are_lengths(rows.weights):
         return _on_gpu(graph, rows, weight, sources[0], cutoff)
     with call_profile.phase("kernel"):
         try:
@@ -109,14 +109,16 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Hashable, source: int, cu
         reached = np.flatnonzero(found.reached)
         order = reached[np.argsort(found.raw[reached], kind="stable")]
         real = found.raw.dtype.kind == "f"
-        return Found(order, found.raw if real else found.raw.astype(np.int64), found.predecessor + 1)
+        return Found(order, found.raw if real else found.raw.astype(np.int64), found.predecessor + 1, rows.scalars)
 
 
 def lengths_of(graph: ConvertedGraph, found: Found) -> dict[Hashable, float]:
     """Return node → length of a shortest path, in the order of the search."""
     with call_profile.phase("back"):
-        lengths = dict(zip(named(graph.nodes, found.order), found.distance[found.order].tolist(), strict=True))
-        if found.distance.dtype.kind == "f" and len(found.order):
+        values = found.distance[found.order]
+        plain = list(values) if found.scalars else values.tolist()
+        lengths = dict(zip(named(graph.nodes, found.order), plain, strict=True))
+        if (found.scalars or found.distance.dtype.kind == "f") and len(found.order):
             for source in found.order[found.before[found.order] < 0].tolist():
                 lengths[graph.nodes[source]] = 0  # an integer, as NetworkX has it
         return lengths
@@ -124,13 +126,15 @@ def lengths_of(graph: ConvertedGraph, found: Found) -> dict[Hashable, float]:
 
 def length_of(found: Found, goal: int) -> float:
     """Return the length of the path to a vertex that was reached."""
-    return found.distance[goal].item() if found.before[goal] >= 0 else 0
+    length = found.distance[goal]
+    return (length if found.scalars else length.item()) if found.before[goal] >= 0 else 0
 
 
-def lists_of(
-    graph: ConvertedGraph, found: Found, starts: NDArray[Any], tails: NDArray[Any]
-) -> dict[Hashable, list[Hashable]]:
-    """Return node → the nodes before it on shortest paths."""
+def lists_of(graph: ConvertedGraph, rows: Rows, found: Found, cutoff: float | None) -> dict[Hashable, list[Hashable]]:
+    """Return node → the nodes before it on shortest paths, in the order in which the search comes across nodes."""
+    starts, tails = tight_tails(rows, found)
     with call_profile.phase("back"):
         nodes, cuts = list(named(graph.nodes, tails)), starts.tolist()
-        return {node: nodes[cuts[i] : cuts[i + 1]] for i, node in enumerate(named(graph.nodes, found.order))}
+        order = by_first_sight(rows, found, cutoff)
+        places = found.place[order].tolist()
+        return {node: nodes[cuts[i] : cuts[i + 1]] for node, i in zip(named(graph.nodes, order), places, strict=True)}

@@ -11,7 +11,6 @@ from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx import info
 from gpugraph.adapters.networkx.graph import ConvertedGraph, by_name
 from gpugraph.adapters.networkx.paths import Paths, goal_of, length_of, lengths_of, lists_of, nearest, vertex_of
-from gpugraph.adapters.searches import tight_tails
 
 Given = dict[str, Any]
 """The arguments of a call by NetworkX's names: ``G``, ``source`` or ``sources``, ``target``, ``cutoff``, ``weight``."""
@@ -64,7 +63,7 @@ def _predecessors_and_lengths(given: Given) -> tuple[dict[Hashable, list[Hashabl
     graph = given["G"]
     starts = [vertex_of(graph, given["source"], "Node {} is not found in the graph")]
     found = nearest(graph, starts, given["weight"], None, given["cutoff"])
-    return lists_of(graph, found, *tight_tails(graph.rows(given["weight"]), found)), lengths_of(graph, found)
+    return lists_of(graph, graph.rows(given["weight"]), found, given["cutoff"]), lengths_of(graph, found)
 
 
 _ANSWERS: dict[str, Callable[[Given], object]] = {
