@@ -28,10 +28,12 @@ from gpugraph.adapters.inputs import by_weight, device_kind
 from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.adapters.searches import Rows, are_lengths, search
 from gpugraph.compiled import njit, plain_njit
+from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.chunks import in_threads
 from gpugraph.graph.disjoint_sets import find_root, label_components
+from gpugraph.graph.from_python import sound
 
 scipys: Any = import_module("scipy.sparse.csgraph")  # what callers pass is theirs to answer for, not the type checker's
 
@@ -138,7 +140,16 @@ def connected_components(
 
 
 def _without_padding(csgraph: Any) -> Any:
-    """Return a BSR array as CSR without the zeros that fill its blocks, as SciPy 1.18 reads it; others as they are."""
+    """Return a BSR array as CSR without the zeros that fill its blocks, as SciPy 1.18 reads it; others as they are.
+
+    Raises:
+        ValueError: an array of the matrix is too short, or an index or offset of it is none.
+    """
+    if sparse.issparse(csgraph) and csgraph.ndim == 2:
+        try:
+            csgraph = sound(csgraph)
+        except InputError as error:
+            raise ValueError(str(error)) from None
     if getattr(csgraph, "format", None) != "bsr":
         return csgraph
     rows = csgraph.tocsr()

@@ -47,10 +47,10 @@ def load(
     SciPy matrix repeats is summed, as SciPy does; of parallel edges the lightest counts.
 
     Args:
-        source: a path, a graph spec such as ``"rmat:16"``, a matrix of SciPy or NumPy (0 is no edge), a graph of
-            NetworkX or igraph, or a tuple (offsets (n+1,), targets (arcs,), weights (arcs,) or None) of arrays or
-            lists.  Weights are integers of up to 64 bits or floats, in any byte order; what would have to be rounded is
-            refused.
+        source: a path, a graph spec such as ``"rmat:16"``, a matrix of SciPy or NumPy (of NumPy's 0, inf and masked
+            entries are no edges), a graph of NetworkX or igraph, or a tuple (offsets (n+1,), targets (arcs,), weights
+            (arcs,) or None) of arrays or lists.  Weights are integers of up to 64 bits or floats, in any byte order;
+            what would have to be rounded is refused.
         input_format: the file's format, where its content and name do not tell.
         weights: ``"file"`` as they are, ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``.
         seed: of uniform weights.

@@ -164,9 +164,9 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
         what = f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}"
         raise InputError(what, remedy="give a two-dimensional array of scipy.sparse")
     n = _rows_of_square(matrix)
+    matrix = sound(matrix)
     if matrix.format in ("csr", "csc"):
-        stored = int(matrix.indptr[-1])
-        arcs = _arcs_of_rows(matrix.indptr, matrix.indices[:stored], matrix.data[:stored])
+        arcs = _arcs_of_rows(matrix.indptr, matrix.indices, matrix.data)
         if matrix.format == "csc":
             arcs = replace(arcs, tails=arcs.heads, heads=arcs.tails)
     else:
@@ -174,12 +174,63 @@ def _arcs_of_matrix(matrix: Any) -> ArcList:
         if matrix.format == "bsr":
             coo.eliminate_zeros()  # they fill the blocks
         tails, heads = coo.row.astype(np.int64), coo.col.astype(np.int64)
-        if len(tails) and (min(tails.min(), heads.min()) < 0 or max(tails.max(), heads.max()) >= n):
-            what = f"an index of the matrix lies outside [0, {n})"
-            raise InputError(what, remedy="correct the index, or make the matrix larger")
         arcs = ArcList(tails, heads, weights_of(coo.data, _by_position), n)
     # Formats that cannot repeat an entry do not say whether they do.
     return arcs if getattr(matrix, "has_canonical_format", True) else summed(arcs, pattern=matrix.dtype == bool)
+
+
+def sound(matrix: Any) -> Any:
+    """Return a two-dimensional matrix of SciPy's whose arrays have the lengths and indices that its form promises.
+
+    CSR, CSC, BSR and COO keep theirs; what lies behind the last offset is cut off, as SciPy leaves it there after
+    ``minimum_spanning_tree(matrix, overwrite=True)``.  Other forms become COO.  SciPy's own conversions believe all of
+    it, and read or write beyond an array's end.
+
+    Raises:
+        InputError: an array is too short, or an offset or an index is none.
+    """
+    if matrix.format == "lil" and [*map(len, matrix.rows)] != [*map(len, matrix.data)]:
+        raise InputError("a row of the matrix has more indices than entries, or fewer", remedy=_MEND)
+    if matrix.format not in ("csr", "csc", "bsr", "coo"):
+        matrix = matrix.tocoo()
+    if matrix.format == "coo":
+        _refuse_unequal(len(matrix.data), row_indices=matrix.row, column_indices=matrix.col)
+        for indices, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+            _refuse_outside(indices, size)
+        return matrix
+    block = matrix.data.shape[1:] if matrix.format == "bsr" else (1, 1)
+    if len(block) != 2 or min(block) < 1:
+        raise InputError("the entries of a BSR matrix are no blocks", remedy=_MEND)
+    rows, columns = (size // part for size, part in zip(matrix.shape, block, strict=True))
+    rows, columns = (columns, rows) if matrix.format == "csc" else (rows, columns)
+    if len(matrix.indptr) != rows + 1:
+        raise InputError(f"the matrix has {len(matrix.indptr)} offsets for {rows} rows", remedy=_MEND)
+    stored = int(matrix.indptr[-1])
+    if fault := offsets_fault(matrix.indptr, stored):
+        raise InputError(fault, remedy=_MEND)
+    if min(len(matrix.indices), len(matrix.data)) < stored:
+        have = f"{len(matrix.indices)} indices and {len(matrix.data)} entries"
+        raise InputError(f"the row offsets end at {stored}, but there are {have}", remedy=_MEND)
+    _refuse_outside(matrix.indices[:stored], columns)
+    if len(matrix.indices) == len(matrix.data) == stored:
+        return matrix
+    return type(matrix)((matrix.data[:stored], matrix.indices[:stored], matrix.indptr), matrix.shape)
+
+
+_MEND = "make the matrix again from its rows, columns and values"
+
+
+def _refuse_unequal(entries: int, **arrays: NDArray[Any]) -> None:
+    for name, array in arrays.items():
+        if len(array) != entries:
+            what = f"the matrix has {len(array)} {name.replace('_', ' ')} for {entries} entries"
+            raise InputError(what, remedy=_MEND)
+
+
+def _refuse_outside(indices: NDArray[Any], size: int) -> None:
+    if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= size):
+        what = f"an index of the matrix lies outside [0, {size})"
+        raise InputError(what, remedy="correct the index, or make the matrix larger")
 
 
 def _rows_of_square(matrix: Any) -> int:
@@ -191,9 +242,17 @@ def _rows_of_square(matrix: Any) -> int:
 
 
 def _arcs_of_dense(matrix: NDArray[Any]) -> ArcList:
-    """Return the arcs of a NumPy matrix: where it is 0, or masked, there is none."""
+    """Return the arcs of a NumPy matrix: where it is 0, infinite or masked, there is none."""
     n = _rows_of_square(matrix)
+    if matrix.dtype.hasobject:
+        what = "a matrix of Python objects is no matrix of numbers"
+        raise InputError(what, remedy="convert it, e.g. matrix.astype(float)")
     plain = matrix.filled(0) if isinstance(matrix, np.ma.MaskedArray) else np.asarray(matrix)
+    if plain.dtype.kind == "f":
+        plain = np.where(plain == np.inf, plain.dtype.type(0), plain)
+        for i, j in np.argwhere(~np.isfinite(plain))[:1].tolist():
+            value = "NaN" if np.isnan(plain[i, j]) else "-inf"
+            raise InputError(f"entry [{i}, {j}] is {value}", remedy="use 0, inf or a mask where there is no edge")
     tails, heads = np.nonzero(plain)
     return ArcList(tails, heads, weights_of(plain[tails, heads], _by_position), n)
 

@@ -39,7 +39,8 @@ MANY_ROUNDS = 256
 
 def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:
     """Return the JSON object of a record in which every name is there and every figure absent."""
-    name = str(getattr(cell.graph, "name", cell.graph))
+    graph = cell.graph  # an object of another library would be printed entry by entry
+    name = str(graph if isinstance(graph, str | os.PathLike) else getattr(graph, "name", type(graph).__name__))
     asked = {"repeat": cell.repeat, "warmup": cell.warmup, "index_bits": cell.index_bits}
     definition = {"definition": problem.definition}
     sizes = dict.fromkeys(("vertices", "arcs", "edges", "directed", "weight_dtype", "digest"))

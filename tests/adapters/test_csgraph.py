@@ -101,3 +101,21 @@ def test_a_gpu_gives_the_same_distances():
         reached = before >= 0
         assert reached.sum() == np.isfinite(found).sum() - 2
     assert gpugraph.last_call().function == "csgraph.dijkstra"
+
+
+def test_a_matrix_that_scipy_has_overwritten_is_read_up_to_its_last_offset():
+    dense = np.array([[0, 4, 10.0], [4, 0, 5], [10, 5, 0]])
+    matrix = sparse.csr_array(dense)
+    tree = scipys.minimum_spanning_tree(matrix, overwrite=True)
+    assert len(matrix.indices) > matrix.indptr[-1]
+    assert csgraph.minimum_spanning_tree(matrix).sum() == tree.sum() == 9
+    assert csgraph.connected_components(matrix)[0] == 1
+
+
+@pytest.mark.parametrize("name", ["indices", "data", "indptr"])
+def test_a_matrix_with_too_short_an_array_is_refused(name):
+    matrix = sparse.csr_array(np.array([[0, 4, 10.0], [4, 0, 5], [10, 5, 0]]))
+    setattr(matrix, name, getattr(matrix, name)[:2])
+    for function in (csgraph.minimum_spanning_tree, csgraph.connected_components, csgraph.dijkstra):
+        with pytest.raises(ValueError, match="offsets"):
+            function(matrix)

@@ -381,3 +381,42 @@ def test_rows_may_be_said_to_be_symmetric():
 
 def test_dir_lists_every_public_name():
     assert set(gpugraph.__all__) <= set(dir(gpugraph))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+def test_what_lies_behind_the_last_offset_of_a_matrix_is_no_entry(form: str) -> None:
+    dense = np.array([[0, 4, 10], [4, 0, 5], [10, 5, 0]], float)
+    whole = sparse.csr_array(dense).asformat(form)
+    longer = whole.copy()
+    longer.indices = np.concatenate((whole.indices, [2, 9**9])).astype(np.int32)
+    longer.data = np.concatenate((whole.data, whole.data[:1], whole.data[:1]))
+    assert gpugraph.load(longer).digest == gpugraph.load(whole).digest
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+def test_a_dense_matrix_has_no_edge_where_it_is_infinite_and_refuses_what_is_no_number(value: float) -> None:
+    dense = np.array([[0, 4, np.inf], [4, 0, np.inf], [np.inf, np.inf, 0]])
+    assert gpugraph.components(dense, device="cpu").components == 2
+    assert gpugraph.mst(dense, device="cpu").total_weight == 4
+    with gpugraph.on(dense, device="cpu") as held:
+        assert held.components().components == 2
+    assert len(gpugraph.mst_many([dense], device="cpu").weights) == 1
+    dense[1, 2] = value
+    masked = np.ma.masked_array(dense, ~np.isfinite(dense))
+    assert gpugraph.load(masked).edges == 1
+    with pytest.raises(InputError, match=r"entry \[1, 2\] is (NaN|-inf)"):
+        gpugraph.load(dense)
+
+
+def test_a_matrix_of_objects_is_refused() -> None:
+    with pytest.raises(InputError, match="Python objects"):
+        gpugraph.load(np.array([[0, 1], [1, 0]], object))
+
+
+def test_a_record_names_a_matrix_by_its_type_without_printing_it() -> None:
+    class Unprintable(sparse.csr_array):
+        def __str__(self) -> str:
+            raise AssertionError("printed")
+
+    record: Any = gpugraph.mst(Unprintable(np.array([[0, 1], [1, 0]])), device="cpu", time=True, verify="none")
+    assert record.result.total_weight == 1

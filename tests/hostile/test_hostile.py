@@ -25,6 +25,7 @@ SMALL = {
     "records": range(3),
     "peers": range(2),
     "sweeps": range(40),
+    "lengths": range(120),
     "signals": range(6, 7),
     "disks": range(10, 11),
     "streams": range(51, 52),
