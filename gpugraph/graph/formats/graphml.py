@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from xml.parsers import expat
@@ -37,6 +38,9 @@ _PARENTS = {
 _UNREAD = ("hyperedge", "port", "endpoint", "locator")
 _SENSES = {"directed": True, "undirected": False, "true": True, "false": False}
 _REALS = {"float", "double"}
+_COUNTED = ("node", "edge", "graph")
+"""Elements whose number in the file is compared with what was read."""
+_LONGEST_TAG = 100
 _SAMPLES = 20
 """Values of an attribute that are looked at to tell whether it is a number."""
 _MOST_PIECES = 1000
@@ -116,7 +120,8 @@ class _Reader:
 
     def read(self) -> ArcList:
         """Read everything."""
-        fed, tags, end = 0, 0, b""
+        fed, end = 0, b""
+        tags: Counter[str] = Counter()
         for chunk in self.source.chunks(_CHUNK):
             plain = self._put_aside(chunk)
             fed += len(plain)
@@ -127,9 +132,11 @@ class _Reader:
             taken = self.edges.flush(kept=int(f"{self._prefix}edge" in self.path))  # one may go on in the next chunk
             if self.lines is not None:
                 del self.lines[:taken]
-            tag = f"<{self._prefix}edge".encode()
-            tags += (end + chunk).count(tag)
-            end = chunk[1 - len(tag) :]
+            joined = end + chunk
+            for name in (*_COUNTED, "graphml"):
+                tag = f"<{self._prefix}{name}".encode()
+                tags[name] += joined.count(tag) - end.count(tag)
+            end = joined[-_LONGEST_TAG:]
         self._parse(b"", last=True)
         return self._arcs(tags)
 
@@ -210,8 +217,8 @@ class _Reader:
                 raise
             raise self.source.error(f"its encoding is not read: {error}", "save it in UTF-8") from None
 
-    def _arcs(self, tags: int) -> ArcList:
-        """Return all edges; ``tags`` begin in the file, read or not."""
+    def _arcs(self, tags: Counter[str]) -> ArcList:
+        """Return all edges; ``tags`` counts the elements that begin in the file, read or not."""
         edges, notes = self.edges, []
         if edges.unknown:
             name, line = next(iter(edges.unknown.items()))
@@ -223,8 +230,10 @@ class _Reader:
         if self._strange:
             names = ", ".join(map(shown, self._strange))
             notes.append(f"passed over attributes of <edge> that GraphML does not know: {names}")
-        if tags > edges.count:
-            notes.append(f"passed over {tags - edges.count} <edge> in comments or inside of <data>")
+        tags["graph"] -= tags["graphml"]
+        for name, read in zip(_COUNTED, (len(edges.numbers), edges.count, self._graphs), strict=True):
+            if tags[name] > read:
+                notes.append(f"passed over {tags[name] - read} <{name}> in comments or inside of <data>")
         for noun, read in (("nodes", len(edges.numbers)), ("edges", edges.count)):
             if self._promised.get(noun, read) != read:
                 notes.append(f"parse.{noun} promises {self._promised[noun]}, the file has {read}")

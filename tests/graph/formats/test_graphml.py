@@ -124,13 +124,16 @@ def test_what_other_programs_keep_in_their_data_is_passed_over(tmp_path: Path) -
     body = (
         f'<desc>about</desc><node id="a"><data key="d6">{shape}</data></node><node id="b"/>'
         f'<edge id="e" source="a" target="b"><desc>x</desc><data key="d9"><y:PolyLineEdge/></data>'
-        f'<data key="w"><![CDATA[2]]>.5</data></edge><data key="w">9</data><!-- <edge/> -->'
+        f'<data key="w"><![CDATA[2]]>.5</data></edge><data key="w">9</data><!-- <edge/><node/><graph/> -->'
     )
     keys = WEIGHT.format("double", "") + '<key for="node" id="d6" yfiles.type="nodegraphics"/>'
     text = document(body, key=keys).replace("<graphml ", '<graphml xmlns:y="http://www.yworks.com/xml/graphml" ')
     graph = load(tmp_path, "a.graphml", text)
     assert edges_of(graph) == [("a", "b", 2.5)]
-    assert graph.notes == ("passed over 2 <edge> in comments or inside of <data>",)
+    assert graph.notes == tuple(
+        f"passed over {count} <{name}> in comments or inside of <data>"
+        for count, name in ((1, "node"), (2, "edge"), (1, "graph"))
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
