@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError
+from gpugraph.errors import GpuGraphError, InputError
 from gpugraph.graph.check import asymmetry, is_symmetric
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
 from gpugraph.graph.sort_arcs import SortedArcs, rows_ascend, sort_arcs
@@ -118,6 +118,7 @@ def build(
     signed = arcs.weights is not None and arcs.weights.dtype.kind != "u"
     if rows.loops and signed and arcs.weights.min() < 0:
         negative = np.flatnonzero((arcs.tails == arcs.heads) & (arcs.weights < 0))
+    check_kept(arcs, len(rows.targets), rows.loops, rows.merged)
     graph = CSRGraph(
         offsets=rows.offsets,
         targets=rows.targets,
@@ -146,6 +147,15 @@ def _rows_as_listed(arcs: ArcList) -> SortedArcs | None:
     if weights.dtype.kind == "f":
         weights = weights + weights.dtype.type(0)  # no −0.0
     return SortedArcs(tails.offsets, arcs.heads, weights, 0, 0, 0)
+
+
+def check_kept(arcs: ArcList, kept: int, loops: int, merged: int) -> None:
+    """Raise GpuGraphError, a defect of ours, unless every arc listed was kept, dropped as a loop or merged."""
+    ways = 2 if arcs.one_sided else 1
+    if kept + merged + ways * loops != ways * len(arcs.tails):
+        listed = f"{len(arcs.tails)} arcs were listed{', each both ways' if arcs.one_sided else ''}"
+        what = f"{listed}: {kept} arcs kept, {loops} loops dropped and {merged} arcs merged do not make these"
+        raise GpuGraphError(what, remedy="report it to gpugraph: arcs were lost")
 
 
 def notes_of(loops: int, negative: int, merged: int, mirrored: bool) -> list[str]:

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import BLOCK, KernelFile
 from gpugraph.errors import OutOfMemory
-from gpugraph.graph.build import ArcList, RowTails, asymmetric, build, notes_of, symmetrize_on_host, symmetrized_notes
+from gpugraph.graph.build import (
+    ArcList,
+    RowTails,
+    asymmetric,
+    build,
+    check_kept,
+    notes_of,
+    symmetrize_on_host,
+    symmetrized_notes,
+)
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, DeviceRows, index_bits_of
@@ -178,6 +187,7 @@ def build_on_device(
     device is closed; by default from the list, which is kept for it.
     """
     rows, weights = _rows_and_weights(arcs, device)
+    check_kept(arcs, len(rows.targets), rows.loops, rows.merged)
     notes = (*arcs.notes, *notes_of(rows.loops, rows.negative, rows.merged, arcs.one_sided))
     there = DeviceRows(device, rows.offsets, rows.targets, weights, remake or (lambda: build(arcs)))
     graph = CSRGraph.lying_on(

@@ -47,6 +47,7 @@ _COORDINATES = "x y z lat lon lng long latitude longitude easting northing"
 _TAILS_, _HEADS_, _WEIGHTS_, _NO_WEIGHTS_, _COORDINATES_ = (
     frozenset(words.split()) for words in (_TAILS, _HEADS, _WEIGHTS, _NO_WEIGHTS, _COORDINATES)
 )
+_PLACES_ = _COORDINATES_ - {"x", "y", "z"}
 """Names of columns, in small letters and digits: of tails, heads, weights, what weighs nothing, and coordinates."""
 
 
@@ -174,7 +175,7 @@ def _look(source: Source, size: int) -> ListHead:
     if not delimiter:
         first = next((line for _, line in lines if line.strip(" \t\r,;")[:1] not in ("", "#", "%")), "")
         bare = re.sub(r'"[^"]*"', "", first)
-        delimiter = next((mark for mark in "\t;," if mark in bare.strip(" ")), " ")
+        delimiter = next((mark for mark in "\t;,|" if mark in bare.strip(" ")), " ")
     found_rows = list(islice(records(source, lines[behind:], delimiter), _SAMPLE + 1))
     numbers, rows = [number for number, _ in found_rows], [row for _, row in found_rows]
     titles: tuple[str, ...] = ()
@@ -217,6 +218,8 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         and not wanted
         and (source.extension in (".csv", ".tsv") or (delimiter != " " and not source.extension))
     ):
+        if len({all(is_number(row[i]) for row in rest if len(row) == 2) for i in (0, 1)}) == 2:
+            return True  # of one column of words and one of numbers, which are no ends of edges
         names = ",".join(first)
         remedy = f"say which: --columns 1,2 if it is an edge, --columns {names} if not"
         raise source.error(f"'{names}' may be an edge, or the names of the columns", remedy, line=line)
@@ -374,7 +377,7 @@ def _weighed(
             with errors_at(source.path):
                 check_name("column", source.weight, names)
         third = names.index(source.weight) if source.weight else None
-    elif third is not None and _plain(names[third]) in _NO_WEIGHTS_:
+    elif third is not None and _plain(names[third]) in _NO_WEIGHTS_ | _PLACES_:
         third = None
     for i in (*ends, *(() if third is None else (third,))):
         if names.count(names[i]) > 1:
