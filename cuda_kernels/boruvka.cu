@@ -48,6 +48,7 @@ first rows and the CPU the others; what the CPU finds arrives as segments of its
 #endif
 
 constexpr int SEGMENT_ARCS = 1024;  // a hub's row is cut, so that no warp is left alone with it
+// Trees are numbered from 0.
 constexpr int32 FINISHED = -1;      // tree number of vertices whose tree spans its component
 constexpr int32 NO_TREE = -1;       // segment_other of a segment without an outgoing arc
 constexpr int BLOCK = 256;          // threads of a block, where lanes agree through shared memory
@@ -55,6 +56,8 @@ constexpr int JUMPS = 8;            // links followed in one launch of boruvka_m
 
 // A key of 32-bit weight and 32-bit id fits one atomicMin; wider ones go in two passes.
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
+// A packed key ends in an id, which is below 2^31; a wide one may be this word, and then its id tells it apart.
+constexpr uint64 NO_BID = ~0ull;
 
 // ------------------------------------------------------------------ helpers
 
@@ -166,8 +169,8 @@ extern "C" __global__ void boruvka_reset_trees(int32 round, const uint32* __rest
                                                uint64* best_key, uint64* best_id) {
     for (int64 t = grid_thread(); t < trees[round]; t += grid_threads()) {
         link[t] = static_cast<int32>(t);
-        best_key[t] = ~0ull;
-        if (!PACKED) best_id[t] = ~0ull;
+        best_key[t] = NO_BID;
+        if (!PACKED) best_id[t] = NO_BID;
     }
 }
 
@@ -248,7 +251,7 @@ extern "C" __global__ void boruvka_find_min_trees(int32 round, const uint32* __r
     for (int64 first = grid_thread() - lane_id(); first < segments[round]; first += grid_threads()) {
         const int64 s = first + lane_id();
         int32 own = NO_TREE;
-        uint64 key = ~0ull;
+        uint64 key = NO_BID;
         if (s < segments[round] && segment_other[s] != NO_TREE) {
             own = tree[vertex[s]];
             key = segment_key[s];
@@ -332,7 +335,7 @@ extern "C" __global__ void boruvka_number_roots(int32 round, uint32* trees, cons
     for (int64 first = grid_thread() - lane_id(); first < count; first += grid_threads()) {
         const int64 t = first + lane_id();
         const bool root = t < count && link[t] == t;
-        const bool grows = root && (PACKED ? best_key[t] : best_id[t]) != ~0ull;
+        const bool grows = root && (PACKED ? best_key[t] : best_id[t]) != NO_BID;
         const uint32 slot = warp_append(&trees[round + 1], grows);
         if (root) number[t] = grows ? static_cast<int32>(slot) : FINISHED;
     }

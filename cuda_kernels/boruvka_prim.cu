@@ -23,6 +23,7 @@ combination; R. C. Prim, "Shortest connection networks and some generalizations"
 constexpr int BLOCK = 256;
 constexpr int RESIDENT = 2;  // blocks of a multiprocessor, at least
 constexpr int WARPS = BLOCK / WARP;
+// Arcs and trees are numbered from 0.
 constexpr index_t NO_ARC = -1;
 constexpr int32 NO_TREE = -1;
 

@@ -25,7 +25,7 @@ all but find-min-edge; section 6 asks for the rest.
 
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
 constexpr int LISTED = 256;  // consecutive arcs that a warp lists at a time: its share of a grid that covers all
-constexpr int32 DROPPED = -1;
+constexpr int32 DROPPED = -1;  // FINISHED, too: trees are numbered from 0, and no arc leaves one that is finished
 
 // ------------------------------------------------------------------ helpers
 

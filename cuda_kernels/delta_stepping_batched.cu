@@ -93,7 +93,9 @@ enum Control {
 
 #if DISTANCE_BITS == 16
 typedef unsigned short word_t;
-constexpr uint32 NOWHERE = 0x7fff;  // two of them and a sum of both fit a register side by side
+// Two of them and a sum of both fit a register side by side.  No distance is so far: one from whose end an arc might
+// lead there is beyond Shared::limit, and ends the launch.
+constexpr uint32 NOWHERE = 0x7fff;
 #else
 typedef distance_t word_t;
 constexpr word_t NOWHERE = UNREACHED;

@@ -28,7 +28,8 @@ constexpr int TILE = WARP;    // columns of a tile of matrix_push
 
 // ------------------------------------------------------------------ helpers
 
-// NO_ARC is the greatest word, or infinity, over which no path leads anyway.
+// NO_ARC is the greatest word, or infinity, over which no path leads anyway.  Where a weight of 32 bits is that word
+// cells have 64; one of 64 bits is longer than any distance, which the driver reports.
 __device__ __forceinline__ bool is_arc(uint32 w) { return w != 0xffffffffu; }
 __device__ __forceinline__ bool is_arc(uint64 w) { return w != 0xffffffffffffffffull; }
 __device__ __forceinline__ bool is_arc(float32 w) { return __float_as_uint(w) != 0x7f800000u; }

@@ -21,6 +21,7 @@ typedef uint32 distance_t;
 #endif
 
 // UNREACHED is the largest word; as a float it is not infinity but lies above it, so that infinity is never reached.
+// No sum is it, by extended(); as a threshold it has no end, and nothing may be added to it, for the next word is 0.
 constexpr distance_t UNREACHED = static_cast<distance_t>(-1);
 
 // True where a sum can be too large for a word, and a wider one has to be tried; a float sum becomes infinite instead.

@@ -54,8 +54,8 @@ communication, lists that are filtered before they are sent and the division of 
 constexpr int SAMPLED = 512;         // arcs sampled by each rank
 constexpr int HOOKED = 4;            // vertices that a lane hooks at a time
 constexpr int MOST_BLOCKS = 1024;    // of a launch that numbers
-constexpr uint64 NO_NAME = 0xffffffffffffffffull;
-constexpr uint32 TOO_MANY = 0xffffffffu;
+constexpr uint64 NO_NAME = 0xffffffffffffffffull;  // ends are below 2^63, and votes at most WARP << 32
+constexpr uint32 TOO_MANY = 0xffffffffu;           // edges: the driver makes room for fewer
 
 // Words of `control`.
 enum RankControl { EDGES, PAGES_TAKEN, HUB_ROWS, TREES_LEFT, ACTIVE, NAMES, ROUNDS_MADE, RANK_CONTROL_WORDS };

@@ -45,7 +45,7 @@ constexpr int HUB = 1024;        // a vertex with so many arcs is a hub; its row
 constexpr int PIECE = 4096;      // into pieces of so many arcs, one for a warp
 constexpr int HELD = 2 * WARP;   // arcs that may be tight, of which a warp holds back so many at most
 constexpr int RESIDENT = INDEX_BITS == 32 ? 6 : 5;  // blocks of a multiprocessor that look for tight arcs; more spill
-constexpr int32 NONE = -1;       // no parent
+constexpr int32 NONE = -1;       // no parent, no rank: both are vertices, from 0 on
 
 // What survey finds: the largest label, the first tuple with a label or a weight that is none, and how many are loops.
 enum { LARGEST, FIRST_BAD, LOOPS };

@@ -33,7 +33,7 @@ Source: O. Boruvka, "O jistem problemu minimalnim", 1926; a block a graph is our
 */
 #include "common.cuh"
 
-constexpr uint64 NO_OFFER = ~0ull;
+constexpr uint64 NO_OFFER = ~0ull;  // of the greatest weight, too, the id in the lower half is below 2^31
 
 // Weight and canonical id of an arc of the graph's vertex v, packed so that the lesser edge is the lesser word.
 __device__ __forceinline__ uint64 offer_of(const int64* __restrict__ offsets, const int32* __restrict__ targets,

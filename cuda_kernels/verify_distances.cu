@@ -32,7 +32,7 @@ Source: L. R. Ford, "Network flow theory", RAND P-923, 1956 (the conditions).
 #include "csr.cuh"
 
 constexpr int TILE = 1024;  // consecutive arcs that a warp takes; a longer row is followed in pieces of so many
-constexpr uint64 NOTHING = ~0ull;
+constexpr uint64 NOTHING = ~0ull;  // levels and vertices are below 2^31
 
 // ------------------------------------------------------------------ distances
 

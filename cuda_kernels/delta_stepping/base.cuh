@@ -159,7 +159,7 @@ struct __align__(NARROW ? 16 : 8) Row {
 struct __align__(8 * PACKED) PackedRow {
     uint64 arc[PACKED];
 };
-constexpr int32 NO_HEAD = -1, LONG_HEAD = -2;
+constexpr int32 NO_HEAD = -1, LONG_HEAD = -2;  // vertices are not negative
 
 // A far list that is to be looked through when the near vertices are distributed: some of it is due.
 struct Due {

@@ -70,14 +70,18 @@ constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
 constexpr int MERGED = 12;             // where the lightest arcs leave one component in so many vertices, or less,
 constexpr int LESS_MERGED = 35;        // so many per cent make one of them giant
 
+// Vertices and components are numbered from 0.  Where a giant is looked for, labels are so, or DEAD: retired() ones are
+// renamed before.
 constexpr int32 NO_LINK = -1;
 constexpr int32 NO_VERTEX = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
 constexpr int32 NO_GIANT = -2;
+// A packed bid ends in a slot or id, of which none has all bits set; that of a wide key may be this word, and then
+// best_id tells it apart.
 constexpr uint64 NO_BID = ~0ull;
 
 // `up` holds the parent or another one above (>= 0), DEAD, or what became of the root: its number among the live, or
-// among the retired.
+// among the retired.  Live and retired numbers are below 2^30, for each component has two vertices or more.
 __device__ __forceinline__ int32 live_root(uint32 number) { return -2 - 2 * static_cast<int32>(number); }
 __device__ __forceinline__ int32 retired_root(uint32 number) { return -3 - 2 * static_cast<int32>(number); }
 
@@ -202,7 +206,7 @@ struct Shared {
 };
 
 constexpr index_t NO_ARC = static_cast<index_t>(INDEX_BITS == 32 ? 0x7fffffffll : 0x7fffffffffffffffll);
-constexpr Pick NO_PICK = {NO_KEY, NO_ARC};
+constexpr Pick NO_PICK = {NO_KEY, NO_ARC};  // a lightest arc may have NO_KEY, but none is NO_ARC: compare whole picks
 
 // The lightest pick of each group of LANES lanes, in every lane of it.  All 32 lanes must call.
 template <int LANES>

@@ -7,7 +7,7 @@ R3 (from, to, weight), of which the first `step` entries are the tree.
 
 #include "../common.cuh"
 
-constexpr int32 NO_VERTEX = -1;
+constexpr int32 NO_VERTEX = -1;  // vertices are not negative; a candidate without one has NO_KEY, as others may
 
 struct Candidates {
     int32* from;

@@ -16,6 +16,7 @@ candidate without an edge comes after all that have one.
 
 #include "../common.cuh"
 
+// Vertices and leaves are not negative.
 constexpr int32 NO_VERTEX = -1;
 constexpr int32 JOINED = -2;
 constexpr int32 NOBODY = -1;

@@ -32,7 +32,7 @@ struct Item {
     weight_key_t key;
     index_t index;  // NOWHERE: no element
 };
-constexpr Item NO_ITEM = {NO_KEY, NOWHERE};
+constexpr Item NO_ITEM = {NO_KEY, NOWHERE};  // an element may have NO_KEY, but none is NOWHERE
 
 __device__ __forceinline__ Item lesser(const Item& a, const Item& b, const index_t* __restrict__ ids) {
     if (a.index == NOWHERE || b.index == NOWHERE) return a.index == NOWHERE ? b : a;

@@ -86,6 +86,9 @@ class GraphBatch:
             return cls(none, none, np.zeros(0, np.int32), np.zeros(0, np.uint32))
         vertices = np.fromiter((len(offsets) - 1 for offsets, _, _ in parts), np.int64, len(parts))
         arcs = np.fromiter((len(targets) for _, targets, _ in parts), np.int64, len(parts))
+        for i in np.flatnonzero(arcs > MOST_ARCS)[:1].tolist():
+            what = f"it has {arcs[i]} arcs, more than {MOST_ARCS}"
+            raise InputError(what, where=f"graph {i}", remedy="solve it by itself")
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(vertices)))
         first = np.repeat(np.cumsum(arcs) - arcs, vertices)
         offsets = np.empty(int(starts[-1]) + 1, np.int64)
@@ -183,6 +186,8 @@ def in_shares(batch: GraphBatch, run: Callable[[int, int], None]) -> list[None]:
 
 
 FILE = KernelFile("mst_many.cu", product(INDEX_BITS=(64,)))
+MOST_ARCS = 2**31 - 1
+"""Of one graph: kernels hold an arc's place in it in 32 bits."""
 BLOCK = 128
 
 

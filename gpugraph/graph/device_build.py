@@ -35,7 +35,7 @@ from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, DeviceRows, ind
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 FILE = KernelFile("build.cu", INDICES)
-NOTHING = 2**64 - 1
+NOTHING = 2**64 - 1  # no item << 31 | vertex: vertices end below 2^31 - 1
 MOST_ITEMS = 2**33
 """An item's number and a vertex share one word, where a loop may have a negative weight."""
 _BINS = 1 << 16

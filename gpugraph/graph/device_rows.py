@@ -33,7 +33,7 @@ _PIECE, _SHARE = 1 << 22, 256
 """Elements looked up at a time: so many, or one for so many bytes that are free if that is more."""
 ARCS_PER_THREAD = 32
 """Of kernels in which a warp takes a tile of 1024 arcs at a time."""
-NOTHING = 2**64 - 1
+NOTHING = 2**64 - 1  # no row, and no arc
 
 
 @dataclass(frozen=True, eq=False)

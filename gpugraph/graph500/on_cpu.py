@@ -27,7 +27,7 @@ from gpugraph.problems.registry import find_algorithm
 from gpugraph.ranks.comm import HostComm, LoneComm
 from gpugraph.ranks.part import GraphPart, sorted_part
 
-NONE = -1
+NONE = -1  # vertices are not negative
 MOST_LABEL = 2**31 - 3
 
 

@@ -28,7 +28,7 @@ from gpugraph.graph500.checked import RULES, Found, bad_tuple, fault_in_words, r
 from gpugraph.graph500.generator import BLOCK, FILE, Tuples
 from gpugraph.problems.registry import find_algorithm
 
-NOTHING = 2**64 - 1
+NOTHING = 2**64 - 1  # no vertex or tuple
 WINDOW = 8 << 20
 """Counters that a pass over the tuples works on: they stay in a GPU's second-level cache."""
 FIRST_RANKS, GROWTH = 1 << 18, 2

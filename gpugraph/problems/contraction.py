@@ -68,8 +68,9 @@ def redistribute_edges(part: GraphPart) -> tuple[NDArray[Any], NDArray[Any], NDA
     return tails, heads, weights
 
 
-NO_EDGE = np.uint32(2**32 - 1)
-NO_CLAIM = np.uint64(2**64 - 1)
+NO_EDGE = np.uint32(2**32 - 1)  # a rank has fewer edges: see MOST_EDGES
+NO_CLAIM = np.uint64(2**64 - 1)  # its lower half would be a tree, and these are fewer than 2^31
+MOST_EDGES = 2**32 - 2
 
 
 class HostEdges:
@@ -86,6 +87,9 @@ class HostEdges:
     """
 
     def __init__(self, part: GraphPart, *, weighted: bool, labelled: bool):
+        if part.edges > part.comm.size * MOST_EDGES:
+            what = f"a rank can hold {MOST_EDGES} edges, not a share of {part.edges}"
+            raise InputError(what, where=part.name, remedy="use more ranks")
         self.part, self.weighted, self.labelled = part, weighted, labelled
         self.comm = part.comm
         self.tails, self.heads, self.weights = redistribute_edges(part)

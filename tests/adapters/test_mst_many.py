@@ -186,3 +186,9 @@ def test_a_gpu_stays_open_for_the_next_call_and_not_after_one_that_failed(monkey
 def test_an_odd_argument_is_refused_and_named(given_graphs, options, named):
     with pytest.raises(InputError, match=named):
         gpugraph.mst_many(given_graphs, **{"device": "cpu", **options})
+
+
+def test_a_graph_with_more_arcs_than_a_kernel_counts_is_refused_by_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mst_many, "MOST_ARCS", 5)
+    with pytest.raises(InputError, match=r"graph 1.*6 arcs, more than 5"):
+        mst_many.GraphBatch.of([gpugraph.load("path:3"), gpugraph.load("path:4")])

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.errors import InputError
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import save_file
+from gpugraph.problems import contraction
+from gpugraph.ranks.part import GraphPart
 from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import tried
 
@@ -24,6 +27,8 @@ SPECS = (
         "caterpillar:41",
         "star:30,hub=7",
         "random:n=200,deg=4,hub=yes",
+        "lollipop:3x20,scale=6",
+        "lollipop:1x30,clique=9",
     ),
 )
 
@@ -72,3 +77,11 @@ def test_damage_in_one_ranks_part_is_reported_once(place: str, device: str, tmp_
     (line,) = run.stderr.splitlines()
     assert "graph.csr" in line
     assert ("the row of vertex" if place == "a target" else "has no reverse of equal weight") in line
+
+
+def test_a_share_of_more_edges_than_a_rank_can_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All ranks refuse alike, for each knows how many edges there are."""
+    monkeypatch.setattr(contraction, "MOST_EDGES", 3)
+    contraction.HostEdges(GraphPart.of(generate("path:4")), weighted=True, labelled=False)
+    with pytest.raises(InputError, match="3 edges, not a share of 4"):
+        contraction.HostEdges(GraphPart.of(generate("path:5")), weighted=True, labelled=False)

@@ -34,7 +34,7 @@ COLUMNS = 16
 _ROWS = 512
 """Rows that a thread takes at a time."""
 _SAMPLES = 1024
-_NONE = -1
+_NONE = -1  # slots and positions are not negative
 
 # Counters of ``control``.
 _NEXT_ROWS, _NEXT_BLOCK, _BLOCKS, _PLAN = (COUNTERS + i * STRIDE for i in range(4))

@@ -51,7 +51,7 @@ def _grow(offsets: Any, targets: Any, keys: Any, nearest: Any) -> None:
     n = len(nearest)
     key = np.empty(n, keys.dtype)
     heap = np.empty(n, nearest.dtype)
-    outside, inside = -1, -2
+    outside, inside = -1, -2  # places in the heap are not negative
     place = np.full(n, outside, np.int64)
     for root in range(n):
         if place[root] == inside:

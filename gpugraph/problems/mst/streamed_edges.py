@@ -31,7 +31,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.forest import edge_ids
 
 _SAMPLES = 1 << 16
-_MOST = 2**64 - 1
+_MOST = 2**64 - 1  # the greatest key of 64 bits, too: an edge equal to the limit is told by its row
 _NEARER = 0.99
 
 

@@ -23,7 +23,7 @@ from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 from gpugraph.problems.sssp.verify import fits_scipy, in_own_type, is_exact, scipy_distances
 
-_NEW = -1
+_NEW = -1  # places in the heap are not negative
 _SETTLED = -2
 
 
