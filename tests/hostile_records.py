@@ -112,6 +112,12 @@ COMMANDS = (
     "plot",
     "plot kernel",
     "resume",
+    "report latex",
+    "compare json",
+    "compare --by algorithm",
+    "compare --by device",
+    "compare --by peer",
+    "check-record",
 )
 
 
@@ -145,8 +151,13 @@ def feed(line: bytes, folder: Path, command: str, *, alone: bool = False) -> Out
         return run("report", path, "-o", folder / "r.txt", "--sweep", folder / "s.toml")
     if base == "report":
         return run("report", path, "-o", folder / "r.out", "--format", what or "text")
+    if base == "check-record":
+        return run("check-record", "--edges", 20_000, path)
+    if what.startswith("--by"):
+        exports = [word for ending in ("json", "csv", "md", "tex") for word in ("--export", folder / f"e.{ending}")]
+        return run("compare", *what.split(), path, path, *exports)
     if base == "compare":
-        return run("compare", path, path)
+        return run("compare", path, path, "--format", what or "text")
     if base == "plot":
         return run(
             "plot", path, "-o", folder / "r.json", "--y", what or "mteps", "--x", "algorithm" if what else "scale"
@@ -172,11 +183,14 @@ def _resume(path: Path) -> Outcome:
 
 def ended(outcome: Outcome, line: str) -> str:
     """Return how it ended, in a word; raises AssertionError unless the line was taken, or refused with its number."""
+    assert "Traceback" not in outcome.err, outcome
     if outcome.code in (0, 4):
-        return "taken"
+        return "left out" if "is left out" in outcome.err else "taken"
+    if outcome.code == 1 and "checked," in outcome.out:
+        return "found"
     assert outcome.code == 2, outcome
     assert "Traceback" not in outcome.err, outcome
-    known = (line, "holds no record", "no record has a value", "no cell in common")
+    known = (line, "holds no record", "no record has a value", "no cell in common", "nothing can be compared")
     assert any(words in outcome.err for words in known), outcome
     return "refused"
 

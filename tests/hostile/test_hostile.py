@@ -22,7 +22,7 @@ SMALL = {
     "graphs": range(600),
     "programs": range(200),
     "results": range(200),
-    "records": range(3),
+    "records": range(12),
     "peers": range(2),
     "sweeps": range(40),
     "lengths": range(120),
