@@ -9,12 +9,14 @@ Source: The DOT Language, https://graphviz.org/doc/info/lang.html.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.formats.attributes import Edges, is_number, text_of
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Source
+from gpugraph.quantities import counted
 
 _GAP = rb"(?>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)*+"  # possessive: a long comment is not tried in every other division
 _HEAD = re.compile(_GAP + rb'(?:strict\s+)?(?:di)?graph\b(?:\s+(?:"[^"]*"|[\w.-]+))?\s*\{', re.I | re.S | re.M)
@@ -59,7 +61,10 @@ class _Reader:
             at = end
         self._at = 0
         kind = self._take().lower()
-        self.directed = (self._take() if kind == "strict" else kind).lower() == "digraph"
+        self._strict = kind == "strict"
+        self._known: dict[tuple[int, int], int] = {}  # of a strict graph, the place of each edge in the lists
+        self._repeated = 0
+        self.directed = (self._take() if self._strict else kind).lower() == "digraph"
         self.edges = Edges(source, lambda i: self._line(self._places[i]), directed=self.directed)
         self.edges.ones = self.edges.attribute == "weight"  # which Graphviz takes for 1 where it is missing
         self._places: list[int] = []  # of the edges that wait
@@ -75,6 +80,9 @@ class _Reader:
 
     def arcs(self) -> ArcList:
         """Return all edges."""
+        if self._repeated:
+            repeated = counted(self._repeated, "repeated edge")
+            self._notes.append(f"took {repeated} of a strict graph for one each, with the last attributes")
         return self.edges.arcs(
             self.edges.numbers, self._notes, f"it begins with {'digraph' if self.directed else 'graph'}"
         )
@@ -160,14 +168,28 @@ class _Reader:
             if (self._take() == "->") is not self.directed:
                 raise self._wrong(f"an edge of this graph is written {'->' if self.directed else '--'}", at)
             chain.append(self._vertex())
-        edges, given = self.edges, {**self._defaults[-1], **self._attributes()}
+        edges, own = self.edges, self._attributes()
+        given = {**self._defaults[-1], **own}
         numbers = [edges.numbers.setdefault(name, len(edges.numbers)) for name in chain]
-        edges.tails += numbers[:-1]
-        edges.heads += numbers[1:]
-        edges.texts += [given.get(edges.attribute)] * (len(chain) - 1)
-        self._places += [at] * (len(chain) - 1)
+        for pair in pairwise(numbers):
+            if self._strict and self._is_repeated(*pair, own):
+                continue
+            edges.tails.append(pair[0])
+            edges.heads.append(pair[1])
+            edges.texts.append(given.get(edges.attribute))
+            self._places.append(at)
         if len(chain) > 1 and edges.attribute not in given:
             edges.numeric.update(dict.fromkeys(name for name, text in given.items() if is_number(text)))
+
+    def _is_repeated(self, tail: int, head: int, own: dict[str, str]) -> bool:
+        """Tell whether a strict graph has an edge already; it then takes the attributes that are given again."""
+        edges, pair = self.edges, (tail, head) if self.directed else (min(tail, head), max(tail, head))
+        place = self._known.setdefault(pair, len(edges.tails))
+        if place == len(edges.tails):
+            return False
+        self._repeated += 1
+        edges.texts[place] = own.get(edges.attribute, edges.texts[place])
+        return True
 
     def _vertex(self) -> str:
         kind, text, at = self._peek()

@@ -52,6 +52,18 @@ def test_texts_in_angle_brackets_and_backslashes_are_as_graphviz_has_them(tmp_pa
     assert (graph.vertices, graph.notes) == (2, ("is not UTF-8 text: read as Latin-1",))
 
 
+def test_a_repeated_edge_of_a_strict_graph_takes_the_last_attributes_and_of_others_the_lightest_stays(
+    tmp_path: Path,
+) -> None:
+    text = "graph { edge [weight=3]; a -- b [weight=1]; b -- a [weight=5]; a -- b [color=red] }"
+    assert edges_of(load(tmp_path, "a.dot", text)) == [("a", "b", 1)]
+    graph = load(tmp_path, "a.dot", f"strict {text}")
+    assert edges_of(graph) == [("a", "b", 5)]
+    assert graph.notes == ("took 2 repeated edges of a strict graph for one each, with the last attributes",)
+    graph = load(tmp_path, "a.dot", f"strict di{text.replace('--', '->')}")
+    assert edges_of(graph) == [("a", "b", 1), ("b", "a", 5)]
+
+
 def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
     text = "graph { a -- b [len=3] }"
     with pytest.raises(InputError, match="attributes that are numbers: 'len' — name one of them with --weight"):

@@ -174,6 +174,19 @@ def test_numbers_of_a_result_are_taken_exactly_or_refused_with_their_line(tmp_pa
 
 
 @pytest.mark.usefixtures("no_arrow")
+def test_results_with_names_are_verified_without_it(tmp_path: Path) -> None:
+    (tmp_path / "g.dot").write_text(
+        'graph { "a,b" -- "say ""x" [weight=3]; "say ""x" -- c [weight=0.1] }'.replace('""', '\\"')
+    )
+    for words in (("mst",), ("sssp", "--source", "name:c", "--predecessors")):
+        result = tmp_path / "r.csv"
+        succeed(*words, tmp_path / "g.dot", "--device", "cpu", "--repeat", 1, "-o", result)
+        succeed("verify", tmp_path / "g.dot", result)
+        result.write_text(result.read_text().replace("a,b", "a;b"))
+        assert run("verify", tmp_path / "g.dot", result).code == 1
+
+
+@pytest.mark.usefixtures("no_arrow")
 def test_what_needs_it_names_the_extra_that_installs_it(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"pip install 'gpugraph\[tables\]'"):
