@@ -165,7 +165,9 @@ def _with_commands(sweep: Sweep, commands: Sequence[str]) -> Sweep:
     """Make the external commands of a sweep and of the command line known; return the sweep with all of them."""
     if not sweep.peers and not commands:
         return sweep
-    register_commands(sweep.peers, sweep.path)
+    for name, table in sweep.peers.items():
+        with sweep.document.at("peer", name):
+            register_commands({name: table})
     given = {name: table for text in commands for name, table in read_tables(text).items()}
     sweep = replace(sweep, peers={**sweep.peers, **given})
     register_commands(sweep.peers)

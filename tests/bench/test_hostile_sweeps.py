@@ -25,11 +25,11 @@ HOSTILE = {
     "a formula of 150 terms": (TABLE % " + ".join(["kernel"] * 150), "line.*100 terms"),
     "a list 5,000 deep": (f"{GRAPH}x = {DEEP}", "line 2.*nested too deeply"),
     "a list 100 deep": (f"{GRAPH}x = {'[' * 100}{']' * 100}", "line 2.*nested too deeply"),
-    "a pattern of 3,000 brackets": (PEER % f"weight = '{'(' * 3000}a{')' * 3000}'", "weight"),
-    "a pattern repeated without end": (PEER % "weight = '(a){99999999999}'", "weight"),
-    "a NUL in an environment": (PEER % 'env = {A = "a\\u0000"}', "code 0"),
-    "a variable with a sign in its name": (PEER % 'env = {"A=B" = "1"}', "'A=B' is no name"),
-    "an empty variable": (PEER % 'env = {"" = "1"}', "is no name"),
+    "a pattern of 3,000 brackets": (PEER % f"weight = '{'(' * 3000}a{')' * 3000}'", "line 2.*weight"),
+    "a pattern repeated without end": (PEER % "weight = '(a){99999999999}'", "line 2.*weight"),
+    "a NUL in an environment": (PEER % 'env = {A = "a\\u0000"}', "line 2.*code 0"),
+    "a variable with a sign in its name": (PEER % 'env = {"A=B" = "1"}', "line 2.*'A=B' is no name"),
+    "an empty variable": (PEER % 'env = {"" = "1"}', "line 2.*is no name"),
 }
 
 
