@@ -130,21 +130,23 @@ class ListHead:
 
 
 WHOLE = re.compile(r"0|[1-9]\d{0,18}", re.ASCII)
-_FORMS = (
-    ("whole", WHOLE),
-    ("pointed", re.compile(r"(?:0|[1-9]\d{0,15})\.0+", re.ASCII)),
-    ("negative", re.compile(r"-0*[1-9]\d*", re.ASCII)),
-    ("digits", re.compile(r"[+-]\d+|0\d+", re.ASCII)),
-    ("long", re.compile(r"\d+", re.ASCII)),
-    ("missing", re.compile(r"nan|na|n/a|null|none|<na>|", re.IGNORECASE)),
-    ("real", re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)),
+_FORM = re.compile(
+    r"""(?P<whole>0|[1-9]\d{0,18})
+    |(?P<pointed>(?:0|[1-9]\d{0,15})\.0+)
+    |(?P<negative>-0*[1-9]\d*)
+    |(?P<digits>[+-]\d+|0\d+)
+    |(?P<long>\d+)
+    |(?P<missing>nan|na|n/a|null|none|<na>|)
+    |(?P<real>[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?)""",
+    re.ASCII | re.IGNORECASE | re.VERBOSE,
 )
 """Forms of ids: plain whole numbers, written as floats, below zero, with signs or leading zeros, long, none, reals."""
 
 
 def form_of(word: str) -> str:
     """Return the form of an id; a ``word`` is any other text."""
-    return next((name for name, pattern in _FORMS if pattern.fullmatch(word)), "word")
+    found = _FORM.fullmatch(word)
+    return "word" if found is None else found.lastgroup or "word"
 
 
 def _is_word(word: str) -> bool:

@@ -32,7 +32,7 @@ from gpugraph.graph.formats.list_head import (
     roles,
     statement,
 )
-from gpugraph.graph.formats.text import arrow_reader, weight_of
+from gpugraph.graph.formats.text import arrow_reader, plain_numbers, weight_of
 from gpugraph.quantities import counted
 
 Column = Words | NDArray[Any]
@@ -248,6 +248,8 @@ def _weights(source: Source, column: Column, name: str) -> NDArray[Any]:
         weights: NDArray[Any] = column.astype(np.float32 if column.dtype == np.float32 else np.float64)
         refuse_nan(source, weights)
         return weights
+    if (plain := plain_numbers(column.words)) is not None:
+        return narrow_weights(plain[column.codes]) if plain.dtype.kind == "i" else plain[column.codes]
     values: list[int | float] = []
     for word in column.words:
         try:

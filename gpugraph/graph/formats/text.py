@@ -190,6 +190,20 @@ def _out_of_range(vertex: int, rows: Rows) -> str:
     return f"the vertex id {vertex} is out of range {rows.low}..{rows.high}"
 
 
+def plain_numbers(words: list[str]) -> NDArray[Any] | None:
+    """Return what words spell as int64 or float64; None where one is for ``weight_of``: no number, or a large one."""
+    together = "\n".join(words)
+    if not words or not together.isascii() or "_" in together:
+        return None
+    for kind, dtype in ((int, np.int64), (float, np.float64)):
+        try:
+            numbers = np.array([*map(kind, words)], dtype)
+        except (ValueError, OverflowError):
+            continue
+        return numbers if dtype is np.int64 or (np.abs(numbers) < 2.0**53).all() else None
+    return None
+
+
 def weight_of(word: bytes, real: bool = False) -> int | float:
     """Return the number that a word spells, ``real`` or whole where it is so.  Raises ValueError if it spells none."""
     if not real and INTEGER.match(word):
