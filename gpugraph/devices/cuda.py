@@ -87,6 +87,7 @@ class CudaDevice:
         self._small_pointer = int(self._small.ctypes.data)
         with translated(self.label, "making a stream"):
             self.interrupts = Interrupts(self.cupy, self._stream_pointer, self._transfers.pool.take(4))
+            self._memory.before_free = self.interrupts.forget
         self.reply = CudaReply(self, self._transfers.pool.take(8))
         self._scalars: dict[Any, NDArray[Any]] = {}
         self._copy_streams: list[CudaCopies] = []

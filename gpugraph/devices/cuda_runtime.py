@@ -6,6 +6,7 @@ import importlib
 import math
 import warnings
 import weakref
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -171,6 +172,7 @@ class DeviceMemory:
         self._live: weakref.WeakSet[_Allocation] = weakref.WeakSet()
         self.allocated = 0
         self.peak = 0
+        self.before_free: Callable[[int, int], None] = lambda pointer, size: None
 
     def array(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an uninitialised CuPy array, its pointer valid even without elements.  Raises OutOfMemory."""
@@ -201,8 +203,9 @@ class DeviceMemory:
         return memory.MemoryPointer(memory.UnownedMemory(pointer, size, owner, self._index), 0)
 
     def release(self, pointer: int, size: int) -> None:
-        """Give memory back to the driver; called by the allocations themselves."""
+        """Give memory back to the driver, told to ``before_free``; called by the allocations themselves."""
         self.allocated -= size
+        self.before_free(pointer, size)
         try:
             self._runtime.free(pointer)
         except Exception:  # after a failed kernel, or while Python ends, the driver has freed everything already

@@ -225,6 +225,11 @@ class Interrupts:
         """Take note of a launch that ends when the word at ``stop`` on the device is not 0."""
         self._stops.add(stop)
 
+    def forget(self, pointer: int, size: int) -> None:
+        """Write no order to so many bytes of memory any more: they go back to the driver, which waits for kernels."""
+        if self._stops:
+            self._stops -= {stop for stop in tuple(self._stops) if pointer <= stop < pointer + size}
+
     def wait(self) -> None:
         """Wait for the stream if a launch on it can be stopped, and stop it on Ctrl-C; else return at once.
 
@@ -250,7 +255,7 @@ class Interrupts:
     def stop(self) -> None:
         """End the launches that can be stopped, and wait for it."""
         while self._stops and self._runtime.streamQuery(self._stream) == _NOT_READY:
-            for stop in self._stops:
+            for stop in tuple(self._stops):
                 self._runtime.memcpyAsync(stop, self._word.ctypes.data, 4, TO_DEVICE, self._orders.ptr)
             self._runtime.streamSynchronize(self._orders.ptr)
             time.sleep(_REPEAT_S)

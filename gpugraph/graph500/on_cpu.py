@@ -165,7 +165,8 @@ def validate(
             jump = jump[jump]
         firsts["CYCLE"] = _first_of(jump != root)
     inside = 0
-    if not any(first is not None for first in firsts.values()):
+    # Each rank has looked at its own copy of the result, and all go on or none.
+    if not any(comm.all_gather_object(any(first is not None for first in firsts.values()))):
         found = in_threads(partial(_check_tuples, (tuples.edges, tuples.weights), result), even_ranges(len(tuples)))
         note(("SPLIT", "TOO_FAR"), found)
         inside = sum(part[2] for part in found)

@@ -153,7 +153,7 @@ class HostEdges:
             least = np.full(left, 2**31 - 1, np.int32)
             _label(self.trees, self.renamed, self.least, least, self.label)
             self.least = least
-        self.trees = left
+        self.trees = self.comm.agreed(left, "trees that are left")
 
 
 @njit

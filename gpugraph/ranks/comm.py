@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.errors import GpuGraphError
+
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
 
@@ -174,6 +176,22 @@ class HostComm(Comm):
         packed = np.concatenate([word] * self.size)
         data = self.all_to_all_v(packed, [len(word)] * self.size, received)
         return [pickle.loads(piece.tobytes()) for piece in np.split(data, np.cumsum(received)[:-1])]
+
+    def agreed(self, own: Thing, what: str) -> Thing:
+        """Return what all ranks must have found alike, so that further collectives may depend on it; a collective.
+
+        Raises GpuGraphError, on all ranks, where they differ: some would wait for the others for ever.
+        """
+        check_agreed(self.all_gather_object(own), what)
+        return own
+
+
+def check_agreed(found: Sequence[object], what: str) -> None:
+    """Raise GpuGraphError if the ranks, in their order, have not found the same."""
+    other = next((rank for rank, one in enumerate(found) if one != found[0]), None)
+    if other is not None:
+        fault = f"rank {other} has found {found[other]} {what}, rank 0 {found[0]}"
+        raise GpuGraphError(fault, remedy="please report it with the command")
 
 
 class LoneComm(HostComm):

@@ -19,6 +19,8 @@ import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
 from gpugraph.clock import NullClock
 from gpugraph.devices.cuda import CudaDevice
+from gpugraph.devices.cuda_runtime import DeviceMemory
+from gpugraph.devices.cuda_streams import Interrupts
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.view import GraphView, make_resident
@@ -288,6 +290,28 @@ def test_an_order_that_a_later_launch_has_reset_is_given_again(device: CudaDevic
     with pytest.raises(KeyboardInterrupt):
         device.synchronize()
     assert stop.host.tolist() == [1]
+
+
+def test_an_order_to_stop_is_not_written_into_memory_that_was_given_back() -> None:
+    cupy: Any = FakeCupy()
+    memory, interrupts = DeviceMemory(cupy, 0, "GPU"), Interrupts(cupy, 0, np.zeros(4, np.uint8))
+    memory.before_free = interrupts.forget
+    state, other = memory.array(4, np.uint32), memory.array(4, np.uint32)
+    other.host[:] = 0
+    for words in (state, other):
+        interrupts.add(int(words.data.ptr) + 8)
+    del state, words
+    assert interrupts._stops == {int(other.data.ptr) + 8}
+    cupy.busy = [busy]
+    interrupts.stop()
+    assert other.host.tolist() == [0, 0, 1, 0]
+
+
+def test_a_device_forgets_the_words_of_what_it_frees(device: CudaDevice) -> None:
+    words = device.full(4, 0, np.uint32)
+    device.interrupts.add(int(words.data.ptr))
+    del words
+    assert not device.interrupts._stops
 
 
 def test_closing_a_device_stops_what_still_runs(cupy: FakeCupy) -> None:

@@ -153,6 +153,22 @@ def test_a_rank_that_is_killed_ends_the_run(victim: int) -> None:
     assert line.startswith(f"gpugraph: error: rank {victim} (cpu, process {ranks[victim]}) was ended by SIGKILL")
 
 
+def test_a_rank_that_is_stopped_is_named_and_goes_on_when_it_may() -> None:
+    short = "from gpugraph.ranks import launch; launch.STOPPED_S = 0.3; from gpugraph.cli import main; main()"
+    words = [sys.executable, "-c", short, "mst", "rmat:12", "--device", "cpu*3", "--repeat", "10000000", "--no-phases"]
+    with running(words, 3) as (run, ranks):
+        os.kill(ranks[2], signal.SIGSTOP)
+        assert run.stderr is not None
+        line = next(line for line in run.stderr if "stopped" in line)
+        os.kill(ranks[2], signal.SIGCONT)
+        time.sleep(0.2)
+        assert run.poll() is None
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(3 * LIMIT_S) == 130
+    named = f"gpugraph: rank 2 (process {ranks[2]}) is stopped, and the others wait for it"
+    assert line == f"{named} — kill -CONT {ranks[2]} lets it go on\n"
+
+
 @pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGTERM), (0, signal.SIGHUP), (1, signal.SIGINT)])
 def test_a_rank_that_is_interrupted_ends_the_run_with_a_line(victim: int, number: int) -> None:
     with running(own(2), 2) as (run, ranks):

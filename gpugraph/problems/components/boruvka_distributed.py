@@ -81,6 +81,7 @@ class LabelsOnDevices(Arrays):
         device.copy(self.giants[rank : rank + 1], self.local.control[giant : giant + 1])
         self.comm.all_reduce(self.giants, "sum")
         self.launch("giants", 1, np.int32(ranks), self.giants, self.label, self.apart)
+        self.comm.all_reduce(self.apart, "max")  # one that differed would wait in the next collective for ever
         return bool(device.read(self.apart))
 
 

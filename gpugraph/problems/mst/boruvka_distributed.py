@@ -34,6 +34,7 @@ from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.mst.gpu_forest import forest_bytes
 from gpugraph.problems.mst.on_ranks import forest_of, gathered_forest
 from gpugraph.problems.registry import add_algorithm
+from gpugraph.ranks.comm import check_agreed
 from gpugraph.ranks.part import GraphPart, require_on_devices
 from gpugraph.ranks.transports import comm_for
 
@@ -95,6 +96,7 @@ def arrays(part: GraphPart) -> ArrayTable:
         "control": (FILE["RANK_CONTROL_WORDS"], np.uint32),
         "counters": (FILE["CONTROL_WORDS"], np.uint32),
         "listed": (ranks, np.uint32),
+        "left": (2 * ranks, np.uint32),
         "sample": (2 * FILE["SAMPLED"] * ranks, np.uint64),
         "threshold": (2, np.uint64),
         "giant": (1, np.uint64),
@@ -189,13 +191,23 @@ class ForestOnDevices(Arrays):
         numbered = self.ranked, self.counts, self.link, self.label
         self.launch_together("label", self.part.vertices, n, *bounds, self.roots, *numbered, self.control)
         self.comm.all_gather_v_in_place(self.label, self.part.cuts.tolist())
-        control = self.device.download(self.control)
-        self.trees, active = (int(control[FILE[word]]) for word in ("TREES_LEFT", "ACTIVE"))
+        self.trees, active = self._agreed("TREES_LEFT", "ACTIVE")
         self.share = 1.0
         if filters(self.part):
             merged = self.trees * FILE["MERGED"] < active
             light = alone.light_arcs(self.part.vertices, self.part.arcs) * (FILE["LESS_MERGED"] / 100 if merged else 1)
             self.share = min(light * active / self.part.arcs, 1.0)
+
+    def _agreed(self, *names: str) -> list[int]:
+        """Return words of the control that all ranks must have alike, for the next collectives depend on them."""
+        rank, size, count = self.comm.rank, self.comm.size, len(names)
+        for place, name in enumerate(names, rank * count):
+            self.device.copy(self.left[place : place + 1], self.control[FILE[name] : FILE[name] + 1])
+        self.comm.all_gather_v_in_place(self.left, [count * other for other in range(size + 1)])
+        found = self.device.download(self.left).reshape(size, count).tolist()
+        check_agreed(found, "trees and active vertices")
+        words: list[int] = found[rank]
+        return words
 
     def list_edges(self) -> bool:
         """List own edges between components; return whether heavier ones are left; raise OutOfMemory without room."""

@@ -54,6 +54,9 @@ def certify_part(part: GraphPart, source: int, result: Distances) -> Verdict:
     return verdict_on(result, fault, f"; checked by {part.comm.size} ranks")
 
 
+_LOOSE = "vertices not yet linked"
+
+
 def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
     """Return what is wrong with distances, the same on all ranks, or None; a collective."""
     distance, n = result.raw, part.vertices
@@ -70,7 +73,7 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
         return fault
     linked[source] = 1
     part.comm.all_reduce(linked, "max")
-    while (loose := (linked == 0) & result.reached).any():
+    while part.comm.agreed(bool((loose := (linked == 0) & result.reached).any()), "as to vertices not yet linked"):
         grown = linked.copy()
         _follow(arcs, part.first, distance, linked, grown)
         part.comm.all_reduce(grown, "max")
@@ -101,12 +104,13 @@ def _fault_on_device(part: GraphPart, source: int, distance: NDArray[Any]) -> st
     if (fault := _relaxable(part, distance, tight.check_arcs()[0])) is not None:
         return fault
     comm.all_reduce(tight.hold, "min")
-    count, _ = tight.find_loose()
+    count = part.comm.agreed(tight.find_loose()[0], _LOOSE)
     while count:
         tight.follow_levels()
         comm.all_reduce(tight.hold, "min")
         tight.ground()
         left, first = tight.find_loose()
+        part.comm.agreed(left, _LOOSE)
         if left == count:
             return _loose(first, distance)
         count = left
