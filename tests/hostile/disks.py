@@ -60,7 +60,7 @@ def try_disk(trial: Trial) -> str:
     if name.startswith(("generate", "convert", "mst .", "sssp .")):
         words[-1] += draw.choice(SUFFIXES)
     output = words[-1] if words[-1].startswith("out") else ""
-    given = trial.once("given", _give)
+    given = trial.once("given", give)
     disk = trial.folder / "disk"
     shutil.copytree(given, disk)
     if output and draw.random() < 0.5:
@@ -84,7 +84,7 @@ def try_disk(trial: Trial) -> str:
     return f"{how}: {'enough' if end.code == 0 else 'too little'}"
 
 
-def _give(folder: Path) -> None:
+def give(folder: Path) -> None:
     """Put there what the commands are given."""
     folder.mkdir()
     (folder / "sweep.toml").write_text(SWEEP)

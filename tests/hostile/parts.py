@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from tests.hostile import (
+    bombs,
     caches,
     disks,
     exits,
     graphs,
     lengths,
+    limits,
     peers,
     plugins,
     programs,
@@ -35,6 +37,8 @@ PARTS: dict[str, Part] = {
         caches.PART,
         disks.PART,
         sweeps.PART,
+        limits.PART,
+        bombs.PART,
         *streams.PARTS,
         exits.PART,
         *together.PARTS,

@@ -28,6 +28,8 @@ SMALL = {
     "lengths": range(120),
     "signals": range(6, 7),
     "disks": range(10, 11),
+    "limits": range(2),
+    "bombs": range(1),
     "streams": range(51, 52),
     "locales": range(39, 40),
     "exits": range(1),
