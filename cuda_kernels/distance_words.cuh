@@ -3,7 +3,8 @@ Distances as order-preserving words: an unsigned integer that compares as the di
 itself, or the bits of a float that is not negative, so that one atomicMin serves every type.
 
 Defines in addition to those of common.cuh:
-    DISTANCE_BITS  32 | 64   width of a distance: of float weights their own, of integers 32 unless that overflows
+    DISTANCE_BITS  32 | 64   width of a distance: of integers 32 unless that overflows; of floats 64, for sums in
+                             float64, or 32 for float32 weights whose sums are to be rounded to float32
 */
 #ifndef GPUGRAPH_DISTANCE_WORDS_CUH
 #define GPUGRAPH_DISTANCE_WORDS_CUH
@@ -27,19 +28,31 @@ constexpr distance_t UNREACHED = static_cast<distance_t>(-1);
 // True where a sum can be too large for a word, and a wider one has to be tried; a float sum becomes infinite instead.
 constexpr bool SUMS_OVERFLOW = static_cast<weight_t>(1) / 2 == 0;
 
+// A float as a word, and the float that a word encodes: float64 in words of 64 bits, float32 in words of 32.
+#if DISTANCE_BITS == 64
+typedef float64 real_t;
+constexpr distance_t INFINITE = 0x7ff0000000000000ull;
+constexpr float64 MOST_REAL = 1.7e308;
+__device__ __forceinline__ distance_t as_word(real_t x) { return static_cast<uint64>(__double_as_longlong(x)); }
+__device__ __forceinline__ real_t as_real(distance_t word) { return __longlong_as_double(static_cast<int64>(word)); }
+#else
+typedef float32 real_t;
+constexpr distance_t INFINITE = 0x7f800000u;
+constexpr float64 MOST_REAL = 3.4e38;
+__device__ __forceinline__ distance_t as_word(real_t x) { return __float_as_uint(x); }
+__device__ __forceinline__ real_t as_real(distance_t word) { return __uint_as_float(word); }
+#endif
+
 // The length of a path extended by one arc, or UNREACHED where it leads nowhere: a float sum is infinite, an integer
 // sum does not fit.
-__device__ __forceinline__ distance_t extended(distance_t length, float32 w) {
-    const uint32 bits = __float_as_uint(__uint_as_float(static_cast<uint32>(length)) + w);
-    return bits == 0x7f800000u ? UNREACHED : bits;
+__device__ __forceinline__ distance_t extended_by_real(distance_t length, real_t w) {
+    const distance_t word = as_word(as_real(length) + w);
+    return word == INFINITE ? UNREACHED : word;
 }
-
+__device__ __forceinline__ distance_t extended(distance_t length, float32 w) { return extended_by_real(length, w); }
 __device__ __forceinline__ distance_t extended(distance_t length, float64 w) {
-    const float64 sum = __longlong_as_double(static_cast<int64>(length)) + w;
-    const uint64 bits = static_cast<uint64>(__double_as_longlong(sum));
-    return bits == 0x7ff0000000000000ull ? UNREACHED : static_cast<distance_t>(bits);
+    return extended_by_real(length, static_cast<real_t>(w));
 }
-
 template <typename Integer>
 __device__ __forceinline__ distance_t extended(distance_t length, Integer w) {
     const distance_t room = UNREACHED - 1 - length;
@@ -47,24 +60,19 @@ __device__ __forceinline__ distance_t extended(distance_t length, Integer w) {
 }
 
 // The number that a word encodes, rounded where a double cannot hold it; the second argument tells the type.
-__device__ __forceinline__ float64 value_of(distance_t word, float32) {
-    return __uint_as_float(static_cast<uint32>(word));
-}
-__device__ __forceinline__ float64 value_of(distance_t word, float64) {
-    return __longlong_as_double(static_cast<int64>(word));
-}
+__device__ __forceinline__ float64 value_of(distance_t word, float32) { return as_real(word); }
+__device__ __forceinline__ float64 value_of(distance_t word, float64) { return as_real(word); }
 template <typename Integer>
 __device__ __forceinline__ float64 value_of(distance_t word, Integer) {
     return static_cast<float64>(word);
 }
 
 // A word near the number `value` >= 0, or UNREACHED where it is too large.
-__device__ __forceinline__ distance_t word_of(float64 value, float32) {
-    return value < 3.4e38 ? __float_as_uint(static_cast<float32>(value)) : UNREACHED;
+__device__ __forceinline__ distance_t word_of_real(float64 value) {
+    return value < MOST_REAL ? as_word(static_cast<real_t>(value)) : UNREACHED;
 }
-__device__ __forceinline__ distance_t word_of(float64 value, float64) {
-    return value < 1.7e308 ? static_cast<distance_t>(__double_as_longlong(value)) : UNREACHED;
-}
+__device__ __forceinline__ distance_t word_of(float64 value, float32) { return word_of_real(value); }
+__device__ __forceinline__ distance_t word_of(float64 value, float64) { return word_of_real(value); }
 template <typename Integer>
 __device__ __forceinline__ distance_t word_of(float64 value, Integer) {
     const float64 limit = DISTANCE_BITS == 64 ? 1.8446744073709550e19 : 4294967295.0;

@@ -10,8 +10,9 @@ itself alone. So where
 only those are tight they are followed from vertices of level 0 on, breadth first, a level a round.
 
     offsets (n+1)  targets (arcs)  weights (arcs)   the graph, rows by tail; weights of 0 or more
-    distance (n)   as the host holds them: uint64 for integer weights, else the weights' own float; the largest number,
-                   infinity for floats, means not reached.  All sums are taken in this type
+    distance (n)   as the host holds them: uint64 for integer weights, float64 for floats, or float32 where DISTANCE is
+                   defined so; the largest number, infinity for floats, means not reached.  All sums are taken in this
+                   type
     hold (n)       level << 32 | u for the predecessor u of a vertex, the least offered so far; NOTHING
     items          vertex << 32 | piece: the pieces of TILE arcs of the rows to be followed, one level after the other
     found[level % 3]   the items of a level; the next level's count is clear when its round begins
@@ -36,9 +37,14 @@ constexpr uint64 NOTHING = ~0ull;  // levels and vertices are below 2^31
 
 // ------------------------------------------------------------------ distances
 
+// The type that real weights are summed in.
+#ifndef DISTANCE
+#define DISTANCE float64
+#endif
+
 // A weight in the type of distances.
-__device__ __forceinline__ float32 as_distance(float32 w) { return w; }
-__device__ __forceinline__ float64 as_distance(float64 w) { return w; }
+__device__ __forceinline__ DISTANCE as_distance(float32 w) { return w; }
+__device__ __forceinline__ DISTANCE as_distance(float64 w) { return static_cast<DISTANCE>(w); }
 template <typename Integer>
 __device__ __forceinline__ uint64 as_distance(Integer w) { return static_cast<uint64>(w); }
 

@@ -57,6 +57,7 @@ def sssp(
     device: str = ...,
     verify: str = ...,
     predecessors: bool = ...,
+    sums: str = ...,
     time: Literal[False] = ...,
     **options: Any,
 ) -> Distances | list[Distances]: ...
@@ -70,6 +71,7 @@ def sssp(
     device: str = ...,
     verify: str = ...,
     predecessors: bool = ...,
+    sums: str = ...,
     time: Literal[False] = ...,
     **options: Any,
 ) -> DistanceMatrix: ...
@@ -83,6 +85,7 @@ def sssp(
     device: str = ...,
     verify: str = ...,
     predecessors: bool = ...,
+    sums: str = ...,
     time: Literal[True],
     **options: Any,
 ) -> Measured: ...

@@ -231,7 +231,7 @@ def test_the_json_of_a_record_is_read_in_two_files_alone() -> None:
 JUDGES = sorted(
     module
     for module in MODULES
-    if re.fullmatch(r"gpugraph\.problems\.(\w+\.(verify|checked_arcs)|oracle_sums)", module)
+    if re.fullmatch(r"gpugraph\.problems\.(\w+\.(verify|checked_arcs|rounded_sums)|oracle_sums)", module)
 )
 """Modules of certificates and references."""
 

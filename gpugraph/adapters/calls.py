@@ -130,6 +130,7 @@ def sssp(
     device: str = "auto",
     verify: str = "auto",
     predecessors: bool = False,
+    sums: str = "float64",
     time: bool = False,
     **options: Any,
 ) -> Distances | list[Distances] | DistanceMatrix | Measured:
@@ -153,6 +154,7 @@ def sssp(
         device: as for ``mst``.
         verify: as for ``mst``.
         predecessors: also return the canonical predecessors.
+        sums: ``"float32"`` rounds sums of float32 weights to float32; the verdict then tells the error.
         time: as for ``mst``; the record's ``results`` are those of all sources.
         options: as for ``mst``.
 
@@ -166,7 +168,8 @@ def sssp(
     if sources is not None:
         one_of(source, sources)
         source, algo = source_list(sources), BATCHED if algo == "auto" else algo
-    more = {"source": source, "predecessors": bool(predecessors)}
+    expect(str, sums=sums)
+    more = {"source": source, "predecessors": bool(predecessors), "sums": sums}
     record = _solve("sssp", graph, algo, device, verify, options, time, **more)
     if time:
         return record

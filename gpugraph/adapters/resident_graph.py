@@ -196,10 +196,10 @@ class ResidentGraph(Shown):
             predecessors: also return the canonical predecessors.
             algo: a name from ``gpugraph algos``.
             verify: as for ``gpugraph.sssp``; not together with ``target`` or ``cutoff``.
-            on_device: return the device's own array instead of ``Distances``: (n,) distances in the weights' floating
-                type, or words of 32 or 64 bits; the largest means not reached.  The caller's to keep.  Not of several
-                ``sources``.
-            options: of the algorithm.
+            on_device: return the device's own array instead of ``Distances``: (n,) distances in float64, or float32
+                if summed in that, or words of 32 or 64 bits; the largest means not reached.  The caller's to keep.
+                Not of several ``sources``.
+            options: of the algorithm; ``sums="float32"`` rounds sums of float32 weights to float32.
 
         Raises:
             VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.sssp``.
@@ -216,7 +216,7 @@ class ResidentGraph(Shown):
             return self._matrix(sources, goal, cutoff, predecessors, algo, verify, options)
         many = isinstance(source, list | tuple | np.ndarray) and not self._is_node(source)
         vertices = [vertex for one in (source if many else [source]) for vertex in self._vertices(one)]
-        if limited and self.device.kind == "cpu" and algo == "auto":
+        if limited and self.device.kind == "cpu" and algo == "auto" and not options:
             found = [self._until(vertex, goal, cutoff) for vertex in vertices]
         else:
             ready = self._prepared("sssp", algo, options)
@@ -354,7 +354,7 @@ class ResidentGraph(Shown):
             if on_device and self.device.kind != "cpu":
                 handle = self._run(ready, source)
                 real = ready.graph.weights.dtype.kind == "f"
-                return self._kept(handle.view(ready.graph.weights.dtype) if real else handle)
+                return self._kept(handle.view(f"f{handle.dtype.itemsize}") if real else handle)
             limits = (goal, cutoff) if ready.algorithm.ends_early else ()
             found = self._answer(ready, source, limits=limits)
             return found.raw if on_device else _within(found, goal, cutoff)

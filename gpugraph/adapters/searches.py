@@ -26,7 +26,7 @@ _NO_GOAL = -1
 class Rows:
     """Arcs by tail, in the caller's order; parallel arcs and self loops are allowed.
 
-    Weights are (arcs,) int64 or float64; sums of n integers fit 64 bits.
+    Weights are (arcs,) int64 or reals, which are summed in float64; sums of n integers fit 64 bits.
     """
 
     offsets: NDArray[np.int64]
@@ -47,7 +47,7 @@ class Found:
 
     Attributes:
         order: (reached,) int64, the vertices in the order in which they were settled.
-        distance: (n,) int64, or the floating type of the weights; of a vertex that is not in ``order`` nothing is said.
+        distance: (n,) int64, or float64 for real weights; of a vertex that is not in ``order`` nothing is said.
         links: (n,) int64, 1 more than the vertex before each on its path; 0 for sources and where there is none.
     """
 
@@ -97,7 +97,7 @@ def search(
     start = np.array(sources, np.int64)
     links, order = np.zeros(n, np.int64), np.empty(n, np.int64)  # zeros cost only where they are written
     if rows.weights.dtype.kind == "f":
-        kind: np.dtype[Any] = rows.weights.dtype
+        kind: np.dtype[Any] = np.dtype(np.float64)
     else:
         kind = np.dtype(np.int64)
     limit = _limit(kind, cutoff)

@@ -35,7 +35,7 @@ AXES: dict[str, list[Any]] = {
     **{name: [_OF_CELLS[name]] for name in ("weights", "input_format", "symmetrize", "keep_ids", "vertices")},
     **{name: [_OF_CELLS[name]] for name in ("directed", "columns", "weight", "seed", "source", "device", "algorithm")},
     "prepare": ["none"],
-    **{name: [_OF_CELLS[name]] for name in ("index_bits", "verify", "transfers", "phases", "predecessors")},
+    **{name: [_OF_CELLS[name]] for name in ("index_bits", "verify", "transfers", "phases", "predecessors", "sums")},
 }
 """The axes that every sweep has, with their values where a sweep names none; any other is a variable of templates."""
 

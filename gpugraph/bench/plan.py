@@ -169,6 +169,6 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
         axes={name: value for name, value in axes.items() if value is not None},
         sweep=sweep,
     )
-    extras = [f"{name}={bound[name]}" for name in ("weights", "source", "seed", "index_bits") if name in varied]
+    extras = [f"{name}={bound[name]}" for name in ("weights", "source", "seed", "index_bits", "sums") if name in varied]
     parts = [cell.problem, described_algorithm(cell), cell.device, problem.series(str(cell.graph)), *extras]
     return replace(cell, series=" · ".join(parts))

@@ -248,7 +248,7 @@ class Finished:
             algorithm = plugin or self._algorithm(cell, key, str(device["kind"]))
             if algorithm is None:
                 return None
-            options = parse_options(algorithm, cell.options)
+            options = parse_options(algorithm, cell.options, cell.sums)
         except GpuGraphError:
             return None  # running it will tell
         return self.by_id.get(cell_id(cell, algorithm, options, graph_digest=digest, device=device, cold=self._cold))

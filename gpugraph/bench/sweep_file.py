@@ -33,7 +33,7 @@ from gpugraph.errors import InputError, check_name, placed, unknown_name
 from gpugraph.files import resource_dir
 from gpugraph.graph.view import PREPARATIONS
 from gpugraph.measure.cell import Cell
-from gpugraph.problems.contract import PROBLEMS, TRANSFERS
+from gpugraph.problems.contract import PROBLEMS, TRANSFERS, TYPES_OF_SUMS
 from gpugraph.quantities import parse_bytes, parse_seconds
 
 # ------------------------------------------------------------------ [paper]
@@ -319,6 +319,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "device": parse_device,
     "prepare": _check_preparation,
     "transfers": lambda name: check_name("way to time transfers", name, TRANSFERS),
+    "sums": lambda name: check_name("type of sums", name, TYPES_OF_SUMS),
 }
 
 

@@ -23,7 +23,7 @@ from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 GROUPS = {
     "Graph": "input_format columns weight directed vertices keep_ids symmetrize weights seed offline"
     " size dtype exclusive segments",
-    "Algorithm": "algos device commands peer peers source predecessors settings prepare index_bits",
+    "Algorithm": "algos device commands peer peers source predecessors sums settings prepare index_bits",
     "Measurement": "repeat warmup target max_seconds timeout cold energy verify phases transfers profile processes"
     " budget",
     "Output": "style output output_format save exports draw verbose quiet debug help",

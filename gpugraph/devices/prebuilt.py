@@ -33,7 +33,7 @@ from gpugraph.errors import GpuGraphError
 ARCHIVE = Path(__file__).parent / "prebuilt.zip"
 """The archive of the package; git does not know it."""
 ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
-_DISTANCES: tuple[Defines, ...] = ({"WEIGHT": "float32"}, {"DISTANCE_BITS": 64, "WEIGHT": "float64"})
+_DISTANCES: tuple[Defines, ...] = tuple({"DISTANCE_BITS": 64, "WEIGHT": real} for real in ("float32", "float64"))
 DEFINE_SETS: dict[str, tuple[Defines, ...]] = {
     **dict.fromkeys(("arcs_at.cu", "build.cu", "check.cu", "components.cu", "fill.cu", "generate.cu"), ({},)),
     **dict.fromkeys(("generate_knn.cu", "probe.cu", "verify_components.cu", "verify_forest.cu"), ({},)),

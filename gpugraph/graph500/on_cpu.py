@@ -71,7 +71,7 @@ class CpuMachine:
         """Return the rows of these arcs and their reverses, ready to be searched."""
         arcs = ArcList(tails, heads, weights, self.vertices, directed=False, one_sided=True)
         graph = build(arcs, name="graph500")
-        self.state = self.algorithm.prepare(GraphView.of(graph), self.device)
+        self.state = self.algorithm.prepare(GraphView.of(graph), self.device, sums="float32")
         return graph
 
     def degree(self, vertex: int) -> int:
@@ -125,7 +125,7 @@ class RanksMachine(CpuMachine):
         like = GraphPart(self.comm, cuts, empty, tails[:0], weights[:0], False, "graph500", "graph500")
         both = np.concatenate([tails, heads]), np.concatenate([heads, tails]), np.concatenate([weights, weights])
         part, _, _ = sorted_part(like, *both)
-        self.state, self.first = self.algorithm.prepare(part, self.device), part.first
+        self.state, self.first = self.algorithm.prepare(part, self.device, sums="float32"), part.first
         self.cuts, self.distance = part.cuts.tolist(), np.empty(self.vertices, np.float32)
         return part
 

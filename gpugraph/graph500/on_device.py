@@ -6,9 +6,10 @@ together, where an atomic is several times as fast, so both passes go over the t
 In the rows vertices with many arcs have the first numbers, and those without any have none: most gathers of a search
 then meet the cache.
 
-Kernel 3 is delta-stepping and one pass for the parents, which reads 4 bytes of each arc and gathers few distances.  To
-carry parents in the search would make every distance word 8 bytes wide, and gathering those is what a search takes
-most of its time for.  In the end distances and parents are brought back to the labels of the input.
+Kernel 3 is delta-stepping with sums in float32, the specification's type, and one pass for the parents, which reads 4
+bytes of each arc and gathers few distances.  To carry parents in the search would make every distance word 8 bytes
+wide, and gathering those is what a search takes most of its time for.  In the end distances and parents are brought
+back to the labels of the input.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class DeviceMachine:
         self.rows, self.arcs = rows, arcs
         graph = CSRGraph.lying_on(rows, directed=False, name="graph500", source="graph500")
         view, _, _ = make_resident(GraphView.of(graph, index_bits=rows.index_bits), device)
-        self.state = self.algorithm.prepare(view, device)
+        self.state = self.algorithm.prepare(view, device, sums="float32")
         self.above, self.waiting = device.empty(n, np.int32), device.empty(n, np.int32)
         room, count = arcs // FILE["HUB"] + arcs // FILE["PIECE"] + 1, device.full(1, 0, np.uint32)
         self.piece_vertex, self.piece_begin = device.empty(room, np.int32), device.empty(room, rows.index_dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import socket
 from collections.abc import Mapping
@@ -123,6 +124,8 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         "result": results[0],
         "verification": {"status": verdict.status, "method": verdict.method, "detail": verdict.detail},
     }
+    if verdict.sums_error is not None:  # JSON has no infinity
+        data["verification"]["sums_error"] = verdict.sums_error if math.isfinite(verdict.sums_error) else None
     if verdict.counter_example is not None:
         data["verification"]["counter_example"] = verdict.counter_example.to_json()
     data |= {} if completed is None else {"predecessors_s": completed[1]}

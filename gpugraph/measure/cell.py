@@ -18,7 +18,7 @@ from gpugraph.errors import InputError, check_name, unknown_name
 from gpugraph.measure.record_shape import jsonable
 from gpugraph.measure.statistics import INTERVAL_SAMPLES
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, Input, Problem
+from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, TYPES_OF_SUMS, Input, Problem
 from gpugraph.problems.plugin import is_file, load_plugin
 
 PROCESSES, PATIENCE = 3, 10.0
@@ -139,6 +139,7 @@ class Cell:
             takes them.
         symmetrize: make a directed graph undirected before anything else.
         predecessors: also return the canonical predecessors of shortest paths.
+        sums: type in which shortest paths add float32 weights: None and ``"float64"``, or ``"float32"``, which rounds.
         phases: also time the algorithm's inner phases, in runs of their own.
         profile: wrap phases in NVTX ranges and run once.
         seed: of ``random:K`` sources and of ``uniform`` weights.
@@ -167,6 +168,7 @@ class Cell:
     columns: str = ""
     weight: str | None = None
     predecessors: bool = False
+    sums: str | None = None
     phases: bool = True
     profile: bool = False
     seed: int = 1
@@ -201,6 +203,8 @@ def check_counts(cell: Cell) -> None:
         raise InputError(f"--warmup {cell.warmup} is negative", remedy="give 0 or more")
     check_name("verification method", cell.verify, METHODS_OF_A_RUN)
     check_name("way to time transfers", cell.transfers, TRANSFERS)
+    if cell.sums is not None:
+        check_name("type of sums", cell.sums, TYPES_OF_SUMS)
 
 
 def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str) -> Algorithm:
@@ -220,10 +224,18 @@ def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str
         return find_algorithm(problem.name, chosen, device_kind)
 
 
-def parse_options(algorithm: Algorithm, given: Mapping[str, object]) -> dict[str, object]:
-    """Return the algorithm's parameters: defaults, overridden by what was given; an InputError names a wrong one."""
+def parse_options(algorithm: Algorithm, given: Mapping[str, object], sums: str | None = None) -> dict[str, object]:
+    """Return the algorithm's parameters: defaults, overridden by what was given; an InputError names a wrong one.
+
+    ``sums`` is one of them, and refused if an algorithm of ours has no choice; other people's code adds as it does.
+    """
     known = {option.name: option for option in algorithm.options}
     values = {name: option.default for name, option in known.items()}
+    if sums is not None and "sums" in known:
+        given = {**given, "sums": sums}
+    elif sums not in (None, TYPES_OF_SUMS[0]) and not algorithm.foreign:
+        what = f"algorithm '{algorithm.name}' does not sum in {sums}"
+        raise InputError(what, remedy="leave out --sums, or name another algorithm for shortest paths")
     for name, value in given.items():
         if name not in known:
             if not known:

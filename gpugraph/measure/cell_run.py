@@ -160,7 +160,7 @@ class CellRun:
         if ranks.several and not algorithm.ranks:
             remedy = f"use {ranks_option(problem)}, or name one device"
             raise InputError(f"algorithm '{algorithm.name}' runs on one device", remedy=remedy)
-        self.options = parse_options(algorithm, cell.options)
+        self.options = parse_options(algorithm, cell.options, cell.sums)
         _LOG.info(_chosen(cell, algorithm, self.options, device.kind))
         check_preparations(cell.preparations, algorithm)
         queries = problem.queries(graph, {"source": cell.source, "seed": cell.seed})

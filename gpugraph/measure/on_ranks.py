@@ -62,6 +62,7 @@ def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedIn
         (foreign, f"'{cell.algorithm}' runs on one device", f"use {able}"),
         (cell.preparations, "several ranks take the graph as it is", "leave out --prepare"),
         (cell.predecessors, "several ranks find no predecessors", "use one device"),
+        (cell.sums == "float32", "several ranks sum in float64 alone", "leave out --sums, or use one device"),
         (reference, "no rank has the whole graph, which a reference needs", "use --verify certificate, or one device"),
         (sampling.cold, "--cold is for one device", "leave out --cold"),
         (sampling.energy, "--energy is for one device", "leave out --energy"),

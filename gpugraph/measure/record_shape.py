@@ -204,6 +204,7 @@ class VerificationShape(_Part, frozen=True, kw_only=True):
     status: str | None = None
     method: str | None = None
     detail: str | None = None
+    sums_error: Amount | None = None
     counter_example: CounterExampleShape | None = None
 
 

@@ -261,12 +261,12 @@ def note_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...], result: Re
     _FOUND.setdefault(graph, {})[(problem, *query, "certificate")] = figure
 
 
-def certified(problem: str, name: str, graph: CSRGraph, *query: int) -> Any:
+def certified(problem: str, name: str, graph: CSRGraph, *query: int, **options: Any) -> Any:
     """Return what our own algorithm on all threads finds; raise VerificationFailed if its certificate does not hold."""
     from gpugraph.graph.view import GraphView
 
     own = find_algorithm(problem, name, "cpu")
-    state = own.prepare(GraphView.of(graph), None)
+    state = own.prepare(GraphView.of(graph), None, **options)
     result = own.finish(state, own.fetch(state, own.run(state, NullClock(), *query)), *query)
     verdict = load_problem(problem).certificate(graph, query, result)
     if not verdict.passed:

@@ -68,10 +68,17 @@ class Figure:
     reached: NDArray[np.bool_] | None = None
 
     @classmethod
-    def sum_of(cls, terms: NDArray[Any], by: str, reached: NDArray[np.bool_] | None = None) -> Figure:
-        """Return the exact sum; the slack is that of adding the terms up in any order in their own type."""
+    def sum_of(
+        cls,
+        terms: NDArray[Any],
+        by: str,
+        reached: NDArray[np.bool_] | None = None,
+        summed_in: np.dtype[Any] | None = None,
+    ) -> Figure:
+        """Return the exact sum; the slack is that of adding reals up in any order in a type, their own if None."""
         slack = 0.0
         if terms.dtype.kind == "f" and len(terms):
             finite = terms[np.isfinite(terms)]
-            slack = float(len(terms) * np.finfo(terms.dtype).eps * np.abs(finite, dtype=np.float64).sum())
+            eps = np.finfo(terms.dtype if summed_in is None else summed_in).eps
+            slack = float(len(terms) * eps * np.abs(finite, dtype=np.float64).sum())
         return cls(reference_sum(terms), slack, by, reached)

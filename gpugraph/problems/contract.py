@@ -29,6 +29,9 @@ METHODS = ("auto", "reference", "certificate", "both")
 METHODS_OF_A_RUN = (*METHODS, "none")
 """How a run can be: or not at all."""
 
+TYPES_OF_SUMS = ("float64", "float32")
+"""In which shortest paths may add float32 weights; the first is what is taken."""
+
 TRANSFERS = ("together", "separate")
 """How the way to the device is timed: as a whole, or the copy into pinned memory apart from the bus."""
 
@@ -42,12 +45,15 @@ class Verdict:
         method: ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
         detail: one sentence; of a failed check it names the first counter-example.
         counter_example: of a failed check that graph, or a part of it, where it can be drawn.
+        sums_error: of shortest paths summed in float32 the greatest relative difference of a distance from its sum in
+            float64, infinite where float32 does not reach it; None of all others.
     """
 
     status: str
     method: str
     detail: str
     counter_example: CounterExample | None = field(default=None, compare=False)
+    sums_error: float | None = None
 
     @property
     def passed(self) -> bool:
@@ -64,12 +70,15 @@ def verdict_of(verdicts: Sequence[Verdict], method: str) -> Verdict:
     if not passed:
         return verdicts[0]
     used = method if len(passed) == len(verdicts) else passed[0].method
-    return Verdict("passed", used, "; ".join(verdict.detail for verdict in verdicts))
+    errors = [verdict.sums_error for verdict in passed if verdict.sums_error is not None]
+    detail = "; ".join(verdict.detail for verdict in verdicts)
+    return Verdict("passed", used, detail, sums_error=max(errors, default=None))
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the first that failed, else the first that was not checked, else the first."""
-    return min(verdicts, key=lambda verdict: ("failed", "skipped", "passed").index(verdict.status))
+    """Return the first that failed, else the first that was not checked, else that of the greatest error of sums."""
+    order = ("failed", "skipped", "passed")
+    return min(verdicts, key=lambda verdict: (order.index(verdict.status), -(verdict.sums_error or 0.0)))
 
 
 @dataclass(frozen=True, eq=False)

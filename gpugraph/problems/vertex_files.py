@@ -83,8 +83,8 @@ class VertexFiles:
 
     # ------------------------------------------------------------------ what a problem may say besides
 
-    def dtype_of(self, graph: CSRGraph, column: FileColumn) -> np.dtype[Any]:
-        """Return the dtype of a column of results on a graph."""
+    def dtype_of(self, graph: CSRGraph, column: FileColumn, found: np.dtype[Any] | None = None) -> np.dtype[Any]:
+        """Return the dtype of a column of results on a graph; ``found`` is what an archive has, if that may vary."""
         return np.dtype(np.int64 if column.dtype == "i" else np.float64)
 
     def in_table(self, result: Any, column: FileColumn) -> NDArray[Any]:
@@ -152,7 +152,7 @@ class VertexFiles:
                 continue
             if not isinstance(values, np.ndarray):
                 values = self.parsed(graph, column, values, path)
-            elif values.dtype != (dtype := self.dtype_of(graph, column)):
+            elif values.dtype != (dtype := self.dtype_of(graph, column, values.dtype)):
                 raise MismatchError(f"the {column.name}s are of type {values.dtype}, those of the graph are {dtype}")
             columns[column.name] = values
         if claim.vertex is not None:

@@ -47,7 +47,7 @@ def fake_forest(handle: Any, graph: FakeGraph, check: bool) -> Any:
 def fake_paths(handle: Any, graph: FakeGraph, source: int, cutoff: float, predecessors: bool, check: bool) -> Any:
     from gpugraph.problems.sssp.verify import reference_distances
 
-    distance, _ = reference_distances(graph.graph, source)
+    distance, _ = reference_distances(graph.graph, source, sums=graph.graph.weights.dtype.name)
     distance[np.isinf(distance)] = np.finfo(distance.dtype).max
     order = np.arange(len(distance))[::-1]
     return order, distance[order], None

@@ -45,6 +45,11 @@ COMMAND = Command(
         ),
         click.option("--sources", metavar="SOURCES", help="Several: how many at random, a list with commas, or all."),
         click.option("--batch", is_flag=True, help=f"Search from all sources together: --algo {BATCHED}."),
+        click.option(
+            "--sums",
+            metavar="TYPE",
+            help="Type in which float32 weights are summed: float64, or float32, which rounds.  [default: float64]",
+        ),
         click.option("--predecessors", is_flag=True, help="Also return the canonical predecessors."),
     ),
     arrange=_arranged,

@@ -14,9 +14,16 @@ from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
+from gpugraph.problems.algorithm import Option
+from gpugraph.problems.contract import TYPES_OF_SUMS
 
 if TYPE_CHECKING:
     from gpugraph.ranks.part import GraphPart
+
+
+FLOAT64, FLOAT32 = TYPES_OF_SUMS
+SUMS = Option("sums", str, FLOAT64, "type in which float32 weights are summed; float32 rounds every sum", TYPES_OF_SUMS)
+"""The option of all algorithms for shortest paths; weights of other types are summed in one way only."""
 
 
 class Arcs(NamedTuple):
@@ -45,9 +52,9 @@ class Arcs(NamedTuple):
         """Number of vertices, n."""
         return len(self.offsets) - 1
 
-    def unreached(self) -> NDArray[Any]:
-        """Return (n,) distances in the graph's own type, none of them reached."""
-        dtype = distance_dtype(self.weights.dtype)
+    def unreached(self, sums: str = FLOAT64) -> NDArray[Any]:
+        """Return (n,) distances in the type of sums, none of them reached."""
+        dtype = distance_dtype(self.weights.dtype, sums)
         return np.full(self.vertices, unreached(dtype), dtype)
 
 
@@ -58,9 +65,24 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def distance_dtype(weight_dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of distances on the host: uint64 for integer weights, else the weights' own float."""
-    return np.dtype(np.uint64) if weight_dtype.kind in "iu" else weight_dtype
+def distance_dtype(weight_dtype: np.dtype[Any], sums: str = FLOAT64) -> np.dtype[Any]:
+    """Return the dtype of distances on the host: uint64 for integer weights, else float64.
+
+    Weights of float32 alone may be summed in float32, where ``sums`` says so.
+    """
+    if weight_dtype.kind in "iu":
+        return np.dtype(np.uint64)
+    return np.dtype(np.float32 if weight_dtype == np.float32 and sums == FLOAT32 else np.float64)
+
+
+def sums_of(dtype: np.dtype[Any]) -> str:
+    """Return the name of the type that distances of a dtype were summed in, as ``distance_dtype`` takes it."""
+    return FLOAT32 if dtype == np.float32 else FLOAT64
+
+
+def word_bits(weight_dtype: np.dtype[Any], sums: str = FLOAT64) -> int:
+    """Return the bits of the words in which a search begins: a whole weight's own, or those of a sum of reals."""
+    return 8 * (weight_dtype if weight_dtype.kind != "f" else distance_dtype(weight_dtype, sums)).itemsize
 
 
 def unreached(dtype: np.dtype[Any]) -> Any:

@@ -31,7 +31,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp import BATCHED, buckets
-from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import (
     DistanceMatrix,
     Distances,
@@ -55,6 +55,7 @@ class State:
         delta: width of a bucket.
         arrays: by the dtype of distances, the arrays of ``buckets.py``.
         size: how many threads.
+        sums: the type that float32 weights are summed in.
     """
 
     view: GraphView
@@ -63,6 +64,7 @@ class State:
     delta: float
     arrays: dict[np.dtype[Any], buckets.Search]
     size: int
+    sums: str = FLOAT64
 
     def arrays_for(self, dtype: np.dtype[Any]) -> buckets.Search:
         """Return what the threads of a search for distances of a dtype share."""
@@ -91,7 +93,9 @@ class State:
         return self.arrays[dtype]
 
 
-def prepare(view: GraphView, device: object, *, delta: float = 0.0, size: int | None = None) -> State:
+def prepare(
+    view: GraphView, device: object, *, delta: float = 0.0, sums: str = FLOAT64, size: int | None = None
+) -> State:
     """Return the state of searches on a graph.  Raises InputError if ``delta`` is negative or not finite."""
     if not (math.isfinite(delta) and delta >= 0):
         raise InputError(f"option 'delta' is {delta}", remedy="give a positive width, or 0 to have it chosen")
@@ -100,14 +104,14 @@ def prepare(view: GraphView, device: object, *, delta: float = 0.0, size: int | 
     if arcs.weights.dtype.kind == "u":
         heaviest = max(in_threads(lambda low, high: _heaviest(arcs.weights, low, high), even_ranges(len(arcs.targets))))
     threads_ = size or thread_count(view.vertices + view.arcs)
-    state = State(view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, threads_)
+    state = State(view, arcs, int(heaviest), delta or chosen_delta(arcs), {}, threads_, sums)
     state.arrays_for(_narrow(state))
     return state
 
 
 def _narrow(state: State) -> np.dtype[Any]:
     """Return the dtype that distances are tried in first."""
-    wide = distance_dtype(state.arcs.weights.dtype)
+    wide = distance_dtype(state.arcs.weights.dtype, state.sums)
     return np.dtype(np.uint32) if wide.kind == "u" and state.heaviest < 2**28 else wide
 
 
@@ -155,12 +159,12 @@ def finish(state: State, raw: NDArray[Any], source: int) -> Distances:
     return distances_from_words(graph, source, raw, overflowed=raw.dtype == np.uint64)
 
 
-def compile_(view: GraphView, device: object, *, delta: float = 0.0) -> None:
+def compile_(view: GraphView, device: object, *, delta: float = 0.0, sums: str = FLOAT64) -> None:
     """Compile all that a run may need."""
     tiny = view.tiny()
-    state = prepare(tiny, device, delta=delta)
+    state = prepare(tiny, device, delta=delta, sums=sums)
     finish(state, run(state, NullClock(), 0), 0)
-    _search(state, NullClock(), 0, distance_dtype(state.arcs.weights.dtype))
+    _search(state, NullClock(), 0, distance_dtype(state.arcs.weights.dtype, sums))
 
 
 ALGORITHM = add_algorithm(
@@ -171,7 +175,7 @@ ALGORITHM = add_algorithm(
     authors="Meyer, Sanders",
     year=2003,
     section="§2",
-    options=(Option("delta", float, 0.0, "width of a bucket; 0 chooses it from the mean weight and degree"),),
+    options=(Option("delta", float, 0.0, "width of a bucket; 0 chooses it from the mean weight and degree"), SUMS),
     prepare=prepare,
     run=run,
     fetch=lambda state, handle: handle.copy(),
@@ -179,7 +183,7 @@ ALGORITHM = add_algorithm(
     digest=array_digest,
     compile=compile_,
     minimum_bytes=distance_bytes,
-    version=3,
+    version=4,
 )
 
 
@@ -188,15 +192,15 @@ ALGORITHM = add_algorithm(
 # searches side by side, as on a GPU, were tried: no quicker, for a core finds most distances in its own caches.
 
 
-def prepare_many(view: GraphView, device: object, *, delta: float = 0.0) -> list[State]:
+def prepare_many(view: GraphView, device: object, *, delta: float = 0.0, sums: str = FLOAT64) -> list[State]:
     """Return a state for each core."""
-    first = prepare(view, device, delta=delta, size=1)
-    return [first, *(prepare(view, device, delta=first.delta, size=1) for _ in range(threads() - 1))]
+    first = prepare(view, device, delta=delta, sums=sums, size=1)
+    return [first, *(prepare(view, device, delta=first.delta, sums=sums, size=1) for _ in range(threads() - 1))]
 
 
 def run_many(states: list[State], clock: NullClock, sources: tuple[int, ...]) -> list[NDArray[Any]]:
     """Return (n,) distances, the caller's, for each source as ``run`` does; OutOfMemory without room for all."""
-    require_room(states[0].view.graph, len(sources))
+    require_room(states[0].view.graph, len(sources), states[0].sums)
     found: list[NDArray[Any]] = [np.empty(0)] * len(sources)
     turns = count()
     counters: list[NullClock] = [NullClock() for _ in states]
@@ -236,6 +240,7 @@ add_algorithm(
     compile=compile_,
     minimum_bytes=distance_bytes,
     batched=True,
+    version=2,
 )
 
 

@@ -1,4 +1,4 @@
-"""Dijkstra's algorithm with a four-way heap: the sequential standard, in the graph's own type.
+"""Dijkstra's algorithm with a four-way heap: the sequential standard.
 
 Each vertex is in the heap at most once; a lower distance moves it up (decrease-key), so that memory stays O(n).
 
@@ -18,7 +18,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.heap import sift_down, sift_up
 from gpugraph.problems.registry import cpu_algorithm
-from gpugraph.problems.sssp.arcs import Arcs
+from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, Arcs
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 from gpugraph.problems.sssp.verify import fits_scipy, in_own_type, is_exact, scipy_distances
@@ -30,15 +30,17 @@ _SETTLED = -2
 @cpu_algorithm(
     "sssp",
     "dijkstra",
-    summary="Dijkstra with a four-way heap and decrease-key, sequential, in the graph's own type",
+    summary="Dijkstra with a four-way heap and decrease-key, sequential",
     authors="Dijkstra",
     year=1959,
     section="problem 2",
+    options=(SUMS,),
+    version=2,
 )
-def dijkstra(view: GraphView, clock: Clock, source: int) -> Distances:
+def dijkstra(view: GraphView, clock: Clock, source: int, *, sums: str = FLOAT64) -> Distances:
     """Return the distances from ``source``.  Raises InputError if a distance needs more than 64 bits."""
     arcs = Arcs.of(view)
-    distance = arcs.unreached()
+    distance = arcs.unreached(sums)
     with clock.phase("search"):
         relaxations = _search(arcs, source, distance)
     clock.count("relaxations", int(relaxations))
@@ -86,7 +88,7 @@ def _search(arcs: Arcs, source: int, distance: NDArray[Any]) -> int:
 # Source: Fredman & Tarjan, Fibonacci heaps and their uses in improved network optimization algorithms (1987),
 # §3; called "FH" in Martín, Torres & Gavilanes, CUDA solutions for the SSSP problem (2009).
 
-_REMEDY = "use --algo dijkstra, which computes in the graph's own type"
+_REMEDY = "use --algo dijkstra, which adds whole numbers exactly"
 
 
 @cpu_algorithm(
@@ -104,7 +106,7 @@ def dijkstra_fibonacci(view: GraphView, clock: Clock, source: int) -> Distances:
     if len(arcs.targets) >= 2**31:
         raise InputError(f"SciPy holds less than 2^31 arcs, not {len(arcs.targets)}", where=where, remedy=_REMEDY)
     if not fits_scipy(arcs):
-        what = f"SciPy's float64 does not give the distances of {arcs.weights.dtype} weights"
+        what = f"SciPy cannot hold targets of {arcs.targets.dtype}"
         raise InputError(what, where=where, remedy=_REMEDY)
     with clock.phase("search"):
         distance = scipy_distances(arcs, source)

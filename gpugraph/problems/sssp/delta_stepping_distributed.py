@@ -43,13 +43,16 @@ from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contraction import Subject, part_behind
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp import delta_stepping_distributed_cpu as host
+from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, distance_dtype, sums_of, word_bits
 from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_bytes, distances_from_words
 from gpugraph.problems.sssp.on_ranks import refuse_wrapped_sums
 from gpugraph.ranks.mapped import GRAIN, MappedBlock, mapped_block
 from gpugraph.ranks.part import GraphPart, require_on_devices
 from gpugraph.ranks.transports import comm_for
 
-FILE = KernelFile("delta_stepping_distributed.cu", DISTANCE_SETS[::2])  # every type, and both widths of positions
+FILE = KernelFile(
+    "delta_stepping_distributed.cu", [DISTANCE_SETS[i] for i in (0, 2, 3, 5, 7, 10)]
+)  # every type and sum, and both widths of positions
 ARCS_OF_A_THREAD = 8
 """Of a small graph, so that few threads wait for each other."""
 
@@ -105,7 +108,7 @@ def near_bins(state: DeviceSearch | host.HostSearch, waiting: NDArray[np.uint64]
     upto = np.cumsum(waiting)
     share = state.part.vertices // state.widths.share if state.widths.share else 0
     wanted = min(max(share, 1), int(upto[-1]))
-    nearest = host.value_of(least.min(), state.part.weight_dtype)
+    nearest = host.value_of(least.min(), state.dtype)
     to_width: int = state.bins_to(nearest + state.widths.delta)
     return max(int(np.searchsorted(upto, wanted)) + 1, to_width)
 
@@ -119,13 +122,14 @@ class DeviceSearch(Arrays):
 
     mapped: MappedBlock | None = None
 
-    def __init__(self, part: GraphPart, device: Device, widths: host.Widths):
+    def __init__(self, part: GraphPart, device: Device, widths: host.Widths, sums: str = FLOAT64):
+        self.dtype = distance_dtype(part.weight_dtype, sums)
         self.part, self.widths, self.block = part, widths, FILE["MOST_BLOCK"]
         self.comm = comm_for(part.comm, device)
         self.pulls = not part.directed and widths.horizon < math.inf
         turned = host.in_arcs_of(part, widths.horizon) if part.directed else None
         self.arcs = part.own_arcs if turned is None else len(turned.heads)
-        table, narrow = self._arrays(), widths_of(part.weight_dtype)[0]
+        table, narrow = self._arrays(), widths_of(part.weight_dtype, sums)[0]
         needed = part.bytes_to_place(device) + needs(table) + needs(self._words(64)) + needs(self._turned_arrays())
         require_on_devices(part.comm, device, needed + 4 * part.vertices + GRAIN, part.name)
         super().__init__(device, table)
@@ -189,7 +193,7 @@ class DeviceSearch(Arrays):
         return turned
 
     def _word(self, value: float, bits: int) -> Any:
-        return np.dtype(f"uint{bits}").type(host.word_of(value, self.part.weight_dtype, bits))
+        return np.dtype(f"uint{bits}").type(host.word_of(value, self.dtype, bits))
 
     def start(self, source: int, bits: int) -> None:
         """Forget all distances but the source's, held in so many bits from now on."""
@@ -269,8 +273,8 @@ class DeviceSearch(Arrays):
 
     def bins_to(self, distance: float) -> int:
         """Return how many bins begin before a distance."""
-        weights = self.part.weight_dtype
-        return host.bins_between(host.value_of(self.surveyed, weights), distance, self.widths, weights, self.bits)
+        base = host.value_of(self.surveyed, self.dtype)
+        return host.bins_between(base, distance, self.widths, self.dtype, self.bits)
 
     def gather(self, bins: int, counts: list[int]) -> None:
         """Put the pending vertices of the first bins into one list of all ranks, so many from each; a collective."""
@@ -369,32 +373,34 @@ def load_kernels(arcs: int, weights: np.dtype[Any], device: Device, bits: int) -
     return FILE.kernels(device, defines, cooperative=("rounds",))
 
 
-def widths_of(weights: np.dtype[Any]) -> tuple[int, ...]:
+def widths_of(weights: np.dtype[Any], sums: str = FLOAT64) -> tuple[int, ...]:
     """Return the widths that distances are tried in, one after the other."""
-    return (32, 64) if weights.kind != "f" and weights.itemsize == 4 else (8 * weights.itemsize,)
+    return (32, 64) if weights.kind != "f" and weights.itemsize == 4 else (word_bits(weights, sums),)
 
 
-def compile_(subject: Subject, device: Device, *, delta: float = 0.0) -> None:
+def compile_(subject: Subject, device: Device, *, delta: float = 0.0, sums: str = FLOAT64) -> None:
     """Compile the kernels, outside of any timing."""
     if device.kind != "cpu":
         part = part_behind(subject)
-        for bits in widths_of(part.weight_dtype):
+        for bits in widths_of(part.weight_dtype, sums):
             load_kernels(part.own_arcs, part.weight_dtype, device, bits)
 
 
-def prepare(subject: Subject, device: Device, *, delta: float = 0.0) -> DeviceSearch | host.HostSearch:
+def prepare(
+    subject: Subject, device: Device, *, delta: float = 0.0, sums: str = FLOAT64
+) -> DeviceSearch | host.HostSearch:
     """Return the vertices of this rank.  Raises InputError if ``delta`` is negative or not finite."""
     if not (math.isfinite(delta) and delta >= 0):
         raise InputError(f"option 'delta' is {delta}", remedy="give a positive width, or 0 to have it chosen")
     part = part_behind(subject)
     if device.kind != "cpu":
-        return DeviceSearch(part, device, host.Widths.of(part, delta, host.NEAR_SHARE))
-    return host.HostSearch(part, host.Widths.of(part, delta, 0))
+        return DeviceSearch(part, device, host.Widths.of(part, delta, host.NEAR_SHARE), sums)
+    return host.HostSearch(part, host.Widths.of(part, delta, 0), sums)
 
 
 def run(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> bool:
     """Find the distances; returns whether a sum of 64 bits overflowed on some rank."""
-    for bits in widths_of(state.part.weight_dtype):
+    for bits in widths_of(state.part.weight_dtype, sums_of(state.dtype)):
         state.start(source, bits)
         if search(state, clock, source):
             return False
@@ -432,6 +438,7 @@ add_algorithm(
     digest=digest,
     compile=compile_,
     minimum_bytes=distance_bytes,
-    options=(Option("delta", float, 0.0, "width of a bucket; 0 has it chosen"),),
+    options=(Option("delta", float, 0.0, "width of a bucket; 0 has it chosen"), SUMS),
+    version=2,
     ranks=True,
 )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
 from gpugraph.devices.base import Device
-from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, unreached
 from gpugraph.ranks.comm import Comm
 from gpugraph.ranks.part import GraphPart, sent_to_owners
 
@@ -67,21 +67,21 @@ class Widths:
         return cls(min(max(delta or chosen, 1e-300), 1e300), horizon, min(UNITS / mean, 1e300), 0 if delta else share)
 
 
-def value_of(word: Any, weights: np.dtype[Any]) -> float:
-    """Return the distance that the 64 bits of a word encode."""
-    if weights.kind != "f":
+def value_of(word: Any, distance: np.dtype[Any]) -> float:
+    """Return the distance, of a dtype, that the 64 bits of a word encode."""
+    if distance.kind != "f":
         return float(word)
-    return float(np.array([word], np.uint64).astype(f"u{weights.itemsize}").view(weights)[0])
+    return float(np.array([word], np.uint64).astype(f"u{distance.itemsize}").view(distance)[0])
 
 
-def word_of(value: float, weights: np.dtype[Any], bits: int) -> int:
-    """Return the word of so many bits for a distance, the largest where that does not fit."""
+def word_of(value: float, distance: np.dtype[Any], bits: int) -> int:
+    """Return the word of so many bits for a distance of a dtype, the largest where that does not fit."""
     most: int = 2**bits - 1
-    if weights.kind != "f":
+    if distance.kind != "f":
         return int(min(value, most)) if value < most else most
-    if value > float(np.finfo(weights).max):
+    if value > float(np.finfo(distance).max):
         return most
-    return int(np.array([value], weights).view(f"u{weights.itemsize}")[0])
+    return int(np.array([value], distance).view(f"u{distance.itemsize}")[0])
 
 
 def bin_of(beyond: int) -> int:
@@ -92,10 +92,10 @@ def bin_of(beyond: int) -> int:
     return (exponent - 2) * 8 + (beyond >> (exponent - 3) & 7)
 
 
-def bins_between(base: float, distance: float, widths: Widths, weights: np.dtype[Any], bits: int) -> int:
-    """Return how many bins from the base on begin before a distance, of those for words of so many bits."""
-    beyond = max(distance - base, 0.0) * (widths.units if weights.kind == "f" else 1.0)
-    most = 2**32 - 1 if weights.kind == "f" else 2**bits - 1
+def bins_between(base: float, distance: float, widths: Widths, words: np.dtype[Any], bits: int) -> int:
+    """Return how many bins from the base on begin before a distance, of those for words of a dtype and so many bits."""
+    beyond = max(distance - base, 0.0) * (widths.units if words.kind == "f" else 1.0)
+    most = 2**32 - 1 if words.kind == "f" else 2**bits - 1
     return min(bin_of(most if beyond >= most else int(beyond)), 8 * bits)
 
 
@@ -172,11 +172,11 @@ _MOST = 2.0**62
 class HostSearch:
     """The vertices of a rank on its processor; arrays and meaning as in ``delta_stepping_distributed.cu``."""
 
-    def __init__(self, part: GraphPart, widths: Widths):
+    def __init__(self, part: GraphPart, widths: Widths, sums: str = FLOAT64):
         self.part, self.widths, self.bits = part, widths, 64
         self.comm: Comm = part.comm
         self.turned = in_arcs_of(part, widths.horizon)
-        self.dtype = distance_dtype(part.weight_dtype)
+        self.dtype = distance_dtype(part.weight_dtype, sums)
         self.units = widths.units if self.dtype.kind == "f" else 1.0
         self.unreached = unreached(self.dtype)
         self.distance, self.pending = np.empty(part.rows, self.dtype), np.empty(part.rows, np.bool_)
@@ -212,7 +212,7 @@ class HostSearch:
 
     def bins_to(self, distance: float) -> int:
         """Return how many bins begin before a distance."""
-        return bins_between(float(self.surveyed), distance, self.widths, self.part.weight_dtype, self.bits)
+        return bins_between(float(self.surveyed), distance, self.widths, self.dtype, self.bits)
 
     def gather(self, bins: int, counts: list[int]) -> None:
         """Put the pending vertices of the first bins into one list of all ranks, so many from each; a collective."""

@@ -2,7 +2,7 @@
 
 Distances are unique, and so are the canonical predecessors (``tight_arcs.py``): whatever computed them, two right
 results are equal bit for bit.  A float distance is the least, over all paths, of the sum taken from the source
-on in the weights' own type.
+on in float64, or in float32 where that was requested of float32 weights: then ``raw`` is float32.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gpugraph.html import Shown
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
-from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached, word_bits
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 from gpugraph.quantities import in_units
 
@@ -75,6 +75,10 @@ class AsDistances(Shown):
             "distance_max": max((part[2] for part in parts), default=self.raw.dtype.type(0).item()),
         }
 
+    def _sums(self) -> dict[str, Any]:
+        """Return ``sums`` of a record's ``result``, where sums were rounded to float32."""
+        return {"sums": sums_of(self.raw.dtype)} if self.raw.dtype == np.float32 else {}
+
     def _title(self) -> str:
         return f"Distances of {self.graph.name}"
 
@@ -88,8 +92,8 @@ class Distances(AsDistances):
 
     Attributes:
         source: 0-based source vertex.
-        raw: (n,) uint64 for integer weights, float32 or float64 for theirs; ``unreached(dtype)``, the largest integer
-            or infinity, where there is no path of finite length.
+        raw: (n,) uint64 for integer weights, float64 for real ones, or float32 if they were summed in that;
+            ``unreached(dtype)``, the largest integer or infinity, where there is no path of finite length.
         predecessor: (n,) int64, −1 for the source and unreached vertices, or None where not asked for.
     """
 
@@ -123,7 +127,7 @@ class Distances(AsDistances):
 
         ``source_name`` is there where the file had its own ids.  ``distance_sum`` over the reached vertices is an
         exact int or the correctly rounded float; ``distances_sha256`` is over the distances in vertex order as
-        little-endian float64, unreached = inf.
+        little-endian float64, unreached = inf.  ``sums`` is there where they were summed in float32.
         """
         digest, totals = hashlib.sha256(), []
         ranges = even_ranges(len(self.raw), len(self.raw) // _PIECE + 1)
@@ -131,6 +135,7 @@ class Distances(AsDistances):
             digest.update(part.data)
             totals.append(of_part)
         name = {} if self.graph.vertex_names is None else {"source_name": self.graph.name_of(self.source)}
+        name |= self._sums()
         return {"source": self.source, **name, **self._summary(totals), "distances_sha256": digest.hexdigest()}
 
     def fingerprint(self) -> str:
@@ -157,7 +162,8 @@ def widened(distance: NDArray[Any]) -> tuple[NDArray[np.float64], int, int | flo
 def distance_bytes(sizes: InputSizes, sources: int = 1) -> int:
     """Return the least bytes of shortest paths: the graph once, of every source one distance as wide as a weight each.
 
-    Rows of vertices that are not reached need not be read: where many are not, the figure is too high.
+    So distances of float32 weights, which take 8 bytes unless summed in float32, count half.  Rows of vertices that are
+    not reached need not be read: where many are not, the figure is too high.
     """
     return sizes.nbytes + sources * sizes.weight_bytes * sizes.vertices
 
@@ -168,16 +174,26 @@ def distance_bytes(sizes: InputSizes, sources: int = 1) -> int:
 # itself, or the bits of a float that is not negative.  The largest word means "not reached".  Weights are not negative
 # either, so that signed integers are read as unsigned ones.
 
-_WIDTHS = (("uint32", 32), ("uint32", 64), ("uint64", 64), ("float32", 32), ("float64", 64))
+_WIDTHS = (("uint32", 32), ("uint32", 64), ("uint64", 64), ("float32", 64), ("float32", 32), ("float64", 64))
 DISTANCE_SETS: list[Defines] = [
     {"INDEX_BITS": index, "WEIGHT": weight, "DISTANCE_BITS": bits} for index in (32, 64) for weight, bits in _WIDTHS
 ]
-"""The define sets of kernels that know distance words: as wide as weights, and 64 bits where sums do not fit 32."""
+"""The define sets of kernels that know distance words: as wide as whole weights, and 64 bits where sums do not fit 32;
+64 bits for sums of reals, or 32 where those of float32 weights are rounded to float32."""
+
+
+def first_bits(sizes: InputSizes) -> int:
+    """Return the bits of the words that a search begins with, float32 weights being summed in float64.
+
+    The sizes of an input that is not there yet do not tell reals from whole numbers, and count as these.
+    """
+    graph = getattr(getattr(sizes, "host", sizes), "graph", None)
+    return 8 * sizes.weight_bytes if graph is None else word_bits(graph.weight_dtype)
 
 
 def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str | int]:
-    """Return the defines among ``DISTANCE_SETS`` for distances of ``bits``, None for the weights' own width."""
-    bits = bits or 8 * view.weight_bytes
+    """Return the defines among ``DISTANCE_SETS`` for distances of ``bits``, None for a search's first ones."""
+    bits = bits or first_bits(view)
     return {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype), "DISTANCE_BITS": bits}
 
 
@@ -262,7 +278,7 @@ class DistanceMatrix(AsDistances):
 
         rows = in_threads(tell, [(i, i + 1) for i in range(len(self))])
         digest = hashlib.sha256(b"".join(row[3] for row in rows)).hexdigest()
-        sources = {"source": int(self.sources[0]), "sources": len(self)}
+        sources = {"source": int(self.sources[0]), "sources": len(self), **self._sums()}
         return {**sources, **self._summary(rows), "distances_sha256": digest}
 
     def fingerprint(self) -> str:
@@ -270,9 +286,14 @@ class DistanceMatrix(AsDistances):
         return hashlib.sha256("".join(row.fingerprint() for row in self).encode()).hexdigest()
 
 
-def require_room(graph: CSRGraph, count: int) -> None:
+def words_dtype(weight_dtype: np.dtype[Any], words: NDArray[Any]) -> np.dtype[Any]:
+    """Return the dtype of the distances that words encode: of reals the floats of their width."""
+    return np.dtype(f"f{words.dtype.itemsize}") if weight_dtype.kind == "f" else distance_dtype(weight_dtype)
+
+
+def require_room(graph: CSRGraph, count: int, sums: str = FLOAT64) -> None:
     """Raise OutOfMemory, with both figures, if the host has no room for the distances from ``count`` sources."""
-    needed = count * graph.vertices * distance_dtype(graph.weight_dtype).itemsize
+    needed = count * graph.vertices * distance_dtype(graph.weight_dtype, sums).itemsize
     if needed > (free := available_memory()):
         what = f"distances from {count} sources take {in_units(needed)}, and {in_units(free)} are free"
         raise OutOfMemory(what, where=graph.name, remedy="ask for fewer sources at a time")
@@ -282,7 +303,7 @@ def matrix_from_words(
     graph: CSRGraph, sources: Sequence[int], words: NDArray[Any], overflowed: bool = False
 ) -> DistanceMatrix:
     """Return the distances that (k, n) words encode; see ``distances_from_words``."""
-    raw = read_words(words, distance_dtype(graph.weight_dtype))
+    raw = read_words(words, words_dtype(graph.weight_dtype, words))
     if overflowed:
         for source, row in zip(sources, raw, strict=True):
             refuse_wrapped(graph, source, row)
@@ -304,9 +325,10 @@ def check_each(matrix: DistanceMatrix, sources: Sequence[int], check: Callable[[
         found = check(row)
         if found is None:
             return None
-        verdict = found
-        if verdict.status == "failed":
-            named = f"from source {matrix.graph.name_of(row.source)}: {verdict.detail}"
-            return Verdict("failed", verdict.method, named, verdict.counter_example)
+        if found.status == "failed":
+            named = f"from source {matrix.graph.name_of(row.source)}: {found.detail}"
+            return Verdict("failed", found.method, named, found.counter_example)
+        if (found.sums_error or 0.0) >= (verdict.sums_error or 0.0):
+            verdict = found
     detail = f"each of {len(matrix)} sources: {verdict.detail}" if len(matrix) > 1 else verdict.detail
-    return Verdict(verdict.status, verdict.method, detail)
+    return Verdict(verdict.status, verdict.method, detail, sums_error=verdict.sums_error)

@@ -20,6 +20,7 @@ from gpugraph.clock import Clock, NullClock
 from gpugraph.devices.base import Device
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.registry import add_algorithm
+from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, distance_dtype, word_bits
 from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
 from gpugraph.problems.sssp.frontier_dijkstra_cpu import CPU, GPU, Cells, HostSide, Strategy, TwoSided
 from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, DeviceSide, minima_sizes, step_kernels
@@ -28,16 +29,16 @@ from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, Device
 class State:
     """The arrays of one run, and the sides that work on them; for the CPU alone of a GraphView, without a device."""
 
-    def __init__(self, view: ResidentView | GraphView, device: Any, strategy: Strategy):
+    def __init__(self, view: ResidentView | GraphView, device: Any, strategy: Strategy, sums: str = FLOAT64):
         self.graph, self.strategy, self.device = view.host.graph, strategy, device
         self.cells = Cells.of(self.graph) if strategy.matrix else None
         weights = self.graph.weight_dtype
-        self.float_dtype = weights if weights.kind == "f" else None
-        self.narrow = (self.cells.dtype if self.cells else weights).itemsize * 8
+        self.float_dtype = distance_dtype(weights, sums) if weights.kind == "f" else None
+        self.narrow = narrowest(weights, self.cells, sums)
         self.device_side: DeviceSide | None = None
         if isinstance(view, ResidentView):
-            device.require(state_bytes(view, strategy))
-            self.device_side = DeviceSide(view, device, strategy, self.cells)
+            device.require(state_bytes(view, strategy, sums))
+            self.device_side = DeviceSide(view, device, strategy, self.cells, self.narrow)
         self.host_side = HostSide(view.host, strategy, self.cells) if CPU in strategy.sides else None
         sides: dict[str, Any] = {CPU: self.host_side, GPU: self.device_side}
         self.relaxer, self.minimizer = sides[strategy.relax_on], sides[strategy.minimum_on]
@@ -97,11 +98,16 @@ class State:
             self.distance.bring(side.name, clock)
 
 
-def state_bytes(view: ResidentView, strategy: Strategy) -> int:
+def narrowest(weights: np.dtype[Any], cells: Cells | None, sums: str) -> int:
+    """Return the bits of the distance words that a search begins with."""
+    return word_bits(cells.dtype if cells is not None else weights, sums)
+
+
+def state_bytes(view: ResidentView, strategy: Strategy, sums: str = FLOAT64) -> int:
     """Return the bytes that ``State`` takes on the device; a restart in 64 bits takes 8 more for each vertex."""
     n, graph = view.vertices, view.host.graph
     cells = Cells.of(graph) if strategy.matrix else None
-    word = (cells.dtype if cells else view.weights.dtype).itemsize
+    word = narrowest(view.weights.dtype, cells, sums) // 8
     taken = n + (n + sum(minima_sizes(n, strategy.minimum))) * word + 4096
     if cells is not None:
         taken += cells.nbytes
@@ -143,7 +149,7 @@ def rounds(state: State, clock: Clock) -> NDArray[Any]:
 
 
 def finish(state: State, words: NDArray[Any], source: int) -> Distances:
-    """Return the distances in the graph's own type."""
+    """Return the distances, of integers or in the type of sums."""
     beyond = state.overflowed() or (state.cells is not None and state.cells.beyond)
     return distances_from_words(state.graph, source, words, beyond)
 
@@ -185,15 +191,15 @@ for _how, *_source in _VARIANTS:
     STRATEGIES[_name] = Strategy(_relax, _relax_on, _minimum, _update_on, *_kinds), _source[0], _source[1]
 """By name: the strategy, its section and name in the paper, and what it does."""
 
-_VERSIONS = {"dijkstra": 2}
-"""Of those whose times have changed since they were first recorded."""
+_VERSIONS = {"dijkstra": 3}
+"""Of those whose times had changed before float32 weights were summed in float64."""
 
 
-def _compile(view: ResidentView | GraphView, device: Device, strategy: Strategy) -> None:
+def _compile(view: ResidentView | GraphView, device: Device, strategy: Strategy, sums: str = FLOAT64) -> None:
     """Bring into being what a run needs before it turns out to need 64-bit distances."""
     if isinstance(view, ResidentView):
         cells = Cells.of(view.host.graph) if strategy.matrix else None
-        bits = (cells.dtype if cells else view.weights.dtype).itemsize * 8
+        bits = narrowest(view.weights.dtype, cells, sums)
         for file, name, defines in step_kernels(view, strategy, cells, bits).values():
             file.kernel(device, defines, name)
     if CPU not in strategy.sides:
@@ -202,7 +208,7 @@ def _compile(view: ResidentView | GraphView, device: Device, strategy: Strategy)
     # type of a matrix depends on it.
     there = replace(strategy, relax="pull" if strategy.pulls else "push", relax_on=CPU, minimum="cpu", update_on=CPU)
     graph, heaviest = view.host.tiny().graph, view.host.graph.weights.max(initial=0)
-    state = State(GraphView.of(replace(graph, weights=np.full_like(graph.weights, heaviest))), None, there)
+    state = State(GraphView.of(replace(graph, weights=np.full_like(graph.weights, heaviest))), None, there, sums)
     search(state, NullClock(), 0)
     if state.float_dtype is None and state.bits == 32:
         state.use_width(64)
@@ -223,7 +229,8 @@ for _name, (_strategy, _section, _summary) in STRATEGIES.items():
         fetch=lambda state, distance: distance.fetch(),
         finish=finish,
         compile=partial(_compile, strategy=_strategy),
+        options=(SUMS,),
         trusted=_strategy.atomic,
-        version=_VERSIONS.get(_name, 1),
+        version=_VERSIONS.get(_name, 2),
         minimum_bytes=distance_bytes,
     )

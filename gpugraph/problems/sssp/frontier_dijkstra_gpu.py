@@ -39,7 +39,7 @@ class DeviceSide:
 
     name = GPU
 
-    def __init__(self, view: ResidentView, device: Device, strategy: Strategy, cells: Cells | None):
+    def __init__(self, view: ResidentView, device: Device, strategy: Strategy, cells: Cells | None, bits: int):
         self.view, self.device, self.cells = view, device, cells
         self._strategy = strategy
         self.overflow = device.empty(1, np.uint32)
@@ -49,7 +49,7 @@ class DeviceSide:
         self._kernels: dict[str, Kernel] = {}
         if cells is not None:  # the adjacency matrix is made on the device
             matrix = device.full(cells.vertices**2, cells.no_arc, cells.dtype)
-            self._kernels = self.load(cells.dtype.itemsize * 8)
+            self._kernels = self.load(bits)
             grid = covering_grid(device, cells.vertices * LISTS["WARP"], self._block)
             self._launch("write", self._n, *self._graph, matrix, grid=grid)
             self._graph = (matrix,)

@@ -21,12 +21,14 @@ from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm
+from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
 from gpugraph.problems.sssp.distances import (
     DISTANCE_SETS,
     Distances,
     distance_bytes,
     distance_types,
     distances_from_words,
+    first_bits,
 )
 
 FILE = KernelFile("delta_stepping.cu", DISTANCE_SETS)
@@ -121,10 +123,10 @@ class State:
     arena: Array = None
     width: Any = None  # a Width
 
-    def __init__(self, view: ResidentView, device: Device):
-        self.view, self.device = view, device
-        device.require(state_bytes(view))
-        self.narrow = 8 * view.weight_bytes
+    def __init__(self, view: ResidentView, device: Device, sums: str = FLOAT64):
+        self.view, self.device, self.sums = view, device, sums
+        self.narrow = word_bits(view.weights.dtype, sums)
+        device.require(state_bytes(view, self.narrow))
         self.timeline = device.empty(len(FILE.phases), np.uint64)
         self.overflow = False  # of the last search: a sum of integers did not fit
         self._widths: dict[int, Width] = {}
@@ -176,14 +178,17 @@ def counter_words(below: int = 128) -> int:
     return sum(2 * words_of(counters(bits)) for bits in (32, 64) if bits < below)
 
 
-def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``State`` allocates; a restart in 64 bits takes up to 13 more for each vertex."""
-    arena = (arena_words(sizes, 8 * sizes.weight_bytes), np.uint64)
+def state_bytes(sizes: InputSizes, bits: int | None = None) -> int:
+    """Return the bytes that ``State`` allocates for distances of ``bits``, None for the first ones.
+
+    In 64 bits, which a restart needs and float32 weights do, it takes up to 13 more for each vertex.
+    """
+    arena = (arena_words(sizes, bits or first_bits(sizes)), np.uint64)
     return needs({"arena": arena, "timeline": (len(FILE.phases), np.uint64)})
 
 
-def load_kernel(view: ResidentView, device: Device, bits: int | None = None) -> Kernel:
-    """Return the kernel for distances of ``bits`` (the weights' own width if None), compiled if need be."""
+def load_kernel(view: ResidentView, device: Device, bits: int) -> Kernel:
+    """Return the kernel for distances of ``bits``, compiled if need be."""
     return FILE.kernel(device, distance_types(view, bits), cooperative=True)
 
 
@@ -230,7 +235,8 @@ def first_beyond(cutoff: float | None, weights: np.dtype[Any], bits: int) -> Any
         return word(0)
     if weights.kind != "f":
         return word(min(math.floor(cutoff) + 1, most))
-    near = abs(weights.type(min(cutoff, float(np.finfo(weights).max))))
+    real = np.dtype(f"f{bits // 8}")
+    near = abs(real.type(min(cutoff, float(np.finfo(real).max))))
     return word(int(near.view(word)) + (float(near) <= cutoff))
 
 
@@ -246,8 +252,13 @@ def mean_degree(view: InputSizes) -> float:
 
 
 def finish(state: State, words: np.ndarray[Any, Any], source: int) -> Distances:
-    """Return the distances in the graph's own type."""
+    """Return the distances, of integers or in the type of sums."""
     return distances_from_words(state.view.host.graph, source, words, state.overflow)
+
+
+def compile_(view: ResidentView, device: Device, *, sums: str = FLOAT64) -> None:
+    """Compile the kernel that a search begins with."""
+    load_kernel(view, device, word_bits(view.weights.dtype, sums))
 
 
 add_algorithm(
@@ -261,8 +272,10 @@ add_algorithm(
     run=run,
     finish=finish,
     digest=array_digest,
-    compile=load_kernel,
+    compile=compile_,
     minimum_bytes=distance_bytes,
     state_bytes=state_bytes,
+    options=(SUMS,),
+    version=2,
     ends_early=True,
 )

@@ -23,11 +23,13 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
+from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
 from gpugraph.problems.sssp.distances import (
     DISTANCE_SETS,
     DistanceMatrix,
     distance_bytes,
     distance_types,
+    first_bits,
     matrix_from_words,
     require_room,
 )
@@ -42,9 +44,9 @@ SATURATING = 2**18
 """Vertices from which on one search keeps the device busy, so that several side by side have to gain by sharing."""
 
 
-def narrowest(view: ResidentView) -> int:
+def narrowest(weights: np.dtype[Any], sums: str) -> int:
     """Return the width of distances to begin with."""
-    return 16 if view.weight_bytes == 4 and view.weights.dtype.kind != "f" else 8 * view.weight_bytes
+    return 16 if weights.itemsize == 4 and weights.kind != "f" else word_bits(weights, sums)
 
 
 def shape(bits: int, count: int) -> tuple[int, int]:
@@ -82,7 +84,8 @@ def arrays(sizes: InputSizes, bits: int, count: int) -> ArrayTable:
 class State:
     """What searches need; the arrays are made when the first batch tells how many there are."""
 
-    def __init__(self, view: ResidentView, device: Device):
+    def __init__(self, view: ResidentView, device: Device, sums: str = FLOAT64):
+        self.sums = sums
         self.view, self.device, self.block = view, device, FILE["BLOCK"]
         self.timeline = device.empty(len(FILE.phases), np.uint64)
         self.held: tuple[int, int] = (0, 0)  # for how many sources, with distances of how many bits
@@ -114,7 +117,7 @@ class State:
     @cached_property
     def alone(self) -> gpu_delta_stepping.State:
         """What searches one by one need."""
-        return gpu_delta_stepping.State(self.view, self.device)
+        return gpu_delta_stepping.State(self.view, self.device, self.sums)
 
     def most_falls(self, bits: int) -> int:
         """Return how many lines may fall before the searches are made one by one."""
@@ -125,7 +128,7 @@ class State:
 
 def state_bytes(sizes: InputSizes) -> int:
     """Return the bytes of the searches from 64 sources; in-arcs of a directed graph take as much as the graph again."""
-    return needs(arrays(sizes, 8 * sizes.weight_bytes, 64))
+    return needs(arrays(sizes, first_bits(sizes), 64))
 
 
 def load_kernels(view: ResidentView, device: Device, bits: int) -> dict[str, Kernel]:
@@ -141,8 +144,8 @@ def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
 
     Raises OutOfMemory if the device or the host has no room for all.
     """
-    require_room(state.view.host.graph, len(sources))
-    bits = narrowest(state.view)
+    require_room(state.view.host.graph, len(sources), state.sums)
+    bits = narrowest(state.view.weights.dtype, state.sums)
     while True:
         overflow, left = search(state, clock, sources, bits)
         if left:
@@ -195,7 +198,7 @@ def one_by_one(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
     """Find the distances from each source by ``delta-stepping``; returns what ``run`` does."""
     clock.count("alone", len(sources))
     alone, device = state.alone, state.device
-    for bits in sorted({8 * state.view.weight_bytes, 64}):
+    for bits in sorted({alone.narrow, 64}):
         alone.use_width(bits)
         state.held, state.arrays = (0, 0), {}  # their memory is needed
         state.rows = device.empty((len(sources), state.view.vertices), f"u{bits // 8}")
@@ -212,7 +215,7 @@ def one_by_one(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
 
 
 def finish(state: State, words: np.ndarray[Any, Any], sources: tuple[int, ...]) -> DistanceMatrix:
-    """Return the distances in the graph's own type."""
+    """Return the distances, of integers or in the type of sums."""
     return matrix_from_words(state.view.host.graph, sources, words, state.overflow)
 
 
@@ -227,8 +230,10 @@ add_algorithm(
     run=run,
     finish=finish,
     digest=array_digest,
-    compile=lambda view, device: load_kernels(view, device, narrowest(view)),
+    compile=lambda view, device, sums=FLOAT64: load_kernels(view, device, narrowest(view.weights.dtype, sums)),
     minimum_bytes=distance_bytes,
     state_bytes=state_bytes,
+    options=(SUMS,),
+    version=2,
     batched=True,
 )

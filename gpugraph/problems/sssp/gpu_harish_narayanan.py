@@ -24,7 +24,14 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView, make_resident
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm, find_algorithm
-from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_bytes, distance_types, distances_from_words
+from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
+from gpugraph.problems.sssp.distances import (
+    DISTANCE_SETS,
+    distance_bytes,
+    distance_types,
+    distances_from_words,
+    first_bits,
+)
 
 FILE = KernelFile("harish_narayanan.cu", [defines for defines in DISTANCE_SETS if defines["INDEX_BITS"] == 32])
 BLOCK = 32
@@ -44,10 +51,10 @@ def costs(sizes: InputSizes, bits: int) -> ArrayTable:
 class State(Arrays):
     """The arrays of one run and the kernels that work on them."""
 
-    def __init__(self, view: ResidentView, device: Device):
-        device.require(state_bytes(view))
+    def __init__(self, view: ResidentView, device: Device, sums: str = FLOAT64):
+        self.view, self.narrow = view, word_bits(view.weights.dtype, sums)
+        device.require(state_bytes(view, self.narrow))
         super().__init__(device, arrays(view))
-        self.view, self.narrow = view, 8 * view.weight_bytes
         self._widths: dict[int, tuple[Arrays, dict[str, Kernel]]] = {}
         self.use_width(self.narrow)
 
@@ -66,14 +73,17 @@ class State(Arrays):
         self.kernels[name](-(-n // BLOCK), BLOCK, (np.int32(n), *args))
 
 
-def load_kernels(view: ResidentView, device: Device, bits: int | None = None) -> dict[str, Kernel]:
+def load_kernels(view: ResidentView, device: Device, bits: int) -> dict[str, Kernel]:
     """Return the kernels for costs of ``bits``, compiled if need be."""
     return FILE.kernels(device, distance_types(view, bits))
 
 
-def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes that ``State`` allocates; a restart in 64 bits takes 16 more for each vertex."""
-    return needs(arrays(sizes)) + needs(costs(sizes, 8 * sizes.weight_bytes))
+def state_bytes(sizes: InputSizes, bits: int | None = None) -> int:
+    """Return the bytes that ``State`` allocates for costs of ``bits``, None for the first ones.
+
+    In 64 bits, which a restart needs and float32 weights do, it takes 16 more for each vertex.
+    """
+    return needs(arrays(sizes)) + needs(costs(sizes, bits or first_bits(sizes)))
 
 
 def run(state: State, clock: Clock, source: int) -> Array:
@@ -104,6 +114,11 @@ def search(state: State, clock: Clock, source: int) -> None:
             return
 
 
+def compile_(view: ResidentView, device: Device, *, sums: str = FLOAT64) -> None:
+    """Compile the kernels that a run begins with."""
+    load_kernels(view, device, word_bits(view.weights.dtype, sums))
+
+
 add_algorithm(
     "sssp",
     "harish-narayanan",
@@ -116,7 +131,9 @@ add_algorithm(
     finish=lambda state, words, source: distances_from_words(
         state.view.host.graph, source, words, bool(state.device.read(state.overflow))
     ),
-    compile=load_kernels,
+    compile=compile_,
+    options=(SUMS,),
+    version=2,
     trusted=False,
     minimum_bytes=distance_bytes,
     state_bytes=state_bytes,

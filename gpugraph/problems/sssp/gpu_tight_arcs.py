@@ -15,10 +15,16 @@ from gpugraph.devices.kernel_file import Arrays, KernelFile, product, unsigned
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.sssp.arcs import distance_dtype
+from gpugraph.problems.sssp.arcs import distance_dtype, sums_of
 
 WEIGHTS = ("uint32", "uint64", "float32", "float64")
-FILE = KernelFile("verify_distances.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS))
+FILE = KernelFile(
+    "verify_distances.cu",
+    [
+        *product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS),
+        *product(INDEX_BITS=(32, 64), WEIGHT=("float32",), DISTANCE=("float32",)),
+    ],
+)
 NO_ARC = np.uint64(2**64 - 1)  # −1 as a signed number
 NO_VERTEX = np.uint32(2**32 - 1)
 
@@ -37,7 +43,7 @@ class TightArcs(Arrays):
         device.require(distance.nbytes + 8 * view.vertices)
         self.distance = device.upload(np.ascontiguousarray(distance))
         self.hold = device.full(view.vertices, np.uint64(FILE["NOTHING"]), np.uint64)
-        self.kernels = load_kernels(view, device)
+        self.kernels = load_kernels(view, device, distance.dtype)
         device.fill(self.hold[source : source + 1], np.uint64(source))
 
     def check_arcs(self) -> tuple[int, int]:
@@ -97,12 +103,14 @@ class TightArcs(Arrays):
 def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
     """Tell whether the view holds the very graph that distances belong to, and they are of its size and type."""
     whole = view.host.graph is graph and not view.host.preparations
-    return whole and distance.shape == (graph.vertices,) and distance.dtype == distance_dtype(graph.weight_dtype)
+    dtype = distance_dtype(graph.weight_dtype, sums_of(distance.dtype))
+    return whole and distance.shape == (graph.vertices,) and distance.dtype == dtype
 
 
-def load_kernels(view: ResidentView | DeviceRows, device: Device) -> dict[str, Kernel]:
-    """Return everything that ``TightArcs`` launches, compiled if need be, so that no timing holds a compilation."""
-    defines: Defines = {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype)}
+def load_kernels(view: ResidentView | DeviceRows, device: Device, distance: np.dtype[Any]) -> dict[str, Kernel]:
+    """Return all that ``TightArcs`` launches on distances of a dtype, compiled if need be, before anything is timed."""
+    rounded = {"DISTANCE": "float32"} if distance == np.float32 else {}
+    defines: Defines = {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype), **rounded}
     return FILE.kernels(device, defines, cooperative=("follow_levels",))
 
 

@@ -1,14 +1,15 @@
 """Libraries' shortest paths: how each is called, and ``PeerDistances``, an answer that can be judged.
 
-Distances are unique, ties or not.  A peer that computes in float64 is exact for integers below 2^53.  Where the graph
-has float32 weights such a peer sums them in float64; its answer is checked against the graph whose weights are widened
-to float64, bit for bit.
+Distances are unique, ties or not.  A peer that computes in float64 is exact for integers below 2^53.  Real weights most
+peers sum in float64, as gpugraph does, and their answers are compared bit for bit.  A peer that sums float32 weights in
+float32 returns float32 distances; these are compared with sums in float32, bit for bit, and the verdict tells so, and
+by how much they differ from sums in float64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,9 @@ from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict, verdict_of
 from gpugraph.problems.sssp import verify
-from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.rounded_sums import with_rounding
 
 if TYPE_CHECKING:
     import networkit
@@ -36,12 +38,10 @@ _NO_PATH = ("inf", "infinity", "-1")
 _PRINTED = 1e-5
 """How near printed reals must be: six digits are what programs print by themselves."""
 
-_WIDENED = "the peer sums float32 weights in float64, and is compared with that"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PeerDistances(Distances):
-    """Distances that a peer found, on the graph they hold for: the given one, or the same with wider weights.
+    """Distances that a peer found.
 
     Attributes:
         by: the peer's name, ``"peer:…"``.
@@ -57,21 +57,28 @@ class PeerDistances(Distances):
         """Return the verdict; printed reals that only come near prove nothing either way."""
         if self.fault is not None:
             return Verdict("failed", method, self.fault)
-        plain = Distances(self.graph, self.source, self.raw, self.predecessor)
-        source, verdicts = int(query[0]), []
+        verdict = self._judged(self.raw, int(query[0]), method)
+        if verdict.passed or not self.printed or self.graph.weight_dtype.kind != "f":
+            return verdict
+        rounded = self.raw.astype(np.float32) if self.graph.weight_dtype == np.float32 else self.raw
+        if rounded.dtype != self.raw.dtype and (as_rounded := self._judged(rounded, int(query[0]), method)).passed:
+            return as_rounded
+        truth = "reference" if method == "reference" else "certificate"
+        for sums in dict.fromkeys(sums_of(values.dtype) for values in (self.raw, rounded)):
+            right, by = right_distances(self.graph, self.source, truth, sums)
+            if np.allclose(self.raw, right.raw, rtol=_PRINTED, atol=0):
+                what = f"the distances are those of {by}, summed in {sums}, to 5 digits, which is no proof"
+                return Verdict("skipped", method, what)
+        return verdict
+
+    def _judged(self, raw: NDArray[Any], source: int, method: str) -> Verdict:
+        """Return the verdict on these distances as numbers of their own type."""
+        plain, verdicts = Distances(self.graph, self.source, raw, self.predecessor), []
         if method in ("certificate", "both"):
             verdicts.append(verify.check_certificate(self.graph, source, plain))
         if method in ("reference", "both"):
             verdicts.append(verify.check_against_reference(self.graph, source, plain, oracle_shared_by(self.by)))
-        verdict = verdict_of(verdicts, method)
-        if verdict.passed and self.graph.notes and self.graph.notes[-1] == _WIDENED:
-            return replace(verdict, detail=f"{verdict.detail}; {_WIDENED}")
-        if not verdict.passed and self.printed and self.graph.weight_dtype.kind == "f":
-            truth = "reference" if method == "reference" else "certificate"
-            right, by = right_distances(self.graph, self.source, truth)
-            if np.allclose(self.raw, right.raw, rtol=_PRINTED, atol=0):
-                return Verdict("skipped", method, f"the distances are those of {by} to 5 digits, which is no proof")
-        return verdict
+        return with_rounding(self.graph, plain, verdict_of(verdicts, method))
 
 
 def oracle_shared_by(peer: str) -> str:
@@ -84,14 +91,12 @@ def distances_of(
 ) -> PeerDistances:
     """Return the distances that the peer ``by`` gave, or ``printed`` as text, in the problem's own form.
 
-    ``values`` (n,) are float, infinity where there is no path; or uint64 in the problem's own form.  Raises PeerRefused
-    where the true distances reach beyond what the peer's float64 can hold.
+    ``values`` (n,) are float, infinity where there is no path; or uint64 in the problem's own form.  Of float32 weights
+    float32 ones were summed in that.  Raises PeerRefused where the true distances reach beyond what the peer's float64
+    can hold.
     """
-    own = distance_dtype(graph.weight_dtype)
+    own = distance_dtype(graph.weight_dtype, sums_of(values.dtype))
     fault = _fault(graph, values)
-    if values.dtype == np.float64 and own == np.float32:
-        graph = replace(graph, weights=graph.weights.astype(np.float64), notes=(*graph.notes, _WIDENED))
-        own = values.dtype
     distance = np.full(graph.vertices, unreached(own), own)
     if fault is None and own.kind == "u" and values.dtype.kind == "f":
         fault = _copy_integers(graph, source, values, distance, by)
@@ -149,12 +154,12 @@ def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDA
     return numbers
 
 
-def right_distances(graph: CSRGraph, source: int, method: str) -> tuple[Distances, str]:
+def right_distances(graph: CSRGraph, source: int, method: str, sums: str = FLOAT64) -> tuple[Distances, str]:
     """Return the distances from a source and what they are by; ``method`` and errors as for ``Problem.truth``."""
     if method == "reference":
-        distance, by = verify.reference_distances(graph, source)
+        distance, by = verify.reference_distances(graph, source, sums=sums)
         return Distances(graph, source, distance), by
-    return certified("sssp", "delta-stepping", graph, source), "certified distances"
+    return certified("sssp", "delta-stepping", graph, source, sums=sums), "certified distances"
 
 
 def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, int | float]) -> NDArray[Any]:
@@ -278,6 +283,6 @@ class ByPeers:
         return distances_of(graph, int(query[0]), values, file.by, printed=True)
 
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
-        """Return the sum of the distances of the vertices reached."""
+        """Return the sum of the distances of the vertices reached; of float32 weights it may be summed in float32."""
         right, by = right_distances(graph, int(query[0]), method)
-        return Figure.sum_of(right.raw[right.reached], by, right.reached)
+        return Figure.sum_of(right.raw[right.reached], by, right.reached, graph.weight_dtype)

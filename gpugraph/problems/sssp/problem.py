@@ -24,12 +24,13 @@ from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sources import DEFAULT, resolve_sources
 from gpugraph.problems.sssp import COMMAND, verify
-from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
 from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
 from gpugraph.problems.sssp.on_ranks import Degrees, certify_part, of_greatest_degree
 from gpugraph.problems.sssp.peers import ByPeers
+from gpugraph.problems.sssp.rounded_sums import with_rounding
 from gpugraph.problems.vertex_files import FileColumn, VertexClaim, VertexFiles
 from gpugraph.quantities import duration
 from gpugraph.ranks.part import GraphPart
@@ -59,15 +60,18 @@ class DistancesFiles(VertexFiles):
     )
     file_singles = ("source",)
 
-    def dtype_of(self, graph: CSRGraph, column: FileColumn) -> np.dtype[Any]:
-        """Return the dtype of distances on a graph, or of predecessors."""
-        return distance_dtype(graph.weight_dtype) if column.name == "distance" else super().dtype_of(graph, column)
+    def dtype_of(self, graph: CSRGraph, column: FileColumn, found: np.dtype[Any] | None = None) -> np.dtype[Any]:
+        """Return the dtype of distances on a graph, or of predecessors; float32 ones may have been summed in that."""
+        if column.name != "distance":
+            return super().dtype_of(graph, column)
+        return distance_dtype(graph.weight_dtype, FLOAT64 if found is None else sums_of(found))
 
     def in_table(self, result: Distances, column: FileColumn) -> NDArray[Any]:
         """Return distances with the unreached masked, and predecessors as they are."""
         if column.name != "distance":
             return super().in_table(result, column)
-        return np.ma.masked_array(result.raw, ~result.reached)
+        distance = result.raw.astype(np.float64) if result.raw.dtype == np.float32 else result.raw
+        return np.ma.masked_array(distance, ~result.reached)
 
     def parsed(self, graph: CSRGraph, column: FileColumn, texts: Any, path: PathLike) -> NDArray[Any]:
         """Return a column of a table as numbers; ``inf`` is unreached."""
@@ -125,7 +129,7 @@ class DistancesFiles(VertexFiles):
         sources = claim.singles.get("source")
         if not isinstance(sources, tuple):
             found: Distances = super().claimed(graph, claim, path)
-            return found
+            return found if isinstance(claim.columns["distance"], np.ndarray) else _in_their_type(found)
         distance = claim.columns["distance"]
         for row, source in zip(distance, sources, strict=True):
             self.claimed(graph, replace(claim, columns={"distance": row}, singles={"source": source}), path)
@@ -248,7 +252,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         source, n, weights = int(query[0]), (graph.vertices,), graph.weight_dtype
         wanted = f"the {graph.vertices} distances as"
         if isinstance(returned, Distances):
-            own = distance_dtype(weights).name
+            own = distance_dtype(weights, sums_of(np.asarray(returned.raw).dtype)).name
             distance = plain_array(returned.raw, own, n, f"{wanted} {own}", "return them in that type")
             before = returned.predecessor
             if before is not None:
@@ -257,7 +261,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         returned = numbers(returned)
         if isinstance(returned, np.ndarray) and returned.dtype.kind in "if":
             return Distances(graph, source, _plain_distances(graph, returned))
-        widths = (4, 8) if weights.kind in "iu" else (weights.itemsize,)
+        widths = (8,) if weights == np.float64 else (4, 8)
         names = [f"uint{8 * width}" for width in widths]
         remedy = "return the distances as numbers, infinity where there is no path"
         words = plain_array(returned, " ".join(names), n, f"{wanted} {' or '.join(names)}", remedy)
@@ -284,7 +288,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
         ours = isinstance(result, Distances | DistanceMatrix)
         there = (resident, device) if ours and resident is not None and device.kind == "cuda" else ()
         if there:
-            load_kernels(*there)
+            load_kernels(*there, result.raw.dtype)
         start = working_seconds()
         return result.with_predecessors(*there), working_seconds() - start
 
@@ -294,7 +298,8 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return check_each(result, query[0], lambda row: self.reference(graph, (row.source,), row, by))
         source = int(query[0])
         published = verify.check_against_published(graph, source, result)
-        return with_published(graph, published, lambda: verify.check_against_reference(graph, source, result, by))
+        verdict = with_published(graph, published, lambda: verify.check_against_reference(graph, source, result, by))
+        return with_rounding(graph, result, verdict)
 
     def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: AnyDistances) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
@@ -302,7 +307,7 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
             return check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
         if isinstance(graph, GraphPart):
             return certify_part(graph, int(query[0]), result)
-        return verify.check_certificate(graph, int(query[0]), result)
+        return with_rounding(graph, result, verify.check_certificate(graph, int(query[0]), result))
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: AnyDistances) -> CounterExample | None:
         """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
@@ -316,8 +321,9 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     ) -> Verdict | None:
         """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
         if not isinstance(result, DistanceMatrix):
-            return super().certificate_on_device(view, device, query, result)
-        check = super().certificate_on_device
+            found = super().certificate_on_device(view, device, query, result)
+            return found and with_rounding(view.host.graph, result, found)
+        check = self.certificate_on_device
         return check_each(result, query[0], lambda row: check(view, device, (row.source,), row))
 
 
@@ -328,9 +334,22 @@ def _tell_reached(result: object) -> None:
         warnings.warn(f"{counts} were reached along the arcs", GpuGraphWarning, stacklevel=2)
 
 
+def _in_their_type(found: Distances) -> Distances:
+    """Return a table's distances in float32 where they are right in that type alone, of which a table says nothing."""
+    graph, rounded = found.graph, found.raw.astype(np.float32) if found.raw.dtype == np.float64 else found.raw
+    if graph.weight_dtype != np.float32 or not np.array_equal(rounded, found.raw):
+        return found
+    in_float64 = verify.check_certificate(graph, found.source, found).passed
+    return found if in_float64 else replace(found, raw=rounded)
+
+
 def _plain_distances(graph: CSRGraph, returned: NDArray[Any]) -> NDArray[Any]:
-    """Return reals or signed integers, infinity unreached, in the graph's own type; InputError if one does not fit."""
-    own, wanted = distance_dtype(graph.weights.dtype), f"the {graph.vertices} distances as numbers"
+    """Return reals or signed integers, infinity unreached, in the type of distances; InputError if one does not fit.
+
+    Of float32 weights those in float32 were summed in that.
+    """
+    own = distance_dtype(graph.weight_dtype, sums_of(returned.dtype))
+    wanted = f"the {graph.vertices} distances as numbers"
     remedy = "return the distances as numbers, infinity where there is no path"
     given = plain_array(returned, "i float32 float64", (graph.vertices,), wanted, remedy)
     far = np.isinf(given) & (given > 0) if given.dtype.kind == "f" else np.zeros(len(given), bool)

@@ -3,17 +3,16 @@
 The certificate checks distances and predecessors by themselves, exactly and in near-linear time.  Distances are right
 if the source has distance 0, no arc can be relaxed (so none is too high, and no arc of finite sum leaves the reached
 set), and tight arcs lead from the source to every reached vertex (so none is too low; they lead to no cycle of zero
-weights cut off from the source).  All sums are taken in the graph's own type.  One look at every arc, in parallel,
+weights cut off from the source).  All sums are taken in the type of the distances.  One look at every arc, in parallel,
 shows all of it.
 
 Source: the optimality conditions of Ford, Network flow theory (1956), with tight arcs for the lower side.
 
-The oracle is code that no algorithm under test shares: SciPy's Dijkstra where its float64 is exact; otherwise
-(float32 weights, distances from 2^53 on, 2^31 arcs) Dijkstra with Python's ``heapq``, compiled, in the graph's own
-type.  SciPy is also the algorithm ``dijkstra-fibonacci``, which therefore is always checked with the heap.  SciPy
-computes in float64.  That is exact for float64 weights, and for integers as long as every finite distance it returns
-is below 2^53: a sum that reaches 2^53 stays there when it is rounded, so none below has been rounded.  Weights of
-float32 are summed in float32 by gpugraph, which float64 does not reproduce.
+The oracle is code that no algorithm under test shares: SciPy's Dijkstra where its float64 is right; otherwise
+(sums in float32, distances from 2^53 on, 2^31 arcs) Dijkstra with Python's ``heapq``, compiled, in the type of the
+distances.  SciPy is also the algorithm ``dijkstra-fibonacci``, which therefore is always checked with the heap.  SciPy
+sums real weights in float64, as gpugraph does.  Integers are exact there as long as every finite distance it returns
+is below 2^53: a sum that reaches 2^53 stays there when it is rounded, so none below has been rounded.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, CounterExample, around
 from gpugraph.problems.on_graphs import published_values
-from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import FLOAT64, Arcs, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.checked_arcs import look, wrong_predecessor
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
@@ -40,7 +39,8 @@ from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 
 def check_certificate(graph: CSRGraph, source: int, result: Distances) -> Verdict:
     """Return the verdict on ``result`` as distances from ``source``; a failed one names a counter-example."""
-    return verdict_on(result, malformed(graph, source, result) or _first_fault(graph, source, result))
+    fault = malformed(graph, source, result) or _first_fault(graph, source, result)
+    return verdict_on(result, fault)
 
 
 def verdict_on(result: Distances, fault: str | None, by: str = "") -> Verdict:
@@ -58,7 +58,7 @@ def malformed(graph: CSRGraph, source: int, result: Distances) -> str | None:
     if result.source != source:
         return f"the result is for source {result.source}, not {source}"
     for name, array, dtype in (
-        ("distances", result.raw, distance_dtype(graph.weight_dtype)),
+        ("distances", result.raw, distance_dtype(graph.weight_dtype, sums_of(result.raw.dtype))),
         ("predecessors", result.predecessor, np.dtype(np.int64)),
     ):
         if array is None:
@@ -136,18 +136,18 @@ SCIPY = "SciPy's Dijkstra"
 _OF_SCIPY = "dijkstra-fibonacci"
 
 
-def reference_distances(graph: CSRGraph, source: int, by: str = "") -> tuple[NDArray[Any], str]:
-    """Return the distances (n,) in the graph's own type, and what computed them: never the algorithm ``by``.
+def reference_distances(graph: CSRGraph, source: int, by: str = "", sums: str = FLOAT64) -> tuple[NDArray[Any], str]:
+    """Return the distances (n,), reals in the type of ``sums``, and what computed them: never the algorithm ``by``.
 
     Raises:
         InputError: a distance needs more than 64 bits.
     """
     arcs = Arcs.of(graph)
-    if by != _OF_SCIPY and fits_scipy(arcs):
+    own = arcs.unreached(sums)
+    if by != _OF_SCIPY and fits_scipy(arcs) and own.dtype != np.float32:
         distance = scipy_distances(arcs, source)
         if is_exact(arcs, distance):
             return in_own_type(arcs, distance), SCIPY
-    own = arcs.unreached()
     _heap_dijkstra(arcs, source, own)
     if own.dtype == np.uint64 and (arc := _first_lost(arcs, own, unreached(own.dtype))) >= 0:
         ends = f"from vertex {graph.label(source)} to vertex {graph.label(int(arcs.targets[arc]))}"
@@ -167,7 +167,7 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
     fault = malformed(graph, source, result)
     if fault:
         return Verdict("failed", "reference", fault)
-    right, oracle = reference_distances(graph, source, by)
+    right, oracle = reference_distances(graph, source, by, sums_of(result.raw.dtype))
     wrong = np.flatnonzero(result.raw != right)
     if len(wrong):
         v = int(wrong[0])
@@ -219,7 +219,7 @@ def counter_example(graph: CSRGraph, source: int, result: Distances) -> CounterE
     if malformed(graph, source, result) is not None:
         return None
     try:
-        right, _ = reference_distances(graph, source)
+        right, _ = reference_distances(graph, source, sums=sums_of(result.raw.dtype))
     except InputError:
         return None
     wrong = result.raw != right
@@ -325,8 +325,8 @@ EXACT = 2.0**53
 
 
 def fits_scipy(arcs: Arcs) -> bool:
-    """True if SciPy can hold the graph (32-bit indices) and its float64 suits the weights' type."""
-    return len(arcs.targets) < 2**31 and arcs.targets.dtype == np.int32 and arcs.weights.dtype != np.float32
+    """True if SciPy can hold the graph: its indices have 32 bits."""
+    return len(arcs.targets) < 2**31 and arcs.targets.dtype == np.int32
 
 
 def scipy_distances(arcs: Arcs, source: int) -> NDArray[np.float64]:
@@ -348,7 +348,7 @@ def is_exact(arcs: Arcs, distance: NDArray[np.float64]) -> bool:
 
 
 def in_own_type(arcs: Arcs, distance: NDArray[np.float64]) -> NDArray[np.generic]:
-    """Return exact float64 distances in the graph's own type, unreached vertices marked its way."""
+    """Return SciPy's distances as float64 or uint64, unreached vertices marked our way."""
     own = arcs.unreached()
     np.copyto(own, distance, where=np.isfinite(distance), casting="unsafe")
     return own

@@ -40,12 +40,17 @@ def some_sources(graph: CSRGraph) -> list[int]:
     return sorted({0, graph.vertices - 1, int(np.argmax(graph.degrees))})
 
 
-def exact_distances(graph: CSRGraph, source: int) -> list[Any]:
-    """Return the distances by Bellman and Ford's algorithm: Python ints, or floats summed in the weights' type."""
+def terms_of(graph: CSRGraph, sums: str = "float64") -> list[Any]:
+    """Return the weights as they are added up: Python ints, or floats of the type of sums."""
+    return graph.weights.tolist() if graph.weights.dtype.kind in "iu" else list(graph.weights.astype(sums))
+
+
+def exact_distances(graph: CSRGraph, source: int, sums: str = "float64") -> list[Any]:
+    """Return the distances by Bellman and Ford's algorithm: Python ints, or floats of the type of sums."""
     integers = graph.weights.dtype.kind in "iu"
-    weights = [int(w) for w in graph.weights] if integers else list(graph.weights)
+    weights = terms_of(graph, sums)
     distance: list[Any] = [np.inf] * graph.vertices
-    distance[source] = 0 if integers else graph.weights.dtype.type(0)
+    distance[source] = 0 if integers else np.dtype(sums).type(0)
     changed = True
     while changed:
         changed = False
@@ -60,22 +65,21 @@ def exact_distances(graph: CSRGraph, source: int) -> list[Any]:
     return distance
 
 
-def expected_distances(graph: CSRGraph, source: int) -> Any:
+def expected_distances(graph: CSRGraph, source: int, sums: str = "float64") -> Any:
     """Return ``exact_distances`` as gpugraph stores them."""
-    dtype = distance_dtype(graph.weights.dtype)
-    return np.array([unreached(dtype) if d == np.inf else d for d in exact_distances(graph, source)], dtype)
+    dtype = distance_dtype(graph.weights.dtype, sums)
+    return np.array([unreached(dtype) if d == np.inf else d for d in exact_distances(graph, source, sums)], dtype)
 
 
 def expected_predecessors(graph: CSRGraph, source: int) -> list[int]:
     """Return the canonical predecessors, word for word as they are defined."""
-    d = exact_distances(graph, source)
-    integers = graph.weights.dtype.kind in "iu"
+    d, weights = exact_distances(graph, source), terms_of(graph)
     tight = []
     for u in range(graph.vertices):
         for arc in range(graph.offsets[u], graph.offsets[u + 1]):
-            v, w = int(graph.targets[arc]), graph.weights[arc]
+            v = int(graph.targets[arc])
             with np.errstate(over="ignore"):
-                if d[v] != np.inf and d[u] + (int(w) if integers else w) == d[v]:
+                if d[v] != np.inf and d[u] + weights[arc] == d[v]:
                     tight.append((u, v))
     predecessor = [-1] * graph.vertices
     level = [np.inf] * graph.vertices

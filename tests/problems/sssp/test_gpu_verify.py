@@ -181,7 +181,7 @@ def test_distances_of_narrow_weights_may_take_64_bits(device: Any) -> None:
 def test_float32_sums_are_rounded_in_float32_and_infinite_ones_lead_nowhere(device: Any) -> None:
     graph = undirected(5, [(0, 1, 1.0), (1, 2, 1e-8), (2, 3, 3e38), (3, 4, 3e38)], "float32")
     view = resident(device, graph)
-    result = right(graph)
+    result = Distances(graph, 0, expected_distances(graph, 0, "float32"))
     assert result.raw.tolist()[1:3] == [1, 1]
     assert not result.reached[4]
     assert agree(device, view, result.with_predecessors()).passed
@@ -206,6 +206,7 @@ def test_what_is_no_answer_to_the_question_is_refused(device: Any) -> None:
         replace(result, source=1),
         replace(result, raw=result.raw[:-1]),
         replace(result, raw=result.raw.astype(float)),
+        replace(result, raw=result.raw.astype(np.float32)),
         with_distance(result, 0, 5),
     ):
         assert not agree(device, view, wrong).passed

@@ -165,6 +165,7 @@ def test_the_detail_names_vertices_as_the_file_does(method: str) -> None:
 def test_float32_sums_are_checked_in_float32(method: str) -> None:
     graph = undirected(3, [(0, 1, 1.0), (1, 2, 1e-8)], "float32")
     assert check(method, Distances(graph, 0, np.array([0, 1, 1], np.float32))).passed
+    assert check(method, Distances(graph, 0, np.array([0, 1, 1], np.float64))).status == "failed"
     higher = np.array([0, 1, np.nextafter(np.float32(1), np.float32(2))], np.float32)
     assert check(method, Distances(graph, 0, higher)).status == "failed"
 
@@ -176,7 +177,7 @@ def test_a_wrapped_distance_left_out_is_caught() -> None:
 
 
 def test_sums_beyond_the_floats_count_as_unreached() -> None:
-    graph = directed(3, [(0, 1, 3e38), (1, 2, 3e38)], "float32")
+    graph = directed(3, [(0, 1, 1e308), (1, 2, 1e308)], "float64")
     result = right(graph)
     assert result.reached.tolist() == [True, True, False]
     assert PROBLEM.certificate(graph, (0,), result).passed
