@@ -295,7 +295,7 @@ class Record:
     @property
     def once(self) -> tuple[str, ...]:
         """The phases that only the first cell of a sweep's process pays for, so that they tell nothing of a cell."""
-        return ("start", "compile") if self.axes else ()
+        return ("start", "fetch", "compile") if self.axes else ()
 
     @property
     def kernel_s(self) -> float | None:

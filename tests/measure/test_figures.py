@@ -38,7 +38,7 @@ from gpugraph.measure.columns import Labelled
 from gpugraph.measure.compare import Compared, Comparison
 from gpugraph.measure.plausibility import CACHED, CORE_BYTES_PER_S, GPUS, findings, least_bytes
 from gpugraph.measure.ranking import Ranking
-from gpugraph.measure.record import Record
+from gpugraph.measure.record import PHASES, Record
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.measure.statistics import estimate, estimate_of_processes, spread_interval
 from gpugraph.problems.on_graphs import OnGraphs
@@ -53,6 +53,7 @@ from gpugraph.report.table import table
 from gpugraph.report.terminal import plain
 from tests.devices.fake_cupy import FakeCupy
 from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist
+from tests.measure.mutants import MUTANTS, ROOT, Mutant
 from tests.zoo import undirected
 
 GRAPH = undirected(4, [(0, 1, 4), (1, 2, 3), (2, 3, 2), (3, 0, 1), (0, 2, 9)])
@@ -501,6 +502,19 @@ def test_a_rank_began_when_the_command_that_started_it_did(monkeypatch: pytest.M
         assert (Command.began, Command.interpreter_s, BEGAN in os.environ) == (began, 0.25, False)
 
 
+def test_what_one_cell_of_a_sweep_pays_for_all_is_no_part_of_its_time_to_answer() -> None:
+    from tests.report.canned import mst_record
+
+    phases = {**dict.fromkeys(PHASES, 0.0), "start": 1.0, "fetch": 64.0, "compile": 2.0, "load": 4.0, "kernel": 8.0}
+    phases |= {"sampling": 16.0, "total": 95.0}
+    alone, cell = (
+        Record.of(mst_record(phases_s=phases, cell={"axes": axes}, outcome="ok")) for axes in ({}, {"algorithm": "a"})
+    )
+    assert (alone.answer_s, cell.answer_s) == (79.0, 12.0)
+    (chart,) = answers([Labelled.alone(cell)])
+    assert {row[1]: row[2] for row in chart.rows} == {"input": "4.000 s", "kernel": "8.000 s"}
+
+
 def test_graph500_divides_its_clock_into_the_phases_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
     fake, compiled = FakeTime(), [0.0]
     monkeypatch.setattr(clocks, "time", fake)
@@ -597,3 +611,13 @@ def test_what_fits_a_cache_may_be_four_times_as_fast() -> None:
     for seconds, believed in ((1.001, True), (0.999, False)):
         least = seconds * least_bytes(record) / bytes_per_s
         assert bool(_too_short(_timed([least]))) != believed
+
+
+# ------------------------------------------------------------------ what these tests are worth
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: f"{one.file}: {one.old[:30]}")
+def test_a_mutant_still_has_its_place(mutant: Mutant) -> None:
+    """``python -m tests.measure.mutants`` says whether the tests notice it."""
+    assert (ROOT / "gpugraph" / mutant.file).read_text("utf-8").count(mutant.old) == 1
+    assert (ROOT / mutant.tests).exists()

@@ -1,0 +1,137 @@
+"""Changes of the program that publish a wrong figure, each of which a test must notice.
+
+``python -m tests.measure.mutants`` tries them all, for some minutes.  Every change is made in a copy of the package,
+and the tests named beside it are run there.  Words on the command line choose the changes whose place or text has one.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT_S = 600
+FIGURES = "tests/measure/test_figures.py"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A text that stands once in a file of the package, what takes its place, and the tests that must fail then."""
+
+    file: str
+    old: str
+    new: str
+    tests: str = FIGURES
+
+
+_MEDIAN = "seconds[name] = median([second for group in samples for second in group])"
+_BYTES = "needed / limit:\n        yield"
+_MEASURE, _STATISTICS, _RECORD = "measure/assemble.py", "measure/statistics.py", "measure/record.py"
+
+MUTANTS = (
+    # what a review found unnoticed
+    Mutant(_MEASURE, _MEDIAN, _MEDIAN.replace("median", "min")),
+    Mutant(_MEASURE, "kernel = [mteps(c, median(t.kernel_s))", "kernel = [mteps(c, min(t.kernel_s))"),
+    Mutant(_MEASURE, "there_s + median(t.kernel_s) + median(t.d2h_s)", "there_s + median(t.kernel_s)"),
+    Mutant(_STATISTICS, "np.std(logs, ddof=1)", "np.std(logs, ddof=0)"),
+    Mutant("graph/digest.py", 'return f"{len(values)} {lanes[0]:016x}{lanes[1]:016x}"', 'return f"{len(values)}"'),
+    Mutant("exact.py", "_NARROW = (1 << 63) // _CHUNK - 1", "_NARROW = 1 << 45", "tests/test_exact.py"),
+    Mutant("measure/plausibility.py", _BYTES, _BYTES.replace("limit", "limit / 10")),
+    Mutant(
+        "devices/cuda_streams.py", "self._stop.record(self._device.stream)", "self._start.record(self._device.stream)"
+    ),
+    # measure
+    Mutant(_MEASURE, 'phase_timer.move("sampling", name, seconds[name])', "pass"),
+    Mutant(_MEASURE, '"kernel_s": median(t.kernel_s)', '"kernel_s": min(t.kernel_s)'),
+    Mutant(_MEASURE, '"share": least / kernel_s / bandwidth', '"share": least * kernel_s / bandwidth'),
+    Mutant(_MEASURE, "there_s = sum(phases.get(name, 0.0) for name in WAY_THERE)", "there_s = 0.0"),
+    Mutant("measure/inputs.py", "h2d_s, median(whole_s)", "h2d_s, min(whole_s)"),
+    Mutant("measure/instruments.py", "    runs += more\n", ""),
+    Mutant("measure/instruments.py", "joules / edges * 1e9", "joules / edges * 1e6"),
+    Mutant("measure/cell_run.py", "if first:  # the check of the first", "if not first:  # the check of the first"),
+    Mutant("measure/cell_run.py", "median(of), max(of)]", "min(of), max(of)]", "tests/measure/test_phases.py"),
+    Mutant(
+        "measure/claims.py", "difference = logs[1][:both] - logs[0][:both]", "difference = logs[1] - np.median(logs[0])"
+    ),
+    Mutant(
+        "clock.py", "self.add_seconds(self._open[-1], passed - compiling)", "self.add_seconds(self._open[-1], passed)"
+    ),
+    Mutant("adapters/call_profile.py", "max(own - compiling, 0.0)", "own", "tests/adapters/test_call_profile.py"),
+    Mutant("graph500/record.py", '"kernel": median(run.times_s)}', '"kernel": min(run.times_s)}'),
+    # statistics
+    Mutant(_STATISTICS, "return len(rates) / sum(1 / rate for rate in rates)", "return sum(rates) / len(rates)"),
+    Mutant(_STATISTICS, "(interval[1] - interval[0]) / 2 / middle", "(interval[1] - interval[0]) / middle"),
+    Mutant(_STATISTICS, "error, error, len(logs) - 1)", "error, error, len(logs))"),
+    Mutant(_RECORD, "1 - (1 - LEVEL) / choices", "LEVEL", "tests/bench/test_findings.py"),
+    Mutant("bench/formula.py", "node, several.index(found))", "node, 0)", "tests/bench/test_findings.py"),
+    # report
+    Mutant(_RECORD, 'apart = ("sampling", *self.once)', "apart = self.once"),
+    Mutant(_RECORD, 'for name in (*WAY_THERE, "d2h"))', "for name in WAY_THERE)"),
+    Mutant(
+        _RECORD,
+        "self.kernel_s / high, self.mteps * self.kernel_s / low",
+        "self.kernel_s / low, self.mteps * self.kernel_s / high",
+    ),
+    Mutant("measure/columns.py", "return (row.kernel_s or 0.0) + row.transfer_s if", "return (row.kernel_s or 0.0) if"),
+    Mutant("report/figure.py", "_scaled(row.transfer_s or None, 1e3)", "_scaled(row.transfer_s or None, 1e6)"),
+    Mutant("report/table.py", "rate(mteps.end_to_end)", "rate(mteps.kernel or 0.0)"),
+    Mutant("report/charts/times.py", '"result": ("finish", "verify")', '"result": ("finish",)'),
+    # loaders
+    Mutant("graph/load.py", 'clock.phase("load"):  # a pipe', 'clock.phase("build"):  # a pipe'),
+    Mutant(
+        "graph/formats/dimacs.py",
+        "base = 0 if columns.low == 0 else 1",
+        "base = 1",
+        "tests/graph/formats/test_dimacs.py",
+    ),
+    Mutant(
+        "graph/formats/metis.py",
+        "numbers[::2], numbers[1::2]",
+        "numbers[1::2], numbers[::2]",
+        "tests/graph/formats/test_metis.py",
+    ),
+    Mutant(
+        "graph/formats/matrix_market.py",
+        "one_sided=symmetric)",
+        "one_sided=False)",
+        "tests/graph/formats/test_matrix_market.py",
+    ),
+)
+
+
+def survives(tests: str, mutant: Mutant | None = None) -> bool:
+    """Tell whether a file of tests passes with a change made, or with none."""
+    with tempfile.TemporaryDirectory(prefix="gpugraph-mutant-") as folder:
+        copy = Path(folder)
+        for entry in ROOT.iterdir():
+            if entry.name not in (".git", ".venv", "gpugraph", "build"):
+                (copy / entry.name).symlink_to(entry)
+        shutil.copytree(ROOT / "gpugraph", copy / "gpugraph", ignore=shutil.ignore_patterns("__pycache__"))
+        if mutant is not None:
+            file = copy / "gpugraph" / mutant.file
+            file.write_text(file.read_text("utf-8").replace(mutant.old, mutant.new), "utf-8")
+        words = ["-q", "-x", "-p", "no:cacheprovider", f"--rootdir={copy}", tests, "-k", "not mutant"]
+        done = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=copy, capture_output=True, timeout=LIMIT_S)
+        return done.returncode == 0
+
+
+def main() -> None:
+    """Try the mutants and exit by the number that survive."""
+    wanted = [one for one in MUTANTS if not sys.argv[1:] or any(w in f"{one.file} {one.old}" for w in sys.argv[1:])]
+    for tests in dict.fromkeys(one.tests for one in wanted):
+        if not survives(tests):
+            sys.exit(f"{tests} fails without any change")
+    alive = 0
+    for mutant in wanted:
+        alive += (lives := survives(mutant.tests, mutant))
+        print("SURVIVES" if lives else "killed  ", mutant.file, "|", mutant.new.strip() or "(nothing)", flush=True)
+    print(f"{len(wanted)} mutants, {alive} survive")
+    sys.exit(min(alive, 100))
+
+
+if __name__ == "__main__":
+    main()
