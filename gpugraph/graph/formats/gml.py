@@ -131,32 +131,49 @@ class _Reader:
                     raise self._wrong(f"{self._key} has no value", i)
                 if self.lists != ["graph"]:
                     self._others += 0 if self.lists else len(_RECORD.findall(token))
-                elif token[0] == "n" or len(token) < _LONG_RUN or not self._edges(token, i):
+                elif len(token) < _LONG_RUN or not (self._nodes(token) if token[0] == "n" else self._edges(token, i)):
                     self._records(token, i)
             elif token.lstrip(" \t")[:1] != "#" or self._key:
                 self._word(token, i)
 
-    def _edges(self, token: str, i: int) -> bool:
-        """Take a run of edges that all have the same attributes, in the same order; tell whether they have."""
+    def _columns(self, token: str) -> dict[str, list[str]]:
+        """Return the values in a run of vertices or edges by name; none unless all have the same, in the same order."""
         parts = _PART.findall(token) if '"' in token else token.replace("[", " ").replace("]", " ").split()
-        period = parts.index("edge", 1) if "edge" in parts[1:50] else 0
+        period = parts.index(parts[0], 1) if parts[0] in parts[1:50] else 0
         number = len(parts) // max(period, 1)
         keys = parts[1:period:2]
         if not period % 2 or number * period != len(parts) or len(set(keys)) < len(keys):
-            return False
+            return {}
         if any(parts[at::period].count(parts[at]) < number for at in (0, *range(1, period, 2))):
+            return {}
+        alike = all(map(_NAME.fullmatch, keys))
+        return {key: parts[2 + 2 * at :: period] for at, key in enumerate(keys)} if alike else {}
+
+    def _nodes(self, token: str) -> bool:
+        """Take a run of vertices that all have the same attributes; tell whether they have, and ids of their own."""
+        columns, numbers = self._columns(token), self.edges.numbers
+        ids = columns.get("id", [])
+        plain = "".join(ids)
+        if not plain.isascii() or not plain.isdigit() or any(one[0] == "0" != one for one in ids):
             return False
-        edges = self.edges
-        columns = {key: parts[2 + 2 * at :: period] for at, key in enumerate(keys)}
+        if self.edges.unknown or len(set(ids)) < len(ids) or not numbers.keys().isdisjoint(ids):
+            return False
+        numbers.update(zip(ids, range(len(numbers), len(numbers) + len(ids)), strict=True))
+        for attribute, called in self.called.items():
+            if attribute in columns:
+                called.update(zip(ids, map(_unquoted, columns[attribute]), strict=True))
+        return True
+
+    def _edges(self, token: str, i: int) -> bool:
+        """Take a run of edges that all have the same attributes, in the same order; tell whether they have."""
+        edges, columns = self.edges, self._columns(token)
         try:
             tails, heads = ([*map(edges.numbers.__getitem__, columns[end])] for end in ("source", "target"))
         except KeyError:  # an end is missing, or its vertex follows
             return False
-        if not all(map(_NAME.fullmatch, keys)):
-            return False
         self._flush()
         self._run = i
-        texts: list[str] | list[None] = columns.get(edges.attribute, [None] * number)
+        texts: list[str] | list[None] = columns.get(edges.attribute, [None] * len(tails))
         edges.tails += tails
         edges.heads += heads
         edges.texts += [text.strip('"') for text in texts] if texts[0] is not None else texts

@@ -222,3 +222,20 @@ def test_comments_and_elements_outside_of_the_graph_are_passed_over_and_counted(
     graph = load(tmp_path, "a.gml", text)
     assert (graph.vertices, edges_of(graph)) == (3, [(0, 1, 1)])
     assert graph.notes == ("passed over 1 node or edge outside of the graph",)
+
+
+def test_many_alike_vertices_are_taken_together_as_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gml, "_LONG_RUN", 1)
+    rows = "".join(f'node [ id {i} label "v &amp; {i % 7}" ]\n' for i in range(7))
+    edges = "edge [ source 0 target 6 weight 2 ]"
+    assert edges_of(load(tmp_path, "a.gml", f"graph [ {rows} {edges} ]")) == [("v & 0", "v & 6", 2)]
+    for bad, says in (
+        ("id 3", "two vertices have the id '3'"),
+        ("id 03", "two vertices"),
+        ("key 9", "a node without an id"),
+    ):
+        text = f'graph [ {rows}node [ {bad} label "x" ]\n{edges} ]'
+        with pytest.raises(GraphFormatError, match=f"line 8: {says}"):
+            load(tmp_path, "a.gml", text)
+    graph = load(tmp_path, "a.gml", "graph [ edge [ source 5 target 07 ]\nnode [ id 5 ]\nnode [ id 7 ]\n ]")
+    assert edges_of(graph) == [(5, 7, 1)]
