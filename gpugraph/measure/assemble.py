@@ -102,6 +102,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     data["mteps"] |= _rates(run, phases)
     data["environment"] |= {} if gpu is None else {"gpu": gpu}
     id_ = cell_id(cell, algorithm, run.options, graph_digest=described["digest"], device=device, cold=run.sampling.cold)
+    named = {} if cell.input.path is None else {"input": cell.input.describe()}  # of an object its text says little
     kernel_s, d2h_s = [s for t in trials for s in t.kernel_s], [s for t in trials for s in t.d2h_s]
     data |= {
         "algorithm": algorithm.name,
@@ -109,7 +110,7 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         "provenance": provenance(algorithm),
         "device": device,
         "graph": described,
-        "cell": {"id": id_, "series": cell.series, "sweep": cell.sweep, "axes": dict(cell.axes)},
+        "cell": {"id": id_, "series": cell.series, "sweep": cell.sweep, "axes": dict(cell.axes), **named},
         "phases_s": phases,
         "samples_s": {"kernel": kernel_s, "h2d": h2d_s, "d2h": d2h_s},
         "confidence_s": _intervals(run, h2d_s, phases["kernel"]),

@@ -99,6 +99,24 @@ def test_a_record_that_was_just_measured_is_believed(measured: Record) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("mst", "rmat:7", "--weights", "unit"),
+        ("mst", "grid:9x9,w=0.0..1.0"),
+        ("sssp", "rmat:7", "--sources", 3),
+        ("components", "path:1"),
+        ("scan", "array:n=1000"),
+        ("mst", "rmat:7", "--algo", "peer:scipy"),
+        ("graph500", "--scale", 6, "--roots", 2),
+    ],
+)
+def test_whatever_was_just_measured_is_believed(tmp_path: Path, words: tuple[Any, ...]) -> None:
+    run(*words, "--device", "cpu", *(() if words[0] == "graph500" else ("--repeat", 7)), "--save", tmp_path / "r.jsonl")
+    (record,) = read_record_file(tmp_path / "r.jsonl").records
+    assert findings(of_clean_commit(record), 10_000) == []
+
+
+@pytest.mark.parametrize(
     ("path", "value", "kind"),
     [
         ("phases_s.kernel", 1e-6, "time"),

@@ -109,7 +109,7 @@ def test_a_record_has_every_name_and_a_failed_one_too_but_no_number():
         assert data.keys() >= RECORD_NAMES | {"outcome", "confidence_s", "sampling", "energy", "traffic"}
     assert done.outcome == "ok"
     assert "message" not in done.data
-    assert done.data["cell"].keys() == {"id", "series", "sweep", "axes"}
+    assert done.data["cell"].keys() == {"id", "series", "sweep", "axes", "input"}
     assert done.data["cell"]["axes"] == {"scale": 7}
     low, high = done.data["confidence_s"]["kernel"]
     assert low <= done.data["phases_s"]["kernel"] <= high
