@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph import code_cache
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, used_up
 from gpugraph.files import ending_of
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.record_shape import encodable, jsonable
@@ -208,7 +208,8 @@ def check_engine() -> Any:
     try:
         import vl_convert
     except ImportError as error:
-        raise InputError(f"drawing needs vl-convert, which is not usable ({error})", remedy=_REMEDY) from None
+        missing = InputError(f"drawing needs vl-convert, which is not usable ({error})", remedy=_REMEDY)
+        raise used_up(error) or missing from None
     return vl_convert
 
 
