@@ -337,5 +337,6 @@ def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
         source=graph.source,
         vertex_names=graph.vertex_names,
         notes=symmetrized_notes(graph.notes, single, int(device.read(unequal))),
+        reading=graph.reading,
         negative_loop=graph.negative_loop,
     )

@@ -30,7 +30,15 @@ from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbere
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import INTEGER, after, count_of, header_count, peek, shown
-from gpugraph.graph.formats.list_head import ListHead, Statement, declared, look, numbered_apart, statement
+from gpugraph.graph.formats.list_head import (
+    ListHead,
+    Statement,
+    broken_promises,
+    declared,
+    look,
+    numbered_apart,
+    statement,
+)
 from gpugraph.graph.formats.number_lines import ANY_ID, Rows
 from gpugraph.graph.formats.tables import read_table
 from gpugraph.graph.formats.text import IdsAreNamesError, check_lines, read_rows, write_rows
@@ -165,13 +173,11 @@ def _named(source: Source, columns: Columns, said: Statement) -> ArcList:
     low, high, count = columns.low, columns.high, columns.count
     tails, heads = columns.ids()
     weights = columns.all_weights()
-    notes: tuple[str, ...] = ()
-    if said.edges not in (None, count):
-        notes = (f"the comment on top gives {said.edges} edges, the file lists {count}",)
+    promised = sum(said.vertices)
+    notes = broken_promises(said, count, promised)
     if said.two_sides and count:
         tails, heads, note = numbered_apart(tails, heads, said)
         high, notes = int(heads.max()), (*notes, note)
-    promised = sum(said.vertices)
     if said.konect and promised and low >= 1 and high <= promised:
         check_vertices(source, promised)
         names = numbered_from_one(promised)
@@ -181,8 +187,7 @@ def _named(source: Source, columns: Columns, said: Statement) -> ArcList:
         check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
         return ArcList(tails, heads, weights, vertices, notes=notes)
     arcs = _compacted(tails, heads, weights, high)
-    if promised not in (0, arcs.vertices):
-        notes += (f"the comment on top gives {promised} vertices, the edges name {arcs.vertices}",)
+    notes += broken_promises(replace(said, edges=None), count, arcs.vertices)
     absent = high + 1 - min(low, 1) - arcs.vertices
     if 0 < absent <= arcs.vertices and not said.two_sides:  # more are no numbers of vertices, but names
         notes += (

@@ -430,6 +430,16 @@ def declared(arcs: ArcList, said: Statement) -> ArcList:
     return replace(arcs, directed=said.directed, one_sided=undirected, why=said.why)
 
 
+def broken_promises(said: Statement, edges: int, vertices: int) -> tuple[str, ...]:
+    """Return a sentence on each number that the comments on top give and that is not the file's."""
+    pairs = (("edges", said.edges, edges, "lists"), ("vertices", sum(said.vertices) or None, vertices, "names"))
+    return tuple(
+        f"the comment on top gives {given} {noun}, the file {verb} {found}"
+        for noun, given, found, verb in pairs
+        if given not in (None, found)
+    )
+
+
 def numbered_apart(tails: NDArray[Any], heads: NDArray[Any], said: Statement) -> tuple[Any, Any, str]:
     """Return ids of two sides such that no id is on both, and a sentence on it: those of the heads are raised."""
     left = max([int(tails.max(initial=0)), *said.vertices[:1]])

@@ -25,6 +25,7 @@ from gpugraph.graph.formats.list_head import (
     ListHead,
     Roles,
     Statement,
+    broken_promises,
     declared,
     form_of,
     look,
@@ -123,7 +124,8 @@ def _arcs_of_columns(
     title = (
         "no column weighs: every edge weighs 1" if chosen.weight is None else f"column '{names[chosen.weight]}' weighs"
     )
-    arcs = replace(arcs, weighs=title, notes=(*notes, *chosen.left), listed=counted(rows, "row"))
+    kept = broken_promises(said, rows, arcs.vertices)
+    arcs = replace(arcs, weighs=title, notes=(*kept, *notes, *chosen.left), listed=counted(rows, "row"))
     if isinstance(kinds, Words) and source.directed is None:
         return _directed_by_row(arcs, kinds, names[chosen.kind or 0])
     return declared(arcs, said)

@@ -112,6 +112,7 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
     "commented-out.csv": ("from,to,km\n#1,2,3\n1,3,5\n", True, [(1, 3, 5)], "1 line"),
     "pipes.csv": ("source|target|weight\na|b|3\n", True, [("a", "b", 3)], "1 row"),
     "place.csv": ("from,to,lat\n1,2,50\n", True, [(1, 2, 1)], "left out: column 'lat'"),
+    "promises.csv": ('# Nodes: 5 Edges: 7\n"a","b",3\n', True, [("a", "b", 3)], "gives 5 vertices, the file names 2"),
     "names.csv": ("src,dst,weight\nann,bob,3\n", True, [("ann", "bob", 3)], ""),
     "same.ncol": ("0 1 2\n1 2 3\n", True, [(0, 1, 2), (1, 2, 3)], "the file does not say whether its lines are arcs"),
     "out.sym": ("% sym positive\n1 2 4\n2 3 5\n", False, [(1, 2, 4), (2, 3, 5)], "its first line says 'sym'; column 3"),
@@ -227,6 +228,8 @@ def test_one_line_says_how_a_file_was_taken(tmp_path: Path) -> None:
     printed = succeed("mst", tmp_path / "a.csv", "--device", "cpu").err
     line = "read as edge list: 3 lines; directed: not every arc has its reverse of equal weight; column 'km' weighs; "
     assert f"{line}dropped 1 self loop; merged 1 parallel arc\n" in printed
+    on_device = succeed("mst", tmp_path / "a.csv", "--device", "emulated", "--repeat", 1).err
+    assert f"{line}dropped 1 self loop; merged 1 parallel arc\n" in on_device
     assert (
         "read as edge list: 3 lines; undirected: as requested"
         in succeed("info", tmp_path / "a.csv", "--undirected").err
