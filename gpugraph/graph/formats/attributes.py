@@ -207,7 +207,7 @@ class Edges:
             what = f"{self.lacking} of {counted(count, 'edge')} have no {shown(name)}"
             if 2 * self.lacking > count and not self.ones:
                 raise self.source.error(what, f"give it to each, or {UNIT}")
-            return [f"{what} and weigh 1"], f"attribute {shown(name)} weighs, {self.lacking} of {count} lack it"
+            return [f"{what} and weigh 1"], f"attribute {shown(name)} weighs"
         if self.source.weight is not None or self.numeric:
             listed = ", ".join(map(shown, [*self.numeric][:8]))
             which = f"; attributes that are numbers: {listed}" if listed else ""

@@ -251,7 +251,7 @@ def test_a_key_of_edges_goes_before_one_of_vertices_with_the_same_id(tmp_path: P
             "a.dot",
             "digraph { a -> b [weight=2]; b -> a }",
             "read as Graphviz .dot: 2 vertices and 2 edges; directed: it begins with digraph; "
-            "attribute 'weight' weighs, 1 of 2 lack it",
+            "attribute 'weight' weighs; 1 of 2 edges have no 'weight' and weigh 1",
         ),
     ],
 )
