@@ -15,6 +15,7 @@ results the one that comes first in the matrix is returned; on a GPU the canonic
 from __future__ import annotations
 
 import math
+import weakref
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -24,11 +25,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gpugraph.adapters import call_profile
+from gpugraph.adapters.certified import Firsts, check_way
 from gpugraph.adapters.inputs import by_weight, device_kind
 from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.adapters.searches import Rows, are_lengths, search
 from gpugraph.compiled import njit, plain_njit
-from gpugraph.errors import InputError
+from gpugraph.errors import InputError, VerificationFailed
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.chunks import in_threads
@@ -42,6 +44,8 @@ __all__ = ["connected_components", "dijkstra", "minimum_spanning_tree", "shortes
 NO_PREDECESSOR = -9999
 DEVICE = "auto"
 """Where it is computed; assign ``"cpu"`` or ``"cuda:1"`` to have it there."""
+VERIFY = "first"
+"""Which answers are compared with SciPy's: the first of each function on each matrix, ``"all"`` or ``"none"``."""
 
 
 def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
@@ -55,7 +59,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         (n, n) CSR array or matrix of the edges chosen, each at its place in the input; edges of weight 0 are left
         out, as SciPy leaves them.
     """
-    csgraph = _without_padding(csgraph)
+    due, csgraph = _is_due(csgraph, "forest"), _without_padding(csgraph)
     with call_profile.call("csgraph.minimum_spanning_tree"):
         with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
@@ -63,7 +67,11 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         with call_profile.phase("back"):
             kept = chosen[matrix.data[chosen] != 0]
             rows = np.searchsorted(kept, matrix.indptr).astype(matrix.indptr.dtype)
-            return type(matrix)((matrix.data[kept], matrix.indices[kept], rows), matrix.shape)
+            tree = type(matrix)((matrix.data[kept], matrix.indices[kept], rows), matrix.shape)
+    if due:
+        ours, right = np.sort(tree.data), np.sort(scipys.minimum_spanning_tree(csgraph).data)
+        _compare("the sorted weights of the forest", ours, right)
+    return tree
 
 
 def dijkstra(
@@ -76,14 +84,14 @@ def dijkstra(
     min_only: bool = False,
 ) -> Any:
     """Return shortest distances; see ``scipy.sparse.csgraph.dijkstra``."""
-    csgraph = _without_padding(csgraph)
+    due, csgraph = _is_due(csgraph, ("dijkstra", directed, unweighted)), _without_padding(csgraph)
     with call_profile.call("csgraph.dijkstra"):
         with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
             ours = are_lengths(matrix.data) and not min_only and limit >= 0
         if not ours:
             return scipys.dijkstra(csgraph, directed, indices, return_predecessors, unweighted, limit, min_only)
-        return _distances(matrix, directed, indices, return_predecessors, unweighted, limit)
+        return _distances(matrix, directed, indices, return_predecessors, unweighted, limit, due)
 
 
 def shortest_path(
@@ -99,7 +107,7 @@ def shortest_path(
 
     Without negative weights every method gives the same distances, and it is gpugraph that finds them.
     """
-    csgraph = _without_padding(csgraph)
+    due, csgraph = _is_due(csgraph, ("shortest path", directed, unweighted)), _without_padding(csgraph)
     with call_profile.call("csgraph.shortest_path"):
         with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
@@ -110,14 +118,14 @@ def shortest_path(
             )
         if not ours:
             return scipys.shortest_path(csgraph, method, directed, return_predecessors, unweighted, overwrite, indices)
-        return _distances(matrix, directed, indices, return_predecessors, unweighted, np.inf)
+        return _distances(matrix, directed, indices, return_predecessors, unweighted, np.inf, due)
 
 
 def connected_components(
     csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
 ) -> Any:
     """Return the number of components and their labels; see ``scipy.sparse.csgraph.connected_components``."""
-    csgraph = _without_padding(csgraph)
+    due, csgraph = _is_due(csgraph, "components"), _without_padding(csgraph)
     if connection.lower() != "weak" and directed:
         return scipys.connected_components(csgraph, directed, connection, return_labels)
     with call_profile.call("csgraph.connected_components"):
@@ -127,16 +135,54 @@ def connected_components(
             with call_profile.phase("kernel"):
                 labels = np.arange(matrix.shape[0], dtype=np.int32)
                 number = int(label_components(matrix.indptr, matrix.indices, labels))
-            return (number, labels) if return_labels else number
+            return _components(matrix, number, labels, return_labels, due)
         with call_profile.phase("convert"):
             tails, heads = _coordinates(matrix)
             graph = ArcList(tails, heads, None, matrix.shape[0], directed=True)
-        with ResidentGraph(graph, DEVICE) as held:
+        with ResidentGraph(graph, DEVICE, "none") as held:
             found = held.components()
         with call_profile.phase("back"):
-            if not return_labels:
-                return found.components
-            return found.components, np.searchsorted(found.roots, found.labels).astype(np.int32)
+            labels = np.searchsorted(found.roots, found.labels).astype(np.int32)
+        return _components(matrix, found.components, labels, return_labels, due)
+
+
+def _components(matrix: Any, number: int, labels: NDArray[np.int32], return_labels: bool, due: bool) -> Any:
+    """Return the number of components, and their labels, once they have been compared with SciPy's."""
+    if due:
+        right, theirs = scipys.connected_components(matrix, directed=False)
+        _compare("the number of components", np.array([number]), np.array([right]))
+        _compare("the labels of components", labels, theirs)
+    return (number, labels) if return_labels else number
+
+
+_firsts: dict[int, tuple[weakref.ref[Any], Firsts]] = {}
+"""By the identity of a matrix: which of its answers have been compared."""
+
+
+def _is_due(csgraph: Any, kind: object) -> bool:
+    """Tell whether an answer is to be compared, which then counts as the first of its kind."""
+    number, way = id(csgraph), check_way(VERIFY)
+    if number not in _firsts or _firsts[number][0]() is not csgraph:
+        try:
+            _firsts[number] = weakref.ref(csgraph, lambda _: _firsts.pop(number, None)), Firsts()
+        except TypeError:  # a list: nobody knows it again
+            return way != "none"
+    firsts = _firsts[number][1]
+    due = firsts.method(way, kind) != "none"
+    firsts.passed(kind)
+    return due
+
+
+def _compare(noun: str, ours: NDArray[Any], right: NDArray[Any]) -> None:
+    """Raise VerificationFailed unless an answer is SciPy's."""
+    if len(ours) == len(right) and np.allclose(ours, right, rtol=1e-9, atol=0.0, equal_nan=True):
+        return
+    _firsts.clear()  # the next answer is compared again
+    if len(ours) != len(right):
+        raise VerificationFailed(f"{noun}: {len(ours)}, by SciPy {len(right)}", where="gpugraph.csgraph")
+    for at in np.flatnonzero(~np.isclose(ours, right, rtol=1e-9, atol=0.0, equal_nan=True))[:1].tolist():
+        what = f"{noun}: number {at} is {ours[at]}, by SciPy {right[at]}"
+        raise VerificationFailed(what, where="gpugraph.csgraph")
 
 
 def _without_padding(csgraph: Any) -> Any:
@@ -145,7 +191,8 @@ def _without_padding(csgraph: Any) -> Any:
     Raises:
         ValueError: an array of the matrix is too short, or an index or offset of it is none.
     """
-    if sparse.issparse(csgraph) and csgraph.ndim == 2:
+    known: bool = sparse.issparse(csgraph)
+    if known and csgraph.ndim == 2:
         try:
             csgraph = sound(csgraph)
         except InputError as error:
@@ -187,7 +234,7 @@ def _coordinates(matrix: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 
 def _distances(
-    matrix: Any, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool, limit: float
+    matrix: Any, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool, limit: float, due: bool
 ) -> Any:
     """Return the distances, and predecessors, from the vertices of ``indices``, shaped as it is."""
     n = matrix.shape[0]
@@ -200,6 +247,9 @@ def _distances(
     if len(sources):
         asked_for = _Query(matrix, directed, unweighted, sources, None if math.isinf(limit) else float(limit))
         (_on_cpu if device_kind(DEVICE) == "cpu" else _on_gpu)(asked_for, distance, before)
+        if due:
+            right = scipys.dijkstra(matrix, directed, sources[:1], unweighted=unweighted, limit=limit)
+            _compare(f"distances from {sources[0]}", distance[0], right[0])
     distance = distance.reshape(*asked.shape, n)
     return (distance, before.reshape(distance.shape)) if return_predecessors else distance
 
@@ -253,7 +303,7 @@ def _on_gpu(asked: _Query, distance: NDArray[np.float64], before: NDArray[np.int
     tails, heads = _coordinates(matrix)
     weights = None if unweighted else matrix.data
     graph = ArcList(tails, heads, weights, matrix.shape[0], directed=directed, one_sided=not directed)
-    with ResidentGraph(graph, DEVICE) as held:
+    with ResidentGraph(graph, DEVICE, "none") as held:
         for row, source in enumerate(sources):
             found = held.sssp(source, cutoff=cutoff, predecessors=len(before) > 0)
             with call_profile.phase("back"):
@@ -272,7 +322,7 @@ def _forest_on_gpu(matrix: Any) -> NDArray[np.int64]:
         tails, heads = _coordinates(matrix)
         order, ranks = by_weight(ArcList(tails, heads, matrix.data, matrix.shape[0]))
         graph = ArcList(tails, heads, ranks, matrix.shape[0], directed=True)
-    with ResidentGraph(graph, DEVICE) as held:
+    with ResidentGraph(graph, DEVICE, "none") as held:  # the answer is compared with SciPy's
         forest = held.mst()
     return np.asarray(order[forest.graph.weights[forest.edges]])
 

@@ -5,7 +5,8 @@
 ...     paths = g.sssp(17)
 ...     length, way = g.path(17, 25)
 
-No record is made and nothing runs for trial; a result is verified where that is asked for.
+No record is made and nothing runs for trial.  The first answer of each algorithm and type is certified, unless that is
+asked for otherwise.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.adapters import call_profile
+from gpugraph.adapters.certified import Firsts, certify_search, check_way
 from gpugraph.adapters.inputs import input_positions, opened
 from gpugraph.adapters.searches import Rows, search
 from gpugraph.clock import NullClock
 from gpugraph.devices import discovery
-from gpugraph.devices.base import Array
-from gpugraph.errors import InputError, VerificationFailed, check_name, expect, shown, unknown_name
+from gpugraph.devices.base import Array, Device
+from gpugraph.errors import InputError, VerificationFailed, expect, shown, unknown_name
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.host import ForkLock
 from gpugraph.html import Shown
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.components.labels import Components
-from gpugraph.problems.contract import METHODS_OF_A_RUN
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.sources import one_of, resolve_sources, source_list
 from gpugraph.problems.sssp import BATCHED
-from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
 
 _Found = TypeVar("_Found", Distances, DistanceMatrix)
@@ -100,9 +101,10 @@ class ResidentGraph(Shown):
         device: what computes (``gpugraph.devices.base.Device``, or the CPU).
     """
 
-    def __init__(self, source: object, device: str = "auto"):
+    def __init__(self, source: object, device: str = "auto", verify: str = "first"):
         self._in_use = ForkLock()
         expect(str, device=device)
+        self.verify, self._firsts = check_way(verify), Firsts()
         self.device, self.note = discovery.select_device(device)
         with call_profile.call("on", self.device.kind), call_profile.phase("convert"):
             self.graph, self._arcs = opened(source, self.device)
@@ -139,12 +141,13 @@ class ResidentGraph(Shown):
     # ------------------------------------------------------------------ questions
 
     @_by_one_thread
-    def mst(self, *, algo: str = "auto", verify: str = "none", on_device: bool = False, **options: Any) -> Any:
+    def mst(self, *, algo: str = "auto", verify: str | None = None, on_device: bool = False, **options: Any) -> Any:
         """Return the minimum spanning forest; of a directed graph the lighter arc of a pair counts.
 
         Args:
             algo: a name from ``gpugraph algos``.
-            verify: as for ``gpugraph.mst``.
+            verify: ``"first"``: the first answer of each algorithm is certified; ``"all"``: every one; ``"none"``; or
+                a method of ``gpugraph.mst`` for this one.  None: as ``gpugraph.on`` was told, ``"first"`` by default.
             on_device: return the device's own array instead of a ``Forest``: (tree_edges,) positions of arcs in the
                 rows of the undirected graph, one of each edge, in any order; the caller's to keep.
             options: of the algorithm.
@@ -153,22 +156,26 @@ class ResidentGraph(Shown):
             VerificationFailed, InputError, OutOfMemory: as for ``gpugraph.mst``.
         """
         ready = self._prepared("mst", algo, options)
+        method, passed = self._due(verify, ready)
         with call_profile.call("mst", self.device.kind):
             if on_device and self.device.kind != "cpu":
+                if method != "none":
+                    passed(self._verified(self._answer(ready), method, ready))
                 handle = self._run(ready)
                 return self._kept(handle[: int(self.device.read(ready.state.forest_edges))])
             forest: Forest = self._answer(ready)
-            if on_device:
-                return forest.edges
-        return verified(forest, verify)
+        passed(self._verified(forest, method, ready))
+        return forest.edges if on_device else forest
 
     @_by_one_thread
-    def components(self, *, algo: str = "auto", verify: str = "none", **options: Any) -> Components:
+    def components(self, *, algo: str = "auto", verify: str | None = None, **options: Any) -> Components:
         """Return the connected components; of a directed graph the weakly connected ones."""
         ready = self._prepared("components", algo, options)
+        method, passed = self._due(verify, ready)
         with call_profile.call("components", self.device.kind):
             found: Components = self._answer(ready)
-        return verified(found, verify)
+        passed(self._verified(found, method, ready))
+        return found
 
     @_by_one_thread
     def sssp(
@@ -180,7 +187,7 @@ class ResidentGraph(Shown):
         cutoff: float | None = None,
         predecessors: bool = False,
         algo: str = "auto",
-        verify: str = "none",
+        verify: str | None = None,
         on_device: bool = False,
         **options: Any,
     ) -> Any:
@@ -195,7 +202,8 @@ class ResidentGraph(Shown):
             cutoff: those farther than this count as not reached.
             predecessors: also return the canonical predecessors.
             algo: a name from ``gpugraph algos``.
-            verify: as for ``gpugraph.sssp``; not together with ``target`` or ``cutoff``.
+            verify: as for ``mst``; of several ``sources`` ``"first"`` certifies the distances from the first.  Methods
+                not together with ``target`` or ``cutoff``.
             on_device: return the device's own array instead of ``Distances``: (n,) distances in float64, or float32
                 if summed in that, or words of 32 or 64 bits; the largest means not reached.  The caller's to keep.
                 Not of several ``sources``.
@@ -206,24 +214,35 @@ class ResidentGraph(Shown):
         """
         cutoff = _limit(cutoff)
         limited = target is not None or cutoff is not None
-        if limited and (verify != "none" or on_device):
-            raise InputError("a search that ends early is neither verified nor left on the device")
+        way = self.verify if verify is None else check_way(verify)
+        if limited and (on_device or verify not in (None, "first", "all", "none")):
+            raise InputError("a search that ends early is neither verified by a method nor left on the device")
         goal = None if target is None else self._vertex(target)
         if sources is not None:
             one_of(source, sources)
             if on_device:
                 raise InputError("distances from several sources are not left on the device", remedy="ask one by one")
-            return self._matrix(sources, goal, cutoff, predecessors, algo, verify, options)
+            return self._matrix(sources, goal, cutoff, predecessors, algo, way, options)
         many = isinstance(source, list | tuple | np.ndarray) and not self._is_node(source)
         vertices = [vertex for one in (source if many else [source]) for vertex in self._vertices(one)]
         if limited and self.device.kind == "cpu" and algo == "auto" and not options:
             found = [self._until(vertex, goal, cutoff) for vertex in vertices]
+            kind: object = "search"
         else:
             ready = self._prepared("sssp", algo, options)
+            kind = ready
+            if (
+                on_device
+                and vertices
+                and self.device.kind != "cpu"
+                and self._firsts.method(way, (kind, False, False)) != "none"
+            ):
+                self._certify(kind, way, self._distances(ready, vertices[0]))
             found = [self._distances(ready, vertex, goal, cutoff, on_device) for vertex in vertices]
         if predecessors and not on_device:
             found = [self._with_predecessors(one) for one in found]
-        found = [verified(one, verify) for one in found]
+        for one in found if not on_device else ():
+            self._certify(kind, way, one, goal, cutoff, predecessors)
         random = isinstance(source, str) and len(found) > 1
         return found if many or random else found[0]
 
@@ -277,6 +296,44 @@ class ResidentGraph(Shown):
             undirected = next((g for g in self._admitted.values() if not g.directed and problem != "sssp"), None)
             self._admitted[problem] = undirected or load_problem(problem).admit(self.graph)
         return self._admitted[problem]
+
+    def _due(self, verify: str | None, kind: object) -> tuple[str, Callable[[object], None]]:
+        """Return by what method an answer of a kind is checked now, and what to call once it has passed."""
+        method = self._firsts.method(self.verify if verify is None else check_way(verify), kind)
+        return method, lambda result: self._firsts.passed(kind) if method != "none" else None
+
+    def _verified(self, result: _Result, method: str, kind: object) -> _Result:
+        ready = kind if isinstance(kind, _PreparedAlgorithm) else None
+        there = ready is not None and ready.algorithm.resident and self.device.kind != "cpu"
+        return verified(result, method, ready=ready, on_gpu=self.device if there else None)
+
+    def _certify(
+        self,
+        by: object,
+        way: str,
+        found: Distances,
+        goal: int | None = None,
+        cutoff: float | None = None,
+        predecessors: bool = False,
+    ) -> None:
+        """Check distances if it is their turn: those of a search that ended early as far as it went."""
+        kind = by, goal is not None or cutoff is not None, predecessors
+        method = self._firsts.method(way, kind)
+        if method == "none":
+            return
+        if goal is None and cutoff is None:
+            self._verified(found, method, by)
+        else:
+            arcs, reached = Arcs.of(found.graph), np.asarray(found.reached)
+            ends = [] if cutoff is None else [cutoff]
+            if goal is not None and reached[goal]:
+                ends.append(found.raw[goal])
+            if cutoff is None or cutoff >= 0:
+                end = min(ends, default=None)
+                real = found.raw.dtype.kind == "f"
+                beyond = None if end is None else np.nextafter(end, np.inf) if real else math.floor(end) + 1
+                certify_search(arcs, found.raw, reached, [found.source], beyond)
+        self._firsts.passed(kind)
 
     def _prepared(self, problem: str, algo: str, options: dict[str, object]) -> _PreparedAlgorithm:
         """Return an algorithm set up on the graph, as it was left by the first call that needed it."""
@@ -366,7 +423,7 @@ class ResidentGraph(Shown):
         cutoff: float | None,
         predecessors: bool,
         algo: str,
-        verify: str,
+        way: str,
         options: dict[str, object],
     ) -> DistanceMatrix:
         """Return the distances from several sources, block by block where their distances fill the device."""
@@ -383,7 +440,9 @@ class ResidentGraph(Shown):
                 found = DistanceMatrix.joined([_within(row, goal, cutoff) for row in found])
         if predecessors:
             found = self._with_predecessors(found)
-        return verified(found, verify)
+        for row in [found[0]] if way == "first" and len(found) else found if way != "none" else ():
+            self._certify(ready, way, row, goal, cutoff, predecessors)
+        return found
 
     def _kept(self, array: Array) -> Array:
         """Return a copy on the device: the next call writes over the algorithm's own array."""
@@ -408,6 +467,11 @@ class ResidentGraph(Shown):
             rows, dtype = self._rows
             with call_profile.phase("kernel"):
                 found = search(rows, [start], goal)
+            if self._firsts.method(self.verify, "path") != "none":
+                reached = found.place >= 0
+                end = found.distance[goal] if reached[goal] else None
+                certify_search((rows.offsets, rows.targets, rows.weights), found.distance, reached, [start], end)
+                self._firsts.passed("path")
             if found.order[-1] != goal:
                 return None
             return found.distance[goal].astype(dtype).item(), found.path_to(goal)
@@ -459,15 +523,26 @@ class ResidentGraph(Shown):
         return vertex
 
 
-def verified(result: _Result, method: str, where: str = "gpugraph.on") -> _Result:
-    """Return a result that has passed a check by ``method``, or raise VerificationFailed."""
+def verified(
+    result: _Result,
+    method: str,
+    where: str = "gpugraph.on",
+    ready: _PreparedAlgorithm | None = None,
+    on_gpu: Device | None = None,
+) -> _Result:
+    """Return a result that has passed a check by ``method``, or raise VerificationFailed.
+
+    ``ready`` is the algorithm that gave it, and ``on_gpu`` the device, where the graph lies on one.
+    """
     if method == "none":
         return result
-    expect(str, verify=method)
-    check_name("verification method", method, METHODS_OF_A_RUN)
-    from gpugraph.measure.check import check_result
+    from gpugraph.measure.check import check, check_result
 
-    verdict = check_result(result.graph, result, method)
+    if ready is None:
+        verdict = check_result(result.graph, result, method)
+    else:  # a GPU that holds the graph checks there
+        problem, resident = load_problem(ready.algorithm.problem), ready.subject if on_gpu else None
+        verdict = check(problem, ready.graph, problem.query_of(result), result, method, resident, on_gpu)
     if not verdict.passed:
         raise VerificationFailed(verdict.detail, where=where)
     return result
@@ -487,7 +562,7 @@ def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Dis
     return Distances(distances.graph, distances.source, distance)
 
 
-def on(graph: object, device: str = "auto") -> ResidentGraph:
+def on(graph: object, device: str = "auto", *, verify: str = "first") -> ResidentGraph:
     """Return a graph held ready on a device for many calls.
 
     >>> import gpugraph
@@ -502,8 +577,10 @@ def on(graph: object, device: str = "auto") -> ResidentGraph:
             without repeats or loops, is shared and not copied, on the host and from 2^16 arcs on on the device too: it
             must not change meanwhile.
         device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated"``.
+        verify: ``"first"``: the first answer of each algorithm and type is certified; ``"all"``: every one; ``"none"``;
+            or a method of ``gpugraph.mst`` for all.  A call may say otherwise for itself.
 
     Raises:
         InputError, DeviceUnavailable, OutOfMemory: it cannot be held.
     """
-    return ResidentGraph(graph, device)
+    return ResidentGraph(graph, device, verify)

@@ -51,7 +51,7 @@ def reference_sum(values: NDArray[Any]) -> int | float:
     """Return what ``certified_sum`` does, by Python's own integers and floats, for references."""
     numbers = values.tolist()
     if values.dtype.kind != "f":
-        return sum(numbers)
+        return int(sum(numbers))
     try:
         return math.fsum(numbers)
     except ValueError:  # infinities of both signs

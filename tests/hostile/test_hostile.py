@@ -26,6 +26,7 @@ SMALL = {
     "peers": range(2),
     "sweeps": range(40),
     "lengths": range(120),
+    "handles": range(40),
     "signals": range(6, 7),
     "disks": range(10, 11),
     "limits": range(2),

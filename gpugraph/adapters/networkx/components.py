@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.adapters import call_profile
-from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
+from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named, way_to_verify
 from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.graph.build import ArcList
 from gpugraph.problems.components.labels import Components
@@ -55,7 +55,7 @@ def node_connected_component(G: ConvertedGraph, n: Hashable) -> set[Hashable]:
 def _found(graph: ConvertedGraph) -> Components:
     def made() -> ResidentGraph:
         tails, heads = graph.edge_ends
-        return ResidentGraph(ArcList(tails, heads, None, len(graph), False, one_sided=True), device())
+        return ResidentGraph(ArcList(tails, heads, None, len(graph), False, one_sided=True), device(), way_to_verify())
 
     with graph.in_turns:
         held: ResidentGraph = graph.kept("components", made)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.adapters import call_profile
+from gpugraph.adapters.certified import Firsts, check_way
 from gpugraph.adapters.inputs import device_kind
 from gpugraph.adapters.searches import Rows
 from gpugraph.compiled import plain_njit
@@ -71,6 +72,7 @@ class ConvertedGraph:
         self._weights: dict[Hashable, NDArray[Any]] = {}
         self._scalars: set[Hashable] = set()
         self._kept: dict[Any, Any] = {}
+        self.firsts = Firsts()
         self.in_turns = ForkLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -190,7 +192,7 @@ class ConvertedGraph:
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what ``make`` returned when it was first asked for under a key, on the device of today."""
-        key = (key, device())
+        key = (key, device(), way_to_verify())
         if key not in self._kept:
             with call_profile.phase("convert"):
                 self._kept[key] = make()
@@ -273,6 +275,13 @@ def device() -> str:
     import networkx
 
     return str(getattr(networkx.config.backends.get("gpugraph"), "device", "auto"))
+
+
+def way_to_verify() -> str:
+    """Return what ``networkx.config.backends.gpugraph.verify`` says: certify the first answers, all, or none."""
+    import networkx
+
+    return check_way(getattr(networkx.config.backends.get("gpugraph"), "verify", "first"))
 
 
 def attribute(data: list[Attributes], name: Hashable) -> list[Any]:

@@ -45,6 +45,6 @@ def get_info() -> dict[str, Any]:
         "project": "gpugraph",
         "package": "gpugraph",
         "short_summary": "Spanning trees, shortest paths and components on GPUs and on all cores of a CPU.",
-        "default_config": {"device": "auto"},
+        "default_config": {"device": "auto", "verify": "first"},
         "functions": {name: {"additional_docs": docs} if docs else {} for name, docs in sorted(FUNCTIONS.items())},
     }

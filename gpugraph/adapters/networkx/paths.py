@@ -7,6 +7,7 @@ paths the canonical one is returned.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
@@ -14,7 +15,8 @@ import networkx as nx
 import numpy as np
 
 from gpugraph.adapters import call_profile
-from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named
+from gpugraph.adapters.certified import certify_search
+from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named, way_to_verify
 from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.adapters.searches import Found, NegativeArc, Rows, are_lengths, by_first_sight, search, tight_tails
 from gpugraph.graph.build import ArcList, narrow_weights
@@ -87,9 +89,29 @@ def nearest(
         return _on_gpu(graph, rows, weight, sources[0], cutoff)
     with call_profile.phase("kernel"):
         try:
-            return search(rows, sources, goal, cutoff)
+            found = search(rows, sources, goal, cutoff)
         except NegativeArc:
             raise ValueError("Contradictory paths found:", "negative weights?") from None
+    kind = weight if not callable(weight) else "a function", goal is None, cutoff is None
+    if graph.firsts.method(way_to_verify(), kind) != "none" and are_lengths(rows.weights):
+        certify_search(
+            (rows.offsets, rows.targets, rows.weights),
+            *(found.distance, found.place >= 0, sources, _end(found, goal, cutoff)),
+            where="the NetworkX backend",
+        )
+        graph.firsts.passed(kind)
+    return found
+
+
+def _end(found: Found, goal: int | None, cutoff: float | None) -> Any:
+    """Return the distance from which on a search may have left vertices out, or None."""
+    ends = []
+    if cutoff is not None and not math.isnan(cutoff):
+        real = found.distance.dtype.kind == "f" or math.isinf(cutoff)
+        ends.append(np.nextafter(cutoff, np.inf) if real else math.floor(cutoff) + 1)
+    if goal is not None and found.place[goal] >= 0:
+        ends.append(found.distance[goal])
+    return min(ends, default=None)
 
 
 def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Hashable, source: int, cutoff: float | None) -> Found:
@@ -99,7 +121,9 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Hashable, source: int, cu
         if weights.dtype.kind == "i":
             weights = narrow_weights(weights)
         return ResidentGraph(
-            ArcList(tails, rows.targets, weights, rows.vertices, directed=graph.directed or None), device()
+            ArcList(tails, rows.targets, weights, rows.vertices, directed=graph.directed or None),
+            device(),
+            way_to_verify(),
         )
 
     with graph.in_turns:

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.inputs import by_weight
 from gpugraph.adapters.networkx import info
-from gpugraph.adapters.networkx.graph import ConvertedGraph, Declined, by_name, device, named, uncollected
+from gpugraph.adapters.networkx.graph import (
+    ConvertedGraph,
+    Declined,
+    by_name,
+    device,
+    named,
+    uncollected,
+    way_to_verify,
+)
 from gpugraph.adapters.resident_graph import ResidentGraph
 from gpugraph.graph.build import ArcList
 
@@ -66,7 +74,7 @@ def _forest(graph: ConvertedGraph, asked: _Asked) -> NDArray[np.int64]:
 
     def made() -> tuple[ResidentGraph, NDArray[np.int64]]:
         order, arcs = _ranked(graph, asked)
-        return ResidentGraph(arcs, device()), order
+        return ResidentGraph(arcs, device(), way_to_verify()), order
 
     with graph.in_turns:
         if asked.partition is None:

@@ -64,12 +64,12 @@ def check_certificate(graph: CSRGraph, forest: Forest, keys: NDArray[Any] | None
 
 def words_in_order(weights: NDArray[Any]) -> NDArray[Any]:
     """Return unsigned words, (k,), as wide as weights and in the same order."""
-    words = np.ascontiguousarray(weights).view(f"u{weights.dtype.itemsize}")
+    words: NDArray[Any] = np.ascontiguousarray(weights).view(f"u{weights.dtype.itemsize}")
     if weights.dtype.kind == "u":
         return words
     sign = words.dtype.type(1 << 8 * words.dtype.itemsize - 1)
     if weights.dtype.kind == "i":
-        return words + sign
+        return np.asarray(words + sign)
     return np.where(words < sign, words + sign, ~words)
 
 

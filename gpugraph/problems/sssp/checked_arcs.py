@@ -1,4 +1,4 @@
-"""What the certificate of shortest paths sees of the arcs on the host: code of its own.
+"""Tight arcs as the certificate of shortest paths sees them on the host: code of its own.
 
 Results find their canonical predecessors by ``tight_arcs.py``.  Here predecessors that are given are checked, not found
 again: which vertices a tight arc leads to, how many arcs between equal distances lead there, and whether a smaller
