@@ -15,6 +15,7 @@ constexpr float64 RARE_REPEATS = 0.25;  // and up to these unless the GPU was bu
 constexpr uint32 BUSY = 7944 / RESIDENT;  // vertices a step of a block
 constexpr uint32 PATIENCE = 12;         // steps, after which it grows before the first large hubs are met, too,
 constexpr uint32 LONELY = 32;           // while a bucket settles fewer vertices: the way to them may be long
+constexpr uint32 LONG_WAIT = 256;       // steps of every block, after which it grows as if no hubs were awaited
 constexpr float64 BEYOND_WIDTHS = 8;    // so much wider is it beyond a horizon, where little falls any more
 constexpr int NEAR_SHARE = 8;           // a threshold takes in at least this part of the vertices, if so many wait,
 constexpr int NEAR_SHARE_IF_DIRECTED = 5;  // or this, where none can pull,
@@ -232,8 +233,10 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const bool idle = repeats <= few * pushes && arcs < static_cast<uint64>(steps) * IDLE;
         const bool settles = repeats <= RARE_REPEATS * pushes && settled < static_cast<uint64>(steps) * BUSY;
         // The few that are met before the first large hubs predict nothing of those behind; but these may never come.
-        const bool lonely = settled < LONELY && shared.counted[STEPPED] > PATIENCE;
-        if (!grows && (shared.waits ? lonely : idle || settles)) shared.delta *= 2;
+        const uint32 all_steps = shared.counted[STEPPED];
+        const bool lonely = settled < LONELY && all_steps > PATIENCE;
+        const bool waits = shared.waits && all_steps <= LONG_WAIT * gridDim.x;
+        if (!grows && ((shared.waits && lonely) || (!waits && (idle || settles)))) shared.delta *= 2;
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
         if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
     }
