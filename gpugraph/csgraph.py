@@ -69,7 +69,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
             rows = np.searchsorted(kept, matrix.indptr).astype(matrix.indptr.dtype)
             tree = type(matrix)((matrix.data[kept], matrix.indices[kept], rows), matrix.shape)
     if due:
-        ours, right = np.sort(tree.data), np.sort(scipys.minimum_spanning_tree(csgraph).data)
+        ours, right = np.sort(tree.data), np.sort(scipys.minimum_spanning_tree(matrix).data)
         _compare("the sorted weights of the forest", ours, right)
     return tree
 
