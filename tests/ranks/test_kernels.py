@@ -123,7 +123,12 @@ def test_bins_of_host_and_kernels_grow_with_what_lies_beyond_their_base() -> Non
 
 
 def test_no_fewer_are_near_than_the_share_and_none_that_lies_a_bin_farther() -> None:
-    state: Any = SimpleNamespace(part=part_of("path:64"), widths=Widths(1.0, math.inf, 1.0, 8), bins_to=lambda far: far)
+    state: Any = SimpleNamespace(
+        dtype=np.dtype(np.uint64),
+        part=part_of("path:64"),
+        widths=Widths(1.0, math.inf, 1.0, 8),
+        bins_to=lambda far: far,
+    )
     waiting, least = np.array([0, 3, 4, 5, 0, 9], np.uint64), np.array([1, 2**64 - 1], np.uint64)
     assert near_bins(state, waiting, least) == 4  # 8 of 64 vertices, which two bins do not hold
     state.bins_to = lambda far: 5
