@@ -36,6 +36,7 @@ from gpugraph.html import Shown
 from gpugraph.problems.mst.forest import Forest
 
 _RANGES_PER_THREAD = 8
+_BY_OF = "give the graphs to GraphBatch.of, which joins their arrays"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +48,41 @@ class GraphBatch:
         offsets: (vertices+1,) int64, the first arc of each vertex.
         targets: (arcs,) int32, vertices counted within their graph.
         weights: (arcs,) of one of ``WEIGHT_DTYPES``.
+
+    Raises:
+        InputError: arrays that ``of`` has not joined are not these rows; the message says which graph's.
     """
 
     starts: NDArray[np.int64]
     offsets: NDArray[np.int64]
     targets: NDArray[np.int32]
     weights: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        types = {"starts": ("int64",), "offsets": ("int64",), "targets": ("int32",), "weights": WEIGHT_DTYPES}
+        for name, dtypes in types.items():
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.dtype not in dtypes or array.ndim != 1:
+                what = f"{name} is {shown(array)}, not an array (entries,) of {' or '.join(dtypes)}"
+                raise InputError(what, remedy=_BY_OF)
+            object.__setattr__(self, name, np.ascontiguousarray(array))
+        for name, held, things in (("offsets", self.targets, "targets"), ("starts", self.offsets[1:], "rows")):
+            bounds = getattr(self, name)
+            whole = len(bounds) and bounds[0] == 0 and bounds[-1] == len(held)
+            if not whole or not (bounds[:-1] <= bounds[1:]).all():
+                raise InputError(f"{name} do not ascend from 0 to the number of {things}, {len(held)}", remedy=_BY_OF)
+        if len(self.weights) != len(self.targets):
+            raise InputError(f"there are {len(self.targets)} targets and {len(self.weights)} weights", remedy=_BY_OF)
+        _refuse_long(np.diff(self.offsets[self.starts]))
+        for i in np.flatnonzero(~self._sound())[:1].tolist():
+            what = "it has no ascending rows of both arcs of every edge, without loops, NaN and −0.0"
+            raise InputError(what, where=f"graph {i}", remedy=_BY_OF)
+
+    @classmethod
+    def _unchecked(cls, **arrays: NDArray[Any]) -> GraphBatch:
+        batch = object.__new__(cls)
+        batch.__dict__.update(arrays)
+        return batch
 
     @classmethod
     def of(cls, graphs: Iterable[object]) -> GraphBatch:
@@ -67,17 +97,22 @@ class GraphBatch:
         """
         parts = [_rows(graph, i) for i, graph in enumerate(graphs)]
         batch = cls._joined(parts)
-        good = np.ones(len(parts), np.bool_)
-        words = order_keys(batch.weights)
-        in_shares(batch, lambda lo, hi: _check(batch.starts, batch.offsets, batch.targets, words, lo, hi, good))
-        if batch.weights.dtype.kind == "f":
-            bad = np.flatnonzero(np.isnan(batch.weights) | ((batch.weights == 0) & np.signbit(batch.weights)))
-            good[np.searchsorted(batch.offsets[batch.starts], bad, side="right") - 1] = False
+        good = batch._sound()
         if not good.all():
             for i in np.flatnonzero(~good).tolist():
                 parts[i] = _mended(parts[i], i)
             batch = cls._joined(parts)
         return batch
+
+    def _sound(self) -> NDArray[np.bool_]:
+        """Return of each graph, whose arcs are all there, whether its rows are those of an undirected graph."""
+        good = np.ones(len(self), np.bool_)
+        words = order_keys(self.weights)
+        in_shares(self, lambda lo, hi: _check(self.starts, self.offsets, self.targets, words, lo, hi, good))
+        if self.weights.dtype.kind == "f":
+            bad = np.flatnonzero(np.isnan(self.weights) | ((self.weights == 0) & np.signbit(self.weights)))
+            good[np.searchsorted(self.offsets[self.starts], bad, side="right") - 1] = False
+        return good
 
     @classmethod
     def _joined(cls, parts: Sequence[tuple[Any, Any, Any]]) -> GraphBatch:
@@ -86,16 +121,15 @@ class GraphBatch:
             return cls(none, none, np.zeros(0, np.int32), np.zeros(0, np.uint32))
         vertices = np.fromiter((len(offsets) - 1 for offsets, _, _ in parts), np.int64, len(parts))
         arcs = np.fromiter((len(targets) for _, targets, _ in parts), np.int64, len(parts))
-        for i in np.flatnonzero(arcs > MOST_ARCS)[:1].tolist():
-            what = f"it has {arcs[i]} arcs, more than {MOST_ARCS}"
-            raise InputError(what, where=f"graph {i}", remedy="solve it by itself")
+        _refuse_long(arcs)
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(vertices)))
         first = np.repeat(np.cumsum(arcs) - arcs, vertices)
         offsets = np.empty(int(starts[-1]) + 1, np.int64)
         offsets[:-1] = np.concatenate([offsets[:-1] for offsets, _, _ in parts]) + first
         offsets[-1] = arcs.sum()
         weights = _of_one_type([weights for _, _, weights in parts])
-        return cls(starts, offsets, np.concatenate([targets for _, targets, _ in parts]), weights)
+        targets = np.concatenate([targets for _, targets, _ in parts])
+        return cls._unchecked(starts=starts, offsets=offsets, targets=targets, weights=weights)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -106,6 +140,13 @@ class GraphBatch:
         offsets = self.offsets[first : last + 1]
         arcs = slice(offsets[0], offsets[-1])
         return CSRGraph(offsets - offsets[0], self.targets[arcs], self.weights[arcs], False, f"graph {i}")
+
+
+def _refuse_long(arcs: NDArray[np.int64]) -> None:
+    """Raise InputError for the first graph with more arcs than a kernel counts."""
+    for i in np.flatnonzero(arcs > MOST_ARCS)[:1].tolist():
+        what = f"it has {arcs[i]} arcs, more than {MOST_ARCS}"
+        raise InputError(what, where=f"graph {i}", remedy="solve it by itself")
 
 
 def _rows(source: object, i: int) -> tuple[Any, Any, Any]:

@@ -192,3 +192,52 @@ def test_a_graph_with_more_arcs_than_a_kernel_counts_is_refused_by_its_place(mon
     monkeypatch.setattr(mst_many, "MOST_ARCS", 5)
     with pytest.raises(InputError, match=r"graph 1.*6 arcs, more than 5"):
         mst_many.GraphBatch.of([gpugraph.load("path:3"), gpugraph.load("path:4")])
+
+
+def two_paths() -> dict[str, np.ndarray]:
+    """The arrays of a batch of two paths of three vertices."""
+    targets, weights = np.array([1, 0, 2, 1] * 2, np.int32), np.array([1, 1, 2, 2] * 2, np.uint32)
+    return {
+        "starts": np.array([0, 3, 6]),
+        "offsets": np.array([0, 1, 3, 4, 5, 7, 8]),
+        "targets": targets,
+        "weights": weights,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "named"),
+    [
+        ("starts", np.zeros(0, np.int64), "starts do not ascend from 0 to the number of rows, 6"),
+        ("starts", np.array([0, 6, 3]), "starts do not ascend from 0 to the number of rows, 6"),
+        ("starts", np.array([-(2**40), 3, 6]), "starts do not ascend from 0 to the number of rows, 6"),
+        ("starts", np.array([0, 3, 2**40]), "starts do not ascend from 0 to the number of rows, 6"),
+        ("offsets", np.array([0, 1, 3, 4, 5, 7, 2**40]), "offsets do not ascend from 0 to the number of targets, 8"),
+        ("offsets", np.array([0, 1, 3, -(2**40), 5, 7, 8]), "offsets do not ascend from 0 to the number of targets, 8"),
+        ("offsets", np.array([0, 1, 3, 4, 5, 7, 8], np.int32), "offsets is .*int64"),
+        ("targets", np.array([1], np.int32), "offsets do not .* 1"),
+        ("targets", np.array([1, 0, 2, 1] * 4, np.int32), "offsets do not .* 16"),
+        ("targets", np.array([1, 0, 2, 1, 2**30, 0, 2, 1], np.int32), "graph 1: .*both arcs"),
+        ("targets", np.array([1, 0, 2, 1, 1, 0, 2, -(2**30)], np.int32), "graph 1: .*both arcs"),
+        ("targets", np.array([[1, 0, 2, 1]] * 2, np.int32), "targets is .*int32"),
+        ("targets", [1, 0, 2, 1] * 2, "targets is .*int32"),
+        ("weights", np.array([1], np.uint32), "8 targets and 1 weights"),
+        ("weights", np.ones(8, np.float16), "weights is .*float64"),
+        ("weights", np.ones(8, ">f8"), "weights is .*float64"),
+        ("weights", np.array([1, 1, 2, 2, 1, 9, 2, 2], np.uint32), "graph 1: .*both arcs"),
+        ("weights", np.full(8, np.nan), "graph 0: .*NaN"),
+        ("weights", -np.zeros(8, np.float32), "graph 0: .*−0.0"),
+    ],
+)
+def test_arrays_of_a_batch_that_are_no_rows_are_refused_before_compiled_code_reads_them(name, array, named):
+    with pytest.raises(InputError, match=named):
+        GraphBatch(**{**two_paths(), name: array})
+
+
+def test_a_batch_of_ones_own_arrays_has_the_forests_of_its_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    spread = {name: np.repeat(array, 2)[::2] for name, array in two_paths().items()}
+    for arrays in (two_paths(), spread):
+        assert [one.total_weight for one in gpugraph.mst_many(GraphBatch(**arrays), device="cpu")] == [3, 3]
+    monkeypatch.setattr(mst_many, "MOST_ARCS", 3)
+    with pytest.raises(InputError, match=r"graph 0.*4 arcs, more than 3"):
+        GraphBatch(**two_paths())
