@@ -159,7 +159,7 @@ def used_up(error: BaseException) -> OutOfMemory | None:
     """
     seen: BaseException | None = error
     while seen is not None:
-        number, text = getattr(seen, "errno", None), str(seen)
+        number, text = getattr(seen, "errno", None), in_one_line(seen)  # a foreign one may not even have a text
         if number in (errno.EMFILE, errno.ENFILE) or _NO_FILES in text:
             return OutOfMemory("too many files are open", remedy=RAISE_FILES)
         if isinstance(seen, MemoryError) or number == errno.ENOMEM or any(words in text for words in _NO_MEMORY):

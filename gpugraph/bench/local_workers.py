@@ -257,7 +257,7 @@ class GroupMeasurement:
         elif kind == "already":
             self.ended.add(event["index"])
         elif kind == "broken":
-            self._lose("threw", event["message"], everyone=True)
+            self._lose(event["outcome"], event["message"], everyone=True)
         elif kind == "lost":
             self.worker_lost = True
         return kind in ("done", "lost")

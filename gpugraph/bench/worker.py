@@ -134,7 +134,8 @@ class Worker:
                 self._measure(request)
             except Exception as error:  # a defect must reach the parent in words
                 traceback.print_exc()
-                self._send("broken", message=f"{type(error).__name__}: {error}")
+                outcome, message = _outcome_of(error)
+                self._send("broken", outcome=outcome, message=message)
             self._send("done")
 
     def _open(self) -> None:
@@ -204,11 +205,15 @@ class Worker:
         self._send("progress", what=what)
 
     def _failed(self, index: int, cell: Cell, error: BaseException) -> None:
-        from gpugraph.measure.assemble import outcome_of
-
-        if outcome_of(error)[0] == "threw":  # a peer's errors name their outcome themselves, in a line that says all
+        if _outcome_of(error)[0] == "threw":  # a peer's errors name their outcome themselves, in a line that says all
             traceback.print_exception(error)
         self._send("finished", index=index, record=self._session.failed_record(cell, error).data, notices=[])
+
+
+def _outcome_of(error: BaseException) -> tuple[str, str]:
+    from gpugraph.measure.assemble import outcome_of
+
+    return outcome_of(error)
 
 
 class DescribedDevice(TypedDict, total=False):

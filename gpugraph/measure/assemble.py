@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name
+from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name, used_up
 from gpugraph.graph.csr import notices_of
 from gpugraph.measure.cell import Cell, cell_id
 from gpugraph.measure.instruments import environment, machine_load
@@ -279,6 +279,7 @@ def outcome_of(error: BaseException) -> tuple[str, str]:
         (InputError, "refused"),
         (GpuGraphError, "failed"),
     )
+    error = error if isinstance(error, GpuGraphError | MemoryError) else used_up(error) or error
     outcome = next((name for kind, name in kinds if isinstance(error, kind)), "threw")
     said = " ".join(str(error).split())
     if outcome == "threw" or not said:

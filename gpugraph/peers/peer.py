@@ -19,7 +19,7 @@ from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.clock import NullClock
-from gpugraph.errors import GpuGraphError, InputError, VerificationFailed, in_one_line
+from gpugraph.errors import GpuGraphError, InputError, VerificationFailed, in_one_line, used_up
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.host import usable_cores
 from gpugraph.problems.adapter import Adapter, Figure
@@ -72,6 +72,8 @@ def guarded(function: Callable[..., Any], peer: str) -> Callable[..., Any]:
             # What Rust code raises is no Exception.
             if not isinstance(error, Exception | SystemExit) and type(error).__name__ != "PanicException":
                 raise
+            if short := used_up(error):
+                raise short from error
             text, lacks = in_one_line(error), isinstance(error, ImportError | NotImplementedError)
             raise (PeerRefused if lacks or _REFUSAL.search(text) else PeerThrew)(text, where=peer) from error
 

@@ -39,7 +39,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory, in_one_line, unknown_name
+from gpugraph.errors import (
+    DeviceUnavailable,
+    GpuGraphError,
+    InputError,
+    OutOfMemory,
+    in_one_line,
+    unknown_name,
+    used_up,
+)
 from gpugraph.problems.algorithm import ENTRY_POINTS, REGISTERED, Algorithm, Option
 from gpugraph.problems.contract import PROBLEMS, problem_called
 
@@ -202,7 +210,7 @@ def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callab
             ctrl_c = isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
             if (ours and type(error).__module__.startswith("gpugraph.")) or ctrl_c:
                 raise
-            raise _threw(error, name, home, path) from error
+            raise used_up(error) or _threw(error, name, home, path) from error
 
     return call
 

@@ -163,11 +163,20 @@ def test_the_caller_learns_whose_code_runs_before_it_runs(monkeypatch):
 # ------------------------------------------------------------------ failure
 
 
+def hidden(reason: Exception) -> Exception:
+    """Return the error of a loader of libraries that does not repeat the system's reason."""
+    error = OSError("Could not find/load shared object file")
+    error.__context__ = reason
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [
         (OutOfMemory("too large"), "out of memory"),
         (MemoryError(), "out of memory"),
+        (hidden(OSError("lib.so: failed to map segment from shared object")), "out of memory"),
+        (RuntimeError("can't start new thread"), "out of memory"),
         (InputError("not this one"), "refused"),
         (DeviceUnavailable("gone"), "failed"),
         (ZeroDivisionError("by\nzero"), "threw"),
