@@ -298,7 +298,8 @@ class ResultShape(_Part, frozen=True, kw_only=True):
     distance_sum: int | float | str | None = None
     distance_max: int | float | str | None = None
     tree_edges: Whole | None = None
-    components: Whole | None = None
+    components: int | None = None
+    """Vertices less edges of a forest, and so below 0 for a wrong one with too many edges."""
     largest: Whole | None = None
     reached: Whole | None = None
     rounds: Whole | None = None
