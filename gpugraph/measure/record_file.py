@@ -33,6 +33,12 @@ LONGEST = 1 << 24
 MOST_DEEP = 16
 """Objects and lists within one another that a record may have; ours have five."""
 
+MOST_NAMED = 10
+"""Lines that are no records and are named one by one; a file that begins with more is none of records."""
+
+MOST_BAD = 10_000
+"""Lines of a file that may be no records."""
+
 _ESCAPES = re.compile(
     rb"\\u(00[01789]|061c|20[026]|ff)|\\[bf]|[\x7f]|\xc2[\x80-\x9f]|\xd8\x9c|\xe2(\x80[\x8e\x8f\xa8-\xae]|\x81[\xa6-\xa9])|\xef\xbf[\xbe\xbf]",
     re.IGNORECASE,
@@ -45,10 +51,6 @@ LARGEST = 10.0**300
 
 class _NoJson(ValueError):
     """A line is no whole JSON text, as one that was torn."""
-
-
-class _BadRecord(ValueError):
-    """A line is the record of some problem and algorithm, and something in it cannot be."""
 
 
 def parse_record(line: bytes, *, file: str | None = None, number: int | None = None) -> Record:
@@ -65,13 +67,9 @@ def parse_record(line: bytes, *, file: str | None = None, number: int | None = N
         raise _NoJson("it is not UTF-8") from None
     if not isinstance(data, dict):
         raise ValueError("it is no JSON object")
-    try:
-        _check_plain(data, MOST_DEEP)
-        json.loads(line, object_pairs_hook=_once)
-        return Record.of(jsonable(data, encodable) if _ESCAPES.search(line) else data, file=file, line=number)
-    except ValueError as error:
-        named = all(isinstance(data.get(name), str) for name in ("problem", "algorithm"))
-        raise (_BadRecord if named else ValueError)(str(error)) from None
+    _check_plain(data, MOST_DEEP)
+    json.loads(line, object_pairs_hook=_once)
+    return Record.of(jsonable(data, encodable) if _ESCAPES.search(line) else data, file=file, line=number)
 
 
 def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
@@ -96,12 +94,11 @@ def _check_plain(value: object, deep: int) -> None:
 
 @dataclass(frozen=True)
 class BadLine:
-    """A line of a file of records that is none, and why; ``foreign``: it has neither problem nor algorithm."""
+    """A line of a file of records that is none, and why."""
 
     file: str
     line: int
     why: str
-    foreign: bool
 
     def __str__(self) -> str:
         return f"{self.file} line {self.line} is left out: it is no record: {self.why}"
@@ -133,7 +130,8 @@ class StoredRecords:
 def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True, strict: bool = True) -> StoredRecords:
     """Return the records of a file but for a torn last line; an InputError names file, line and field.
 
-    Unless ``strict``, one bad line does not end the reading: it is listed, and the others are read.
+    Unless ``strict``, a bad line does not end the reading: it is listed, and the others are read, while ``MOST_BAD``
+    and ``MOST_NAMED`` allow it.
     """
     content, shown_path = _content(path, compressed), encodable(os.fspath(path))
     records: list[Record] = []
@@ -151,9 +149,9 @@ def read_record_file(path: str | os.PathLike[str], *, compressed: bool = True, s
             torn = isinstance(error, _NoJson) and number == last
             if torn and _is_torn(line, number < len(lines), bool(records)):
                 return StoredRecords(records, number, start, bad=bad)
-            bad.append(BadLine(shown_path, number, str(error), not isinstance(error, _BadRecord)))
-            if strict:
-                raise bad[-1].error() from None
+            bad.append(BadLine(shown_path, number, str(error)))
+            if strict or len(bad) > (MOST_BAD if records else MOST_NAMED):
+                raise bad[0].error() from None
     return StoredRecords(records, None, len(content), bool(lines[-1].strip()), bad)
 
 
@@ -191,22 +189,21 @@ def _content(path: str | os.PathLike[str], compressed: bool) -> bytes:
 def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record], list[str]]:
     """Return the records of several files in their order, and the notices about them.
 
-    Of a cell that a file has twice (one that was run again), the later record counts.  A record with a bad field is
-    left out, with a notice that names file, line and field.
+    Of a cell that a file has twice (one that was run again), the later record counts.  A line that is no record is
+    left out, with a notice that names file and line, and the field if it is that.
 
     Raises:
-        InputError: a file cannot be read, holds no record, or has a line that was never one.
+        InputError: a file cannot be read, or holds no record.
     """
     records: list[Record] = []
     notices: list[str] = []
     for path in paths:
         stored, shown_path = read_record_file(path, strict=False), encodable(os.fspath(path))
-        for line in stored.bad:
-            if line.foreign or not stored.records:
-                raise line.error()
         if not stored.records:
-            raise InputError("holds no record", where=path, remedy=REMEDY)
-        notices += map(str, stored.bad)
+            raise stored.bad[0].error() if stored.bad else InputError("holds no record", where=path, remedy=REMEDY)
+        notices += map(str, stored.bad[:MOST_NAMED])
+        if (more := len(stored.bad) - MOST_NAMED) > 0:
+            notices.append(f"{shown_path}: {more:,} more lines are left out: check-record names them all")
         latest: dict[Any, Record] = {}
         for record in stored.records:
             key = record.line if record.shape.cell.id is None else record.shape.cell.id

@@ -65,11 +65,8 @@ def test_a_cell_that_only_one_run_has_is_named(files):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (
-            '{"problem": "mst", "algorithm": "a"}\n{"problem": 3}\n',
-            "bad.jsonl line 2: is no record: 'problem': expected 'str'",
-        ),
-        ('{"problem": "mst", "algorithm": "a"}\nnonsense\n\n', "bad.jsonl line 2"),
+        ('{"problem": 3}\n{"problem": "mst"}\n', "bad.jsonl line 1: is no record: 'problem': expected 'str'"),
+        ("\nnonsense\n\n", "bad.jsonl line 2"),
         ("[1, 2]\n", "it is no JSON object"),
         ("", "holds no record"),
         ('{"schema": 2}\n', "its schema is 2"),
@@ -84,6 +81,29 @@ def test_a_cell_that_only_one_run_has_is_named(files):
 def test_a_file_that_is_none_of_records_is_refused_with_its_line(files, content, reason):
     (files / "bad.jsonl").write_text(content)
     assert reason in refuse(2, "compare", files / "bad.jsonl", files / "base.jsonl")
+
+
+BAD_LINES = [
+    '{"problem": "mst", "alg',
+    "nonsense",
+    '{"algorithm": "a"}',
+    '{"problem": "mst"}',
+    "\xff",
+    "[" * 10**5,
+    "\0",
+]
+
+
+@pytest.mark.parametrize("words", [("compare",), ("report",), ("plot", "--x", "algorithm", "-o", "out.svg")])
+def test_a_line_that_is_no_record_is_named_and_the_others_are_read(files, words, monkeypatch):
+    monkeypatch.chdir(files)
+    good = (files / "base.jsonl").read_text()
+    (files / "bad.jsonl").write_text("\n".join(BAD_LINES) + "\n" + good, "latin-1")
+    outcome = succeed(*words, "bad.jsonl", *(["base.jsonl"] if words == ("compare",) else []))
+    for number in range(1, len(BAD_LINES) + 1):
+        assert f"bad.jsonl line {number} is left out: it is no record" in " ".join(outcome.err.split())
+    (files / "bad.jsonl").write_text(good + "no\n" * 100)
+    assert "90 more lines are left out" in " ".join(succeed("report", "bad.jsonl").err.split())
 
 
 def test_what_cannot_be_compared_is_refused(files):

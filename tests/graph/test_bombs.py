@@ -22,7 +22,7 @@ from gpugraph.graph.formats import input_file
 from gpugraph.graph.load import load_file, save_file
 from gpugraph.graph.open import open_graph
 from gpugraph.measure.record_file import read_record_file
-from tests.cli.runner import refuse
+from tests.cli.runner import refuse, succeed
 
 ALWAYS = 1 << 24
 """In place of what comes of any file: 64 MB would take long to make."""
@@ -97,7 +97,9 @@ def test_no_codec_hides_one(tmp_path: Path, ending: str, name: str) -> None:
 def test_a_record_is_no_line_of_a_hundred_megabytes(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     file.write_bytes(RECORD + b'{"schema": 1, "x": [' + b"0," * (1 << 24) + b"0]}\n" + RECORD)
-    assert f"{file} line 2: is no record: it has " in _refused("report", file)
+    assert f"{file} line 2 is left out: it is no record: it has " in succeed("report", file).err
+    file.write_bytes(RECORD + b"x\n" * (1 << 20))
+    assert f"{file} line 2: is no record" in _refused("report", file)
 
 
 def test_a_line_of_holes_ends_where_no_line_ends(tmp_path: Path) -> None:
