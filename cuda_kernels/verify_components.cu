@@ -14,11 +14,37 @@ together, the third that there are as many components as labels.
 Kernels, in launch order: check_labels, check_arcs; and where several devices look at the rows of a graph, a part each,
 join_trees, for the trees that another one has made of its arcs.
 
-Source: rem_union.cuh; the certificate is ours.
+Its union-find is its own, and not that of merge_labels.cu, whose answers it judges: both roots are found by path
+halving, and the greater is linked to the smaller.
+
+Source: R. E. Tarjan, J. van Leeuwen, "Worst-case analysis of set union algorithms", JACM 31, 1984 (path halving); the
+certificate is ours.
 */
-#include "rem_union.cuh"
+#include "common.cuh"
 
 constexpr int TILE = 1024;  // consecutive arcs that a warp takes
+
+// The root of v's tree: while others link, one that it has had.
+__device__ __forceinline__ int32 root_of(int32* up, int32 v) {
+    for (;;) {
+        const int32 above = static_cast<volatile int32*>(up)[v];  // race-allowed: an ancestor, if an old one
+        if (above == v) return v;
+        const int32 higher = static_cast<volatile int32*>(up)[above];  // race-allowed: likewise
+        if (higher != above) atomicCAS(&up[v], above, higher);
+        v = higher;
+    }
+}
+
+// Join the trees of a and b.  True if this call joined two trees.
+__device__ __forceinline__ bool join(int32* up, int32 a, int32 b) {
+    for (;;) {
+        a = root_of(up, a);
+        b = root_of(up, b);
+        if (a == b) return false;
+        const int32 greater = max(a, b);
+        if (atomicCAS(&up[greater], greater, min(a, b)) == greater) return true;
+    }
+}
 
 // ------------------------------------------------------------------ kernels
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gpugraph"
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
@@ -257,6 +259,13 @@ GIVEN_TO_JUDGES = {
 }
 """All that a judge may import beside other judges, with the reason: no sum, no sort, no sets, no search."""
 
+GIVEN_TO_RANKS = {
+    "gpugraph.ranks.comm": "carries arrays from rank to rank",
+    "gpugraph.ranks.part": "the rows that a rank holds of the graph that is asked about",
+    "gpugraph.ranks.transports": "carries arrays from rank to rank",
+}
+"""What the certificates of ranks may use beside that."""
+
 SHARED_BY_JUDGES = {
     "components": {},
     "mst": {
@@ -315,6 +324,27 @@ def test_what_judges_are_given_knows_no_algorithm() -> None:
         r"gpugraph\.(exact|graph\.disjoint_sets|problems\.\w+\.(cpu|gpu)_\w+|problems\.(heap|contraction))"
     )
     assert not {module for module in seen if algorithms.match(module)}
+
+
+@pytest.mark.parametrize("problem", ["components", "mst", "sssp"])
+def test_certificates_on_ranks_use_no_helper_of_those_whom_they_judge(problem: str) -> None:
+    """Of ``on_ranks.py`` all that ``certify_part`` calls is meant: the rest gathers answers."""
+    module = f"gpugraph.problems.{problem}.on_ranks"
+    bodies = {node.name: node for node in ast.parse(MODULES[module].read_text("utf-8")).body if hasattr(node, "name")}
+    behind = functions_behind({"certify_part"}, MODULES[module])
+    used = {node.id for name in behind for node in ast.walk(bodies[name]) if isinstance(node, ast.Name)}
+    given = {*GIVEN_TO_JUDGES, *GIVEN_TO_RANKS, *JUDGES}
+    imported = {name for name in names_imported(module) if name.rpartition(".")[2] in used}
+    assert {"Verdict", "GraphPart"} <= {name.rpartition(".")[2] for name in imported}
+    assert not {name for name in imported if not {name, name.rpartition(".")[0]} & given}
+
+
+def test_kernels_of_certificates_include_nothing_of_the_kernels_whom_they_judge() -> None:
+    kernels = Path(__file__).parents[1] / "cuda_kernels"
+    judges = [file for file in kernels.rglob("*.cu*") if file.name.startswith("verify_")]
+    included = {name for file in judges for name in re.findall(r'#include "(.+)"', file.read_text("utf-8"))}
+    assert len(judges) >= 3
+    assert included == {"common.cuh", "csr.cuh"}
 
 
 def functions_behind(names: set[str], file: Path) -> set[str]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.problems.components.labels import Components, labels_along
-from gpugraph.problems.components.verify import Trees, verdict_on
+from gpugraph.problems.components.labels import Components
+from gpugraph.problems.components.verify import Trees, count_joins, join_edges, verdict_on
 from gpugraph.problems.contract import Verdict
 from gpugraph.ranks.comm import to_lower_ranks
 from gpugraph.ranks.part import GraphPart
@@ -77,8 +77,8 @@ def _counted(part: GraphPart, labels: NDArray[np.int64]) -> tuple[str | None, in
 
 def _components(part: GraphPart) -> int:
     """Return the number of components of the graph, found without the labels; a collective."""
-    own = labels_along(part.vertices, part.tails(np.arange(len(part.targets))), part.targets)
-    moved = np.flatnonzero(own != np.arange(part.vertices))
-    tails, heads = (np.concatenate(part.comm.all_gather_v(ends)) for ends in (moved, own[moved]))
-    labels = labels_along(part.vertices, tails, heads)
-    return int(np.count_nonzero(labels == np.arange(part.vertices)))
+    up = np.arange(part.vertices, dtype=part.targets.dtype)
+    count_joins(part.offsets, part.targets, up, part.first)
+    moved = np.flatnonzero(up != np.arange(part.vertices)).astype(up.dtype)
+    tails, heads = (np.concatenate(part.comm.all_gather_v(ends)) for ends in (moved, up[moved]))
+    return part.vertices - int(join_edges(tails, heads, np.arange(part.vertices, dtype=up.dtype)))

@@ -36,7 +36,7 @@ def check_certificate(graph: CSRGraph, found: Components) -> Verdict:
     """Check labels without an oracle; the verdict names the first counter-example."""
     wrong = check_labels(graph, found.labels) or _check_arcs(graph, found.labels)
     if wrong is None:
-        joins = int(_count_joins(graph.offsets, graph.targets, np.arange(graph.vertices, dtype=graph.targets.dtype)))
+        joins = int(count_joins(graph.offsets, graph.targets, np.arange(graph.vertices, dtype=graph.targets.dtype), 0))
         wrong = check_joins(graph, found, joins)
     return verdict_on(found, wrong)
 
@@ -96,25 +96,40 @@ def _first_between(offsets: Any, targets: Any, labels: Any, start: int, stop: in
 
 
 @njit
-def _count_joins(offsets: Any, targets: Any, up: Any) -> int:
-    """Return how many arcs join two trees, taken one after the other (Rem's algorithm, paths spliced)."""
+def count_joins(offsets: Any, targets: Any, up: Any, first: int) -> int:
+    """Return how many arcs of the rows, those from vertex ``first`` on, join two trees, one after the other."""
     joins = 0
-    for v in range(len(offsets) - 1):
-        for arc in range(offsets[v], offsets[v + 1]):
+    for row in range(len(offsets) - 1):
+        v = first + row
+        for arc in range(offsets[row], offsets[row + 1]):
             if targets[arc] >= v:
                 break
-            a, b = up.dtype.type(v), targets[arc]
-            while up[a] != up[b]:
-                if up[a] < up[b]:
-                    a, b = b, a
-                if up[a] == a:
-                    up[a] = up[b]
-                    joins += 1
-                    break
-                above = up[a]
-                up[a] = up[b]
-                a = above
+            joins += _joined(up, up.dtype.type(v), targets[arc])
     return joins
+
+
+@njit
+def join_edges(tails: Any, heads: Any, up: Any) -> int:
+    """Return how many edges {tail, head} join two trees, one after the other."""
+    joins = 0
+    for i in range(len(tails)):
+        joins += _joined(up, tails[i], heads[i])
+    return joins
+
+
+@njit
+def _joined(up: Any, a: Any, b: Any) -> bool:
+    """Join the trees of two vertices, by Rem's algorithm with paths spliced; tell whether there were two."""
+    while up[a] != up[b]:
+        if up[a] < up[b]:
+            a, b = b, a
+        if up[a] == a:
+            up[a] = up[b]
+            return True
+        above = up[a]
+        up[a] = up[b]
+        a = above
+    return False
 
 
 # ------------------------------------------------------------------ what shows it

@@ -68,8 +68,8 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
         return _fault_on_device(part, source, distance)
     arcs, linked = Arcs.of(part), np.zeros(n, np.uint8)
     of_vertices = distance, unreached(distance.dtype), linked, np.zeros(n, np.uint8)
-    relaxable, _ = checked_arcs.look_at_rows(arcs, of_vertices, part.first, 0, part.rows)
-    if (fault := _relaxable(part, distance, relaxable)) is not None:
+    found = checked_arcs.look_at_rows(arcs, of_vertices, part.first, 0, part.rows)
+    if (fault := _bad_arc(part, distance, *found)) is not None:
         return fault
     linked[source] = 1
     part.comm.all_reduce(linked, "max")
@@ -83,12 +83,18 @@ def _fault(part: GraphPart, source: int, result: Distances) -> str | None:
     return None
 
 
-def _relaxable(part: GraphPart, distance: NDArray[Any], arc: int) -> str | None:
-    """Return what the first of all ranks' arcs that can be relaxed refutes, this rank's given, or −1; a collective."""
-    fault = None
+def _bad_arc(part: GraphPart, distance: NDArray[Any], relaxable: int, wraps: int) -> str | None:
+    """Return what the first of all ranks' bad arcs refutes, this rank's given, or −1; a collective.
+
+    One can be relaxed, or its sum, of integers, has no place in 64 bits and its head is unreached.
+    """
+    fault, arc = None, relaxable
+    if arc < 0 and distance.dtype == np.uint64:
+        arc = wraps
     if arc >= 0:
         (tail,), (head,), (weight,) = part.arcs_at(np.array([arc]))
-        fault = f"the arc {tail} → {head} of weight {weight} leads to {head} shorter than {distance[head]}"
+        how = f"shorter than {distance[head]}" if arc == relaxable else "by a distance that does not fit in 64 bits"
+        fault = f"the arc {tail} → {head} of weight {weight} leads to {head} {how}"
     return next((one for one in part.comm.all_gather_object(fault) if one is not None), None)
 
 
@@ -101,7 +107,7 @@ def _fault_on_device(part: GraphPart, source: int, distance: NDArray[Any]) -> st
     rows: Any = part.on_device
     comm = comm_for(part.comm, rows.device)
     tight = TightArcs(rows, rows.device, distance, source)
-    if (fault := _relaxable(part, distance, tight.check_arcs()[0])) is not None:
+    if (fault := _bad_arc(part, distance, *tight.check_arcs())) is not None:
         return fault
     comm.all_reduce(tight.hold, "min")
     count = part.comm.agreed(tight.find_loose()[0], _LOOSE)
