@@ -27,6 +27,8 @@ SMALL = {
     "sweeps": range(40),
     "lengths": range(120),
     "handles": range(40),
+    "sentinels": range(12),
+    "modules": range(3),
     "signals": range(6, 7),
     "disks": range(10, 11),
     "limits": range(2),
