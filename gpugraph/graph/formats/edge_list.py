@@ -31,13 +31,14 @@ from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import INTEGER, after, count_of, header_count, peek, shown
 from gpugraph.graph.formats.list_head import (
-    ListHead,
     Statement,
     broken_promises,
     declared,
     look,
     numbered_apart,
+    on_titles,
     statement,
+    title,
 )
 from gpugraph.graph.formats.number_lines import ANY_ID, Rows
 from gpugraph.graph.formats.tables import read_table
@@ -83,16 +84,17 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     separators = b",\t" if source.extension == ".tsv" else b","
     high = ANY_ID if vertices is None else vertices
     rows = Rows(width == 3, high=high, separators=separators, names=named, either_base=vertices is not None)
+    rows = replace(rows, words=named and bool(top.titles))
     try:
         columns = read_rows(source, rows, skip, None if said.two_sides else source.device)
     except IdsAreNamesError:
         return read_table(source)
     check_lines(source, columns, promised, "edges", skip, "first line")
     lines = counted_(columns.count, "line")
-    weighs = f"column {_title(top, 2)} weighs" if width == 3 else "no column weighs: every edge weighs 1"
+    weighs = f"column {title(top, 2)} weighs" if width == 3 else "no column weighs: every edge weighs 1"
     if vertices is not None:
         arcs = _numbered(source, columns, rows, vertices, skip)
-        return declared(replace(arcs, listed=lines, weighs=weighs), said)
+        return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_titles(top), *arcs.notes)), said)
     on_top = bool(said.vertices)
     if not columns.count and not on_top:
         raise source.error("lists no edges", "give the number of vertices on the first line if that is meant")
@@ -109,12 +111,8 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         note = f"{first} on top is taken for the numbers of vertices and edges; --input-format el makes it an edge"
         arcs = read(source, counted=True)
         return replace(arcs, notes=(note, *arcs.notes))
-    return declared(replace(_named(source, columns, said), listed=lines, weighs=weighs), said)
-
-
-def _title(top: ListHead, column: int) -> str:
-    """Return what messages call a column: its title in quotes, or its number."""
-    return f"'{top.titles[column]}'" if top.titles else str(column + 1)
+    arcs = _named(source, columns, said)
+    return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_titles(top), *arcs.notes)), said)
 
 
 def _looks_counted(columns: Columns, first: list[bytes]) -> bool:

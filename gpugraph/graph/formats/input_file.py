@@ -73,6 +73,7 @@ class Source:
         progress: called now and then while text or compressed data are read.
         device: builds the rows of what is listed, where the file can be read again once it is closed.
         keep_ids, vertices, directed, columns, weight: see ``ReadOptions``.
+        top: the first rows of a list, once ``list_head.look`` has read them.
 
     Raises:
         InputError: there is no such file, it is a folder, or it may not be read.
@@ -91,6 +92,7 @@ class Source:
         self.keep_ids, self.vertices = options.keep_ids, options.vertices
         self.directed, self.columns, self.weight = options.directed, options.columns, options.weight
         self.progress = progress
+        self.top: Any = None
         self._held: bytes | None = None
         self._file = given
         self.path = "standard input" if given == "-" else given

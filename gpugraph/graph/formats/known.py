@@ -97,13 +97,14 @@ def recognise(source: Source) -> Format:
         if form.sniff(head):
             return form
     _refuse_containers(source, _CONTAINERS)
-    if head.lstrip()[:1] == b"<" and source.extension != ".graphml":
-        raise markup(source)
-    if graphalytics.belongs(source.path, source.extension) and not source.columns:
-        return graphalytics.FORMAT
     binary = any(byte < 9 or 14 <= byte < 27 for byte in head[:1024])  # control characters, which no text has
     by_name = [form for form in FORMATS if source.extension in form.extensions]
     by_name.sort(key=lambda form: form.binary is not binary)
+    is_number = binary and bool(by_name) and by_name[0].binary  # of 60 vertices, whose first byte is that of "<"
+    if head.lstrip()[:1] == b"<" and source.extension != ".graphml" and not is_number:
+        raise markup(source)
+    if graphalytics.belongs(source.path, source.extension) and not source.columns:
+        return graphalytics.FORMAT
     if source.columns and by_name[:1] in ([], [edge_list.FORMAT]):
         return TABLE
     if by_name:

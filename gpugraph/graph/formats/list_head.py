@@ -152,7 +152,7 @@ def form_of(word: str) -> str:
 def _is_word(word: str) -> bool:
     """Tell whether a field is a name, and not numbers between other gaps or line ends than those of the first row."""
     letters = re.search(r"[^\W\d_]", word) is not None
-    return form_of(word) == "word" and (letters or re.search(r"[\s↵]", word) is None)
+    return form_of(word) == "word" and "\ufeff" not in word and (letters or re.search(r"[\s↵]", word) is None)
 
 
 def is_number(word: str) -> bool:
@@ -162,7 +162,11 @@ def is_number(word: str) -> bool:
 
 def look(source: Source) -> ListHead:
     """Return the first rows of a list of edges.  Raises GraphFormatError where quotes do not match."""
-    return next(top for size in (_LOOKED_AT, HEAD_BYTES) if (top := _look(source, size)).rows or size == HEAD_BYTES)
+    if source.top is None:
+        tops = (_look(source, size) for size in (_LOOKED_AT, HEAD_BYTES))
+        source.top = next((top for top in tops if top.rows), None) or _look(source, HEAD_BYTES)
+    top: ListHead = source.top
+    return top
 
 
 def _look(source: Source, size: int) -> ListHead:
@@ -204,7 +208,7 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         return True
     if all(_usual(first)):
         return True
-    if any(is_number(word) for word in first[:2]) or len(first) < 2:
+    if any(is_number(word) for word in first[:3]) or len(first) < 2:
         return False
     numbers = bool(rest) and all(is_number(word) for row in rest for word in row[:2])
     separated = delimiter != " " or source.extension in (".csv", ".tsv")
@@ -226,6 +230,19 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         remedy = f"say which: --columns 1,2 if it is an edge, --columns {names} if not"
         raise source.error(f"'{names}' may be an edge, or the names of the columns", remedy, line=line)
     return False
+
+
+def title(head: ListHead, column: int) -> str:
+    """Return what messages call a column: its title in quotes, or its number."""
+    return f"'{head.titles[column]}'" if head.titles else str(column + 1)
+
+
+def on_titles(head: ListHead) -> tuple[str, ...]:
+    """Return a sentence on a line that is taken for the names of columns, though these are not the usual ones."""
+    if not head.titles or all(_usual(head.titles)):
+        return ()
+    names = ", ".join(map(repr, head.titles))
+    return (f"line {head.behind} is taken for the names of the columns: {names}",)
 
 
 def _plain(name: str) -> str:
@@ -411,7 +428,8 @@ def is_table(source: Source, head: ListHead, said: Statement) -> bool:
     if not forms or len(forms) < len(head.rows):
         return False
     every = set().union(*forms)
-    named = all(any(map(_is_word, row[:2])) for row in head.rows)
+    in_rows = (any(map(_is_word, row[:2])) for row in head.rows)
+    named = any(in_rows) if head.titles else all(in_rows)  # without titles, one word among numbers is a mistake
     points = all("real" in form for form in forms)  # which are refused there
     return named or points or (every != {"whole"} and every <= {"whole", "digits", "pointed"})
 
@@ -452,6 +470,8 @@ def refuse_lookalike(source: Source, head: ListHead) -> None:
     """Raise GraphFormatError for a matrix or an adjacency list that would be taken for a list of edges."""
     rows = [list(head.titles), *head.rows] if head.titles else head.rows
     _refuse_matrix(source, rows, head)
+    if source.head.lstrip()[:1] != b"#":
+        return
     text = source.head.decode("utf-8", "replace")
     lines = [line.split() for line in text.split("\n") if line.strip()]
     named = [len(line) == 2 and line[0] == "#" for line in lines]

@@ -56,6 +56,7 @@ class Rows:
         either_base: ids count from 0 or from 1, which is not known yet; ``low`` is 0, ``high`` the number of vertices.
         separators: bytes between which a field may not be empty; other white space is just a gap.
         names: ids may be names: one with a leading zero or a sign is no number, and unknown here.
+        words: ids may be words, which are unknown here too.
     """
 
     weighted: bool
@@ -66,6 +67,7 @@ class Rows:
     high: int = ANY_ID
     separators: bytes = b","
     names: bool = False
+    words: bool = False
     either_base: bool = False
 
 

@@ -30,8 +30,10 @@ from gpugraph.graph.formats.list_head import (
     form_of,
     look,
     numbered_apart,
+    on_titles,
     roles,
     statement,
+    title,
 )
 from gpugraph.graph.formats.text import arrow_reader, plain_numbers, weight_of
 from gpugraph.quantities import counted
@@ -58,7 +60,9 @@ def read_table(source: Source) -> ArcList:
     if chosen.kind is not None:
         kinds = columns[-1]
     names = head.titles or tuple(str(i + 1) for i in range(head.width))
-    return _arcs_of_columns(source, columns[:2], weights, kinds, chosen, names, said)
+    arcs = _arcs_of_columns(source, columns[:2], weights, kinds, chosen, names, said)
+    weighs = arcs.weighs if chosen.weight is None else f"column {title(head, chosen.weight)} weighs"
+    return replace(arcs, weighs=weighs, notes=(*on_titles(head), *arcs.notes))
 
 
 def read_parquet(source: Source) -> ArcList:
@@ -121,11 +125,11 @@ def _arcs_of_columns(
     numbers = None if weights is None else _weights(source, weights, names[chosen.weight or 0])
     arcs = _arcs(source, ids, numbers, sum(said.vertices))
     rows = len(arcs.tails)
-    title = (
+    weighs = (
         "no column weighs: every edge weighs 1" if chosen.weight is None else f"column '{names[chosen.weight]}' weighs"
     )
     kept = broken_promises(said, rows, arcs.vertices)
-    arcs = replace(arcs, weighs=title, notes=(*kept, *notes, *chosen.left), listed=counted(rows, "row"))
+    arcs = replace(arcs, weighs=weighs, notes=(*kept, *notes, *chosen.left), listed=counted(rows, "row"))
     if isinstance(kinds, Words) and source.directed is None:
         return _directed_by_row(arcs, kinds, names[chosen.kind or 0])
     return declared(arcs, said)
@@ -176,12 +180,17 @@ def _ids(
             _refuse_no_ids(source, column, form, names[at], is_text=is_text)
         if is_text and (absent := [word for word in column.words if form_of(word) == "missing"]):
             notes.append(f"{absent[0]!r} is taken for the name of a vertex")
-    if not any(has_words) and "digits" in forms[0] | forms[1]:
-        shown = next(word for column in words for word in column.words if form_of(word) == "digits")
-        notes.append(f"ids have leading zeros or signs, as {shown!r}: they are taken as names, letter by letter")
+    first_of = {form_of(word): word for column in words[::-1] for word in column.words[::-1]}
+    if any(has_words) and "whole" in first_of:
+        word, number = first_of["word"], first_of["whole"]
+        notes.append(f"ids are names, as {word!r}, and so are those that are numbers, as {number!r}")
+    elif "digits" in first_of and not any(has_words):
+        notes.append(
+            f"ids have leading zeros or signs, as {first_of['digits']!r}: they are taken as names, letter by letter"
+        )
     distinct = sorted({*words[0].words, *words[1].words})
-    number = {word: i for i, word in enumerate(distinct)}
-    places = [np.array([number[w] for w in column.words] or [0], np.int64)[column.codes] for column in words]
+    numbers = {word: i for i, word in enumerate(distinct)}
+    places = [np.array([numbers[w] for w in column.words] or [0], np.int64)[column.codes] for column in words]
     return (distinct, np.concatenate(places)), tuple(notes)
 
 
@@ -306,7 +315,7 @@ def _arcs(
     return ArcList(numbers[:half], numbers[half:], weights, vertices, vertex_names=names)
 
 
-TABLE = Format(name="table", title="table with named columns", extensions=(), read=read_table, ids="any")
+TABLE = Format(name="table", title="table", extensions=(), read=read_table, ids="any")
 PARQUET = Format(
     name="parquet",
     title="Parquet table",

@@ -34,6 +34,8 @@ from gpugraph.host import require_memory
 _INT64 = 2**63
 _NAME = re.compile(rb"\+\d+\Z|0\d+\Z|\d{1,16}\.0+\Z")
 """An id that is a number but is not written as one: with a sign, leading zeros or a point."""
+_WORD = re.compile(rb"(?!.*\xef\xbb\xbf)[^\r]*[A-Za-z\x80-\xff][^\r]*\Z")
+"""An id that is a word, and no numbers of lines that end in another way, nor the top of a second file."""
 _ARCS_BETWEEN = 1 << 20
 """Arcs after which it is asked whether there is memory for more."""
 _AHEAD = 2
@@ -124,9 +126,10 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
     for number, line in data_lines([(first, block)], rows.comments):
         if rows.names and b'"' in line:
             raise IdsAreNamesError
+        fields: list[bytes] = []
         try:
             fields = _fields(line, rows)
-            if rows.names and any(map(_is_name, fields[:2])):
+            if rows.names and any(_is_name(word, rows.words) for word in fields[:2]):
                 raise IdsAreNamesError
             u, v = (integer(f, "vertex id") for f in fields[:2])
             for x in (u, v):
@@ -135,7 +138,9 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
             if rows.weighted:
                 weights.append(weight_of(fields[2], rows.real))
         except ValueError as error:
-            raise GraphFormatError(str(error), path=path, line=number, remedy="mend that line") from None
+            may_be_names = rows.names and not all(map(INTEGER.match, fields[:2]))
+            remedy = "mend that line" + ("; --input-format table takes ids as names" if may_be_names else "")
+            raise GraphFormatError(str(error), path=path, line=number, remedy=remedy) from None
         tails.append(u)
         heads.append(v)
         numbers.append(number)
@@ -143,8 +148,10 @@ def _slow(block: bytes, first: int, rows: Rows, path: str) -> tuple[NDArray[Any]
     return *ends, _weight_column(weights, numbers, rows, path) if rows.weighted else None
 
 
-def _is_name(word: bytes) -> bool:
-    """Tell whether an id that may be a name is one: it is no plain whole number below 2^63, but a number."""
+def _is_name(word: bytes, words: bool) -> bool:
+    """Tell whether an id that may be a name is one: a number, but no plain whole one below 2^63, or one of words."""
+    if words and _WORD.match(word):
+        return True
     return _NAME.match(word) is not None or (INTEGER.match(word) is not None and _INT64 <= int(word[:21]) < 2 * _INT64)
 
 

@@ -114,6 +114,22 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
     "place.csv": ("from,to,lat\n1,2,50\n", True, [(1, 2, 1)], "left out: column 'lat'"),
     "promises.csv": ('# Nodes: 5 Edges: 7\n"a","b",3\n', True, [("a", "b", 3)], "gives 5 vertices, the file names 2"),
     "names.csv": ("src,dst,weight\nann,bob,3\n", True, [("ann", "bob", 3)], ""),
+    "some-names.csv": (
+        "source,target,weight\nb,b,9\n+1,c,5\n7,8,6\n",
+        True,
+        [("+1", "c", 5), ("7", "8", 6)],
+        "ids are names, as 'b', and so are those that are numbers, as '7'",
+    ),
+    "late-names.csv": (
+        "source,target\n" + "1,2\n" * 150 + "x,3\n",
+        True,
+        [("1", "2", 1), ("x", "3", 1)],
+        "ids are names, as 'x', and so are those that are numbers, as '1'",
+    ),
+    "untitled.csv": ("a,b,3\nb,c,4\n", True, [("a", "b", 3), ("b", "c", 4)], "read as table: 2 rows"),
+    "untitled2.csv": ("a,b,3\nb,c,4\n", True, [("a", "b", 3), ("b", "c", 4)], "; column 3 weighs"),
+    "unusual.csv": ("p,q\n1,2\n", True, [(1, 2, 1)], "line 1 is taken for the names of the columns: 'p', 'q'"),
+    "unusual.tsv": ("p\tq\tr\nx\ty\t2\n", True, [("x", "y", 2)], "line 1 is taken for the names of the columns"),
     "same.ncol": ("0 1 2\n1 2 3\n", True, [(0, 1, 2), (1, 2, 3)], "the file does not say whether its lines are arcs"),
     "out.sym": ("% sym positive\n1 2 4\n2 3 5\n", False, [(1, 2, 4), (2, 3, 5)], "its first line says 'sym'; column 3"),
     "out.asym": ("% asym unweighted\n1 2\n2 1\n", True, [(1, 2, 1), (2, 1, 1)], "its first line says 'asym'"),
@@ -170,6 +186,8 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "words.lgl": ("# a\nb 1\n# b\nc 2\n", "looks like LGL"),
     "pgrouting.csv": ("id,source,target,cost,reverse_cost\n1,1,2,4,-1\n", "--columns source,target,cost"),
     "dynamic.txt": ("% asym dynamic\n1 2 1 5\n1 2 -1 9\n", "its edges come and go"),
+    "word.tsv": ("a\tb\t2\n1\t2\t3\n", "line 1: the vertex id 'a' is not an integer — .*--input-format table"),
+    "word.csv": ("a,b,2\n+1,2,3\n", "line 1: the vertex id 'a' is not an integer — .*--input-format table"),
     "nan.csv": ("source,target\n1.0,2.0\n3.0,nan\n", "line 3: row 2 has no id, but 'nan'"),
 }
 
