@@ -35,6 +35,7 @@ from gpugraph.graph.formats.list_head import (
     broken_promises,
     declared,
     look,
+    no_edges,
     numbered_apart,
     on_titles,
     statement,
@@ -97,7 +98,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_titles(top), *arcs.notes)), said)
     on_top = bool(said.vertices)
     if not columns.count and not on_top:
-        raise source.error("lists no edges", "give the number of vertices on the first line if that is meant")
+        raise no_edges(source, bool(top.titles))
     plain = source.extension in _PLAIN or (width == 3 and source.extension == ".wel")
     if counted is None and not on_top and not plain and _looks_counted(columns, data[0][1]):
         first = shown(b" ".join(data[0][1]))
@@ -136,7 +137,8 @@ def _counts_on_top(
 ) -> tuple[int | None, int | None, int]:
     """Return vertices and edges where the first lines tell them, and the last of these lines."""
     widths = [len(fields) for _, fields in found] + [0, 0]
-    plain = widths[0] == 1 or (widths[0] == 2 and widths[1] == 3 and found[0][1][0] != b"0")
+    first = found[0][1][0] if found else b""
+    plain = (widths[0] == 1 and not first[:1].isalpha()) or (widths[0] == 2 and widths[1] == 3 and first != b"0")
     if counted and not 1 <= widths[0] <= 2:
         line = found[0][0] if found else None
         what = "does not begin with the numbers of vertices and edges"

@@ -149,7 +149,8 @@ def _refuse_other(source: Source) -> None:
         remedy = "write its edges: networkx.write_edgelist(graph, path)"
         raise source.error("is an adjacency list of NetworkX, with all neighbours of a vertex in a line", remedy)
     if source.head.startswith(b"\x93NUMPY"):
-        remedy = "save a sparse matrix: scipy.sparse.save_npz('m.npz', scipy.sparse.csr_array(numpy.load(path)))"
+        sparse = "scipy.sparse.csgraph.csgraph_from_dense(numpy.load(path))"  # inf is no edge there, as 0 is
+        remedy = f"save a sparse matrix: scipy.sparse.save_npz('m.npz', {sparse})"
         raise source.error("is a NumPy array (.npy), which does not say whether it is a matrix or a list", remedy)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gpugraph.graph.formats.input_file import Block, Source
+from gpugraph.quantities import counted
 
 _TO_SPACE = bytes.maketrans(b"\t,\v\f", b"    ")
 _GAPS = b" \t,\v\f\r"
@@ -78,7 +79,7 @@ def words_of(line: bytes) -> list[bytes]:
 
 def count_of(fields: list[bytes]) -> str:
     """Return how many fields a line has, for a message."""
-    return f"{len(fields)} fields" if len(fields) <= _MOST_FIELDS else f"more than {_MOST_FIELDS} fields"
+    return counted(len(fields), "field") if len(fields) <= _MOST_FIELDS else f"more than {_MOST_FIELDS} fields"
 
 
 def data_lines(blocks: Iterable[Block], comments: bytes, *, blank: bool = False) -> Iterator[Block]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError, check_name, errors_at
+from gpugraph.errors import GraphFormatError, InputError, check_name, errors_at
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.formats.fields import records
 from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
@@ -171,6 +171,9 @@ def look(source: Source) -> ListHead:
 
 def _look(source: Source, size: int) -> ListHead:
     """Return the rows that begin in the first bytes."""
+    if b"\n" not in source.head and re.search(rb"\r[^\r]", source.head):
+        remedy = f"convert it: tr '\\r' '\\n' < {source.path} > lines{source.extension}"
+        raise source.error("its lines end in carriage returns alone (old Mac)", remedy, line=1)
     text, whole = source.head[:size].decode("utf-8", "replace"), len(source.head) < size
     lines = list(enumerate(text.split("\n"), 1))
     if not whole and len(lines) > 1:
@@ -230,6 +233,13 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
         remedy = f"say which: --columns 1,2 if it is an edge, --columns {names} if not"
         raise source.error(f"'{names}' may be an edge, or the names of the columns", remedy, line=line)
     return False
+
+
+def no_edges(source: Source, titled: bool) -> GraphFormatError:
+    """Return the error for a list without edges, under names of columns or not."""
+    if titled:
+        return source.error("has names of columns, but no row", "write an edge a line below them")
+    return source.error("lists no edges", "give the number of vertices on the first line if that is meant")
 
 
 def title(head: ListHead, column: int) -> str:

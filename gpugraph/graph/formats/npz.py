@@ -142,13 +142,13 @@ def _summed(source: Source, arcs: ArcList) -> ArcList:
 def _weights(source: Source, data: NDArray[Any]) -> NDArray[Any] | None:
     """Return the weights in a dtype of gpugraph; booleans are a pattern."""
     if data.ndim != 1 or data.dtype.kind not in "biuf":
-        raise _damaged(source, f"weights of dtype {data.dtype}; integers and reals are known")
+        raise source.error(f"holds weights of dtype {data.dtype}", "save integers or reals, e.g. abs(matrix)")
     if data.dtype.kind == "b":
         return None
     if data.dtype.kind in "iu":
         return narrow_weights(data)
     if data.dtype.itemsize > 8:
-        raise _damaged(source, f"weights of dtype {data.dtype}; save them as float64")
+        raise source.error(f"holds weights of dtype {data.dtype}", "save them as float64")
     weights = data.astype(np.float32 if data.dtype.itemsize <= 4 else np.float64)
     refuse_nan(source, weights)
     return weights

@@ -29,6 +29,7 @@ from gpugraph.graph.formats.list_head import (
     declared,
     form_of,
     look,
+    no_edges,
     numbered_apart,
     on_titles,
     roles,
@@ -47,6 +48,8 @@ def read_table(source: Source) -> ArcList:
     head, said = look(source), statement(source)
     if not head.rows and not head.titles:
         raise source.error("lists no edges")
+    if not head.rows:
+        raise no_edges(source, titled=True)
     chosen = roles(source, head, said)
     at = (*chosen.taken, *(() if chosen.kind is None else (chosen.kind,)))
     columns = split(source, Shape(head.delimiter, head.behind, head.width, head.named), at)
@@ -76,6 +79,8 @@ def read_parquet(source: Source) -> ArcList:
         first = next(file.iter_batches(batch_size=100), None) if names else None
     cells = [first.column(i).to_pylist() for i in range(len(names))] if first is not None else []
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*cells, strict=True)]
+    if not rows:
+        raise no_edges(source, titled=True)
     head = ListHead(" ", tuple(names), 0, rows, 0, whole=False, quoted=False)
     chosen = roles(source, head, Statement())
     encoded = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))

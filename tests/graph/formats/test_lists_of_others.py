@@ -186,6 +186,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "words.lgl": ("# a\nb 1\n# b\nc 2\n", "looks like LGL"),
     "pgrouting.csv": ("id,source,target,cost,reverse_cost\n1,1,2,4,-1\n", "--columns source,target,cost"),
     "dynamic.txt": ("% asym dynamic\n1 2 1 5\n1 2 -1 9\n", "its edges come and go"),
+    "mac.csv": ("u,v,w\r1,2,3\r", r"lines end in carriage returns alone .*tr '.r' '.n' < .*mac.csv > lines.csv"),
+    "titles.csv": ("source,target,weight\n", "has names of columns, but no row"),
+    "titles.tsv": ('"from"\t"to"\n', "has names of columns, but no row"),
+    "one.csv": ("id\n1\n2\n", "line 1: 1 field; an edge list has 'u v'"),
+    "one.txt": ("1\n2\n3\n", "line 3: 1 field; an edge list has 'u v'"),
     "word.tsv": ("a\tb\t2\n1\t2\t3\n", "line 1: the vertex id 'a' is not an integer — .*--input-format table"),
     "word.csv": ("a,b,2\n+1,2,3\n", "line 1: the vertex id 'a' is not an integer — .*--input-format table"),
     "nan.csv": ("source,target\n1.0,2.0\n3.0,nan\n", "line 3: row 2 has no id, but 'nan'"),
@@ -318,6 +323,28 @@ def test_a_file_that_is_refused_is_called_what_it_is(tmp_path: Path, name: str) 
     with pytest.raises(InputError, match=says) as refused:
         load(tmp_path, name, content)
     assert "damaged" not in str(refused.value)
+
+
+def test_what_is_proposed_for_a_dense_matrix_gives_its_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("dense.npy", np.array([[0, 4, np.inf], [4, 0, np.inf], [np.inf, np.inf, 0]]))
+    with pytest.raises(InputError) as refused:
+        gpugraph.load("dense.npy")
+    remedy = str(refused.value).partition("sparse matrix: ")[2].replace("path", "'dense.npy'")
+    exec(remedy, {"scipy": scipy, "numpy": np})
+    graph = gpugraph.load("m.npz")
+    assert (graph.vertices, edges(graph)) == (3, [(0, 1, 4.0)])
+
+
+def test_a_sound_matrix_of_complex_numbers_is_not_called_damaged(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="complex128") as refused:
+        load(tmp_path, "m.npz", npz_of(scipy.sparse.csr_array(np.eye(2) * 1j)))
+    assert "damaged" not in str(refused.value)
+
+
+def test_a_parquet_file_without_rows_is_refused_as_a_csv_is(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has names of columns, but no row"):
+        load(tmp_path, "a.parquet", parquet_of(source=pa.array([], pa.int64()), target=pa.array([], pa.int64())))
 
 
 @pytest.mark.parametrize("extension", [".txt", ".csv", ".tsv", ".wel"])
