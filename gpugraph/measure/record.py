@@ -325,6 +325,15 @@ class Record:
         interval, kernel_s = self._measured_interval, self.shape.phases_s.get("kernel")
         return relative_half_width(interval, kernel_s) if interval and kernel_s else None
 
+    @property
+    def lopsided_interval(self) -> tuple[float, float] | None:
+        """The interval where one side is more than twice as wide as the other: half its width describes neither."""
+        interval, kernel_s = self._measured_interval, self.kernel_s
+        if interval is None or kernel_s is None:
+            return None
+        narrow, wide = sorted((kernel_s - interval[0], interval[1] - kernel_s))
+        return interval if wide > 2 * narrow else None
+
     def half_width_among(self, choices: int) -> float | None:
         """``half_width`` of the best of so many cells, known as well as was said of it though it was chosen.
 

@@ -139,7 +139,8 @@ def _samples(record: Record, width: int) -> list[Line]:
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
     if half is not None and not record.scattered:
-        text += f", median ± {percent(half)}"
+        ends = record.lopsided_interval
+        text += f", median {duration(ends[0])} to {duration(ends[1])} (95 %)" if ends else f", median ± {percent(half)}"
     if outliers := shape.sampling.outliers:
         text += f", {counted(len(outliers), 'outlier')}"
     if shape.rounds is not None:
@@ -210,6 +211,9 @@ def _rates(record: Record, width: int) -> list[Line]:
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
     definition = (mteps.definition or f"{mteps.counted} / kernel time / 10^6").removeprefix("MTEPS = ")
     known = "" if half is None else f" ± {percent(half)}"
+    if (ends := record.lopsided_interval) and record.kernel_s:
+        low, high = (rate(mteps.kernel * record.kernel_s / end) for end in ends[::-1])
+        known = f" ({low} to {high})"
     lines = [
         *field("MTEPS", rate(mteps.kernel) + known + mean, width=width, style="bold green"),
         *field("", f"= {definition}", width=width, style="dim"),

@@ -118,6 +118,13 @@ def test_a_median_is_shown_with_its_precision_and_noise_is_warned_of_with_a_reme
     assert "known to ± 40 % only; close other programs, or take more samples: --target 2%" in sampled(0.4, target=None)
 
 
+def test_a_median_whose_interval_is_lopsided_is_shown_with_its_ends() -> None:
+    record = mst_record(confidence_s={"kernel": [0.000635, 0.000680]}, sampling={"target": None})
+    text = " ".join(plain(table(Record.of(record))).split())
+    assert "640 µs to 700 µs, median 635 µs to 680 µs (95 %)" in text
+    assert "MTEPS 1,419.6 (1,338.2 to 1,433.0)" in text
+
+
 def test_a_median_that_is_hardly_known_is_shown_as_a_range_with_its_cause_and_no_rate():
     text = sampled(4.75, target=None, other_cores=1.5)
     assert "± 475 %" not in text
