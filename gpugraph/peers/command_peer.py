@@ -60,6 +60,9 @@ MOST_CAPTURED = 100
 MATCHING_S = 10.0
 """Seconds after which a pattern that still looks for its match is given up: some never end."""
 
+_ENDING_S = 10.0
+"""Seconds that the supervisor has for killing what a command has left behind."""
+
 MOST_LINES, MOST_WORDS = 3, 400
 """Lines and characters of an error that a message repeats: an exception and where it came from."""
 
@@ -113,7 +116,7 @@ def run_command(
 ) -> Printed:
     """Return what a command printed; no shell reads its words, and ``env`` is added to its environment.
 
-    Its process group is killed at its end, and no file that it writes grows beyond ``most_bytes``.  Raises
+    What it leaves behind is killed at its end, and no file that it writes grows beyond ``most_bytes``.  Raises
     PeerTimedOut after ``timeout_s`` seconds, and PeerThrew for another exit code than 0, with what it printed as an
     error.
     """
@@ -150,13 +153,14 @@ def _end_of(file: IO[bytes]) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process group if its leader still runs, and wait for that."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    if process.stdin is not None:
-        process.stdin.close()
+    """Let the supervisor end all that runs, then kill what is left of its process group."""
+    assert process.stdin is not None
+    process.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_ENDING_S)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _manner(code: int, held: int, most_bytes: int) -> str:

@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -49,12 +50,18 @@ def test_a_change_between_two_runs_is_put_down_to_the_program_that_ran_last(tmp_
         assert ended(tmp_path, "is honest").startswith("passed")
 
 
-def test_what_a_program_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("leaves", ["", "os.setsid()", "os.setsid(); signal.signal(15, signal.SIG_IGN); os.fork()"])
+@pytest.mark.parametrize("end", ["", "time.sleep(60)", "os.kill(os.getppid(), 9)"])
+def test_what_a_program_leaves_behind_ends_with_it(tmp_path: Path, leaves: str, end: str) -> None:
+    if leaves and "kill" in end:
+        pytest.skip("who kills its supervisor and leaves its group is out of reach")
     body = (
-        "import os, sys, time\npid = os.fork()\nif pid == 0: time.sleep(60)\nopen(sys.argv[1], 'w').write(str(pid))\n"
+        f"import os, signal, sys, time\npid = os.fork()\nif pid == 0:\n    {leaves or 'pass'}\n    time.sleep(60)\n"
+        f"open(sys.argv[1], 'w').write(str(pid))\ntime.sleep(0.2)\n{end}\n"
     )
     (tmp_path / "p.py").write_text(body)
-    run_command([sys.executable, str(tmp_path / "p.py"), str(tmp_path / "pid")], 60, "peer:mine")
+    with nullcontext() if not end else pytest.raises(PeerThrew):
+        run_command([sys.executable, str(tmp_path / "p.py"), str(tmp_path / "pid")], 3 if end else 60, "peer:mine")
     stat_of, until = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat"), time.monotonic() + 20
     while stat_of.exists() and " Z " not in stat_of.read_text():
         assert time.monotonic() < until, "it still runs"
