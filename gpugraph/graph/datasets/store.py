@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import tarfile
 import tempfile
@@ -37,6 +38,7 @@ from gpugraph.graph.datasets.registry import SHIPPED, Dataset, find
 from gpugraph.graph.formats.base import numbered_from_one
 from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.load import load_file, save_file
+from gpugraph.quantities import in_seconds
 
 
 def convert(
@@ -129,6 +131,9 @@ def _unpacked(dataset: Dataset, file: Path, tell: Tell) -> Iterator[Path]:
 
 
 _PLAIN = ReadOptions()
+
+LONGEST_WAIT = 3600.0
+"""Seconds; who fetches and converts a data set for longer has been stopped."""
 
 
 @dataclass(frozen=True)
@@ -339,13 +344,22 @@ def _in_cache(folder: Path) -> Iterator[None]:
 def _alone(folder: Path, dataset: Dataset, tell: Tell) -> Iterator[None]:
     """Keep other processes from the folder while the block runs, where the file system has locks."""
     with open(folder / ".lock", "ab") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            tell(f"another process is fetching {dataset}: waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        except OSError:
-            pass  # renaming still keeps every file whole
+        began, reported = time.monotonic(), False
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not reported:
+                    tell(f"another process is fetching {dataset}: waiting for it")
+                    reported = True
+            except OSError:
+                break  # renaming still keeps every file whole
+            if time.monotonic() - began > LONGEST_WAIT:
+                what = f"another process has held its folder for {in_seconds(LONGEST_WAIT)}"
+                remedy = f"end that process: fuser {shlex.quote(lock.name)}"
+                raise InputError(what, where=str(dataset), remedy=remedy)
+            time.sleep(0.05)
         yield
 
 

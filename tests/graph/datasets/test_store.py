@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import re
@@ -18,6 +19,7 @@ import gpugraph
 from gpugraph.cli.options import _defaults_and_mistake
 from gpugraph.compression import open_writer
 from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.graph.datasets import store
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from gpugraph.problems.on_graphs import series_of, size_of
@@ -322,3 +324,17 @@ def test_the_examples_need_no_network(
     assert (graph.vertices, graph.edges, graph.directed) == (vertices, edges, False)
     assert not [note for note in graph.notes if "pinned" in note]
     assert gpugraph.mst(f"example:{name}", device="cpu", verify="both").components == 1
+
+
+def test_a_process_that_holds_a_data_set_for_ever_is_named(
+    lists: Lists, server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists(file="{name}.gr")
+    place = folder / "own/roads"
+    place.mkdir(parents=True)
+    monkeypatch.setattr(store, "LONGEST_WAIT", 0.2)
+    with open(place / ".lock", "wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        said = refuse(2, "mst", "own:roads", "--device", "cpu")
+    assert "own:roads: another process has held its folder for 0.2 s — end that process: fuser " in said
+    assert open_graph("own:roads").vertices == 4
