@@ -114,7 +114,11 @@ def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
     if n != int(shape[1]):
         raise source.error(f"a matrix of {n} rows and {int(shape[1])} columns is no graph", "only square matrices are")
     check_vertices(source, n)
-    weights = _weights(source, _array(source, archive, "data"))
+    data = _array(source, archive, "data")
+    room = kind != "coo" and len(second) and data.shape == first.shape
+    if room and 0 <= (stored := int(second[-1])) < len(first):
+        first, data = first[:stored], data[:stored]  # as in memory: SciPy may leave room behind the last row
+    weights = _weights(source, data)
     arcs = len(first)
     if (weights is not None and len(weights) != arcs) or (kind == "coo" and len(second) != arcs):
         raise _damaged(source, "its arrays differ in length")

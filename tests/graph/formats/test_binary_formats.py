@@ -384,3 +384,18 @@ def test_an_npz_with_an_odd_header_is_read_or_refused_without_a_warning(tmp_path
         else:
             with pytest.raises(GraphFormatError):
                 load_text(tmp_path, "a.npz", made.getvalue())
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_a_matrix_that_scipy_has_overwritten_is_read_up_to_its_last_offset(form: str, tmp_path: Path) -> None:
+    """``minimum_spanning_tree(overwrite=True)`` leaves arrays that are longer, and ``save_npz`` writes them."""
+    matrix = getattr(sparse, f"{form}_array")(np.array([[0.0, 2, 5], [0, 0, 3], [0, 0, 0]]))
+    offsets, ids, weights = matrix.indptr, np.append(matrix.indices, [7, 7]), np.append(matrix.data, [np.nan, 1])
+    whole, longer = str(tmp_path / "whole.npz"), str(tmp_path / "longer.npz")
+    sparse.save_npz(whole, matrix)
+    np.savez(longer, format=form.encode(), shape=matrix.shape, indptr=offsets, indices=ids, data=weights)
+    assert (sparse.load_npz(longer) != matrix).nnz == 0
+    assert gpugraph.load(longer).digest == gpugraph.load(whole).digest
+    np.savez(longer, format=form.encode(), shape=matrix.shape, indptr=offsets, indices=ids, data=matrix.data)
+    with pytest.raises(GraphFormatError, match="differ in length"):
+        gpugraph.load(longer)
