@@ -7,7 +7,6 @@ import math
 import os
 import socket
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name, used_up
@@ -20,12 +19,12 @@ from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
 from gpugraph.measure.statistics import (
     INTERVAL_SAMPLES,
     harmonic_mean,
+    interval_of,
     median,
     median_interval,
     mteps,
     outliers,
     relative_half_width,
-    spread_interval,
 )
 from gpugraph.problems.contract import ReportsFigures, Verdict, worst
 from gpugraph.ranks.world import is_own_rank
@@ -203,14 +202,7 @@ def _intervals(run: CellRun, h2d_s: list[float], kernel_s: float) -> dict[str, l
 
 def _kernel_interval(run: CellRun, kernel_s: float) -> tuple[float, float] | None:
     """Return the interval of the median kernel time; of several processes the one that they scatter in."""
-    groups = [t.kernel_s for t in run.trials]
-    if len(run.processes) > 1:
-        ends = [sum(run.processes[:i]) for i in range(len(run.processes) + 1)]
-        medians = [median([s for group in groups for s in group[low:high]]) for low, high in pairwise(ends)]
-        if min(medians) > 0:
-            low, high = spread_interval(medians)
-            return min(low, kernel_s), max(high, kernel_s)
-    return median_interval(groups) if len(groups[0]) >= INTERVAL_SAMPLES else None
+    return interval_of([t.kernel_s for t in run.trials], run.processes, kernel_s)
 
 
 def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, object]:

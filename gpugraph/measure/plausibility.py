@@ -18,7 +18,14 @@ from gpugraph.graph.spec import is_spec, parse_spec
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.record import LEAST_SAMPLES, WAY_THERE, Record
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.measure.statistics import median
+from gpugraph.measure.statistics import (
+    INTERVAL_SAMPLES,
+    interval_of,
+    median,
+    median_interval,
+    outliers,
+    relative_half_width,
+)
 from gpugraph.problems.contract import PROBLEMS, InputSize
 from gpugraph.problems.registry import command_of, find_algorithm, is_foreign, load_problem
 
@@ -76,7 +83,13 @@ MEASURED_CELL = (
 
 OF_DEVICE = {
     "cpu": ("device.threads",),
-    "cuda": ("device.compute_capability", "device.multiprocessors", "device.l2_bytes", "device.runtime_cuda"),
+    "cuda": (
+        "device.compute_capability",
+        "device.multiprocessors",
+        "device.l2_bytes",
+        "device.runtime_cuda",
+        "device.clock_khz",
+    ),
 }
 
 OF_GRAPH = (
@@ -94,6 +107,7 @@ OF_RESULT = {
 """Fields of the result of each problem: those that every program states, and those that ours state besides."""
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _VERSIONED = re.compile(r".*\d+\.\d+")
 
 
@@ -138,7 +152,8 @@ def findings(record: Record, most_edges: int = 0) -> list[Finding]:
     checks = {"commit": _commit, "date": _date}
     if record.ok:
         checks |= {"field": _fields, "device": _device, "graph": _graph, "count": _counts, "time": _times}
-        checks |= {"sampling": _sampling, "rate": _rates, "program": _program, "peer": _peer, "verdict": _verdict}
+        checks |= {"sampling": _sampling, "cell": _cell, "rate": _rates, "program": _program}
+        checks |= {"peer": _peer, "verdict": _verdict}
     found = [Finding(kind, what) for kind, check in checks.items() for what in check(record)]
     if record.ok and _is_small(record, most_edges):
         try:
@@ -326,6 +341,13 @@ def _gpu(record: Record, ranks: int) -> Iterator[str]:
     seen = (record.shape.environment.get("gpu") or {}).get("name")
     if seen is not None and seen != name:
         yield f"the device is '{name}', the driver has reported '{seen}'"
+    gpu = record.field("environment.gpu") or {}
+    for field in () if _is_graph500(record) else ("driver_cuda", "runtime_cuda", "cupy"):
+        if record.field(f"device.{field}") != gpu.get(field):
+            yield f"its {field} is {record.field(f'device.{field}')}, the driver has reported {gpu.get(field)}"
+    clock, most = record.field("device.clock_khz"), (gpu.get("nvml") or {}).get("sm_clock_max_mhz")
+    if clock is not None and most is not None and clock // 1000 != most:
+        yield f"its clock is {clock} kHz, the driver has reported {most} MHz"
     known = GPUS.get(name)
     if known is None:
         yield f"the limits of '{name}' are not known: add it to GPUS in measure/plausibility.py"
@@ -364,6 +386,8 @@ def _counts(record: Record) -> Iterator[str]:
         if abs(rates.kernel / expected - 1) > CLOSE:
             yield f"{rates.kernel:.4g} MTEPS are not {counts[0]} edges in {kernel:.4g} s"
     tree, parts = record.shape.result.get("tree_edges"), record.shape.result.get("components")
+    if isinstance(parts, int) and parts < 0:
+        yield f"{parts} components are none"
     if isinstance(tree, int) and isinstance(parts, int) and tree + parts != graph.vertices:
         yield f"{tree} tree edges and {parts} components do not make {graph.vertices} vertices"
 
@@ -435,6 +459,78 @@ def _sampling(record: Record) -> Iterator[str]:
             yield f"the {seconds} s from source {one.get('source')} are not the median of its samples"
     if sources and sources[0].get("source") != record.shape.result.get("source"):
         yield "its result is not that of its first source"
+    if not _is_graph500(record):
+        yield from _derived(record, [samples[i : i + each] for i in range(0, len(samples), each)])
+
+
+def _derived(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]:
+    """Yield what the record states of its samples, by source, and they do not give: intervals, width and outliers."""
+    stated, sampling, kernel = record.shape.confidence_s, record.shape.sampling, record.kernel_s or 0.0
+    intervals = {"kernel": (stated.kernel, interval_of(groups, sampling.processes or [], kernel))}
+    for name in ("h2d", "d2h") if len(groups) == 1 else ():
+        moved = getattr(record.shape.samples_s, name) or []
+        ends = median_interval([moved]) if len(moved) >= INTERVAL_SAMPLES and not _on_cpu(record) else None
+        intervals[name] = (getattr(stated, name), ends)
+        if moved and name == "d2h" and not _agree(record.shape.phases_s.get(name), median(moved)):
+            yield f"its {name} is not the median of its samples, {median(moved):.4g} s"
+    for name, (ends, computed) in intervals.items():
+        if (ends is None) != (computed is None) or not all(map(_agree, ends or (), computed or ())):
+            yield f"the interval of its {name} is {ends}; its samples give {computed}"
+    ends = intervals["kernel"][1]
+    width = None if ends is None else relative_half_width(ends, kernel)
+    if not _agree(sampling.reached, width):
+        yield f"its interval is {sampling.reached} of the median wide to either side; its samples give {width}"
+    far = [len(groups[0]) * place + i for place, group in enumerate(groups) for i in outliers(group)]
+    if sampling.outliers != far:
+        yield f"its outliers are {sampling.outliers}; its samples give {far}"
+    if sampling.stopped_by not in ("target", "time", "count"):
+        yield f"its sampling.stopped_by is '{sampling.stopped_by}'"
+    if sampling.stopped_by == "target" and not (width is not None and sampling.target):
+        yield "it stopped at a target that it does not have"
+    repeat, warmup = record.field("parameters.repeat"), record.field("parameters.warmup")
+    if repeat is True or repeat not in (None, len(groups[0])):
+        yield f"it has {len(groups[0])} samples, and parameters.repeat is {repeat}"
+    if warmup != sampling.warmup:
+        yield f"parameters.warmup is {warmup}, sampling.warmup {sampling.warmup}"
+
+
+def _on_cpu(record: Record) -> bool:
+    return record.device_kind == "cpu"
+
+
+def _agree(stated: float | None, computed: float | None) -> bool:
+    """Tell whether a stated number is the computed one, as good as rounding lets it."""
+    if stated is None or computed is None:
+        return stated is computed
+    return abs(stated - computed) <= CLOSE * abs(computed)
+
+
+def _cell(record: Record) -> Iterator[str]:
+    """Yield where the cell of a sweep is that of another record."""
+    cell = record.shape.cell
+    given, axes = cell.input or {}, cell.axes or {}
+    if cell.id is not None and not _DIGEST.fullmatch(cell.id):
+        yield f"its cell.id '{cell.id}' is no SHA-256"
+    source = given.get("graph")
+    if source is not None and not _is_graph500(record) and _plain(source) != _plain(record.graph_source):
+        yield f"cell.input is of '{source}', the graph is '{record.graph_source}'"
+    for name, value, wild in (
+        ("problem", record.problem, ()),
+        ("algorithm", record.algorithm, ("auto",)),
+        ("device", record.device_kind, ("auto",)),
+    ):
+        axis = axes.get(name)
+        short = axis.partition(":")[0].partition("*")[0] if isinstance(axis, str) and name == "device" else axis
+        if axis is not None and "{" not in str(axis) and short not in (value, *wild):
+            yield f"its {name} is '{value}', that of its cell '{axis}'"
+
+
+def _plain(source: object) -> str:
+    """Return a spec as gpugraph writes it, and any other source as it is."""
+    try:
+        return str(parse_spec(str(source))) if is_spec(str(source)) else str(source)
+    except GpuGraphError:
+        return str(source)
 
 
 def _rates(record: Record) -> Iterator[str]:

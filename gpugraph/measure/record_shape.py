@@ -126,12 +126,15 @@ class IntervalsShape(_Part, frozen=True, kw_only=True):
     """``confidence_s``: of each phase the ends of its interval."""
 
     kernel: tuple[Amount, Amount] | None = None
+    h2d: tuple[Amount, Amount] | None = None
+    d2h: tuple[Amount, Amount] | None = None
 
 
 class SamplingShape(_Part, frozen=True, kw_only=True):
     """``sampling``."""
 
     target: Amount | None = None
+    reached: Amount | None = None
     min_samples: Whole | None = None
     max_samples: Whole | None = None
     warmup: Whole | None = None

@@ -10,6 +10,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,6 +223,22 @@ def spread_interval(medians: Sequence[float]) -> tuple[float, float]:
     low, high = estimate_of_processes(medians).interval()
     middle = (low + high) / 2
     return math.exp(max(low, middle - _WIDEST)), math.exp(min(high, middle + _WIDEST))
+
+
+def interval_of(
+    groups: Sequence[Sequence[float]], processes: Sequence[int], middle: float
+) -> tuple[float, float] | None:
+    """Return the interval of the median, ``middle``, of samples of each query; None of too few samples for one.
+
+    ``processes`` has how many samples of each query every process took; of several it is the interval they scatter in.
+    """
+    if len(processes) > 1:
+        ends = [sum(processes[:i]) for i in range(len(processes) + 1)]
+        medians = [median([s for group in groups for s in group[low:high]]) for low, high in pairwise(ends)]
+        if min(medians) > 0:
+            low, high = spread_interval(medians)
+            return min(low, middle), max(high, middle)
+    return median_interval(groups) if len(groups[0]) >= INTERVAL_SAMPLES else None
 
 
 def relative_half_width(interval: tuple[float, float], middle: float) -> float:
