@@ -87,7 +87,7 @@ __device__ __forceinline__ Pick look_outside(const Graph& graph, const int32* __
         if (into && key < lightest.key) lightest = {key, first + j};
         gatherer.add(lists, {key, id_of(first + j, u, v), own, lists ? label[v] : own});
     }
-    // A greatest weight has the key of NO_PICK and replaces none: where all are such, the first of them is the lightest.
+    // A greatest weight has the key of NO_PICK and replaces none; where all weigh that, the first is the lightest.
     if (inward != 0 && lightest.arc == NO_ARC) lightest.arc = first + __ffs(inward) - 1;
     return lightest;
 }

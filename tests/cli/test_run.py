@@ -55,8 +55,9 @@ def test_scipy_is_not_checked_by_itself():
 
 
 def test_an_algorithm_that_cannot_hold_the_weights_names_the_graph():
-    line = refuse(2, "sssp", "path:9,dtype=float32", *CPU, "--algo", "dijkstra-fibonacci")
-    assert line.startswith("gpugraph: error: path:9,dtype=float32: ")
+    graph = "path:9,w=9007199254740992..9007199254740993"
+    line = refuse(2, "sssp", graph, *CPU, "--algo", "dijkstra-fibonacci")
+    assert line.startswith(f"gpugraph: error: {graph}: ")
 
 
 @pytest.mark.parametrize("problem", ["mst", "sssp"])
