@@ -98,14 +98,6 @@ OF_GRAPH = (
 )
 """Fields of a graph or an array that are the same wherever it is made."""
 
-OF_RESULT = {
-    "mst": (("total_weight",), ("tree_edges", "components", "edges_sha256")),
-    "sssp": (("source", "distance_sum"), ("reached", "distance_max", "distances_sha256")),
-    "components": (("components",), ("largest", "labels_sha256")),
-    "scan": ((), ("elements", "last", "digest")),
-}
-"""Fields of the result of each problem: those that every program states, and those that ours state besides."""
-
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _VERSIONED = re.compile(r".*\d+\.\d+")
@@ -246,14 +238,11 @@ def _fields(record: Record) -> Iterator[str]:
     else:
         needed += MEASURED_CELL
         needed += ["environment.gpu.name"] if record.device_kind == "cuda" else []
-        stated, besides = OF_RESULT[record.problem]
-        needed += [f"result.{name}" for name in (*stated, *(besides if ours else ()))]
-        needed += ["throughput.kernel_gb_s"] if record.problem == "scan" else []
+        problem = load_problem(record.problem)
+        needed += [*problem.recorded, *(problem.recorded_of_ours if ours else ())]
         if record.shape.result.get("sources") is not None and not _is_batch(record):
             yield f"'{record.algorithm}' does not answer several queries together, as result.sources says it has"
     needed += ["provenance.sources_sha256"] if ours else []
-    if record.problem != "scan" and not _is_graph500(record):
-        needed.append("graph.directed")
     missing = [name for name in needed if record.field(name) in (None, "")]
     if not _is_graph500(record):
         energy, traffic, phases = record.shape.energy, record.shape.traffic, record.shape.phases_s
@@ -279,9 +268,11 @@ def _program(record: Record) -> Iterator[str]:
 def _size(record: Record) -> InputSize | None:
     """Return the size of the input that a record's spec gives; None of a file, or of what only Graph500 makes."""
     source = record.graph_source
-    if _is_graph500(record) or not (source.startswith("array:") if record.problem == "scan" else is_spec(source)):
+    problem = load_problem(record.problem)
+    made = problem.accepts(source) and (is_spec(source) or source.startswith("array:"))
+    if _is_graph500(record) or not made:
         return None
-    return load_problem(record.problem).size(source, (record.shape.cell.input or {}).get("weights") or "file")
+    return problem.size(source, (record.shape.cell.input or {}).get("weights") or "file")
 
 
 def _graph(record: Record) -> Iterator[str]:
@@ -289,7 +280,7 @@ def _graph(record: Record) -> Iterator[str]:
     graph, source = record.shape.graph, record.graph_source
     try:
         size = _size(record)
-        spec = parse_spec(source) if size is not None and record.problem != "scan" else None
+        spec = parse_spec(source) if size is not None and is_spec(source) else None
     except GpuGraphError as error:
         yield str(error)
         return
@@ -310,7 +301,7 @@ def _is_small(record: Record, most_edges: int) -> bool:
         size = _size(record)
     except GpuGraphError:  # which ``_graph`` reports
         return False
-    return size is not None and size.arcs <= most_edges * (1 if record.problem == "scan" else 2)
+    return size is not None and size.arcs <= most_edges * (1 if record.graph_source.startswith("array:") else 2)
 
 
 def _device(record: Record) -> Iterator[str]:

@@ -207,6 +207,10 @@ class Problem(Protocol):
     """What a message calls a result, e.g. ``"a forest"``."""
     result_endings: tuple[str, ...]
     """Of the files that hold a result, compression aside."""
+    recorded: tuple[str, ...]
+    """Fields of a record that every program's result of this problem fills."""
+    recorded_of_ours: tuple[str, ...]
+    """And those that our own algorithms' results fill besides."""
     query_fields: tuple[str, ...]
     """The fields of a cell that choose its queries, e.g. ``("source",)``."""
     command: Command

@@ -17,13 +17,13 @@ from gpugraph.measure.plausibility import (
     GPUS,
     MEASURED_CELL,
     OF_DEVICE,
-    OF_RESULT,
     conflicts,
     findings,
     least_bytes,
 )
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_record_file
+from gpugraph.problems.registry import load_problem
 from tests.cli.runner import run
 
 RECORDS = sorted((Path(__file__).resolve().parents[2] / "docs" / "records").glob("*.jsonl"))
@@ -337,7 +337,8 @@ def small_records() -> list[Record]:
 
 
 def test_a_field_that_every_record_of_ours_has_is_missed(measured: Record) -> None:
-    of_result = [f"result.{name}" for names in OF_RESULT["sssp"] for name in names]
+    problem = load_problem("sssp")
+    of_result = [name for name in (*problem.recorded, *problem.recorded_of_ours) if name.startswith("result.")]
     for path in (*EVERY_RECORD, *MEASURED_CELL, *OF_DEVICE["cpu"], *of_result, "energy", "traffic"):
         assert "field" in kinds(changed(measured, path, DELETED)), path
 

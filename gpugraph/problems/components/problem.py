@@ -27,6 +27,8 @@ class ConnectedComponents(VertexFiles, ByPeers, OnGraphs):
 
     result = Components
     result_noun = "components"
+    recorded: tuple[str, ...] = ("graph.directed", "result.components")
+    recorded_of_ours: tuple[str, ...] = ("result.largest", "result.labels_sha256")
     file_columns = (FileColumn("component", "labels", vertices=True),)
     name = "components"
     title = "Connected components"

@@ -66,6 +66,8 @@ class ForestFiles:
 
     result = Forest
     result_noun = "a forest"
+    recorded: tuple[str, ...] = ("graph.directed", "result.total_weight")
+    recorded_of_ours: tuple[str, ...] = ("result.tree_edges", "result.components", "result.edges_sha256")
     result_endings: tuple[str, ...] = (".npz", ".csv", ".mtx")
     csv_columns: tuple[str, ...] = ("u", "v", "weight")
 

@@ -51,6 +51,8 @@ class Scan(OneQuery):
 
     result = Scanned
     result_noun = "a scan"
+    recorded: tuple[str, ...] = ("throughput.kernel_gb_s",)
+    recorded_of_ours: tuple[str, ...] = ("result.elements", "result.last", "result.digest")
     result_endings: tuple[str, ...] = (".npy", ".npz")
     csv_columns: tuple[str, ...] = ()
     name = "scan"

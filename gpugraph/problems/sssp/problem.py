@@ -54,6 +54,8 @@ class DistancesFiles(VertexFiles):
 
     result: type[Any] | tuple[type[Any], ...] = (Distances, DistanceMatrix)
     result_noun = "distances"
+    recorded: tuple[str, ...] = ("graph.directed", "result.source", "result.distance_sum")
+    recorded_of_ours: tuple[str, ...] = ("result.reached", "result.distance_max", "result.distances_sha256")
     file_columns = (
         FileColumn("distance", "raw", "iuf"),
         FileColumn("predecessor", "predecessor", optional=True, vertices=True),
