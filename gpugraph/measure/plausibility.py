@@ -280,7 +280,7 @@ def _graph(record: Record) -> Iterator[str]:
     graph, source = record.shape.graph, record.graph_source
     try:
         size = _size(record)
-        spec = parse_spec(source) if size is not None and is_spec(source) else None
+        spec = None if size is None or source.startswith("array:") else parse_spec(source)
     except GpuGraphError as error:
         yield str(error)
         return
