@@ -243,8 +243,8 @@ def no_edges(source: Source, titled: bool) -> GraphFormatError:
 
 
 def title(head: ListHead, column: int) -> str:
-    """Return what messages call a column: its title in quotes, or its number."""
-    return f"'{head.titles[column]}'" if head.titles else str(column + 1)
+    """Return what messages call a column: its title in quotes, or its number where there are fewer titles."""
+    return f"'{head.titles[column]}'" if column < len(head.titles) else str(column + 1)
 
 
 def on_titles(head: ListHead) -> tuple[str, ...]:

@@ -128,6 +128,7 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
     ),
     "untitled.csv": ("a,b,3\nb,c,4\n", True, [("a", "b", 3), ("b", "c", 4)], "read as table: 2 rows"),
     "untitled2.csv": ("a,b,3\nb,c,4\n", True, [("a", "b", 3), ("b", "c", 4)], "; column 3 weighs"),
+    "fewer.csv": ("u,v$weight\n1,2,5\n1,3,7\n", True, [(1, 2, 5), (1, 3, 7)], "; column 3 weighs"),
     "unusual.csv": ("p,q\n1,2\n", True, [(1, 2, 1)], "line 1 is taken for the names of the columns: 'p', 'q'"),
     "unusual.tsv": ("p\tq\tr\nx\ty\t2\n", True, [("x", "y", 2)], "line 1 is taken for the names of the columns"),
     "same.ncol": ("0 1 2\n1 2 3\n", True, [(0, 1, 2), (1, 2, 3)], "the file does not say whether its lines are arcs"),
