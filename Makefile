@@ -21,8 +21,16 @@ format:      ## let ruff put the code in order
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
 
-test:        ## the tests that need no GPU
-	$(PYTHON) -m pytest -m 'not gpu and not thorough' -n auto --dist worksteal
+TESTED = $(PYTHON) -m pytest -n auto --dist worksteal -m 'not gpu and not thorough
+
+test:        ## the tests that need no GPU: every algorithm as it is by default, every format, page and command (5 minutes)
+	$(TESTED) and not extended'
+
+test-rest:   ## those that `make test` leaves out, and its properties with all of their samples
+	GPUGRAPH_TESTS=all $(TESTED) and (extended or drawn)'
+
+test-all:    ## both: variants, sanitized kernels, samples of NVRTC's, all samples of every property
+	GPUGRAPH_TESTS=all $(TESTED)'
 
 thorough:    ## more of the same: every variant under many schedules, the whole zoo on up to five ranks
 	$(PYTHON) -m pytest -m 'thorough and not gpu' -n auto --dist worksteal
@@ -86,5 +94,5 @@ release-check: ## build sdist and wheel, install each in an empty environment, r
 wheel:       ## build the wheel into dist/
 	$(PYTHON) -m pip wheel --no-deps -w dist .
 
-.PHONY: help install lint docs format test thorough hostile selftest test-gpu matrix matrix-volta matrix-amd budget pictures
+.PHONY: help install lint docs format test test-rest test-all thorough hostile selftest test-gpu matrix matrix-volta matrix-amd budget pictures
 .PHONY: prebuilt prebuilt-cpu check-records lock release-check wheel

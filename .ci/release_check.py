@@ -71,7 +71,7 @@ def install_and_try(archive: Path, scratch: Path, tests: list[str]) -> None:
     if archive.name.endswith(".tar.gz"):  # the tests are in the sdist alone
         run(python, "-m", "pip", "install", "-q", f"{archive}[test]")
         run("tar", "xzf", archive, "--strip-components=1", "-C", home)
-        run(python, "-m", "pytest", "-q", "-m", "not gpu and not thorough", *tests, cwd=home)
+        run(python, "-m", "pytest", "-q", "-m", "not gpu and not thorough and not extended", *tests, cwd=home)
 
 
 def main() -> None:

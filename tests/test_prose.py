@@ -1,4 +1,4 @@
-"""The pages are written in short sentences and in the field's own words."""
+"""The pages are written in short sentences, and their times and rates come from records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-UNCLEAR = ("house", "stands", "held against", "held to")
 
 LONGEST = 35
 MEDIAN = 18
@@ -55,17 +54,6 @@ def test_no_sentence_of_a_page_is_longer_than_35_words_and_half_have_at_most_18(
     too_long = [f"{len(words(one))} words: {one}" for one in found if len(words(one)) > LONGEST]
     assert not too_long, "\n".join(too_long)
     assert median(len(words(one)) for one in found) <= MEDIAN
-
-
-def test_no_page_uses_the_words_that_newcomers_did_not_understand() -> None:
-    found = [
-        f"{page.name}: {word}"
-        for page in PAGES
-        for word in (*UNCLEAR, "told")
-        for _ in re.findall(rf"\b{word}\b(?! apart)", page.read_text("utf-8"), re.IGNORECASE)
-        if (page.name, word) != ("specs.md", "stands")  # "stands for"
-    ]
-    assert not found, found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -120,16 +108,3 @@ RESULTS = {"results", "papers", "when", "hostile"}
 def test_a_page_with_commands_shows_what_one_of_them_prints(page: Path) -> None:
     text = page.read_text("utf-8")
     assert "```sh" not in text or "```text" in text or page.stem in RESULTS
-
-
-def test_the_first_line_of_a_module_names_what_is_in_it() -> None:
-    first = {path: path.read_text("utf-8")[:12] for path in (ROOT / "gpugraph").rglob("*.py")}
-    assert [str(path) for path, text in first.items() if text.lower().startswith('"""what ')] == []
-
-
-def test_the_code_uses_told_and_the_like_as_seldom_as_the_pages() -> None:
-    sources = [path.read_text("utf-8") for path in (ROOT / "gpugraph").rglob("*.py")]
-    found = {word: sum(len(re.findall(rf"\b{word}\b", text)) for text in sources) for word in (*UNCLEAR, "told")}
-    assert found["house"] == 0
-    assert found.pop("told") <= 20
-    assert sum(found.values()) <= 20

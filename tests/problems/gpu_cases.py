@@ -10,11 +10,22 @@ import numpy as np
 from gpugraph.clock import NullClock
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.problems.registry import find_algorithm, load_problem
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
 from tests.zoo import ZOO, has_negative_weights, zoo
 
-VARIANTS: list[tuple[str, str, tuple[str, ...], dict[str, Any]]] = [
-    ("mst", "boruvka", (), {}),
+Variant = tuple[str, str, tuple[str, ...], dict[str, Any]]
+"""A problem, an algorithm, preparations and options."""
+
+
+def registered() -> list[Variant]:
+    """Return every algorithm that runs kernels on a graph and is meant to be right, as it is by default."""
+    of_graphs = [one for problem in PROBLEMS if problem != "scan" for one in algorithms(problem)]
+    return [(one.problem, one.name, (), {}) for one in of_graphs if "emulated" in one.devices and one.trusted]
+
+
+VARIANTS: list[Variant] = [
+    *registered(),
     ("mst", "boruvka", ("sort-adjacency",), {}),
     ("mst", "boruvka", (), {"exchange": "shared-memory"}),
     ("mst", "boruvka", ("sort-adjacency",), {"exchange": "shared-memory"}),
@@ -23,37 +34,39 @@ VARIANTS: list[tuple[str, str, tuple[str, ...], dict[str, Any]]] = [
     ("mst", "boruvka", ("renumber", "rank-weights", "sort-adjacency"), {}),
     ("mst", "boruvka", ("compress",), {}),
     ("mst", "boruvka", ("renumber", "sort-adjacency", "compress"), {}),
-    ("mst", "boruvka-hybrid", (), {}),
     ("mst", "boruvka-hybrid", ("sort-adjacency",), {"cpu-share": "0.5"}),
     ("mst", "boruvka-hybrid", ("renumber", "compress"), {"cpu-share": "25%", "memory-limit": "25KB"}),
-    ("mst", "boruvka-streamed", (), {}),
     ("mst", "boruvka-streamed", (), {"stream": "all", "chunk": 40}),
     ("mst", "boruvka-streamed", ("rank-weights",), {"stream": "all", "chunk": 64, "light": 0.3}),
     ("mst", "boruvka-streamed", (), {"memory-limit": "33KB", "stream": "all", "chunk": 100, "light": 0.0}),
-    ("mst", "prim", (), {}),
     ("mst", "prim", (), {"threads": 8, "blocks": 3}),
     ("mst", "prim", (), {"layout": "int2"}),
     ("mst", "prim-naive", (), {"threads": 32}),
-    ("mst", "prim-persistent", (), {}),
     ("mst", "prim-persistent", (), {"blocks": 3, "threads": 64}),
-    ("mst", "filter-boruvka", (), {}),
-    ("mst", "boruvka-distributed", (), {}),
-    ("mst", "boruvka-scan", (), {}),
     ("mst", "boruvka-scan", ("renumber", "rank-weights", "sort-adjacency"), {}),
     ("mst", "boruvka-prim", (), {"switch-after": 0}),
     ("mst", "boruvka-prim", ("renumber",), {"switch-after": 1}),
-    ("sssp", "dijkstra", (), {}),
-    ("sssp", "delta-stepping", (), {}),
-    ("sssp", "delta-stepping-distributed", (), {}),
-    *(("sssp", f"u-{rest}", (), {}) for rest in ("hybrid-1", "hybrid-2", "hybrid-3", "gpu", "gpu-2min", "gpu-plus")),
-    *(("sssp", f"matrix-{rest}-gpu", (), {}) for rest in ("u", "f")),
 ]
 
+AT_WORK = ({"stream": "all", "chunk": 40}, {"switch-after": 0}, {"blocks": 3, "threads": 64})
+"""Options without which an algorithm does on a small graph nothing of its own."""
 
-def variant_id(variant: tuple[str, str, tuple[str, ...], dict[str, Any]]) -> str:
+
+def is_default(variant: Variant) -> bool:
+    """Tell whether an algorithm is as it is by default."""
+    return variant[2:] == ((), {})
+
+
+def is_common(variant: Variant) -> bool:
+    """Tell whether ``make test`` tries a variant: an algorithm as it is by default, or at work on a small graph."""
+    return is_default(variant) or (not variant[2] and variant[3] in AT_WORK)
+
+
+def variant_id(variant: Variant) -> str:
     """Return the variant's name in test reports."""
-    _, name, preparations, options = variant
-    return "-".join([name, *preparations, *(f"{k}={v}" for k, v in options.items())])
+    problem, name, preparations, options = variant
+    of = [problem] if problem == "components" else []  # where two problems have an algorithm of one name
+    return "-".join([*of, name, *preparations, *(f"{k}={v}" for k, v in options.items())])
 
 
 def run_on(
@@ -78,12 +91,17 @@ def run_on(
     return algorithm.finish(state, raw, *query), clock.counters
 
 
+ON_CPU = {"mst": "kruskal", "sssp": "dijkstra", "components": "afforest"}
+"""The algorithm whose results are the right ones."""
+VALUES = {"mst": "edges", "sssp": "raw", "components": "labels"}
+"""The array of a result that two right ones have alike."""
+
+
 def expected(problem: str, graph: CSRGraph, query: tuple[Any, ...]) -> Any:
     """Return the CPU's result."""
-    name = "kruskal" if problem == "mst" else "dijkstra"
-    algorithm = find_algorithm(problem, name, "cpu")
+    algorithm = find_algorithm(problem, ON_CPU[problem], "cpu")
     state = algorithm.prepare(GraphView.of(graph), None)
-    return algorithm.run(state, NullClock(), *query)
+    return algorithm.finish(state, algorithm.run(state, NullClock(), *query), *query)
 
 
 @cache
@@ -98,35 +116,31 @@ def cases(problem: str) -> list[tuple[str, tuple[Any, ...]]]:
     found: list[tuple[str, tuple[Any, ...]]] = []
     for name in ZOO:
         graph = zoo(name)
-        if problem == "mst":
+        if problem != "sssp":
             found.append((name, ()))
         elif graph.vertices and not has_negative_weights(graph):
             found += [(name, (source,)) for source in {0, graph.vertices // 2}]
     return found
 
 
-def assert_right(device: Any, variant: Any, graph_name: str, query: tuple[Any, ...], index_bits: int) -> None:
+def result_of(device: Any, variant: Variant, graph: CSRGraph, query: tuple[Any, ...], index_bits: int = 32) -> Any:
+    """Return the result of one run of a variant; of one that takes many queries at once, that of the only one."""
+    problem, name, preparations, options = variant
+    more: dict[str, Any] = {"preparations": preparations, "options": options, "index_bits": index_bits}
+    if find_algorithm(problem, name, device.kind).batched:
+        return run_on(device, problem, name, graph, query=(query,), **more)[0][0]
+    return run_on(device, problem, name, graph, query=query, **more)[0]
+
+
+def assert_right(device: Any, variant: Variant, graph_name: str, query: tuple[Any, ...], index_bits: int) -> None:
     """Check one variant on one graph of the zoo against the CPU: the same result, bit for bit."""
-    problem_name, name, preparations, options = variant
-    problem = load_problem(problem_name)
-    graph = problem.admit(zoo(graph_name))
-    result, _ = run_on(
-        device,
-        problem_name,
-        name,
-        graph,
-        query=query,
-        preparations=preparations,
-        options=options,
-        index_bits=index_bits,
-    )
-    reference = expected_on_zoo(problem_name, graph_name, query)
-    if problem_name == "mst":
-        np.testing.assert_array_equal(result.edges, reference.edges, err_msg=graph_name)
-    else:
-        np.testing.assert_array_equal(result.raw, reference.raw, err_msg=graph_name)
-        assert result.raw.dtype == reference.raw.dtype
-    assert result.fingerprint() == reference.fingerprint(), graph_name
+    problem = variant[0]
+    found = result_of(device, variant, load_problem(problem).admit(zoo(graph_name)), query, index_bits)
+    right = expected_on_zoo(problem, graph_name, query)
+    values, right_values = getattr(found, VALUES[problem]), getattr(right, VALUES[problem])
+    np.testing.assert_array_equal(values, right_values, err_msg=graph_name)
+    assert values.dtype == right_values.dtype
+    assert found.fingerprint() == right.fingerprint(), graph_name
 
 
 def layout_fits(variant: Any, graph: CSRGraph, index_bits: int) -> bool:

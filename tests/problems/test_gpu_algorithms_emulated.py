@@ -9,16 +9,20 @@ import pytest
 
 from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.errors import InputError
-from tests.problems.gpu_cases import VARIANTS, assert_right, cases, expected, layout_fits, run_on, variant_id
+from tests.problems.gpu_cases import (
+    VARIANTS,
+    assert_right,
+    cases,
+    expected,
+    is_common,
+    is_default,
+    layout_fits,
+    result_of,
+    run_on,
+    variant_id,
+)
 from tests.problems.sssp.delta_stepping_graphs import edges_at_random
 from tests.zoo import directed, undirected, zoo
-
-by_variant = pytest.mark.parametrize("variant", VARIANTS, ids=variant_id)
-
-
-def is_default(variant: Any) -> bool:
-    """Tell whether an algorithm is as it is by default."""
-    return bool(variant[2:] == ((), {}))
 
 
 def has_several_blocks(variant: Any) -> bool:
@@ -32,13 +36,14 @@ def runs_other_code(variant: Any) -> bool:
     return bool(is_default(variant) or variant[3] or "compress" in variant[2])
 
 
-by_depth = pytest.mark.parametrize(
-    "variant",
-    [
-        pytest.param(one, id=variant_id(one), marks=() if runs_other_code(one) else pytest.mark.thorough)
-        for one in VARIANTS
-    ],
-)
+def tiered(variant: Any, thorough: bool = False) -> Any:
+    """Return a variant for the command that tries it: ``make test``, ``make test-all`` or ``make thorough``."""
+    marks = pytest.mark.thorough if thorough else () if is_common(variant) else pytest.mark.extended
+    return pytest.param(variant, id=variant_id(variant), marks=marks)
+
+
+by_variant = pytest.mark.parametrize("variant", [tiered(one) for one in VARIANTS])
+by_depth = pytest.mark.parametrize("variant", [tiered(one, not runs_other_code(one)) for one in VARIANTS])
 
 in_part = pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.thorough)])
 """An algorithm as it is by default is tried on all graphs at once; its variants in part, for each set of macros costs a
@@ -87,19 +92,18 @@ def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any, ever
     device = EmulatedDevice(seed=3, races=True)
     for name in RACED if every or is_default(variant) else RACED[:3]:
         index_bits = 64 if name == "float64" else 32
-        query = () if variant[0] == "mst" else (0,)
+        query = (0,) if variant[0] == "sssp" else ()
         if layout_fits(variant, zoo(name), index_bits):
             assert_right(device, variant, name, query, index_bits)
     assert device.races() == []
 
 
-@pytest.mark.parametrize("variant", [v for v in VARIANTS if has_several_blocks(v)], ids=variant_id)
+@pytest.mark.parametrize("variant", [tiered(v) for v in VARIANTS if has_several_blocks(v)])
 @pytest.mark.parametrize("times", [2, pytest.param(4, marks=pytest.mark.thorough)])
 def test_schedules_of_several_blocks_give_one_result(variant: Any, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The graphs of the zoo are so small that one block does all: nobody waits for another there."""
-    problem, name, _, options = variant
     graph = undirected(1400, edges_at_random(1400, 4200, 1, 50))
-    query = () if problem == "mst" else (0,)
+    query = (0,) if variant[0] == "sssp" else ()
     grids, launch = [], EmulatedKernel.__call__
 
     def note(kernel: EmulatedKernel, grid: int, *rest: Any, **options: Any) -> None:
@@ -108,12 +112,12 @@ def test_schedules_of_several_blocks_give_one_result(variant: Any, times: int, m
 
     monkeypatch.setattr(EmulatedKernel, "__call__", note)
     for seed in range(1, 1 + times):
-        found, _ = run_on(EmulatedDevice(seed=seed), problem, name, graph, query=query, options=options)
-        assert found.fingerprint() == expected(problem, graph, query).fingerprint()
+        found = result_of(EmulatedDevice(seed=seed), variant, graph, query)
+        assert found.fingerprint() == expected(variant[0], graph, query).fingerprint()
     assert max(grids) >= 3
 
 
-@pytest.mark.parametrize("variant", [v for v in VARIANTS if v[0] == "mst"], ids=variant_id)
+@pytest.mark.parametrize("variant", [tiered(v) for v in VARIANTS if v[0] == "mst"])
 def test_the_greatest_weight_of_its_type_is_a_weight_like_any_other(variant: Any) -> None:
     """Its key may be the very word that stands for no edge."""
     _, name, preparations, options = variant

@@ -1,0 +1,47 @@
+"""Which part of a test runs in ``make test``, and which in ``make test-all`` alone.
+
+``make test`` tries each algorithm as it is by default, on few samples, in minutes with empty caches.  ``make test-all``
+adds the tests marked ``extended``, and runs those marked ``drawn`` once more with all of their samples.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import settings
+
+FULL = os.environ.get("GPUGRAPH_TESTS") == "all"
+"""True in ``make test-all``, where tests take all of their samples."""
+
+LEAST = 15
+"""Samples that a property is tried on at least."""
+
+extended = pytest.mark.extended
+"""A test that only ``make test-all`` runs."""
+
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+
+def drawn(samples: int, **options: Any) -> Callable[[Test], Test]:
+    """Return what decorates a property: Hypothesis draws ``samples`` in ``make test-all``, a tenth in ``make test``."""
+    count = samples if FULL else min(samples, max(samples // 10, LEAST))
+    return lambda test: pytest.mark.drawn(settings(max_examples=count, deadline=None, **options)(test))
+
+
+def first(count: int, values: Iterable[Any]) -> list[Any]:
+    """Return the values of a parameter, those behind the first ``count`` marked ``extended``."""
+    every = list(values)
+    return [*every[:count], *(also(value) for value in every[count:])]
+
+
+def only(chosen: Callable[[Any], bool], values: Iterable[Any]) -> list[Any]:
+    """Return the values of a parameter, those that are not chosen marked ``extended``."""
+    return [value if chosen(value) else also(value) for value in values]
+
+
+def also(value: Any) -> Any:
+    """Return a value of a parameter, or a tuple of several parameters' values, that is tried in ``make test-all``."""
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=extended)
