@@ -196,7 +196,8 @@ def _decided(record: Record, result: Mapping[str, object]) -> set[str]:
 
 def _is_graph500(record: Record) -> bool:
     """Tell whether a record is of the benchmark Graph500: it says so twice."""
-    return record.graph_source == f"graph500:{record.field('graph500.SCALE')}"
+    scale = record.shape.graph500.get("SCALE")
+    return scale is not None and record.graph_source == f"graph500:{scale:g}"
 
 
 def _is_batch(record: Record) -> bool:
@@ -332,11 +333,11 @@ def _gpu(record: Record, ranks: int) -> Iterator[str]:
     seen = (record.shape.environment.get("gpu") or {}).get("name")
     if seen is not None and seen != name:
         yield f"the device is '{name}', the driver has reported '{seen}'"
-    gpu = record.field("environment.gpu") or {}
+    gpu = record.shape.environment.get("gpu") or {}
     for field in () if _is_graph500(record) else ("driver_cuda", "runtime_cuda", "cupy"):
-        if record.field(f"device.{field}") != gpu.get(field):
-            yield f"its {field} is {record.field(f'device.{field}')}, the driver has reported {gpu.get(field)}"
-    clock, most = record.field("device.clock_khz"), (gpu.get("nvml") or {}).get("sm_clock_max_mhz")
+        if getattr(device, field) != gpu.get(field):
+            yield f"its {field} is {getattr(device, field)}, the driver has reported {gpu.get(field)}"
+    clock, most = device.clock_khz, (gpu.get("nvml") or {}).get("sm_clock_max_mhz")
     if clock is not None and most is not None and clock // 1000 != most:
         yield f"its clock is {clock} kHz, the driver has reported {most} MHz"
     known = GPUS.get(name)
@@ -374,7 +375,7 @@ def _counts(record: Record) -> Iterator[str]:
         yield f"it counts the edges of {len(counts)} sources, and has {len(record.shape.per_source)}"
     if rates.kernel and kernel and isinstance(rates.count, int):
         expected = counts[0] / kernel / 1e6
-        if abs(rates.kernel / expected - 1) > CLOSE:
+        if not _agree(rates.kernel, expected):
             yield f"{rates.kernel:.4g} MTEPS are not {counts[0]} edges in {kernel:.4g} s"
     tree, parts = record.shape.result.get("tree_edges"), record.shape.result.get("components")
     if isinstance(parts, int) and parts < 0:
@@ -478,8 +479,8 @@ def _derived(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]
         yield f"its sampling.stopped_by is '{sampling.stopped_by}'"
     if sampling.stopped_by == "target" and not (width is not None and sampling.target):
         yield "it stopped at a target that it does not have"
-    repeat, warmup = record.field("parameters.repeat"), record.field("parameters.warmup")
-    if repeat is True or repeat not in (None, len(groups[0])):
+    repeat, warmup = record.shape.parameters.repeat, record.shape.parameters.warmup
+    if repeat not in (None, len(groups[0])):
         yield f"it has {len(groups[0])} samples, and parameters.repeat is {repeat}"
     if warmup != sampling.warmup:
         yield f"parameters.warmup is {warmup}, sampling.warmup {sampling.warmup}"
@@ -531,17 +532,17 @@ def _rates(record: Record) -> Iterator[str]:
         return
     if isinstance(rates.count, int) and rates.end_to_end:
         expected = rates.count / (kernel + record.transfer_s) / 1e6
-        if abs(rates.end_to_end / expected - 1) > CLOSE:
+        if not _agree(rates.end_to_end, expected):
             yield f"{rates.end_to_end:.4g} MTEPS end to end are not {expected:.4g}"
     times = [one.get("kernel_s") or 0.0 for one in record.shape.per_source]
     if isinstance(rates.count, list) and rates.kernel and len(times) == len(rates.count) and all(rates.count):
         expected = len(times) / sum(1e6 * s / n for s, n in zip(times, rates.count, strict=True))
-        if abs(rates.kernel / expected - 1) > CLOSE:
+        if not _agree(rates.kernel, expected):
             yield f"{rates.kernel:.4g} MTEPS are not the harmonic mean {expected:.4g} of its sources"
     moved = record.shape.throughput
     if (speed := moved.get("kernel_gb_s")) is not None:
         expected = (moved.get("array_bytes") or 0.0) / kernel / 1e9
-        if abs(speed - expected) > CLOSE * expected:
+        if not _agree(speed, expected):
             yield f"{speed:.4g} GB/s are not {expected:.4g}"
     if energy.joules_per_run is not None:
         watts = energy.joules_per_run / kernel / (record.shape.device.ranks or 1)
@@ -549,7 +550,7 @@ def _rates(record: Record) -> Iterator[str]:
             yield f"{energy.joules_per_run:.4g} J in {kernel:.4g} s are {watts:.4g} W"
     if traffic.share and traffic.minimum_bytes and traffic.copy_bytes_per_s:
         expected = traffic.minimum_bytes / kernel / traffic.copy_bytes_per_s
-        if abs(traffic.share / expected - 1) > CLOSE or traffic.share > CACHED:
+        if not _agree(traffic.share, expected) or traffic.share > CACHED:
             yield f"{traffic.share:.3g} of the bandwidth is not {expected:.3g}, or more than there is"
 
 

@@ -70,6 +70,10 @@ class DeviceShape(_Part, frozen=True, kw_only=True):
     multiprocessors: Whole | None = None
     memory_bytes: Whole | None = None
     l2_bytes: Whole | None = None
+    clock_khz: Whole | None = None
+    driver_cuda: str | None = None
+    runtime_cuda: str | None = None
+    cupy: str | None = None
 
 
 class GraphShape(_Part, frozen=True, kw_only=True):
@@ -92,6 +96,8 @@ class ParametersShape(_Part, frozen=True, kw_only=True):
     """``parameters``: in addition to the algorithm's own."""
 
     preparations: list[str] | None = None
+    repeat: Whole | None = None
+    warmup: Whole | None = None
 
 
 class CellShape(_Part, frozen=True, kw_only=True):
@@ -146,6 +152,7 @@ class SamplingShape(_Part, frozen=True, kw_only=True):
     other_cores: Amount | None = None
     stopped_by: str | None = None
     throttled_repeated: Whole | None = None
+    sm_clock_mhz: list[Whole | None] | Table | None = None
 
 
 class RatesShape(_Part, frozen=True, kw_only=True):
@@ -233,6 +240,31 @@ class PaperShape(PointShape, frozen=True, kw_only=True):
     claims: list[str] | None = None
 
 
+class MemberShape(_Part, frozen=True, kw_only=True):
+    """What ``ranks.members`` has of each rank."""
+
+    host: str | None = None
+    bytes_sent: Whole = 0
+    device: DeviceShape = DeviceShape()
+
+
+class RankPhaseShape(_Part, frozen=True, kw_only=True):
+    """What ``ranks.phases`` has of each phase: the seconds of each rank."""
+
+    work_s: list[Amount] = []
+    wait_s: list[Amount] = []
+    communication_s: list[Amount] = []
+
+
+class RanksShape(_Part, frozen=True, kw_only=True):
+    """``ranks``."""
+
+    size: Annotated[int, msgspec.Meta(ge=1, le=2**31)] | None = None
+    talk_through: str | None = None
+    members: list[MemberShape] = []
+    phases: dict[str, RankPhaseShape] = {}
+
+
 class Shape(msgspec.Struct, kw_only=True, frozen=True):
     """A record: the types of all fields that are read again.
 
@@ -272,6 +304,8 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     verification: VerificationShape = VerificationShape()
     environment: Table = {}
     paper: PaperShape | list[PaperShape] | None = None
+    ranks: RanksShape | None = None
+    graph500: dict[str, Amount | None] = {}
     time: str = ""
 
 
@@ -313,10 +347,21 @@ class ResultShape(_Part, frozen=True, kw_only=True):
     digest: str | None = None
 
 
+class NvmlShape(_Part, frozen=True, kw_only=True):
+    """``environment.gpu.nvml``."""
+
+    sm_clock_max_mhz: Whole | None = None
+    power_limit_w: Amount | None = None
+
+
 class GpuShape(_Part, frozen=True, kw_only=True):
     """``environment.gpu``."""
 
     name: str | None = None
+    driver_cuda: str | None = None
+    runtime_cuda: str | None = None
+    cupy: str | None = None
+    nvml: NvmlShape | None = None
 
 
 class EnvironmentShape(_Part, frozen=True, kw_only=True):

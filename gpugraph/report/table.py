@@ -9,6 +9,7 @@ from gpugraph.errors import InputError
 from gpugraph.measure import columns
 from gpugraph.measure.columns import Labelled, problem_columns
 from gpugraph.measure.record import PHASED_RUNS, PHASES, Record
+from gpugraph.measure.record_shape import RanksShape
 from gpugraph.measure.statistics import median
 from gpugraph.problems import TABLE, Column
 from gpugraph.problems.registry import find_algorithm
@@ -41,12 +42,12 @@ def _subject(record: Record, width: int) -> list[Line]:
     parameters = record.field("parameters") or {}
     usual = _defaults(record.problem, record.algorithm, record.device_kind)
     ran_with = [f"{k}={v}" for k, v in parameters.items() if k not in _MEASURING and (k not in usual or usual[k] != v)]
-    ran_with += list(parameters.get("preparations", ()))
+    ran_with += record.shape.parameters.preparations or []
     name = record.algorithm + (f" ({', '.join(ran_with)})" if ran_with else "")
     lines += field("algorithm", f"{name} — {cited}" if cited else name, width=width)
     threads = f", {counted(number, 'thread')}" if (number := record.shape.device.threads) else ""
     lines += field("device", f"{record.device_kind}: {record.device}{threads}", width=width)
-    if ranks := record.field("ranks"):
+    if ranks := record.shape.ranks:
         lines += field("ranks", describe_ranks(ranks), width=width)
     return lines + _fields(record, columns.COLUMNS, width)
 
@@ -63,34 +64,33 @@ def _defaults(problem: str, algorithm: str, device_kind: str) -> dict[str, objec
     return {option.name: option.default for option in found.options}
 
 
-def describe_ranks(ranks: Mapping[str, Any]) -> str:
+def describe_ranks(ranks: RanksShape) -> str:
     """Return one sentence about the ranks of a run: how many, what they talk through, what that takes of the kernel."""
-    members = ranks["members"]
-    hosts = len({member["host"] for member in members})
+    hosts = len({member.host for member in ranks.members})
     where = f" on {counted(hosts, 'machine')}" if hosts > 1 else ""
-    most = max(member["bytes_sent"] for member in members)
-    text = f"{ranks['size']}{where} through {ranks['talk_through']}, each sends up to {in_units(most)} a run"
-    spent = {
-        part: sum(sum(phase[part]) for phase in ranks["phases"].values())
-        for part in ("work_s", "wait_s", "communication_s")
-    }
-    if total := sum(spent.values()):
-        work, wait, talk = (percent(seconds / total) for seconds in spent.values())
+    most = max((member.bytes_sent for member in ranks.members), default=0)
+    text = f"{ranks.size}{where} through {ranks.talk_through}, each sends up to {in_units(most)} a run"
+    phases = ranks.phases.values()
+    spent = [sum(map(sum, of)) for of in zip(*((p.work_s, p.wait_s, p.communication_s) for p in phases), strict=True)]
+    if total := sum(spent):
+        work, wait, talk = (percent(seconds / total) for seconds in spent)
         text += f"; of their time {work} is work, {wait} waiting, {talk} communication"
     return text
 
 
 def describe_graph(graph: Mapping[str, Any]) -> str:
-    """Return one sentence about a graph: its name, counts and weights."""
-    if graph.get("vertices", graph.get("elements")) is None:  # it was never opened
-        return str(graph.get("name") or "unknown graph")
-    if "elements" in graph:
-        kind = "exclusive sums" if graph.get("exclusive") else "sums"
-        kind = f"minima of {counted(graph['segments'], 'segment')}" if "segments" in graph else kind
-        return f"{graph['name']}: {counted(graph['elements'], 'element')} of {graph['weight_dtype']}, {kind}"
-    noun = "arc" if graph.get("directed") else "edge"
-    sizes = f"{counted(graph['vertices'], 'vertex')}, {counted(graph['edges'], noun)}"
-    return f"{graph['name']}: {sizes}, {graph['weight_dtype']} weights"
+    """Return one sentence about a graph: its name, and as far as they are known its counts and weights."""
+    name, weights = graph.get("name") or "unknown graph", graph.get("weight_dtype")
+    if (elements := graph.get("elements")) is not None:
+        segments, kind = graph.get("segments"), "exclusive sums" if graph.get("exclusive") else "sums"
+        kind = kind if segments is None else f"minima of {counted(segments, 'segment')}"
+        return f"{name}: {counted(elements, 'element')} of {weights}, {kind}"
+    if graph.get("vertices") is None:  # it was never opened
+        return str(name)
+    sizes = [counted(graph["vertices"], "vertex")]
+    if (edges := graph.get("edges")) is not None:
+        sizes.append(counted(edges, "arc" if graph.get("directed") else "edge"))
+    return f"{name}: {', '.join([*sizes, *([f'{weights} weights'] if weights else [])])}"
 
 
 def _phases(record: Record, width: int) -> list[Line]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gpugraph.adapters.records import Measured
 from gpugraph.graph.spec import is_spec
 from gpugraph.measure.plausibility import (
     CORE_BYTES_PER_S,
@@ -22,9 +23,10 @@ from gpugraph.measure.plausibility import (
     least_bytes,
 )
 from gpugraph.measure.record import Record
-from gpugraph.measure.record_file import read_record_file
+from gpugraph.measure.record_file import parse_record, read_record_file
 from gpugraph.problems.registry import load_problem
 from tests.cli.runner import run
+from tests.hostile_records import hostile_lines
 
 RECORDS = sorted((Path(__file__).resolve().parents[2] / "docs" / "records").glob("*.jsonl"))
 
@@ -254,6 +256,23 @@ def test_one_record_that_cannot_be_solved_does_not_hide_the_findings_of_others(
     assert "4 records checked, 3 with findings" in outcome.out
 
 
+def test_no_field_of_whatever_kind_ends_the_check_of_a_record_or_the_sight_of_it() -> None:
+    readable = 0
+    for name, line in hostile_lines(3000):
+        try:
+            record = parse_record(line)
+        except ValueError:  # not of its type, which the reading refuses
+            continue
+        readable += 1
+        try:
+            findings(record)
+            conflicts([record, record])
+            Measured.of_record(record)._repr_html_()
+        except Exception as error:
+            raise AssertionError(name) from error
+    assert readable > 500
+
+
 def test_two_records_with_the_same_samples_are_one_measurement(measured: Record) -> None:
     first, second = (changed(measured, "samples_s.kernel", [1e-3, 2e-3, 3e-3, 4e-3, 5e-3]) for _ in range(2))
     assert [one.kind for _, one in conflicts([first, second])] == ["sampling"]
@@ -357,10 +376,10 @@ def test_every_field_of_twenty_records_that_is_removed_or_changed_is_found() -> 
                 if value == head or (value is DELETED and head in (None, {})):  # it says the same as before
                     continue
                 try:
-                    found = findings(changed(record, path, value), 2**19)
+                    edited = changed(record, path, value)
                 except ValueError:  # not of its type, which the reading refuses
                     continue
-                if not found:
+                if not findings(edited, 2**19):
                     missed[f"{path} {'removed' if value is DELETED else 'changed'}"] += 1
     assert dict(missed) == {}
 
