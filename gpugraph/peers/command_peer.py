@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from gpugraph.errors import GpuGraphWarning, InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView
+from gpugraph.host import available_memory
 from gpugraph.peers.command import CommandPeer
 from gpugraph.peers.graph_files import ResultFile, altered_files, graph_file, most_result_bytes, result_path
 from gpugraph.peers.peer import (
@@ -53,6 +54,9 @@ MOST_OUTPUT = 8 << 20
 
 MOST_WRITTEN = 1 << 30
 """Bytes of a file that a command writes, or prints, besides its answer."""
+
+MOST_MEMORY = 0.9
+"""The share of the memory that is free at its start that each process of a command may take for its data."""
 
 MOST_CAPTURED = 100
 """Characters of a number that a pattern finds: no time and no total is longer."""
@@ -116,13 +120,14 @@ def run_command(
 ) -> Printed:
     """Return what a command printed; no shell reads its words, and ``env`` is added to its environment.
 
-    What it leaves behind is killed at its end, and no file that it writes grows beyond ``most_bytes``.  Raises
-    PeerTimedOut after ``timeout_s`` seconds, and PeerThrew for another exit code than 0, with what it printed as an
-    error.
+    What it leaves behind is killed at its end, no file that it writes grows beyond ``most_bytes``, and none of its
+    processes takes more than ``MOST_MEMORY``.  Raises PeerTimedOut after ``timeout_s`` seconds, and PeerThrew for
+    another exit code than 0, with what it printed as an error.
     """
+    most_memory = int(MOST_MEMORY * available_memory())
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as report:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", _SUPERVISOR, str(report.fileno()), str(most_bytes), *words],
+            [sys.executable, "-I", "-S", _SUPERVISOR, *map(str, (report.fileno(), most_bytes, most_memory)), *words],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=errors,
@@ -142,7 +147,8 @@ def run_command(
         printed = Printed(_end_of(output), _end_of(errors), seconds, held)
     if code != 0:
         said = f": {printed.last_words}" if printed.last_words else ", and printed nothing"
-        raise PeerThrew(f"it ended {_manner(code, held, most_bytes)}{said}", where=where)
+        what = f"it ended {_manner(code, most_bytes)}{_memory(code, printed, most_memory)}{said}"
+        raise PeerThrew(what, where=where)
     return printed
 
 
@@ -163,16 +169,27 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _manner(code: int, held: int, most_bytes: int) -> str:
+def _manner(code: int, most_bytes: int) -> str:
     """Return how a command ended: by a signal, with what may be the reason, or with its exit code."""
     if code >= 0:
         return f"with exit code {code}"
     if -code == signal.SIGXFSZ:
         return f"by SIGXFSZ: a file that it wrote grew beyond {in_units(most_bytes)}"
-    memory = f", holding {in_units(held)} of memory" if -code == signal.SIGKILL and held else ""
     with suppress(ValueError):  # of signals without a name
-        return f"by {signal.Signals(-code).name}{memory}"
+        return f"by {signal.Signals(-code).name}"
     return f"by signal {-code}"
+
+
+_NO_MEMORY = re.compile(r"bad_?alloc|memory ?error|out of memory|cannot allocate|alloc\w* failed", re.IGNORECASE)
+"""What programs print when they get no more memory."""
+
+
+def _memory(code: int, printed: Printed, most: int) -> str:
+    """Return what a command that failed held of memory and might hold, where that may be why; else nothing."""
+    held = printed.held_bytes
+    if held and (-code == signal.SIGKILL or 2 * held > most or _NO_MEMORY.search(printed.errors)):
+        return f", having held {in_units(held)} of memory, of which it may take {in_units(most)}"
+    return ""
 
 
 _MOST_ZEROS = 30

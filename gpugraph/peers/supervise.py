@@ -1,9 +1,12 @@
-"""Run a command and die with it, or take it along: ``python -I -S supervise.py DESCRIPTOR BYTES COMMAND ARGUMENT...``.
+"""Run a command and die with it, or take it along.
+
+``python -I -S supervise.py DESCRIPTOR FILE_BYTES MEMORY_BYTES COMMAND ARGUMENT...``
 
 Its exit code, negative for the signal that ended it, 127 where it cannot be started, the seconds from its start to its
 end and the bytes of memory that it held at most are written to the descriptor, which it does not get itself.  No file
-that it writes grows beyond BYTES.  When it has ended, all that it has left behind is killed, in whatever process group
-(Linux makes it this process's), then this process.
+that it writes grows beyond FILE_BYTES, and none of its processes gets more than MEMORY_BYTES for its data.  When it has
+ended, all that it has left behind is killed, in whatever process group (Linux makes it this process's), then this
+process.
 
 Standard input is a pipe from the parent.  When it closes, because the parent has ended in whatever way or gives up
 waiting, the command is killed, so that none outlives the measurement that started it.
@@ -51,13 +54,18 @@ def _children() -> list[int]:
     return found
 
 
-def main(report: int, most_bytes: int, command: list[str]) -> None:
+def _limit(kind: int, most_bytes: int) -> None:
+    """Lower a limit of what is started from here; a program may still raise it again by itself."""
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard), hard))
+
+
+def main(report: int, most_bytes: int, most_memory: int, command: list[str]) -> None:
     """Run a command, report how it ended, and kill what it has left behind."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    most_bytes = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, hard))
+    _limit(resource.RLIMIT_FSIZE, most_bytes)
+    _limit(resource.RLIMIT_DATA, most_memory)  # not RLIMIT_AS: CUDA reserves more addresses than there is memory
     start = time.perf_counter()
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
@@ -74,4 +82,4 @@ def main(report: int, most_bytes: int, command: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    main(*map(int, sys.argv[1:4]), sys.argv[4:])

@@ -13,6 +13,7 @@ import pytest
 
 from gpugraph.errors import GpuGraphError
 from gpugraph.graph.generate import generate
+from gpugraph.host import available_memory
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.peers import command_peer, register_commands
@@ -48,6 +49,12 @@ BEHAVIOURS: dict[str, tuple[str, str]] = {
     "kills its group": ("os.killpg(0, 15)\n", "by SIGTERM"),
     "kills who watches it": ("os.kill(os.getppid(), 9)\ntime.sleep(9)\n", "by SIGKILL"),
     "prints for ever": ("while True:\n    os.write(1, b'x' * 65536)\n", "ended"),
+    "takes all memory": ("held = [bytearray(1 << 26) for _ in range(1 << 20)]\n", "memory, of which it may take"),
+    "lets a child take all memory": (
+        "pid = os.fork()\nif pid == 0:\n    held = [bytearray(1 << 26) for _ in range(1 << 20)]\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n",
+        "memory, of which it may take",
+    ),
     "closes all": ("os.closerange(0, 100)\nos._exit(0)\n", "printed nothing"),
     "prints an escape": ("os.write(2, b'\\x1b[31m\\x9b bad')\nsys.exit(3)\n", "with exit code 3"),
 }
@@ -60,6 +67,7 @@ def limits() -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_AS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(command_peer, "MOST_WRITTEN", 1 << 24)
+        patch.setattr(command_peer, "MOST_MEMORY", min(0.9, (1 << 30) / available_memory()))
         resource.setrlimit(resource.RLIMIT_AS, (16 << 30, before[1]))
         try:
             yield

@@ -13,6 +13,7 @@ import pytest
 
 from gpugraph.errors import GpuGraphWarning
 from gpugraph.graph.generate import generate
+from gpugraph.host import total_memory
 from gpugraph.peers import PeerThrew, command_peer, register_commands
 from gpugraph.peers.command_peer import run_command
 from gpugraph.peers.graph_files import altered_files, graph_file
@@ -75,3 +76,14 @@ def test_a_pattern_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch, 
     with pytest.raises(PeerThrew, match="did not get through its output in 1 s"):
         measured(zoo("random"), "peer:mine")
     register_commands({})
+
+
+def test_a_program_that_dies_of_a_small_share_of_the_memory_is_not_said_to_have_run_out(tmp_path: Path) -> None:
+    with pytest.raises(PeerThrew, match=r"^peer:mine: it ended with exit code 3, and printed nothing$"):
+        run_command([sys.executable, "-c", "import sys; sys.exit(3)"], 60, "peer:mine")
+
+
+def test_what_a_program_may_take_of_the_memory_is_less_than_what_is_free() -> None:
+    body = "import resource; print(resource.getrlimit(resource.RLIMIT_DATA)[0])"
+    limit = int(run_command([sys.executable, "-c", body], 60, "peer:mine").output)
+    assert 0 < limit < total_memory()
