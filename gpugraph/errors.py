@@ -136,8 +136,9 @@ def missing_package(error: BaseException) -> InputError | None:
     """Return the error for a package that gpugraph needs and Python does not find; None for any other exception."""
     name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if name == "pyarrow":
-        uses = "Parquet and the result files of other programs are read with it"
-        return InputError(f"the Python package 'pyarrow' is missing: {uses}", remedy="pip install 'gpugraph[tables]'")
+        return InputError(
+            "the Python package 'pyarrow' is missing: Parquet is read with it", remedy="pip install 'gpugraph[tables]'"
+        )
     name = "backports.zstd" if name == "backports" else name
     if name not in _REQUIRED:
         return None

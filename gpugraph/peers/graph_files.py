@@ -16,18 +16,15 @@ from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError
+from gpugraph.errors import GraphFormatError, InputError
 from gpugraph.files import atomic_write
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.peers.peer import PeerRefused, PeerThrew
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 PREFIX = "gpugraph-peer-"
 _LOCK, _RESULTS = "lock", "results"
@@ -215,15 +212,16 @@ class ResultFile:
             reason = (error.strerror or str(error)).lower()
             raise PeerThrew(f"it wrote no result file: {reason}", where=self.by, remedy=remedy) from None
 
-    def vertices(self, column: pa.Array) -> NDArray[np.int64]:
+    def vertices(self, column: Any) -> NDArray[np.int64]:
         """Return a column as 0-based vertices, (k,) int64."""
         numbers: NDArray[np.int64] = as_numbers(column, np.dtype(np.int64), self.by) - self.first_vertex
         return numbers
 
     def columns(self, known: Set[str] = frozenset()) -> list[Any]:
-        """Return the columns as Arrow texts, none if empty; ``known`` are no headers; PeerThrew for no such file."""
-        import pyarrow as pa
+        """Return the columns as ``text_table`` does, none if empty; ``known`` are no headers.
 
+        Raises PeerThrew for no such file, or one that is no table.
+        """
         from gpugraph.problems.result_files import text_table
 
         content = self._content().removeprefix(codecs.BOM_UTF8)
@@ -241,19 +239,18 @@ class ResultFile:
         names = [f"c{i}" for i in range(len(words))]
         try:
             table = text_table(content, names, " ")
-        except pa.ArrowInvalid as error:
+        except ValueError as error:  # Arrow's are such
             what = f"its result file cannot be read: {' '.join(str(error).split())[:200]}"
             raise PeerThrew(what, where=self.by, remedy="see docs/peers.md for what such a file holds") from None
-        return [table[name].combine_chunks() for name in names]
+        return [table[name] for name in names]
 
 
-def as_numbers(column: pa.Array, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
+def as_numbers(column: Any, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
     """Return a column of texts as an array; raise PeerThrew if one of them is no such number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    from gpugraph.problems.result_files import parse_numbers
 
     try:
-        return np.array(pc.cast(column, pa.from_numpy_dtype(dtype)))
-    except pa.ArrowInvalid as error:
-        what = f"its result file holds no numbers: {' '.join(str(error).split())[:200]}"
+        return np.array(parse_numbers(column, dtype, by))
+    except GraphFormatError as error:
+        what = f"its result file holds no numbers: {error.what}"
         raise PeerThrew(what, where=by, remedy="see docs/peers.md for what such a file holds") from None

@@ -12,7 +12,7 @@ import io
 import os
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -326,7 +326,11 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
 def _plain_table(content: bytes, names: list[str], separator: str) -> dict[str, Texts]:
     """Return lines of text as texts by name; raise ValueError for a line of another length."""
     lines = io.StringIO(content.decode(), newline="")
-    rows = [row for row in csv.reader(lines, delimiter=separator, strict=True) if row]
+    quoting = csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=separator, quoting=quoting, strict=True) if row]
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
     for i, row in enumerate(rows, 1):
         if len(row) != len(names):
             raise ValueError(f"row {i} has {len(row)} fields, not {len(names)}")
@@ -340,6 +344,18 @@ def replaced(texts: Any, old: str, new: str) -> Any:
     import pyarrow.compute as pc
 
     return pc.if_else(pc.equal(texts, old), new, texts)
+
+
+def without(texts: Any, words: Set[str], new: str) -> tuple[NDArray[np.bool_], Any]:
+    """Return which texts of a column, in small letters, are among ``words``, (k,), and the column with others there."""
+    if isinstance(texts, Texts):
+        found = np.array([text.lower() in words for text in texts], bool)
+        return found, Texts(new if one else text for one, text in zip(found, texts, strict=True))
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    among = pc.is_in(pc.utf8_lower(texts), pa.array(sorted(words)))
+    return among.to_numpy(), pc.if_else(among, new, texts)
 
 
 def parse_numbers(text: Any, dtype: Any, path: PathLike, first_line: int = 2) -> NDArray[Any]:

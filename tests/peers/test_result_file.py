@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,15 @@ from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.peers.helpers import measured, script
 from tests.zoo import zoo
+
+
+@pytest.fixture(autouse=True, params=["with Arrow", "without Arrow"])
+def _arrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read every file by both readers: the base installation has no Arrow."""
+    if request.param == "without Arrow":
+        for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+            monkeypatch.setitem(sys.modules, name, None)
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
 
 
 @pytest.fixture(autouse=True)

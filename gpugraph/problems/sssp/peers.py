@@ -23,6 +23,7 @@ from gpugraph.peers.libraries import EXACT, holds_exactly
 from gpugraph.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict, verdict_of
+from gpugraph.problems.result_files import without
 from gpugraph.problems.sssp import verify
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.distances import Distances
@@ -141,16 +142,12 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
 
 def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDArray[Any]:
     """Return texts as distances of the graph's own type, or as float64 where that is how integers were printed."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    absent = pc.is_in(pc.utf8_lower(column), pa.array(sorted(no_path)))
-    plain = pc.if_else(absent, "0", column)
+    absent, plain = without(column, no_path, "0")
     try:
         numbers = as_numbers(plain, own, by)
     except PeerThrew:
         numbers = as_numbers(plain, np.dtype(np.float64), by)
-    numbers[absent.to_numpy(zero_copy_only=False)] = unreached(numbers.dtype)
+    numbers[absent] = unreached(numbers.dtype)
     return numbers
 
 
