@@ -18,7 +18,7 @@ import shutil
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -328,6 +328,15 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     else:
         make_private_folder(folder)
+        _make_private([folder, folder.parent, folder.parent.parent])
+
+
+def _make_private(paths: Iterable[Path]) -> None:
+    """Give files and folders of the user's cache to the user alone, whatever the umask; links stay as they are."""
+    for path in paths:
+        with contextlib.suppress(OSError):  # another user's, who has them
+            if not path.is_symlink():
+                path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 @contextlib.contextmanager
@@ -360,7 +369,11 @@ def _alone(folder: Path, dataset: Dataset, tell: Tell) -> Iterator[None]:
                 remedy = f"end that process: fuser {shlex.quote(lock.name)}"
                 raise InputError(what, where=str(dataset), remedy=remedy)
             time.sleep(0.05)
-        yield
+        try:
+            yield
+        finally:
+            if not os.environ.get(FOLDER):
+                _make_private(folder.iterdir())
 
 
 def _read_json(path: Path) -> dict[str, Any]:

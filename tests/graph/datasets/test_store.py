@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import io
 import json
+import os
 import re
 import tarfile
 from collections.abc import Callable
@@ -338,3 +339,34 @@ def test_a_process_that_holds_a_data_set_for_ever_is_named(
         said = refuse(2, "mst", "own:roads", "--device", "cpu")
     assert "own:roads: another process has held its folder for 0.2 s — end that process: fuser " in said
     assert open_graph("own:roads").vertices == 4
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077])
+def test_in_the_users_cache_data_sets_are_the_users_alone_whatever_the_umask(
+    lists: Lists, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: int
+) -> None:
+    lists(file="{name}.csv")
+    server.files["/a/roads.csv"] = b"source,target,weight\nRom,Ulm,3\nUlm,Aue,2\n"
+    cache = tmp_path / "cache"
+    monkeypatch.delenv("GPUGRAPH_DATA_DIR")
+    monkeypatch.setattr(store, "users_folder", lambda: cache)
+    before = os.umask(umask)
+    try:
+        (cache / "datasets/own/roads").mkdir(parents=True)  # of an older version, as the umask had it
+        (cache / "datasets/own/roads/roads.csv").write_bytes(server.files["/a/roads.csv"])
+        open_graph("own:roads")
+        open_graph("own:roads", directed=False)
+    finally:
+        os.umask(before)
+    paths = [cache / "datasets", *(cache / "datasets").rglob("*")]
+    assert len(paths) >= 10
+    assert {(path.is_dir(), path.stat().st_mode & 0o777) for path in paths} == {(True, 0o700), (False, 0o600)}
+
+
+def test_in_a_folder_that_the_user_chose_data_sets_are_as_the_umask_has_them(lists: Lists, folder: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        open_graph("own:roads")
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_file()} == {0o644}
