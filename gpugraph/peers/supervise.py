@@ -82,4 +82,4 @@ def main(report: int, most_bytes: int, most_memory: int, command: list[str]) -> 
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:4]), sys.argv[4:])
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])

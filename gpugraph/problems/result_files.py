@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -326,7 +326,7 @@ def text_table(content: bytes, names: list[str], separator: str) -> Any:
 def _plain_table(content: bytes, names: list[str], separator: str) -> dict[str, Texts]:
     """Return lines of text as texts by name; raise ValueError for a line of another length."""
     lines = io.StringIO(content.decode(), newline="")
-    quoting = csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE
     try:
         rows = [row for row in csv.reader(lines, delimiter=separator, quoting=quoting, strict=True) if row]
     except csv.Error as error:
