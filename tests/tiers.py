@@ -7,7 +7,7 @@ adds the tests marked ``extended``, and runs those marked ``drawn`` once more wi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, TypeVar
 
 import pytest
@@ -37,11 +37,11 @@ def first(count: int, values: Iterable[Any]) -> list[Any]:
     return [*every[:count], *(also(value) for value in every[count:])]
 
 
-def only(chosen: Callable[[Any], bool], values: Iterable[Any]) -> list[Any]:
-    """Return the values of a parameter, those that are not chosen marked ``extended``."""
-    return [value if chosen(value) else also(value) for value in values]
+def only(chosen: Container[Any], values: Iterable[Any]) -> list[Any]:
+    """Return the values of a parameter, those that are not among the chosen marked ``extended``."""
+    return [value if value in chosen else also(value) for value in values]
 
 
 def also(value: Any) -> Any:
-    """Return a value of a parameter, or a tuple of several parameters' values, that is tried in ``make test-all``."""
-    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=extended)
+    """Return a value of a parameter that only ``make test-all`` tries."""
+    return pytest.param(value, marks=extended)

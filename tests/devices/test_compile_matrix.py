@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpugraph.devices.kernel_file import load_source
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
 from tests.devices import compile_matrix as matrix
+from tests.tiers import extended
 
 BUDGET = matrix.read_budget(Path(__file__).with_name("register_budget.json"))
 ENTRIES = list(matrix.entries(architectures=matrix.ARCHITECTURES[:1]))
@@ -25,7 +27,16 @@ def sample() -> list[tuple[matrix.Entry, str]]:
     return [(entry, others[turn // 2 % len(others)] if turn % 2 else "sm_90") for turn, entry in enumerate(chosen)]
 
 
-@pytest.mark.parametrize(("entry", "arch"), sample(), ids=lambda value: getattr(value, "key", value))
+SMALL = ("arcs_at.cu", "check.cu", "fill.cu", "probe.cu")
+"""Files that take the compiler a second together."""
+
+
+def tiered(entry: matrix.Entry, arch: str) -> Any:
+    """Return a compilation of the sample; ``make test`` makes those of small files."""
+    return pytest.param(entry, arch, id=f"{entry.key}-{arch}", marks=() if entry.file in SMALL else extended)
+
+
+@pytest.mark.parametrize(("entry", "arch"), [tiered(*one) for one in sample()])
 def test_it_compiles_within_its_budget(entry: matrix.Entry, arch: str) -> None:
     module = compile_kernels(entry.file, entry.defines, arch)
     assert module.kernels

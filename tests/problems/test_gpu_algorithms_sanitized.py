@@ -12,11 +12,13 @@ from gpugraph.errors import DeviceUnavailable
 from tests.devices.compile_matrix import kernel_files
 from tests.emulator.compiler import needs_compiler
 from tests.emulator.sanitized import run_sanitized
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @needs_compiler
+@extended
 @pytest.mark.long
 @pytest.mark.parametrize("words", [[], pytest.param(["all"], marks=pytest.mark.thorough)], ids=["", "all"])
 def test_no_kernel_reads_or_writes_outside_its_arrays(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

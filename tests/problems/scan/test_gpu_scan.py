@@ -10,11 +10,12 @@ import pytest
 from gpugraph.clock import HostClock
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
-from gpugraph.problems.registry import find_algorithm
+from gpugraph.problems.registry import algorithms, find_algorithm
 from gpugraph.problems.scan.array import open_array
 from gpugraph.problems.scan.problem import PROBLEM
 from tests.emulator.compiler import needs_compiler
 from tests.problems.scan.scan_cases import SUMS, TYPES, scan_on, scanned_by
+from tests.tiers import extended, first
 
 pytestmark = needs_compiler
 
@@ -28,10 +29,12 @@ def device() -> EmulatedDevice:
 
 
 @by_name
-def test_every_length_and_type_is_scanned_right_inclusive_and_exclusive(device: EmulatedDevice, name: str) -> None:
-    in_registers = name in ("reduce-then-scan", "look-back")
+@pytest.mark.parametrize("types", first(1, [TYPES[::3], TYPES[1:3] + TYPES[4:]]))
+def test_every_length_and_type_is_scanned_right_inclusive_and_exclusive(
+    device: EmulatedDevice, name: str, types: tuple[str, ...]
+) -> None:
     for i, n in enumerate(SIZES):
-        for j, dtype in enumerate(TYPES if in_registers else TYPES[::3]):
+        for j, dtype in enumerate(types):
             if (i + j) % 3 == 0 or n == 4097:
                 spec = f"array:n={n},dtype={dtype},exclusive={('no', 'yes')[(i + j) % 2]}"
                 verdict = scan_on(device, name, spec, buffers=1 + i % 2)
@@ -50,6 +53,11 @@ def test_ten_schedules_give_one_result(name: str) -> None:
         assert scan_on(EmulatedDevice(seed=seed), name, f"array:n=13000,seed={seed},dtype={TYPES[seed % 2 * 3]}").passed
 
 
+def test_every_algorithm_for_sums_is_tried_here() -> None:
+    every = {one.name for one in algorithms("scan") if "emulated" in one.devices}
+    assert every == {*SUMS, "segmented-min"}
+
+
 @by_name
 def test_it_has_no_race_beyond_those_explained_in_the_kernels(name: str) -> None:
     device = EmulatedDevice(seed=7, races=True)
@@ -58,6 +66,7 @@ def test_it_has_no_race_beyond_those_explained_in_the_kernels(name: str) -> None
     assert device.races() == []
 
 
+@extended
 @pytest.mark.parametrize(("threads", "vectors"), [(128, 1), (256, 8)])
 @pytest.mark.parametrize("name", ["reduce-then-scan", "reduce-then-scan-multilevel", "look-back"])
 def test_every_size_of_tile_gives_the_same(device: EmulatedDevice, name: str, threads: int, vectors: int) -> None:
@@ -146,10 +155,13 @@ def test_sums_are_refused_for_an_input_with_segments(device: EmulatedDevice) -> 
 # ------------------------------------------------------------------ segments
 
 
+@pytest.mark.parametrize("types", first(1, [TYPES[:1], TYPES[1:]]))
 @pytest.mark.parametrize("length", [1, 2, 40, 3000, 10**9])
-def test_segments_of_every_length_are_scanned_right(device: EmulatedDevice, length: int) -> None:
+def test_segments_of_every_length_are_scanned_right(
+    device: EmulatedDevice, length: int, types: tuple[str, ...]
+) -> None:
     for i, n in enumerate((0, 1, 2047, 2049, 30_000)):
-        for j, dtype in enumerate(TYPES):
+        for j, dtype in enumerate(types):
             if (i + j) % 2 or n == 2049:
                 spec = f"array:n={n},dtype={dtype},segments={length}"
                 assert scan_on(device, "segmented-min", spec, vectors=(1, 2, 4)[j % 3]).passed, spec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,23 +52,26 @@ from tests.problems.sssp.delta_stepping_graphs import (
     wide_star,
 )
 from tests.problems.sssp.small_graphs import graphs, some_sources
+from tests.tiers import extended, first, only
 from tests.zoo import Edge, directed, undirected
 
 pytestmark = needs_compiler
-SEEDS = pytest.mark.parametrize("seed", [0, 1, 2, pytest.param(3, marks=pytest.mark.thorough)])
+SEEDS = pytest.mark.parametrize("seed", [*first(1, range(3)), pytest.param(3, marks=pytest.mark.thorough)])
 
 
+@pytest.mark.parametrize("seeds", first(1, [(1, 2), (3, 4)]))
 @pytest.mark.parametrize("name", PATHS)
-def test_a_graph_that_leads_down_each_path_is_solved_there(name: str) -> None:
+def test_a_graph_that_leads_down_each_path_is_solved_there(name: str, seeds: Sequence[int]) -> None:
     make, phases, counters = PATHS[name]
     graph = make()
     result = search(graph)
     assert result.ran(*phases), result.seconds
     assert all(result.counters.get(counter) for counter in counters), result.counters
-    for seed in (1, 2, 3, 4):
+    for seed in seeds:
         search(graph, seed=seed, index_bits=64 if seed % 2 else 32)
 
 
+@extended
 def test_blocks_of_the_size_that_older_gpus_have_lead_down_the_paths_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +95,7 @@ def test_blocks_are_given_no_more_than_they_hold_whatever_their_share(monkeypatc
         search(generate(graph), seed=2)
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", only([*PATHS][::4], PATHS))
 def test_no_path_has_a_race_beyond_those_explained_in_the_kernel(name: str) -> None:
     device = EmulatedDevice(seed=3, races=True)
     search(PATHS[name][0](), device=device)
@@ -163,7 +166,7 @@ def test_vertices_beyond_the_horizon_that_come_no_nearer_through_each_other_are_
     assert 380 < result.counters["settled"] < 450
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", first(2, range(8)))
 @pytest.mark.parametrize("far", [1000, 6000])
 def test_what_a_large_round_leaves_is_relaxed_with_the_next_bucket(far: int, seed: int) -> None:
     """Whether the others wait in a list or among all distances; all blocks must have seen how little is left."""
@@ -186,13 +189,13 @@ def test_a_survey_of_a_part_that_finds_none_pending_is_made_of_the_whole() -> No
     assert search(wide_star()).counters["scans"] == 2
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", first(2, range(8)))
 def test_entries_that_find_no_room_are_collected_again(seed: int) -> None:
     """All blocks must have seen the queue empty before one fills it again."""
     assert search(fan(30, 300, 700), seed=seed).counters["rescans"] == 1
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", first(2, range(12)))
 @pytest.mark.parametrize("dtype", ["uint32", "float64"])
 def test_pieces_of_hubs_that_found_no_room_are_not_dealt_out(dtype: str, seed: int) -> None:
     """Who takes them for pieces of the last hub in the list relaxes rows of other vertices with its distance."""
@@ -395,7 +398,7 @@ def test_scaled_weights_give_scaled_distances(make: Callable[[], CSRGraph], dtyp
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("scale", [1.0, 2.0**-140, 2.0**90], ids=["usual", "tiny", "huge"])
+@pytest.mark.parametrize("scale", first(1, [1.0, 2.0**-140, 2.0**90]))
 @pytest.mark.parametrize(("n", "hubs"), [(10_000, False), (6000, True)], ids=["late", "from the start"])
 def test_whole_numbers_as_floats_go_by_the_thresholds_of_integers(n: int, hubs: bool, dtype: str, scale: float) -> None:
     """The words of floats grow with their logarithm; thresholds and a horizon, whenever it is set, must not."""
@@ -507,7 +510,7 @@ def test_a_horizon_lies_some_hops_away_where_weights_are_few() -> None:
     assert result.counters["repeats"] < 100
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", first(1, [1, 2, 3]))
 def test_a_bucket_is_no_wider_than_keeps_a_small_device_busy(seed: int) -> None:
     """What keeps all blocks of a large GPU busy would let the distances of four blocks fall again and again."""
     assert search(generate("knn:n=8192,k=8"), seed=seed).counters["settled"] < 1.2 * 8192
@@ -535,7 +538,7 @@ NOT_COUNTED_AT_LAST = ("hubs pull",)
 """And one of which only what the last round settles is not counted: that it is not made tells of the end."""
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", only([*PATHS][::3], PATHS))
 def test_a_search_with_an_end_knows_all_up_to_it_and_settles_no_more(name: str) -> None:
     graph = PATHS[name][0]()
     whole = expected("sssp", graph, (0,))
