@@ -21,6 +21,7 @@ from typing import IO
 
 from gpugraph.errors import EXIT_INTERRUPTED, printable
 from gpugraph.host import ended_by, environment_with_package
+from gpugraph.ranks.stopped import StoppedRanks
 from gpugraph.ranks.world import LOST, RANK
 
 GRACE_S = 3.0
@@ -59,11 +60,11 @@ def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugr
     with contextlib.ExitStack() as files:
         try:
             _start(devices, ["-P", "-m", module, *words], children, files)
-            stopped: dict[int, float] = {}
+            stopped = StoppedRanks({child.rank: child.process.pid for child in children})
             while all(child.process.poll() in (None, 0) for child in children):
                 if all(child.process.poll() == 0 for child in children):
                     return 0
-                _name_stopped(children, stopped)
+                stopped.name()
                 time.sleep(_LOOK_S)
             _wait(children, GRACE_S)
             ended = {child.rank: child.process.poll() for child in children}
@@ -76,34 +77,6 @@ def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugr
                     sys.stderr.write(printable(child.said()))
             print(f"gpugraph: error: {printable(line)}", file=sys.stderr, flush=True)
         return code
-
-
-STOPPED_S = 10.0
-"""Seconds after which a rank that does not run, and that all others wait for, is named."""
-
-
-def _name_stopped(children: Sequence[_Child], since: dict[int, float]) -> None:
-    """Print which ranks somebody has stopped, once each; ``since``: when that was seen first, infinity once told."""
-    now = time.monotonic()
-    if now - since.get(-1, 0.0) < STOPPED_S / 10:
-        return
-    since[-1] = now
-    for child in children:
-        if not _is_stopped(child.process.pid):
-            since.pop(child.rank, None)
-        elif now - since.setdefault(child.rank, now) > STOPPED_S:
-            since[child.rank] = float("inf")
-            remedy = f"kill -CONT {child.process.pid} lets it go on"
-            line = f"rank {child.rank} (process {child.process.pid}) is stopped, and the others wait for it — {remedy}"
-            print(f"gpugraph: {printable(line)}", file=sys.stderr, flush=True)
-
-
-def _is_stopped(process: int) -> bool:
-    try:
-        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0] in ("T", "t")
-    except (OSError, IndexError):
-        return False
 
 
 def _verdict(children: Sequence[_Child], ended: Mapping[int, int | None]) -> tuple[int, str]:

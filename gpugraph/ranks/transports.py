@@ -5,7 +5,8 @@ starter made.  In each of P − 1 turns (P even) all ranks are paired up and eve
 other, the smaller rank sending first; the turns, those of a round-robin tournament (the circle method), are the same
 for all, so that nobody waits in a circle.  A rank that ends closes its sockets, which the others see at once.
 
-``MpiComm`` joins ranks that mpiexec or srun started, on one machine or many; they exchange arrays of the host.
+``MpiComm`` joins ranks that mpiexec or srun started, on one machine or many; they exchange arrays of the host.  Those
+of a machine look whether one of them is stopped, for MPI lets the others wait for it in silence.
 
 ``NcclComm`` carries arrays from GPU to GPU, through ``cupy.cuda.nccl``; a rank for every GPU.  Collectives are issued
 to the device's own stream and return before they have ended.  NCCL has no all-to-all of unequal stretches; it is made
@@ -15,6 +16,7 @@ their GPU: who started the ranks ends them.
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -24,6 +26,7 @@ import numpy as np
 
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, RankLost
 from gpugraph.ranks.comm import COMBINE, Array, Comm, DeviceComm, Host, HostComm, StagedComm
+from gpugraph.ranks.stopped import StoppedRanks, machine
 
 _PIECE = 1 << 20
 
@@ -128,6 +131,9 @@ class MpiComm(HostComm):
             raise InputError(f"{expected} processes were started, but this MPI sees {self.size}", remedy=remedy)
         library = MPI.Get_library_version().split("\n")[0].replace("Version:", " ")
         self.name = f"MPI ({' '.join(library.split())[:60]})"
+        places = self._world.allgather((machine(), os.getpid()))
+        beside = {rank: process for rank, (place, process) in enumerate(places) if place and place == machine()}
+        StoppedRanks(beside).watch(self.rank)
 
     def local_rank(self) -> tuple[int, int]:
         """Return this rank's number among those of its machine, and how many they are."""

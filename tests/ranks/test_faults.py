@@ -153,20 +153,34 @@ def test_a_rank_that_is_killed_ends_the_run(victim: int) -> None:
     assert line.startswith(f"gpugraph: error: rank {victim} (cpu, process {ranks[victim]}) was ended by SIGKILL")
 
 
-def test_a_rank_that_is_stopped_is_named_and_goes_on_when_it_may() -> None:
-    short = "from gpugraph.ranks import launch; launch.STOPPED_S = 0.3; from gpugraph.cli import main; main()"
-    words = [sys.executable, "-c", short, "mst", "rmat:12", "--device", "cpu*3", "--repeat", "10000000", "--no-phases"]
-    with running(words, 3) as (run, ranks):
-        os.kill(ranks[2], signal.SIGSTOP)
+SOON = "from gpugraph.ranks import stopped; stopped.STOPPED_S = 0.3; from gpugraph.cli import main; main()"
+
+
+def named_when_stopped(words: list[str], count: int, victim: int) -> None:
+    """Stop a rank, wait for the line that names it, and let it go on."""
+    with running(words, count) as (run, ranks):
+        os.kill(ranks[victim], signal.SIGSTOP)
         assert run.stderr is not None
         line = next(line for line in run.stderr if "stopped" in line)
-        os.kill(ranks[2], signal.SIGCONT)
+        os.kill(ranks[victim], signal.SIGCONT)
         time.sleep(0.2)
         assert run.poll() is None
         run.send_signal(signal.SIGTERM)
-        assert run.wait(3 * LIMIT_S) == 130
-    named = f"gpugraph: rank 2 (process {ranks[2]}) is stopped, and the others wait for it"
-    assert line == f"{named} — kill -CONT {ranks[2]} lets it go on\n"
+        assert run.wait(3 * LIMIT_S)
+    named = f"gpugraph: rank {victim} (process {ranks[victim]}) is stopped, and the others wait for it"
+    assert line == f"{named} — kill -CONT {ranks[victim]} lets it go on\n"
+
+
+def test_a_rank_that_is_stopped_is_named_and_goes_on_when_it_may() -> None:
+    named_when_stopped([sys.executable, "-c", SOON, *ENDLESS, "--device", "cpu*3"], 3, 2)
+
+
+@needs_mpi
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_rank_of_an_mpi_that_is_stopped_is_named_by_another_of_its_machine(tmp_path: Path, victim: int) -> None:
+    (tmp_path / "gpugraph_soon.py").write_text(SOON)
+    words = [str(MPIEXEC), "-n", "2", sys.executable, "-m", "mpi4py", str(tmp_path / "gpugraph_soon.py"), *ENDLESS]
+    named_when_stopped([*words, "--device", "cpu"], 2, victim)
 
 
 @pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGTERM), (0, signal.SIGHUP), (1, signal.SIGINT)])
