@@ -67,8 +67,8 @@ def parse_record(line: bytes, *, file: str | None = None, number: int | None = N
         raise _NoJson("it is not UTF-8") from None
     if not isinstance(data, dict):
         raise ValueError("it is no JSON object")
-    _check_plain(data, MOST_DEEP)
-    json.loads(line, object_pairs_hook=_once)
+    if not _is_once(line, _names(data, MOST_DEEP)):
+        json.loads(line, object_pairs_hook=_once)
     return Record.of(jsonable(data, encodable) if _ESCAPES.search(line) else data, file=file, line=number)
 
 
@@ -81,15 +81,24 @@ def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _check_plain(value: object, deep: int) -> None:
-    """Check what holds of every field, named in the table or not: its depth, and the size of its numbers."""
+def _is_once(line: bytes, names: int) -> bool:
+    """Tell whether a line surely gives each of its ``names`` once; a text or blanks may leave that open.
+
+    A quote and a colon follow one another at the end of each name, if nothing lies between, and inside of texts.
+    """
+    return line.count(b'":') == names and not any(gap in line for gap in (b'" ', b'"\t', b'"\r'))
+
+
+def _names(value: object, deep: int) -> int:
+    """Return how many names the objects of a value have, after a check of its depth and of the size of its numbers."""
     if isinstance(value, dict | list):
         if deep == 0:
             raise ValueError("it is nested too deeply")
-        for part in value.values() if isinstance(value, dict) else value:
-            _check_plain(part, deep - 1)
-    elif isinstance(value, int | float) and not -LARGEST <= value <= LARGEST:
+        parts, own = (value.values(), len(value)) if isinstance(value, dict) else (value, 0)
+        return own + sum(_names(part, deep - 1) for part in parts if part.__class__ is not str)
+    if isinstance(value, int | float) and not -LARGEST <= value <= LARGEST:
         raise ValueError(f"{shown(value)} is out of range")
+    return 0
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import math
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.errors import InputError
+from gpugraph.measure import record_file
 from gpugraph.measure.record_file import parse_record, read_record_file
 from gpugraph.measure.record_shape import encodable, json_text, shape_of
 from tests.hostile_records import COMMANDS, ended, feed, hostile_lines, whole
@@ -72,3 +74,36 @@ def test_hostile_records_are_taken_or_refused_with_their_line(tmp_path, alone):
     for number, (_, line) in enumerate(hostile_lines(60, seed=2 + alone)):
         for command in (commands[number % len(commands)], "resume"):
             ended(feed(line, tmp_path, command, alone=alone), "line 1" if alone else "line 2")
+
+
+WORDS = ['"a"', '"b"', r'"\u0061"', r'"\":"', '":"']
+MEMBERS = [
+    f"{name}{gap}:{value}"
+    for name in WORDS
+    for gap in ("", " ", "\t", "\r")
+    for value in ("7", *WORDS, '{"a": 1}', '[{"a" :1, "b":2}]', '[{"a":1,"a":2}]')
+]
+
+
+@given(st.lists(st.sampled_from(MEMBERS), max_size=4).map(lambda members: f"{{{','.join(members)}}}"))
+def test_a_name_that_is_given_twice_is_found_however_it_is_written(text: str) -> None:
+    line, data = text.encode(), json.loads(text)
+    with contextlib.suppress(ValueError):
+        json.loads(text, object_pairs_hook=record_file._once)
+        return
+    assert not record_file._is_once(line, record_file._names(data, 99))
+
+
+def test_a_record_of_ours_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = REAL.read_bytes().split(b"\n")[0]
+    monkeypatch.setattr(record_file.json, "loads", None)
+    parse_record(line)
+    with pytest.raises(TypeError):
+        parse_record(line.replace(b'"problem":', b'"problem" :', 1))
+
+
+@pytest.mark.parametrize("again", [b'"schema": 1, ', b'"schema" : 1, ', rb'"\u0073chema": 1, "x": "\":", '])
+def test_a_record_with_a_field_twice_is_none(again: bytes) -> None:
+    line = REAL.read_bytes().split(b"\n")[0]
+    with pytest.raises(ValueError, match="'schema' is given twice"):
+        parse_record(b"{" + again + line[1:])
