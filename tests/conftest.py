@@ -17,6 +17,7 @@ from gpugraph.measure.record import Record
 
 os.environ["GPUGRAPH_CONFIG"] = ""  # not whatever the user of this machine likes
 os.environ["GPUGRAPH_OFFLINE"] = "1"  # no test asks anybody but itself
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would each compile the same modules
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # nobody's threads spin while other tests wait for the processor
 for _name in ("GPUGRAPH_MIRROR", "GPUGRAPH_DATASETS", "GPUGRAPH_DATA_DIR"):
     os.environ.pop(_name, None)
@@ -62,9 +63,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 gc.set_threshold(50_000)  # new objects that are looked over for cycles at once: most of what comes now stays
 
 
-def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of what is looked over for cycles."""
+MANY = 1000
+"""Tests from which on it pays to compile first what most of them need."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what was collected out of what is looked over for cycles; let workers of xdist share what is compiled."""
     gc.freeze()
+    worker, workers = (os.environ.get(f"PYTEST_XDIST_WORKER{end}", "") for end in ("", "_COUNT"))
+    if worker and len(session.items) >= MANY:
+        from tests.compile_first import compile_share
+
+        compile_share(int(worker.removeprefix("gw")), int(workers))
 
 
 _SCHEMA = Path(__file__).resolve().parents[1] / "docs" / "record.schema.json"

@@ -42,6 +42,6 @@ def only(chosen: Container[Any], values: Iterable[Any]) -> list[Any]:
     return [value if value in chosen else also(value) for value in values]
 
 
-def also(value: Any) -> Any:
-    """Return a value of a parameter that only ``make test-all`` tries."""
-    return pytest.param(value, marks=extended)
+def also(*values: Any) -> Any:
+    """Return the value of a parameter, or of several together, that only ``make test-all`` tries."""
+    return pytest.param(*values, marks=extended)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tiers import extended
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -38,6 +40,7 @@ def run_pytest(environment: dict[str, str], folder: Path, *arguments: str) -> st
     return done.stdout
 
 
+@extended
 def test_networkx_s_tests_of_trees_paths_and_components_pass_and_run_here(environment, tmp_path):
     environment = {**environment, "NETWORKX_TEST_BACKEND": "gpugraph", "NETWORKX_FALLBACK_TO_NX": "True"}
     folders = ("tree.tests.test_mst", "shortest_paths", "components")
@@ -52,6 +55,7 @@ def test_networkx_s_tests_of_trees_paths_and_components_pass_and_run_here(enviro
         assert ran >= 0.9 * of, told
 
 
+@extended
 def test_scipy_s_tests_of_trees_paths_and_components_pass(environment, tmp_path):
     files = ("shortest_path", "spanning_tree", "connected_components")
     modules = [f"scipy.sparse.csgraph.tests.test_{file}" for file in files]

@@ -17,6 +17,7 @@ import pytest
 from tests.hostile.__main__ import table
 from tests.hostile.parts import PARTS
 from tests.hostile.trials import Part, Tally, Trial, run_here, run_in_workers, work_folder
+from tests.tiers import extended, first
 
 SMALL = {
     "graphs": range(600),
@@ -43,14 +44,19 @@ SMALL = {
 }
 
 
+SHARE = 12
+"""One of so many trials of a small part is made in ``make test``."""
+
+
+@pytest.mark.parametrize("share", first(1, [SHARE, 1]))
 @pytest.mark.parametrize("name", SMALL)
-def test_a_small_part_of_the_hostile_test_holds(name: str) -> None:
-    tally = Tally()
+def test_a_small_part_of_the_hostile_test_holds(name: str, share: int) -> None:
+    tally, trials = Tally(), SMALL[name][::share]
     with work_folder() as folder:
-        run_here(PARTS[name], 1, SMALL[name], folder, tally)
+        run_here(PARTS[name], 1, trials, folder, tally)
         assert not list(folder.iterdir())
     assert not tally.failures
-    assert tally.tried == len(SMALL[name])
+    assert tally.tried == len(trials)
 
 
 def _fail(trial: Trial) -> str:
@@ -69,6 +75,7 @@ def _fail(trial: Trial) -> str:
     return "even" if trial.draw.random() < 0.5 else "odd"
 
 
+@extended
 def test_what_dies_hangs_throws_or_warns_is_reported_by_its_number_and_its_files_are_kept(tmp_path: Path) -> None:
     tally = run_in_workers(Part("odd", "", 0, _fail, batch=7, seconds=1.0), 1, range(21), 2, tmp_path)
     assert [failure.number for failure in tally.failures] == [3, 5, 8, 11, 12]
@@ -85,6 +92,7 @@ def test_what_dies_hangs_throws_or_warns_is_reported_by_its_number_and_its_files
     assert (tally.tried, tally.ended["even"] + tally.ended["odd"]) == (21, 16)
 
 
+@extended
 def test_a_seed_gives_the_same_trials_whatever_they_are_run_by(tmp_path: Path) -> None:
     here = Tally()
     part = Part("graphs", "", 0, PARTS["graphs"].trial, batch=40)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.runner import run
 from tests.problems.hostile_plugins import GRAPHS, PLUGINS, HostilePlugin
+from tests.tiers import first
 
 pytestmark = pytest.mark.timeout(method="thread")
 """One of the plugins sets the timer that the test's own limit would use by default."""
@@ -53,7 +54,7 @@ def test_a_hostile_plugin_ends_in_one_line_and_leaves_the_process_as_it_was(
     assert Path.cwd() == tmp_path
 
 
-@pytest.mark.parametrize("plugin", ALONE, ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize("plugin", first(1, ALONE), ids=lambda plugin: plugin.name)
 def test_a_hostile_plugin_cannot_take_the_command_along(plugin: HostilePlugin, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gpugraph", *words(plugin, tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.ranks.runs import mpi_ranks, needs_mpi, own_ranks
+from tests.tiers import also
 
 CASES = "tests.ranks.on_zoo"
 EVERY_PATH = (
@@ -50,7 +51,7 @@ def test_emulated_devices_find_what_one_process_finds() -> None:
 @pytest.mark.parametrize(
     ("ranks", "device"),
     [
-        *((1, "cpu"), (2, "emulated"), (3, "cpu")),
+        *((3, "cpu"), also(1, "cpu"), also(2, "emulated")),
         *(pytest.param(n, device, marks=pytest.mark.thorough) for n in (4, 8) for device in ("cpu", "emulated")),
     ],
 )

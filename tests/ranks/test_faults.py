@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.ranks.runs import MPIEXEC, ROOT, environment, needs_mpi
+from tests.tiers import also, first
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds ranks by /proc")
 
@@ -144,7 +145,7 @@ def struck(folder: Path, act: str, words: list[str]) -> tuple[int, list[str], in
         return run.wait(LIMIT_S), said(run), ranks[1]
 
 
-@pytest.mark.parametrize("victim", [0, 2])
+@pytest.mark.parametrize("victim", first(1, [2, 0]))
 def test_a_rank_that_is_killed_ends_the_run(victim: int) -> None:
     with running(own(3), 3) as (run, ranks):
         os.kill(ranks[victim], signal.SIGKILL)
@@ -183,7 +184,7 @@ def test_a_rank_of_an_mpi_that_is_stopped_is_named_by_another_of_its_machine(tmp
     named_when_stopped([*words, "--device", "cpu"], 2, victim)
 
 
-@pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGTERM), (0, signal.SIGHUP), (1, signal.SIGINT)])
+@pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGTERM), also(0, signal.SIGHUP), also(1, signal.SIGINT)])
 def test_a_rank_that_is_interrupted_ends_the_run_with_a_line(victim: int, number: int) -> None:
     with running(own(2), 2) as (run, ranks):
         os.kill(ranks[victim], number)
@@ -207,7 +208,7 @@ def test_a_rank_that_fails_ends_the_run_and_says_why(tmp_path: Path, act: str, c
     assert line.startswith(f"gpugraph: error: rank 1 (cpu, process {pid}){words}")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", first(1, [signal.SIGINT, signal.SIGTERM]))
 def test_an_interrupt_ends_all_ranks(number: int) -> None:
     with running(own(2), 2) as (run, _):
         run.send_signal(number)
@@ -247,7 +248,7 @@ def test_ranks_of_mpiexec_that_succeed_are_not_killed_at_their_end() -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("text", ["", "0/1 0", "0/2 99 1:98", "\u00b2/3 4"])
+@pytest.mark.parametrize("text", first(1, ["0/2 99 1:98", "", "0/1 0", "\u00b2/3 4"]))
 def test_a_rank_that_gpugraph_did_not_start_is_refused(text: str) -> None:
     words = [sys.executable, "-m", "gpugraph", "mst", "grid:4x4"]
     env = {**os.environ, "GPUGRAPH_RANK": text}

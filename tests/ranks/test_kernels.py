@@ -19,6 +19,7 @@ from gpugraph.ranks.part import GraphPart
 from tests.ranks.on_zoo import complaint
 from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import DENSE, tried
+from tests.tiers import also
 from tests.zoo import undirected
 
 by_names = pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_shuffled_schedules_give_one_result(names: tuple[str, ...]) -> None:
     assert tried(run.stdout) == 4 * len(names)
 
 
-@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.thorough), 4])
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.thorough), also(4)])
 def test_ranks_that_write_into_each_others_memory_find_the_same(ranks: int) -> None:
     graphs = ("random-ties", "one-edge", "zero-weights", "rmat:8,w=1..255", "rmat:7,w=1..4294967295")
     run = own_ranks(ranks, "emulated", "tests.ranks.on_zoo", "mapped", *graphs)

@@ -15,6 +15,7 @@ from gpugraph.problems import contraction
 from gpugraph.ranks.part import GraphPart
 from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import tried
+from tests.tiers import also
 
 SPECS = (
     *("rmat:9", "random:n=700,deg=9,w=-5..5", "regular:n=300,in=7", "regular:n=300,out=5,dtype=float32", "grid:30x20"),
@@ -39,7 +40,13 @@ def test_the_specs_tried_are_of_every_family() -> None:
 
 @pytest.mark.parametrize(
     ("ranks", "device", "specs"),
-    [(1, "cpu", SPECS), (4, "cpu", SPECS), (1, "emulated", SPECS[:1]), (3, "emulated", SPECS)],
+    [
+        (4, "cpu", SPECS),
+        (3, "emulated", SPECS[::4]),
+        also(1, "cpu", SPECS),
+        also(1, "emulated", SPECS[:1]),
+        also(3, "emulated", SPECS),
+    ],
 )
 def test_every_rank_draws_its_part_of_a_spec_and_reads_its_part_of_a_csr(
     ranks: int, device: str, specs: tuple[str, ...], tmp_path: Path
