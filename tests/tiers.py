@@ -42,6 +42,14 @@ def only(chosen: Container[Any], values: Iterable[Any]) -> list[Any]:
     return [value if value in chosen else also(value) for value in values]
 
 
+def by_width(names: Iterable[str]) -> list[Any]:
+    """Return (name of a graph, bits of an index): each name with 32, and the graph of random ties with 64 as well.
+
+    Numba takes seconds for each pair of a type of weights and a width.
+    """
+    return [one for name in names for one in ((name, 32), (name, 64) if name == "random-ties" else also(name, 64))]
+
+
 def also(*values: Any) -> Any:
     """Return the value of a parameter, or of several together, that only ``make test-all`` tries."""
     return pytest.param(*values, marks=extended)

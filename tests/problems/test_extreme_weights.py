@@ -30,6 +30,7 @@ from tests.problems.extreme_weights import (
 )
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.delta_stepping_graphs import search
+from tests.tiers import first
 from tests.zoo import UNDIRECTED
 
 by_type = pytest.mark.parametrize("dtype", TYPES)
@@ -51,11 +52,13 @@ def assert_forest(graph: CSRGraph, name: str = "filter-boruvka", device: Any = N
 @needs_compiler
 @by_type
 @pytest.mark.parametrize("seed", [0, 1])
-def test_a_filter_keeps_edges_of_the_greatest_weight(dtype: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("index_bits", first(1, [32, 64]))
+def test_a_filter_keeps_edges_of_the_greatest_weight(
+    dtype: str, seed: int, index_bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Into the giant component, and between components that have no other way out."""
     monkeypatch.setattr(filter_boruvka, "FILTER_ARCS", 1300)
-    for index_bits in (32, 64):
-        assert_forest(crowd_and_islands(dtype, seed), device=EmulatedDevice(seed=seed), index_bits=index_bits)
+    assert_forest(crowd_and_islands(dtype, seed), device=EmulatedDevice(seed=seed), index_bits=index_bits)
 
 
 @needs_compiler

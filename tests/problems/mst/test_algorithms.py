@@ -20,6 +20,7 @@ from gpugraph.problems.mst.problem import PROBLEM
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.problems.mst.helpers import CPU_ALGORITHMS, forest_by, random_graph
+from tests.tiers import by_width
 from tests.zoo import ZOO, undirected, zoo
 
 
@@ -33,9 +34,8 @@ def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_kruskal, "_SORTED_OUTRIGHT", 4)
 
 
-@pytest.mark.parametrize("index_bits", [32, 64])
+@pytest.mark.parametrize(("name", "index_bits"), by_width(ZOO))
 @pytest.mark.parametrize("algorithm", CPU_ALGORITHMS)
-@pytest.mark.parametrize("name", ZOO)
 def test_every_algorithm_finds_the_forest_of_the_zoo(name: str, algorithm: str, index_bits: int) -> None:
     graph = PROBLEM.admit(zoo(name))
     forest = forest_by(algorithm, graph, index_bits)

@@ -12,6 +12,7 @@ from gpugraph.problems.registry import find_algorithm
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
+from tests.tiers import first
 from tests.zoo import undirected, zoo
 
 pytestmark = needs_compiler
@@ -26,7 +27,7 @@ def test_a_hub_whose_segment_spans_many_tiles_finds_its_lightest_edge(seed: int)
 
 
 @pytest.mark.parametrize("heaviest", [0, 3, 10**6])
-@pytest.mark.parametrize("index_bits", [32, 64])
+@pytest.mark.parametrize("index_bits", first(1, [32, 64]))
 def test_ties_of_any_number_leave_the_canonical_forest(heaviest: int, index_bits: int) -> None:
     for seed in range(1, 4):
         graph = random_graph(700, 4000, heaviest, seed)
@@ -43,7 +44,7 @@ def test_offsets_of_more_trees_than_a_tile_holds_are_scanned_in_three_launches()
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "int64", "float64"])
-@pytest.mark.parametrize("index_bits", [32, 64])
+@pytest.mark.parametrize("index_bits", first(1, [32, 64]))
 def test_the_need_foretold_is_what_a_run_allocates(dtype: str, index_bits: int) -> None:
     graph = random_graph(3000, 20_000, 1000, 1, dtype)
     for name, options in (("boruvka-scan", {}), ("boruvka-prim", {"switch-after": 1})):

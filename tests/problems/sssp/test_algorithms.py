@@ -31,6 +31,7 @@ from tests.problems.sssp.small_graphs import (
     graphs,
     some_sources,
 )
+from tests.tiers import by_width
 from tests.zoo import directed, undirected, zoo
 
 FRONTIER = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
@@ -58,8 +59,7 @@ def test_the_algorithms_are_registered_for_the_cpu() -> None:
     assert alone == set(ALGORITHMS)
 
 
-@pytest.mark.parametrize("name", SEARCHABLE)
-@pytest.mark.parametrize("index_bits", [32, 64])
+@pytest.mark.parametrize(("name", "index_bits"), by_width(SEARCHABLE))
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_an_algorithm_agrees_with_the_oracle_bit_for_bit(algorithm: str, index_bits: int, name: str) -> None:
     graph = zoo(name)
