@@ -13,6 +13,7 @@ from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
+from tests.tiers import first
 
 PAPER = {"threads": 128, "blocks": 128, "layout": "csr"}
 
@@ -47,7 +48,7 @@ def launches(name: str, n: int, m: int, **options: Any) -> list[tuple[str, int, 
     return device.noted
 
 
-@pytest.mark.parametrize("threads", prim.BLOCK_SIZES)
+@pytest.mark.parametrize("threads", first(2, prim.BLOCK_SIZES))
 @pytest.mark.parametrize("layout", ["csr", "int2"])
 def test_every_block_size_of_the_paper_gives_the_same_forest(threads: int, layout: str) -> None:
     launches("prim", 90, 400, threads=threads, blocks=5, layout=layout)
@@ -71,7 +72,7 @@ def test_the_second_reduction_runs_only_when_the_first_had_several_blocks() -> N
     assert Counter(name for name, _, _ in calls)["prim_reduce_blocks"] == several == 299 - 128
 
 
-@pytest.mark.parametrize("layout", ["csr", "int2"])
+@pytest.mark.parametrize("layout", first(1, ["csr", "int2"]))
 def test_without_the_primitive_a_step_takes_three_passes_and_a_join(layout: str) -> None:
     count = Counter(name for name, _, _ in launches("prim-naive", 100, 300, threads=32, blocks=3, layout=layout))
     assert {count[f"prim_naive_{name}"] for name in ("least_weight", "least_ends", "find", "join")} == {99}

@@ -21,6 +21,7 @@ from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.mst.gpu_forest import fetch_forest
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
+from tests.tiers import first
 from tests.zoo import undirected
 
 KERNELS = [("uint32", 32, level) for level in persistent.ON_CHIP] + [("float64", 64, "winners"), ("int32", 32, "rows")]
@@ -68,7 +69,9 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-@pytest.mark.parametrize("options", [{}, {"blocks": 4, "threads": 64}, {"blocks": 2, "on_chip": "winners"}], ids=str)
+@pytest.mark.parametrize(
+    "options", first(2, [{}, {"blocks": 4, "threads": 64}, {"blocks": 2, "on_chip": "winners"}]), ids=str
+)
 def test_large_graphs_under_shuffled_schedules(name: str, options: dict[str, Any]) -> None:
     for seed in (1, 2, 3):
         assert_same_forest(LARGE[name](), seed, **options)
@@ -158,7 +161,7 @@ def test_what_does_not_fit_is_refused(options: dict[str, Any], message: str) -> 
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "float64"])
-@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("bits", first(1, [32, 64]))
 @pytest.mark.parametrize("shared", [256, 1 << 10, 227 << 10])
 def test_the_need_foretold_is_what_a_run_allocates(dtype: str, bits: int, shared: int) -> None:
     device, graph = SmallDevice(shared), random_graph(3000, 6000, 9, 7, dtype)

@@ -22,6 +22,7 @@ from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, minima
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.small_graphs import expected_distances, graphs
+from tests.tiers import also, first
 from tests.zoo import directed, undirected, zoo
 
 pytestmark = needs_compiler
@@ -134,7 +135,7 @@ def test_what_runs_on_one_side_copies_nothing(device: EmulatedDevice) -> None:
 # ------------------------------------------------------------------ right
 
 
-@pytest.mark.parametrize("dtype", ["uint32", "float32", "int64"])
+@pytest.mark.parametrize("dtype", first(1, ["uint32", "float32", "int64"]))
 @pytest.mark.parametrize("name", ON_GPU)
 def test_graphs_of_several_blocks_are_solved(device: EmulatedDevice, name: str, dtype: str) -> None:
     graph = big(dtype)
@@ -208,7 +209,7 @@ def test_a_state_serves_source_after_source(device: EmulatedDevice) -> None:
 
 
 @pytest.mark.parametrize("name", ON_GPU)
-@pytest.mark.parametrize(("dtype", "index_bits"), [("uint32", 32), ("float64", 64)])
+@pytest.mark.parametrize(("dtype", "index_bits"), [("uint32", 32), also("float64", 64)])
 @pytest.mark.parametrize("one_way", [True, False])
 def test_the_need_foretold_is_what_a_run_allocates(name: str, dtype: str, index_bits: int, one_way: bool) -> None:
     device, make = EmulatedDevice(), directed if one_way else undirected
