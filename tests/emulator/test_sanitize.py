@@ -13,6 +13,7 @@ from gpugraph.emulator.sanitize import EXIT_FAULT, sanitized_environment
 from gpugraph.errors import DeviceUnavailable
 from tests.emulator.compiler import needs_compiler
 from tests.emulator.sanitized import SanitizedRun, find_faults, run_sanitized
+from tests.tiers import also, first
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = str(Path(__file__).parent / "sanitized_script.py")
@@ -35,8 +36,8 @@ def _run(kernel: str) -> SanitizedRun:
     ("kernel", "line", "what"),
     [
         ("off_by_one_broken", "off_by_one.cu:5", "heap-buffer-overflow"),
-        ("shared_off_by_one_broken", "shared_off_by_one.cu:8", "index 64 out of bounds"),
-        ("past_dynamic_shared", "sanitized.cu:8", "heap-buffer-overflow"),
+        also("shared_off_by_one_broken", "shared_off_by_one.cu:8", "index 64 out of bounds"),
+        also("past_dynamic_shared", "sanitized.cu:8", "heap-buffer-overflow"),
     ],
 )
 def test_an_access_out_of_bounds_ends_the_process_with_its_line(kernel: str, line: str, what: str) -> None:
@@ -46,7 +47,7 @@ def test_an_access_out_of_bounds_ends_the_process_with_its_line(kernel: str, lin
 
 
 @needs_compiler
-@pytest.mark.parametrize("kernel", ["off_by_one_fixed", "shared_off_by_one_fixed"])
+@pytest.mark.parametrize("kernel", first(1, ["off_by_one_fixed", "shared_off_by_one_fixed"]))
 def test_a_correct_kernel_passes(kernel: str) -> None:
     run = _run(kernel)
     assert (run.returncode, run.faults) == (0, ()), run.output
