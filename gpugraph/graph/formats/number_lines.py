@@ -101,22 +101,19 @@ def _after_gap(block: Any, i: int, tabbed: bool) -> int:
 
 
 @njit
-def _parse(block: Any, marks: Any, real: bool, bounds: Any, room: Any) -> Any:
+def _parse(block: Any, marks: Any, named: bool | None, real: bool, bounds: Any, room: Any) -> Any:
     """Parse whole lines.
 
     Of the marks ``prefix`` is the letter before the ids, or 0; lines that begin with one of the comments are skipped.
-    Ids with a leading zero are unknown where they may be ``names``.  Where it is ``tabbed``, a tab separates fields, as
-    a comma always does, and is no mere gap.  Real weights are written as bits, those not known here as where they
-    begin, and their arcs listed in ``hard``.  There is room for one arc more than there may be.
+    If ids may be names, ``named`` is True, and one with a leading zero is unknown.  Else it is None, for which the
+    function is compiled without that test.  Where it is ``tabbed``, a tab separates fields, as a comma always does, and
+    is no mere gap.  Real weights are written as bits, those not known here as where they begin, and their arcs listed
+    in ``hard``.  There is room for one arc more than there may be.
 
     Returns how it ended, the numbers of arcs and of hard weights, and the least and the greatest of ids and of whole
     weights.
     """
-    (prefix, comment, other_comment, tabbed, weighted, names), (low, high), (tails, heads, weights, hard) = (
-        marks,
-        bounds,
-        room,
-    )
+    (prefix, comment, other_comment, tabbed, weighted), (low, high), (tails, heads, weights, hard) = marks, bounds, room
     i, stop, count, hard_count = 0, len(block), 0, 0
     least_id, most_id, least, most = np.int64(2**62), np.int64(-1), np.int64(2**62), np.int64(-(2**62))
     widest = high if tails.itemsize == 8 else min(high, 2**31 - 1)
@@ -142,19 +139,16 @@ def _parse(block: Any, marks: Any, real: bool, bounds: Any, room: Any) -> Any:
             if i < 0:
                 return _UNKNOWN, *nothing
         for side in range(2):
-            begin, value = i, np.int64(block[i]) - _ZERO
-            if value < 0 or value > 9:
+            if named is not None and block[i] == _ZERO and _ZERO <= block[i + 1] <= _ZERO + 9:
                 return _UNKNOWN, *nothing
-            i += 1
-            if value == 0 and names and _ZERO <= block[i] <= _ZERO + 9:
-                return _UNKNOWN, *nothing
+            begin, value = i, np.int64(0)
             while True:
                 digit = np.int64(block[i]) - _ZERO
                 if digit < 0 or digit > 9:
                     break
                 value = value * 10 + digit
                 i += 1
-            if i - begin > _DIGITS or value < low or value > high:
+            if i == begin or i - begin > _DIGITS or value < low or value > high:
                 return _UNKNOWN, *nothing
             if value > widest:
                 return _WIDE, *nothing
@@ -278,8 +272,8 @@ class LineParser:
     def __init__(self, rows: Rows, *, kept: bool = True):
         self._known = len(rows.prefix) <= 1 <= len(rows.comments) <= 2 and rows.separators in (b",", b",\t")
         comments = rows.comments or b"#"
-        tabbed = b"\t" in rows.separators
-        self._marks = (rows.prefix or b"\0")[0], comments[0], comments[-1], tabbed, rows.weighted, rows.names
+        self._marks = (rows.prefix or b"\0")[0], comments[0], comments[-1], b"\t" in rows.separators, rows.weighted
+        self._named = rows.names or None
         self._rows = rows
         self._shortest = 2 * (2 + rows.weighted + bool(rows.prefix))  # bytes of a line: fields of one letter, and gaps
         self._slab = _SLAB if kept else _SMALL_SLAB
@@ -320,7 +314,7 @@ class LineParser:
             narrow = ids.itemsize == 4
             tails, heads = (s.room(room) if narrow else np.empty(room, ids) for s in (desk.tails, desk.heads))
             bounds, arrays = (self._rows.low, self._rows.high), (tails, heads, words, hard)
-            end, k, left, low, high, least, most = _parse(letters, self._marks, real, bounds, arrays)
+            end, k, left, low, high, least, most = _parse(letters, self._marks, self._named, real, bounds, arrays)
             if end == _UNKNOWN:
                 break
             if end == _DONE:
