@@ -146,7 +146,8 @@ _FORM = re.compile(
 def form_of(word: str) -> str:
     """Return the form of an id; a ``word`` is any other text."""
     found = _FORM.fullmatch(word)
-    return "word" if found is None else found.lastgroup or "word"
+    form = "word" if found is None else found.lastgroup or "word"
+    return "long" if form == "whole" and int(word) >= 2**63 else form
 
 
 def _is_word(word: str) -> bool:

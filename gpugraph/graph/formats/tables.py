@@ -185,18 +185,24 @@ def _ids(
             _refuse_no_ids(source, column, form, names[at], is_text=is_text)
         if is_text and (absent := [word for word in column.words if form_of(word) == "missing"]):
             notes.append(f"{absent[0]!r} is taken for the name of a vertex")
-    first_of = {form_of(word): word for column in words[::-1] for word in column.words[::-1]}
-    if any(has_words) and "whole" in first_of:
-        word, number = first_of["word"], first_of["whole"]
-        notes.append(f"ids are names, as {word!r}, and so are those that are numbers, as {number!r}")
-    elif "digits" in first_of and not any(has_words):
-        notes.append(
-            f"ids have leading zeros or signs, as {first_of['digits']!r}: they are taken as names, letter by letter"
-        )
     distinct = sorted({*words[0].words, *words[1].words})
+    notes += _on_names(distinct)
     numbers = {word: i for i, word in enumerate(distinct)}
     places = [np.array([numbers[w] for w in column.words] or [0], np.int64)[column.codes] for column in words]
     return (distinct, np.concatenate(places)), tuple(notes)
+
+
+def _on_names(distinct: list[str]) -> list[str]:
+    """Return a sentence on numbers among the ids that are taken as names."""
+    first_of = {form_of(word): word for word in distinct[::-1]}
+    first_of.pop("missing", None)
+    word = first_of.pop("word", None)
+    if word is not None:
+        also = f"ids are names, as {word!r}, and so are those that are numbers, as "
+        return [f"{also}{first_of.get('whole', min(first_of.values()))!r}"] if first_of else []
+    causes = {"digits": "have leading zeros or signs", "long": "reach 2^63"}
+    form, number = min(first_of.items(), key=lambda one: (one[0] == "whole", one))
+    return [f"ids {causes.get(form, 'are reals')}, as {number!r}: they are taken as names, letter by letter"]
 
 
 def _refuse_no_ids(source: Source, column: Words, form: set[str], name: str, *, is_text: bool) -> None:
