@@ -1,7 +1,8 @@
 """GML: ``graph [ directed 1 node [ id 1 label "a" ] node [ id 2 ] edge [ source 1 target 2 weight 0.5 ] ]``.
 
 Vertices go by their labels (igraph's ``name``) where each has one of its own, else by their ids.  Parallel edges are
-read with and without ``multigraph 1``, and weights also as text.  Text is UTF-8, else Latin-1, with entities.
+read with and without ``multigraph 1``, weights also as text, and keywords also in capitals.  Text is UTF-8, else
+Latin-1, with entities.
 
 Source: Himsolt 1997, GML: A portable Graph File Format, University of Passau.
 """
@@ -29,7 +30,8 @@ _TOKEN = re.compile(
 _RECORD = re.compile(rf"(?:node|edge){_BODY}", re.ASCII)
 _PART = re.compile(rf"{_STRING}|{_WORD}")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_HEAD = re.compile(rb"(?:\s|#[^\n]*\n|[A-Za-z]\w*\s+(?:\"[^\"]*\"|[\d.]+)\s)*+graph\s*\[")
+_HEAD = re.compile(rb"(?:\s|#[^\n]*\n|[A-Za-z]\w*\s+(?:\"[^\"]*\"|[\d.]+)\s)*+(?i:graph)\s*\[")
+_CAPITALS = re.compile(rf"(?m:^[ \t]*\#[^\n]*)|{_STRING}|\b((?:graph|node|edge)\s*+\[)", re.ASCII | re.IGNORECASE)
 _WINDOW = 1 << 20
 _NAMES = ("label", "name")
 """Attributes that name vertices, the first that does."""
@@ -57,6 +59,8 @@ class _Reader:
     def __init__(self, source: Source):
         self.source = source
         self.text, self.notes = text_of(source)
+        if any(word in self.text for key in ("graph", "node", "edge") for word in (key.title(), key.upper())):
+            self.text = _CAPITALS.sub(lambda found: found[0].lower() if found[1] else found[0], self.text)
         self.edges = Edges(source, lambda i: self._line(*(self._at[i] if self._at else (self._run, i))))
         self.lists: list[str] = []
         self.called: dict[str, dict[str, str]] = {name: {} for name in _NAMES}
@@ -199,8 +203,9 @@ class _Reader:
             raise self._wrong(f"a name is expected, not {odd[0][:32]}", token, place)
         if len(parts) % 2:
             raise self._wrong(f"{parts[-1]} has no value", token, place)
+        keys = [key if key.lower() in record else key.lower() for key in parts[::2]]
         for key in ("id", "source", "target", self.edges.attribute):
-            if parts[::2].count(key) > 1:
+            if keys.count(key) > 1:
                 raise self._wrong(f"{key} is there twice", token, place)
         self._known.update(record)
 
@@ -221,7 +226,7 @@ class _Reader:
             if not _NAME.fullmatch(token):
                 raise self._wrong(f"a name is expected, not {token[:32]}", i)
             self._key = token
-        elif lists == ["graph"] and key == "directed":
+        elif lists == ["graph"] and key.lower() == "directed":
             if token not in ("0", "1"):
                 raise self._wrong(f"directed is {token[:32]}, neither 0 nor 1", i)
             self._directed = token
@@ -249,11 +254,13 @@ class _Reader:
 
     def _set(self, key: str, value: str, i: int) -> None:
         """Take an attribute of a vertex or an edge that has lists inside."""
-        if key in self._record and key in ("id", "source", "target", self.edges.attribute):
+        if key in self._record and key.lower() in ("id", "source", "target", self.edges.attribute):
             raise self._wrong(f"{key} is there twice", i)
         self._record[key] = value
 
     def _node(self, record: dict[str, str], i: int, place: int = 0) -> None:
+        if "id" not in record:
+            record = _in_small(record, "id", *_NAMES)
         name = _id(record.get("id", ""))
         if not name:
             raise self._wrong("a node without an id", i, place)
@@ -265,6 +272,8 @@ class _Reader:
 
     def _edge(self, record: dict[str, str], i: int, place: int = 0) -> None:
         edges = self.edges
+        if not record.keys() >= {"source", "target"}:
+            record = _in_small(record, "source", "target")
         source, target = record.get("source", ""), record.get("target", "")
         tail, head = edges.numbers.get(source), edges.numbers.get(target)
         if tail is None or head is None:
@@ -289,6 +298,12 @@ class _Reader:
         for key, value in record.items():
             if key not in ("source", "target", "id", self.edges.attribute) and is_number(_unquoted(value)):
                 self.edges.numeric[key] = None
+
+
+def _in_small(record: dict[str, str], *keys: str) -> dict[str, str]:
+    """Return a record with these keys in small letters where it has them in capitals alone."""
+    small = {key: key.lower() for key in record if key.lower() in keys and key.lower() not in record}
+    return {small.get(key, key): value for key, value in record.items()}
 
 
 def _id(token: str) -> str:

@@ -145,6 +145,23 @@ def test_text_is_utf8_or_latin1_with_entities(tmp_path: Path, encoding: str, not
         gpugraph.load(tmp_path / "a.gml")
 
 
+def test_keywords_may_be_in_capitals_but_texts_stay_as_they_are(tmp_path: Path) -> None:
+    text = """# a Graph [ in a comment, isn't it
+Graph [ DIRECTED 1
+NODE [ ID 1 LABEL "Node [a]" id_ 5 ] Node
+[ Id 2 Label "EDGE [b]" graphics [ X 1 ] ]
+EDGE [ SOURCE 1 TARGET 2 weight 7 ] Edge [ Source 2 Target 1 weight 8 graphics [ Line [ x 2 ] ] ]
+]
+"""
+    graph = load(tmp_path, "a.gml", text)
+    assert named(graph) == [("EDGE [b]", "Node [a]", 8), ("Node [a]", "EDGE [b]", 7)]
+    many = text.replace("EDGE [ S", 'EDGE [ SOURCE 2 TARGET 1 weight 9 Target "x" ]' * 1000 + "EDGE [ S")
+    with pytest.raises(GraphFormatError, match="line 5: target is there twice"):
+        load(tmp_path, "a.gml", many)
+    beside = 'graph [ node [ id 1 ID 5 ] node [ ID 5 id 2 ] edge [ source 1 target 2 Source "x" weight 3 ] ]'
+    assert edges_of(load(tmp_path, "a.gml", beside)) == [(1, 2, 3)]
+
+
 def test_weights_written_as_text_are_numbers_and_exact(tmp_path: Path) -> None:
     edges = f'edge [ source 0 target 1 weight "3000000000" ]\nedge [ source 1 target 2 weight {2**64 - 1} ]'
     assert edges_of(load(tmp_path, "a.gml", graph_of(edges))) == [(0, 1, 3000000000), (1, 2, 2**64 - 1)]
