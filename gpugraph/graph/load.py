@@ -121,7 +121,8 @@ def _reading(graph: CSRGraph, content: ArcList, form: Format, asked: bool | None
     else:
         why = "every arc has its reverse of equal weight"
     weighs = content.weighs or ("every edge weighs 1" if content.weights is None else "")
-    changed = [note for note in graph.notes if note.startswith(("dropped", "merged", "summed")) or " have no " in note]
+    begins, holds = ("dropped", "merged", "summed"), (" have no ", " has no ")
+    changed = [note for note in graph.notes if note.startswith(begins) or any(words in note for words in holds)]
     parts = [content.listed, f"{'directed' if graph.directed else 'undirected'}: {why}", weighs, *changed]
     return f"read as {form.title}: {'; '.join(part for part in parts if part)}"
 

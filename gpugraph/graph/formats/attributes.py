@@ -46,7 +46,6 @@ class Edges:
         against: positions, among all edges, of those that are not directed as ``directed`` says.
         numeric: attributes that are numbers, other than the one that weighs.
         lacking: edges taken that lack the attribute.
-        ones: the format itself says that these weigh 1, however many they are.
     """
 
     source: Source
@@ -61,7 +60,6 @@ class Edges:
     against: list[int] = field(default_factory=list)
     numeric: dict[str, None] = field(default_factory=dict)
     lacking: int = 0
-    ones: bool = False
 
     def __post_init__(self) -> None:
         self.attribute = "weight" if self.source.weight is None else self.source.weight
@@ -204,10 +202,11 @@ class Edges:
         if not self.lacking:
             return [], f"attribute {shown(name)} weighs"
         if self.lacking < count:
-            what = f"{self.lacking} of {counted(count, 'edge')} have no {shown(name)}"
-            if 2 * self.lacking > count and not self.ones:
+            have, weigh = ("has", "weighs") if self.lacking == 1 else ("have", "weigh")
+            what = f"{self.lacking:,} of {counted(count, 'edge')} {have} no {shown(name)}"
+            if 2 * self.lacking > count:
                 raise self.source.error(what, f"give it to each, or {UNIT}")
-            return [f"{what} and weigh 1"], f"attribute {shown(name)} weighs"
+            return [f"{what} and {weigh} 1"], f"attribute {shown(name)} weighs"
         if self.source.weight is not None or self.numeric:
             listed = ", ".join(map(shown, [*self.numeric][:8]))
             which = f"; attributes that are numbers: {listed}" if listed else ""

@@ -1,7 +1,7 @@
 """Graphviz ``.dot``: ``graph { a -- b [weight=2]; }`` undirected, ``digraph { a -> b; }`` directed.
 
 Chains (``a -- b -- c``), defaults (``edge [weight=3]``), quoted names, texts in ``<…>``, ports, comments and subgraphs
-are read; an edge to a whole subgraph and a second graph are refused.
+are read; ``a -> {b c}`` is an edge to each vertex of the subgraph.  A second graph is refused.
 
 Source: The DOT Language, https://graphviz.org/doc/info/lang.html.
 """
@@ -9,7 +9,8 @@ Source: The DOT Language, https://graphviz.org/doc/info/lang.html.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Collection
+from itertools import pairwise, product
 
 from gpugraph.errors import InputError
 from gpugraph.graph.build import ArcList
@@ -27,6 +28,9 @@ _TOKEN = re.compile(
 )
 _ANGLE = re.compile("[<>]")
 _ESCAPE = re.compile(r'\\(")|\\\r?\n')
+_DEEPEST = 100
+_EDGE_BYTES = 100
+"""About the memory that an edge takes while it waits."""
 
 
 def read(source: Source) -> ArcList:
@@ -66,15 +70,15 @@ class _Reader:
         self._repeated = 0
         self.directed = (self._take() if self._strict else kind).lower() == "digraph"
         self.edges = Edges(source, lambda i: self._line(self._places[i]), directed=self.directed)
-        self.edges.ones = self.edges.attribute == "weight"  # which Graphviz takes for 1 where it is missing
         self._places: list[int] = []  # of the edges that wait
         self._defaults: list[dict[str, str]] = [{}]  # of edges, by the depth of the subgraph
+        self._members: list[dict[str, None]] = [{}]  # vertices, likewise
+        self._subgraphs: dict[str, dict[str, None]] = {}
         if not self._is("{"):
             self._name()
         if not self._taken("{"):
             raise self._wrong("a graph begins with graph { or digraph {", self._peek()[2])
-        while self._defaults:
-            self._statement()
+        self._body()
         if self._at < len(self._tokens):
             raise self._wrong("the file goes on behind the graph: one graph is read", self._peek()[2])
 
@@ -136,42 +140,48 @@ class _Reader:
                     continue
         return found
 
+    def _body(self) -> dict[str, None]:
+        """Read the statements up to the closing brace; return the vertices that they name."""
+        if len(self._members) > _DEEPEST:
+            raise self._wrong(f"has more than {_DEEPEST} subgraphs inside of each other", self._peek()[2])
+        self._defaults.append(dict(self._defaults[-1]))
+        self._members.append({})
+        while not self._taken("}"):
+            self._statement()
+        self._defaults.pop()
+        members = self._members.pop()
+        self._members[-1].update(members)
+        return members
+
     def _statement(self) -> None:
         kind, text, at = self._peek()
         word = text.lower() if kind == "name" else ""
         if self._taken(";", ","):
             return
-        if self._taken("{"):
-            self._defaults.append(dict(self._defaults[-1]))
-        elif self._taken("}"):
-            self._defaults.pop()
-            if self._defaults and self._is("--", "->"):
-                raise self._wrong("an edge of a whole subgraph is not read", at)
-        elif word in ("graph", "node", "edge"):
+        if word in ("graph", "node", "edge"):
             self._take()
             given = self._attributes()
             self._defaults[-1].update(given if word == "edge" else {})
-        elif word == "subgraph":
-            self._take()
-            if not self._is("{"):
-                self._name()
         else:
             self._edges(at)
 
     def _edges(self, at: int) -> None:
         """Read a vertex or a chain of edges that begins at a place, or a setting, ``name = value``."""
-        chain = [self._vertex()]
-        if self._taken("="):
+        is_name = self._peek()[0] in ("quoted", "name")
+        chain = [self._vertices()]
+        if is_name and self._taken("="):
             self._name()
             return
         while self._is("--", "->"):
             if (self._take() == "->") is not self.directed:
                 raise self._wrong(f"an edge of this graph is written {'->' if self.directed else '--'}", at)
-            chain.append(self._vertex())
+            chain.append(self._vertices())
         edges, own = self.edges, self._attributes()
         given = {**self._defaults[-1], **own}
-        numbers = [edges.numbers.setdefault(name, len(edges.numbers)) for name in chain]
-        for pair in pairwise(numbers):
+        self._source.require(_EDGE_BYTES * sum(len(a) * len(b) for a, b in pairwise(chain)))
+        numbers = [[edges.numbers.setdefault(name, len(edges.numbers)) for name in group] for group in chain]
+        self._members[-1].update(dict.fromkeys(name for group in chain for name in group))
+        for pair in (pair for groups in pairwise(numbers) for pair in product(*groups)):
             if self._strict and self._is_repeated(*pair, own):
                 continue
             edges.tails.append(pair[0])
@@ -191,14 +201,23 @@ class _Reader:
         edges.texts[place] = own.get(edges.attribute, edges.texts[place])
         return True
 
-    def _vertex(self) -> str:
-        kind, text, at = self._peek()
-        if self._is("{") or (kind == "name" and text.lower() == "subgraph"):
-            raise self._wrong("an edge of a whole subgraph is not read", at)
+    def _vertices(self) -> Collection[str]:
+        """Take an end of edges: a vertex, or a subgraph, given here or by its name, which means each vertex of it."""
+        kind, text, _ = self._peek()
+        called = ""
+        if kind == "name" and text.lower() == "subgraph":
+            self._take()
+            called = "" if self._is("{") else self._name()
+            if not self._is("{"):
+                return self._subgraphs.get(called, {})
+        if self._taken("{"):
+            members = self._body()
+            self._subgraphs.setdefault(called, {}).update(members if called else {})
+            return members
         name = self._name()
         while self._taken(":"):  # a port
             self._name()
-        return name
+        return [name]
 
 
 FORMAT = Format(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import gpugraph
-from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.errors import GpuGraphError, InputError, OutOfMemory
 from tests.graph.formats.test_graphml import edges_of
 from tests.graph.formats.test_tables import load, named
 
@@ -31,10 +31,10 @@ def test_edges_chains_defaults_quotes_ports_subgraphs_and_comments(tmp_path: Pat
 
 
 def test_a_digraph_has_arcs_and_whole_numbers_stay_numbers(tmp_path: Path) -> None:
-    graph = load(tmp_path, "a.gv", "digraph{10->9[weight=1.5];9->10 10->30}")
+    graph = load(tmp_path, "a.gv", "digraph{10->9[weight=1.5];9->10;10->30[weight=2]}")
     assert graph.directed
-    assert named(graph) == [(9, 10, 1.0), (10, 9, 1.5), (10, 30, 1.0)]
-    assert graph.notes == ("2 of 3 edges have no 'weight' and weigh 1",)
+    assert named(graph) == [(9, 10, 1.0), (10, 9, 1.5), (10, 30, 2.0)]
+    assert graph.notes == ("1 of 3 edges has no 'weight' and weighs 1",)
     (tmp_path / "unnamed").write_text("graph { 0 -- 1 }")
     assert gpugraph.load(tmp_path / "unnamed").vertex_names is None
 
@@ -64,6 +64,28 @@ def test_a_repeated_edge_of_a_strict_graph_takes_the_last_attributes_and_of_othe
     assert edges_of(graph) == [("a", "b", 1), ("b", "a", 5)]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a -> {b c}", ["ab", "ac"]),
+        ("{a b} -> c", ["ac", "bc"]),
+        ("a -> {b -> c} -> {d; e}", ["ab", "ac", "bc", "bd", "be", "cd", "ce"]),
+        ("subgraph s {a; {b}} a -> x; subgraph s {c} d -> subgraph s -> subgraph t", ["ax", "da", "db", "dc"]),
+        ("{a b edge [weight=9]}; a -> subgraph {b rank=same}", ["ab"]),
+        ("a -> {}; x -> y", ["xy"]),
+    ],
+)
+def test_an_edge_of_a_subgraph_is_one_of_each_of_its_vertices(tmp_path: Path, text: str, expected: list[str]) -> None:
+    graph = load(tmp_path, "a.dot", f"digraph {{ edge [weight=3] {text} }}")
+    assert named(graph) == [(pair[0], pair[1], 3) for pair in expected]
+
+
+def test_edges_of_large_subgraphs_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
+    group = "{" + " ".join(map(str, range(200_000))) + "}"
+    with pytest.raises(OutOfMemory):
+        load(tmp_path, "a.dot", f"digraph {{ {group} -> {group} }}")
+
+
 def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
     text = "graph { a -- b [len=3] }"
     with pytest.raises(InputError, match="attributes that are numbers: 'len' — name one of them with --weight"):
@@ -76,8 +98,11 @@ def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
     [
         ("graph {\n a -> b }", "line 2: an edge of this graph is written --"),
         ("digraph {\n a -- b }", "line 2: an edge of this graph is written ->"),
-        ("graph {\n\n a -- {b c} }", "line 3: an edge of a whole subgraph is not read"),
-        ("graph { {b c} -- a }", "line 1: an edge of a whole subgraph is not read"),
+        ("graph { a -- b [weight=2]\n b -- c -- d }", "2 of 3 edges have no 'weight' — give it to each, or accept 1"),
+        ("graph { a -- {b c }", "line 1: ends before the graph does"),
+        ("graph { {a}:n -- b }", "line 1: a name is expected, not ':'"),
+        ("graph { {a} = b }", "line 1: a name is expected, not '='"),
+        ("graph " + "{" * 200 + "}" * 200, "line 1: has more than 100 subgraphs inside of each other"),
         ("graph {\n a -- b", "line 2: ends before the graph does"),
         ("graph { a -- ", "ends before the graph does"),
         ("graph { a -- <b", "line 1: a text in < > does not end"),

@@ -110,7 +110,7 @@ def test_an_attribute_that_some_edges_lack_is_a_notice_and_above_half_an_error(t
     some = nodes("abc") + edge("a", "b", 4) + edge("b", "c")
     graph = load(tmp_path, "a.graphml", document(some))
     assert edges_of(graph) == [("a", "b", 4), ("b", "c", 1)]
-    assert graph.notes == ("1 of 2 edges have no 'weight' and weigh 1",)
+    assert graph.notes == ("1 of 2 edges has no 'weight' and weighs 1",)
     most = document(some + edge("a", "c"))
     with pytest.raises(GpuGraphError, match=r"2 of 3 edges have no 'weight' — .* --weights unit"):
         load(tmp_path, "a.graphml", most)
@@ -251,7 +251,7 @@ def test_a_key_of_edges_goes_before_one_of_vertices_with_the_same_id(tmp_path: P
             "a.dot",
             "digraph { a -> b [weight=2]; b -> a }",
             "read as Graphviz .dot: 2 vertices and 2 edges; directed: it begins with digraph; "
-            "attribute 'weight' weighs; 1 of 2 edges have no 'weight' and weigh 1",
+            "attribute 'weight' weighs; 1 of 2 edges has no 'weight' and weighs 1",
         ),
     ],
 )
@@ -275,5 +275,5 @@ def test_long_runs_of_edges_are_taken_together_and_comments_are_none(
     assert len(taken) > 1
     assert graph.notes[:2] == (
         "passed over 300 <edge> in comments or inside of <data>",
-        "1 of 1,001 edges have no 'weight' and weigh 1",
+        "1 of 1,001 edges has no 'weight' and weighs 1",
     )

@@ -30,7 +30,7 @@ def test_what_networkx_writes_is_read(tmp_path: Path, kind: type, form: str) -> 
         set() if graph.directed else {("a", "b"), ("c", "a"), ("d", "c")}
     )
     assert sorted(set(graph.weights.tolist())) == [1, 2, 5]
-    assert graph.notes == ("1 of 3 edges have no 'weight' and weigh 1",)
+    assert graph.notes == ("1 of 3 edges has no 'weight' and weighs 1",)
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
