@@ -1,7 +1,8 @@
-"""Changes of the program that publish a wrong figure, each of which a test must notice.
+"""Changes of the program that publish a wrong figure, each of which a test of ``make test`` must notice.
 
-``python -m tests.measure.mutants`` tries them all, for some minutes.  Every change is made in a copy of the package,
-and the tests named beside it are run there.  Words on the command line choose the changes whose place or text has one.
+``python -m tests.measure.mutants`` tries them all, and those of tests/problems/mutants.py, for some minutes.  Every
+change is made in a copy of the package, and the tests named beside it are run there.  Words on the command line choose
+the changes whose place or text has one.
 """
 
 from __future__ import annotations
@@ -20,12 +21,18 @@ FIGURES = "tests/measure/test_figures.py"
 
 @dataclass(frozen=True)
 class Mutant:
-    """A text that stands once in a file of the package, what takes its place, and the tests that must fail then."""
+    """A text that stands once in a file of the package or of the kernels, what takes its place, and who must notice.
+
+    Attributes:
+        tests: the file of tests of which one must fail, among those that ``make test`` runs.
+        words: which of its tests are run, as pytest's ``-k`` takes them.
+    """
 
     file: str
     old: str
     new: str
     tests: str = FIGURES
+    words: str = "not mutant"
 
 
 _MEDIAN = "seconds[name] = median([second for group in samples for second in group])"
@@ -103,31 +110,42 @@ MUTANTS = (
 )
 
 
-def survives(tests: str, mutant: Mutant | None = None) -> bool:
+def place(mutant: Mutant, root: Path = ROOT) -> Path:
+    """Return the file that a mutant changes."""
+    kernels = mutant.file.endswith((".cu", ".cuh"))
+    return root / ("cuda_kernels" if kernels else "gpugraph") / mutant.file
+
+
+def survives(tests: str, words: str, mutant: Mutant | None = None) -> bool:
     """Tell whether a file of tests passes with a change made, or with none."""
     with tempfile.TemporaryDirectory(prefix="gpugraph-mutant-") as folder:
         copy = Path(folder)
         for entry in ROOT.iterdir():
-            if entry.name not in (".git", ".venv", "gpugraph", "build"):
+            if entry.name not in (".git", ".venv", "gpugraph", "cuda_kernels", "build"):
                 (copy / entry.name).symlink_to(entry)
-        shutil.copytree(ROOT / "gpugraph", copy / "gpugraph", ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("gpugraph", "cuda_kernels"):
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         if mutant is not None:
-            file = copy / "gpugraph" / mutant.file
+            file = place(mutant, copy)
             file.write_text(file.read_text("utf-8").replace(mutant.old, mutant.new), "utf-8")
-        words = ["-q", "-x", "-p", "no:cacheprovider", f"--rootdir={copy}", tests, "-k", "not mutant"]
-        done = subprocess.run([sys.executable, "-m", "pytest", *words], cwd=copy, capture_output=True, timeout=LIMIT_S)
+        chosen = [tests, "-k", words, "-m", "not gpu and not thorough and not extended"]
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"--rootdir={copy}", *chosen]
+        done = subprocess.run(command, cwd=copy, capture_output=True, timeout=LIMIT_S)
         return done.returncode == 0
 
 
 def main() -> None:
     """Try the mutants and exit by the number that survive."""
-    wanted = [one for one in MUTANTS if not sys.argv[1:] or any(w in f"{one.file} {one.old}" for w in sys.argv[1:])]
-    for tests in dict.fromkeys(one.tests for one in wanted):
-        if not survives(tests):
+    from tests.problems.mutants import ANSWERS
+
+    every = (*MUTANTS, *ANSWERS)
+    wanted = [one for one in every if not sys.argv[1:] or any(w in f"{one.file} {one.old}" for w in sys.argv[1:])]
+    for tests, words in dict.fromkeys((one.tests, one.words) for one in wanted):
+        if not survives(tests, words):
             sys.exit(f"{tests} fails without any change")
     alive = 0
     for mutant in wanted:
-        alive += (lives := survives(mutant.tests, mutant))
+        alive += (lives := survives(mutant.tests, mutant.words, mutant))
         print("SURVIVES" if lives else "killed  ", mutant.file, "|", mutant.new.strip() or "(nothing)", flush=True)
     print(f"{len(wanted)} mutants, {alive} survive")
     sys.exit(min(alive, 100))

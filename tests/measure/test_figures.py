@@ -53,7 +53,8 @@ from gpugraph.report.table import table
 from gpugraph.report.terminal import plain
 from tests.devices.fake_cupy import FakeCupy
 from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist
-from tests.measure.mutants import MUTANTS, ROOT, Mutant
+from tests.measure.mutants import MUTANTS, ROOT, Mutant, place
+from tests.problems.mutants import ANSWERS
 from tests.zoo import undirected
 
 GRAPH = undirected(4, [(0, 1, 4), (1, 2, 3), (2, 3, 2), (3, 0, 1), (0, 2, 9)])
@@ -617,8 +618,8 @@ def test_what_fits_a_cache_may_be_four_times_as_fast() -> None:
 # ------------------------------------------------------------------ what these tests are worth
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda one: f"{one.file}: {one.old[:30]}")
+@pytest.mark.parametrize("mutant", [*MUTANTS, *ANSWERS], ids=lambda one: f"{one.file}: {one.old[:30]}")
 def test_a_mutant_still_has_its_place(mutant: Mutant) -> None:
     """``python -m tests.measure.mutants`` says whether the tests notice it."""
-    assert (ROOT / "gpugraph" / mutant.file).read_text("utf-8").count(mutant.old) == 1
+    assert place(mutant).read_text("utf-8").count(mutant.old) == 1
     assert (ROOT / mutant.tests).exists()

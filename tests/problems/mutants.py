@@ -1,0 +1,78 @@
+"""Changes of kernels, drivers and certificates that give a wrong answer, or let one pass; see tests/measure/mutants.py.
+
+A file is one of the package, or of cuda_kernels.
+"""
+
+from __future__ import annotations
+
+from tests.measure.mutants import Mutant
+
+_ON_ZOO = "tests/problems/test_gpu_algorithms_emulated.py"
+_CERTIFICATE = "tests/problems/mst/test_gpu_verify.py"
+
+ANSWERS = (
+    # kernels
+    Mutant(
+        "boruvka.cu",
+        "return a.key < b.key || (a.key == b.key && a.order < b.order);",
+        "return a.key < b.key;",
+        _ON_ZOO,
+        "boruvka",
+    ),
+    Mutant(
+        "boruvka.cu",
+        "SEGMENT_ARCS ? end : at + SEGMENT_ARCS",
+        "SEGMENT_ARCS ? end - 1 : at + SEGMENT_ARCS",
+        _ON_ZOO,
+        "boruvka",
+    ),
+    Mutant(
+        "delta_stepping/buckets.cuh",
+        "if (length[k] < beyond ||",
+        "if (length[k] <= beyond ||",
+        "tests/problems/sssp/test_gpu_delta_stepping.py",
+    ),
+    Mutant(
+        "delta_stepping/relax.cuh",
+        "if (offer[i] >= horizon) continue;",
+        "if (offer[i] + 1 >= horizon) continue;",
+        "tests/problems/sssp/test_gpu_delta_stepping.py",
+    ),
+    Mutant("verify_forest.cu", "a.key == b.key && a.edge > b.edge", "a.key == b.key && false", _CERTIFICATE),
+    Mutant("verify_forest.cu", "if (heavier(b, heaviest)) heaviest = b;", "", _CERTIFICATE),
+    Mutant("dijkstra.cu", "arc < row_end; arc += WARP", "arc < row_end - 1; arc += WARP", _ON_ZOO, "dijkstra"),
+    Mutant("components.cu", "if (next < 0) return above;", "if (next < 0) return v;", _ON_ZOO, "hook"),
+    # drivers and certificates
+    Mutant(
+        "problems/mst/gpu_boruvka_hybrid.py",
+        "rows = (np.int32(self.split), np.int32(split)",
+        "rows = (np.int32(self.split + 1), np.int32(split)",
+        "tests/problems/mst/test_boruvka_hybrid.py",
+    ),
+    Mutant(
+        "problems/mst/verify.py",
+        "if forest.total_weight != total and not both_nan:",
+        "if False:",
+        "tests/problems/mst/test_verify.py",
+    ),
+    Mutant(
+        "measure/turns.py",
+        "self._random.sample(list(self._running), len(self._running))",
+        "list(self._running)",
+        "tests/measure/test_turns.py",
+    ),
+    Mutant(
+        "graph/formats/dimacs.py",
+        "columns.high - base >= vertices",
+        "columns.high - base > vertices",
+        "tests/graph/formats/test_dimacs.py",
+    ),
+    Mutant("measure/cell.py", '"version": algorithm.version', '"version": 1', "tests/measure/test_identity.py"),
+    Mutant("measure/instruments.py", "FALL = 0.03", "FALL = 0.3", "tests/measure/test_throttle.py"),
+    Mutant("measure/statistics.py", "0.98 * math.sqrt(n)", "0.6 * math.sqrt(n)", "tests/measure/test_statistics.py"),
+    Mutant(
+        "measure/claims.py", "1.0 if spread or together else PROCESS_CHANCE", "1.0", "tests/measure/test_compare.py"
+    ),
+    Mutant("measure/claims.py", "known[0] == known[1] and", "", "tests/measure/test_compare.py"),
+    Mutant("devices/cuda_streams.py", "self._stop.synchronize()", "pass", "tests/devices/test_streams.py"),
+)
