@@ -24,6 +24,7 @@ import pytest
 from gpugraph.bench import engines, unit_process
 from gpugraph.errors import installable_here
 from tests.cli.runner import refuse, succeed
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -283,6 +284,7 @@ def scheduler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield cluster
 
 
+@extended
 def test_a_graph_whose_dask_worker_is_killed_is_measured_by_the_next(scheduler, folder):
     process = bench(f"dask:{scheduler.scheduler_address}")
     until(lambda: len(measured("r.jsonl")) == 2, process)
@@ -295,6 +297,7 @@ def test_a_graph_whose_dask_worker_is_killed_is_measured_by_the_next(scheduler, 
     assert "finished before: 4 cells" in succeed(*words, "--resume").err
 
 
+@extended
 def test_ctrl_c_ends_what_dask_workers_measure(scheduler, folder):
     process = bench(f"dask:{scheduler.scheduler_address}")
     until(lambda: len(measured("r.jsonl")) == 2, process)
