@@ -279,9 +279,11 @@ def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
     if pattern:
         total = np.minimum(total, 1)
     if kind != "f":
-        # Sums of 64-bit integers wrap without a word; beside them in floats they come near the bound, and do not.
-        bound = (2.0**64 if kind == "u" else 2.0**63) * (1 - 2.0**-20)
-        if np.abs(sums(weights.astype(np.float64)).data).max() >= bound:
+        # Sums of 64-bit integers wrap without a word; those of their halves do not.
+        wide = weights.astype(f"{kind}8")
+        half, ends = wide.dtype.type(32), np.iinfo(f"{kind}4")
+        upper = sums(wide >> half).data + (sums(wide & wide.dtype.type(2**32 - 1)).data >> half)
+        if upper.min() < ends.min or upper.max() > ends.max:
             raise InputError("the sum of a repeated entry of the matrix does not fit into 64 bits", remedy="scale it")
         own = np.iinfo(weights.dtype)
         if own.min <= total.min() and total.max() <= own.max:

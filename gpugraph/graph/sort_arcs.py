@@ -190,7 +190,7 @@ def sort_arcs(
     # Thrown into buckets of about ``_BUCKET_ARCS``: bucket b has the tails [b << shift, …).
     head_bits = max(1, (vertices - 1).bit_length())
     wanted = min(_MOST_BUCKETS, max(1, len(tails) * (2 if mirrored else 1) // _BUCKET_ARCS))
-    shift = max(0, head_bits - wanted.bit_length() + 1)
+    shift = min(max(0, head_bits - wanted.bit_length() + 1), 64 - head_bits)  # a key holds the bits of both ends
     ends, layout, chunks = (tails, heads), (shift, head_bits, mirrored), even_ranges(len(tails))
     counts = np.zeros((len(chunks), ((vertices - 1) >> shift) + 1), np.int64)
     each = [(i, i + 1) for i in range(len(chunks))]

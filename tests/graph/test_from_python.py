@@ -259,6 +259,33 @@ def test_summed_entries_are_reported_and_never_wrap() -> None:
         gpugraph.load(sparse.coo_array((np.full(3, 2**62, np.int64), (rows, columns)), (2, 2)))
 
 
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("int64", [2**63 - 1, 0]),
+        ("int64", [-(2**63), 0]),
+        ("int64", [2**63 - 1, 2**63 - 1, -(2**63)]),
+        ("int64", [2**62, 2**62]),
+        ("int64", [-(2**63), -1]),
+        ("uint64", [2**63, 2**63 - 1]),
+        ("uint64", [2**63, 2**63]),
+        ("uint64", [2**64 - 1, 1]),
+    ],
+)
+def test_a_sum_up_to_the_bound_of_64_bits_is_exact_and_one_beyond_it_refused(kind: str, values: list[int]) -> None:
+    graph = sparse.coo_array((np.array(values, kind), ([0] * len(values), [1] * len(values))), (2, 2))
+    if np.iinfo(kind).min <= sum(values) <= np.iinfo(kind).max:
+        assert gpugraph.load(graph).weights.tolist() == [sum(values)]
+    else:
+        with pytest.raises(InputError, match="does not fit into 64 bits"):
+            gpugraph.load(graph)
+
+
+def test_a_great_entry_beside_a_repeated_one_is_taken() -> None:
+    graph = gpugraph.load(sparse.coo_array((np.array([2**63 - 1, 1, 2]), ([0, 1, 1], [1, 2, 2])), (3, 3)))
+    assert graph.weights.tolist() == [2**63 - 1, 3]
+
+
 def test_compressed_rows_that_repeat_an_entry_are_summed_too() -> None:
     matrix = sparse.csr_array((np.array([1, 2, 4]), np.array([1, 1, 0]), np.array([0, 2, 3])), (2, 2))
     assert gpugraph.load(matrix).weights.tolist() == [3, 4]
