@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -59,7 +61,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
         (n, n) CSR array or matrix of the edges chosen, each at its place in the input; edges of weight 0 are left
         out, as SciPy leaves them.
     """
-    due, csgraph = _is_due(csgraph, "forest"), _without_padding(csgraph)
+    firsts, csgraph = _firsts_of(csgraph), _without_padding(csgraph)
     with call_profile.call("csgraph.minimum_spanning_tree"):
         with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
@@ -68,9 +70,9 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
             kept = chosen[matrix.data[chosen] != 0]
             rows = np.searchsorted(kept, matrix.indptr).astype(matrix.indptr.dtype)
             tree = type(matrix)((matrix.data[kept], matrix.indices[kept], rows), matrix.shape)
-    if due:
-        ours, right = np.sort(tree.data), np.sort(scipys.minimum_spanning_tree(matrix).data)
-        _compare("the sorted weights of the forest", ours, right)
+    with _due(firsts, "forest") as due:
+        if due:
+            _check_forest(matrix, chosen, tree)
     return tree
 
 
@@ -84,14 +86,14 @@ def dijkstra(
     min_only: bool = False,
 ) -> Any:
     """Return shortest distances; see ``scipy.sparse.csgraph.dijkstra``."""
-    due, csgraph = _is_due(csgraph, ("dijkstra", directed, unweighted)), _without_padding(csgraph)
+    firsts, csgraph = _firsts_of(csgraph), _without_padding(csgraph)
     with call_profile.call("csgraph.dijkstra"):
         with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
             ours = are_lengths(matrix.data) and not min_only and limit >= 0
         if not ours:
             return scipys.dijkstra(csgraph, directed, indices, return_predecessors, unweighted, limit, min_only)
-        return _distances(matrix, directed, indices, return_predecessors, unweighted, limit, due)
+        return _distances(matrix, directed, indices, return_predecessors, unweighted, limit, firsts)
 
 
 def shortest_path(
@@ -107,7 +109,7 @@ def shortest_path(
 
     Without negative weights every method gives the same distances, and it is gpugraph that finds them.
     """
-    due, csgraph = _is_due(csgraph, ("shortest path", directed, unweighted)), _without_padding(csgraph)
+    firsts, csgraph = _firsts_of(csgraph), _without_padding(csgraph)
     with call_profile.call("csgraph.shortest_path"):
         with call_profile.phase("convert"):
             matrix = _matrix(csgraph)
@@ -118,14 +120,14 @@ def shortest_path(
             )
         if not ours:
             return scipys.shortest_path(csgraph, method, directed, return_predecessors, unweighted, overwrite, indices)
-        return _distances(matrix, directed, indices, return_predecessors, unweighted, np.inf, due)
+        return _distances(matrix, directed, indices, return_predecessors, unweighted, np.inf, firsts)
 
 
 def connected_components(
     csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
 ) -> Any:
     """Return the number of components and their labels; see ``scipy.sparse.csgraph.connected_components``."""
-    due, csgraph = _is_due(csgraph, "components"), _without_padding(csgraph)
+    firsts, csgraph = _firsts_of(csgraph), _without_padding(csgraph)
     if connection.lower() != "weak" and directed:
         return scipys.connected_components(csgraph, directed, connection, return_labels)
     with call_profile.call("csgraph.connected_components"):
@@ -135,7 +137,7 @@ def connected_components(
             with call_profile.phase("kernel"):
                 labels = np.arange(matrix.shape[0], dtype=np.int32)
                 number = int(label_components(matrix.indptr, matrix.indices, labels))
-            return _components(matrix, number, labels, return_labels, due)
+            return _components(matrix, number, labels, return_labels, firsts)
         with call_profile.phase("convert"):
             tails, heads = _coordinates(matrix)
             graph = ArcList(tails, heads, None, matrix.shape[0], directed=True)
@@ -143,15 +145,16 @@ def connected_components(
             found = held.components()
         with call_profile.phase("back"):
             labels = np.searchsorted(found.roots, found.labels).astype(np.int32)
-        return _components(matrix, found.components, labels, return_labels, due)
+        return _components(matrix, found.components, labels, return_labels, firsts)
 
 
-def _components(matrix: Any, number: int, labels: NDArray[np.int32], return_labels: bool, due: bool) -> Any:
+def _components(matrix: Any, number: int, labels: NDArray[np.int32], return_labels: bool, firsts: Firsts) -> Any:
     """Return the number of components, and their labels, once they have been compared with SciPy's."""
-    if due:
-        right, theirs = scipys.connected_components(matrix, directed=False)
-        _compare("the number of components", np.array([number]), np.array([right]))
-        _compare("the labels of components", labels, theirs)
+    with _due(firsts, "components") as due:
+        if due:
+            right, theirs = scipys.connected_components(matrix, directed=False)
+            _compare("the number of components", np.array([number]), np.array([right]))
+            _compare("the labels of components", labels, theirs)
     return (number, labels) if return_labels else number
 
 
@@ -159,18 +162,62 @@ _firsts: dict[int, tuple[weakref.ref[Any], Firsts]] = {}
 """By the identity of a matrix: which of its answers have been compared."""
 
 
-def _is_due(csgraph: Any, kind: object) -> bool:
-    """Tell whether an answer is to be compared, which then counts as the first of its kind."""
-    number, way = id(csgraph), check_way(VERIFY)
+def _firsts_of(csgraph: Any) -> Firsts:
+    """Return which answers about a matrix have been compared; none about a list, for nobody knows it again."""
+    number = id(csgraph)
     if number not in _firsts or _firsts[number][0]() is not csgraph:
         try:
             _firsts[number] = weakref.ref(csgraph, lambda _: _firsts.pop(number, None)), Firsts()
-        except TypeError:  # a list: nobody knows it again
-            return way != "none"
-    firsts = _firsts[number][1]
-    due = firsts.method(way, kind) != "none"
-    firsts.passed(kind)
-    return due
+        except TypeError:
+            return Firsts()
+    return _firsts[number][1]
+
+
+@contextmanager
+def _due(firsts: Firsts, *kind: object) -> Iterator[bool]:
+    """Tell whether an answer of a kind, on the device of today, is to be checked, and note that it has passed.
+
+    An answer of SciPy's, and a call that ended in an error, do not count.
+    """
+    kind = (device_kind(DEVICE), *kind)
+    due = firsts.method(check_way(VERIFY), kind) != "none"
+    yield due
+    if due:
+        firsts.passed(kind)
+
+
+def _check_forest(matrix: Any, chosen: NDArray[np.int64], tree: Any) -> None:
+    """Raise VerificationFailed unless chosen entries span the graph without a cycle, and weigh what SciPy's do."""
+    tails = _coordinates(matrix)[0]
+    joined = sparse.csr_array((np.ones(len(chosen)), (tails[chosen], matrix.indices[chosen])), matrix.shape)
+    ours, right = (scipys.connected_components(one, directed=False, return_labels=False) for one in (joined, matrix))
+    edges = matrix.shape[0] - right
+    _compare("the number of trees", np.array([ours]), np.array([right]))
+    _compare("the number of edges of the forest", np.array([len(chosen)]), np.array([edges]))
+    _compare("the sorted weights", np.sort(tree.data), np.sort(scipys.minimum_spanning_tree(matrix).data))
+
+
+def _check_distances(query: _Query, distance: NDArray[np.float64], before: NDArray[np.int32] | None) -> None:
+    """Raise VerificationFailed unless (n,) distances from the first source are SciPy's, and predecessors fit them.
+
+    The arcs from predecessors are tight, and lead from the source to all vertices that are reached, and to no other.
+    """
+    matrix, directed, unweighted, (source, *_), cutoff = query
+    limit = np.inf if cutoff is None else cutoff
+    right = scipys.dijkstra(matrix, directed, source, unweighted=unweighted, limit=limit)
+    _compare(f"distances from {source}", distance, right)
+    if before is None:
+        return
+    tails, heads = _coordinates(matrix)
+    lengths = np.ones(len(tails)) if unweighted else matrix.data
+    if not directed:
+        tails, heads, lengths = np.append(tails, heads), np.append(heads, tails), np.append(lengths, lengths)
+    named = np.flatnonzero(before[heads] == tails)
+    tight = named[np.isclose(distance[tails[named]] + lengths[named], distance[heads[named]], rtol=1e-9, atol=0.0)]
+    arcs = sparse.csr_array((np.ones(len(tight)), (tails[tight], heads[tight])), matrix.shape)
+    led = np.sort(scipys.breadth_first_order(arcs, source, return_predecessors=False))
+    _compare("vertices that have a predecessor", np.flatnonzero(before >= 0), led[led != source])
+    _compare("vertices that predecessors lead to", led, np.flatnonzero(np.isfinite(distance)))
 
 
 def _compare(noun: str, ours: NDArray[Any], right: NDArray[Any]) -> None:
@@ -234,11 +281,19 @@ def _coordinates(matrix: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 
 def _distances(
-    matrix: Any, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool, limit: float, due: bool
+    matrix: Any,
+    directed: bool,
+    indices: Any,
+    return_predecessors: bool,
+    unweighted: bool,
+    limit: float,
+    firsts: Firsts,
 ) -> Any:
     """Return the distances, and predecessors, from the vertices of ``indices``, shaped as it is."""
     n = matrix.shape[0]
-    asked = np.arange(n) if indices is None else np.asarray(indices, np.int32)
+    asked = np.arange(n) if indices is None else np.asarray(indices)
+    if asked.dtype.kind not in "iu":  # as SciPy reads them, which wraps integers round, too
+        asked = asked.astype(np.int32)
     sources = [v + n if v < 0 else v for v in asked.reshape(-1).tolist()]
     if sources and not 0 <= min(sources) <= max(sources) < n:
         raise ValueError("indices out of range 0...N")
@@ -247,9 +302,9 @@ def _distances(
     if len(sources):
         asked_for = _Query(matrix, directed, unweighted, sources, None if math.isinf(limit) else float(limit))
         (_on_cpu if device_kind(DEVICE) == "cpu" else _on_gpu)(asked_for, distance, before)
-        if due:
-            right = scipys.dijkstra(matrix, directed, sources[:1], unweighted=unweighted, limit=limit)
-            _compare(f"distances from {sources[0]}", distance[0], right[0])
+        with _due(firsts, "distances", directed, unweighted, math.isinf(limit), return_predecessors) as due:
+            if due:
+                _check_distances(asked_for, distance[0], before[0] if return_predecessors else None)
     distance = distance.reshape(*asked.shape, n)
     return (distance, before.reshape(distance.shape)) if return_predecessors else distance
 
@@ -284,7 +339,8 @@ def _on_cpu(asked: _Query, distance: NDArray[np.float64], before: NDArray[np.int
             else:
                 distance[row] = found.distance
             if len(before):
-                np.copyto(before[row], found.before, where=found.before >= 0, casting="same_kind")
+                known = (found.before >= 0) & np.isfinite(found.distance)
+                np.copyto(before[row], found.before, where=known, casting="same_kind")
 
     with call_profile.phase("kernel"):
         work = len(sources) * (rows.vertices + len(targets))

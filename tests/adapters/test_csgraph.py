@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,7 @@ from scipy.sparse import csgraph as scipys
 
 import gpugraph
 from gpugraph import csgraph
+from gpugraph.errors import VerificationFailed
 
 ENTRIES = st.sampled_from([0.0, 0.0, 0.0, 1.0, 2.0, 2.5, 7.0])
 
@@ -119,3 +123,75 @@ def test_a_matrix_with_too_short_an_array_is_refused(name):
     for function in (csgraph.minimum_spanning_tree, csgraph.connected_components, csgraph.dijkstra):
         with pytest.raises(ValueError, match="offsets"):
             function(matrix)
+
+
+def spoiled(name):
+    """Return a function of ``csgraph`` by its name, and one whose answer is wrong though sums of unit weights agree."""
+    forest, search = csgraph._forest_on_cpu, csgraph.search
+
+    def cyclic(matrix):  # as many edges of the same weight, which close a cycle
+        return np.arange(len(forest(matrix)))
+
+    def astray(*given, **more):
+        found = search(*given, **more)
+        links = found.links.copy()
+        links[found.order[-1]] = found.order[-1] + 1
+        return replace(found, links=links)
+
+    return {"forest": ("_forest_on_cpu", cyclic), "predecessors": ("search", astray)}[name]
+
+
+TRIANGLE_AND_TAIL = sparse.csr_array(np.array([[0, 1.0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]))
+
+
+def test_a_forest_with_a_cycle_of_the_right_weight_is_refused(monkeypatch):
+    monkeypatch.setattr(csgraph, *spoiled("forest"))
+    with pytest.raises(VerificationFailed, match="number of trees"):
+        csgraph.minimum_spanning_tree(TRIANGLE_AND_TAIL.copy())
+
+
+def test_a_predecessor_that_leads_nowhere_is_refused(monkeypatch):
+    monkeypatch.setattr(csgraph, *spoiled("predecessors"))
+    graph = TRIANGLE_AND_TAIL.copy()
+    assert csgraph.dijkstra(graph, indices=0).tolist() == [0, 1, 1, 2]
+    with pytest.raises(VerificationFailed, match="have a predecessor"):  # another kind of answer than the one before
+        csgraph.dijkstra(graph, indices=0, return_predecessors=True)
+
+
+@pytest.mark.parametrize(
+    ("function", "before"),
+    [
+        (csgraph.dijkstra, {"indices": [0], "min_only": True}),
+        (csgraph.dijkstra, {"indices": 99}),
+        (csgraph.shortest_path, {"indices": [0], "method": "FW"}),
+    ],
+)
+def test_an_answer_of_scipy_s_or_an_error_is_no_first_answer(function, before, monkeypatch):
+    graph = TRIANGLE_AND_TAIL.copy()
+    with suppress(ValueError):
+        function(graph, **before)
+    search = csgraph.search
+    monkeypatch.setattr(csgraph, "search", lambda rows, sources, *rest: search(rows, [2], *rest))
+    with pytest.raises(VerificationFailed, match="distances from 0"):
+        function(graph, indices=0)
+
+
+def test_components_after_strong_ones_of_scipy_s_are_compared(monkeypatch):
+    graph = TRIANGLE_AND_TAIL.copy()
+    csgraph.connected_components(graph, connection="strong")
+    monkeypatch.setattr(csgraph, "label_components", lambda *arrays: 2)
+    with pytest.raises(VerificationFailed, match="number of components"):
+        csgraph.connected_components(graph)
+
+
+@pytest.mark.parametrize("indices", [2**32, np.array([2**32]), np.uint64(2**63), [0, 2**31], -5])
+def test_a_source_beyond_32_bits_is_not_wrapped_round(indices):
+    with pytest.raises(ValueError, match="out of range"):
+        csgraph.dijkstra(TRIANGLE_AND_TAIL, indices=indices)
+
+
+def test_distances_beyond_floats_and_predecessors_there_pass():
+    graph = sparse.csr_array(np.array([[0, 1e308, 0], [0, 0, 1e308], [0, 0, 0]]))
+    found, before = csgraph.dijkstra(graph, indices=0, return_predecessors=True)
+    assert found.tolist() == [0, 1e308, np.inf]
+    assert before.tolist() == scipys.dijkstra(graph, indices=0, return_predecessors=True)[1].tolist()
