@@ -1,8 +1,8 @@
 """The first answers of handles, csgraph and the NetworkX backend are certified; also of searches that end early.
 
 A search that ended at a goal or a cutoff is right if its source has distance 0, a tight arc leads to each vertex that
-it reached, and no arc leads nearer to a vertex than it says, up to where it ended.  This is NumPy's work on the arcs as
-they are, and shares nothing with the search.
+it reached, and no arc leads nearer to a vertex than it says, up to where it ended.  This is the work of NumPy and SciPy
+on the arcs as they are, and shares nothing with the search.
 
 Source: the optimality conditions of Ford, Network flow theory (1956).
 """
@@ -56,7 +56,7 @@ def certify_search(
     """Check the distances, (n,), of the vertices reached from the nearest of sources, as far as ``end``.
 
     ``arcs`` are offsets, targets and weights that are 0 or more.  What lies at ``end`` or beyond may be missing; None:
-    nothing may.  Raises VerificationFailed with the first counter-example.
+    nothing may but what is infinitely far.  Raises VerificationFailed with the first counter-example.
     """
     offsets, targets, weights = arcs
     tails = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -64,8 +64,8 @@ def certify_search(
     u, v = tails[inside], targets[inside]
     with np.errstate(over="ignore"):
         far = distance[u] + weights[inside].astype(distance.dtype, copy=False)
-    fits = (far >= distance[u]) & (np.isfinite(far) if far.dtype.kind == "f" else True)
-    short = fits & (~reached[v] | (far < distance[v])) & (True if end is None else far < end)
+    fits = far >= distance[u]  # a sum of integers that wrapped is below its first term
+    short = fits & np.isfinite(far) & (~reached[v] | (far < distance[v])) & (True if end is None else far < end)
     for at in np.flatnonzero(short)[:1].tolist():
         what = f"the arc {u[at]} → {v[at]} leads to {v[at]} at {far[at]}"
         held = f"at distance {distance[v[at]]}" if reached[v[at]] else "unreached"
@@ -75,11 +75,22 @@ def certify_search(
     tight = fits & reached[v] & (far == distance[v])
     linked[v[tight & (distance[u] < distance[v])]] = True
     level = np.flatnonzero(tight & (distance[u] == distance[v]))
-    while len(level) and (new := level[linked[u[level]] & ~linked[v[level]]]).size:
-        linked[v[new]] = True
+    if len(level):
+        linked[_along(u[level], v[level], linked)] = True
     for source in sources:
         if distance[source] != 0 or not reached[source]:
             raise VerificationFailed(f"the source {source} is not at distance 0", where=where)
     for w in np.flatnonzero(reached & ~linked)[:1].tolist():
         what = f"vertex {w} has distance {distance[w]}, but is not reached from the source by tight arcs"
         raise VerificationFailed(what, where=where)
+
+
+def _along(tails: NDArray[Any], heads: NDArray[Any], linked: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return the vertices that arcs lead to from those ``linked``, (n,); along a path of any length in O(n + arcs)."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import breadth_first_order
+
+    n, starts = len(linked), np.flatnonzero(linked)
+    rows, columns = np.concatenate((tails, np.full(len(starts), n))), np.concatenate((heads, starts))
+    led = sparse.csr_array((np.ones(len(rows)), (rows, columns)), (n + 1, n + 1))
+    return np.asarray(breadth_first_order(led, n, return_predecessors=False)[1:])

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.certified import Firsts, certify_search, check_way
 from gpugraph.adapters.inputs import input_positions, opened
-from gpugraph.adapters.searches import Rows, search
+from gpugraph.adapters.searches import Rows, plain_cutoff, search
 from gpugraph.clock import NullClock
 from gpugraph.devices import discovery
 from gpugraph.devices.base import Array, Device
@@ -81,14 +81,12 @@ def _by_one_thread(method: _Method) -> _Method:
 
 def _limit(cutoff: float | None) -> float | None:
     """Return how far a search goes, None for no limit."""
-    if cutoff is None:
-        return None
     try:
-        if not isinstance(cutoff, Real) or math.isnan(cutoff):
-            raise ValueError
-        return None if cutoff == math.inf else cutoff
-    except (ValueError, OverflowError):
-        raise InputError(f"cutoff is {shown(cutoff)}", remedy="give a number that a float holds") from None
+        if cutoff is None or (isinstance(cutoff, Real) and not math.isnan(cutoff)):
+            return plain_cutoff(cutoff)
+    except OverflowError:  # an integer beyond all floats
+        pass
+    raise InputError(f"cutoff is {shown(cutoff)}", remedy="give a number that a float holds")
 
 
 class ResidentGraph(Shown):
@@ -327,11 +325,11 @@ class ResidentGraph(Shown):
             arcs, reached = Arcs.of(found.graph), np.asarray(found.reached)
             ends = [] if cutoff is None else [cutoff]
             if goal is not None and reached[goal]:
-                ends.append(found.raw[goal])
+                ends.append(found.raw[goal].item())
             if cutoff is None or cutoff >= 0:
                 end = min(ends, default=None)
                 real = found.raw.dtype.kind == "f"
-                beyond = None if end is None else np.nextafter(end, np.inf) if real else math.floor(end) + 1
+                beyond = None if end is None else math.nextafter(end, math.inf) if real else math.floor(end) + 1
                 certify_search(arcs, found.raw, reached, [found.source], beyond)
         self._firsts.passed(kind)
 
@@ -467,12 +465,12 @@ class ResidentGraph(Shown):
             rows, dtype = self._rows
             with call_profile.phase("kernel"):
                 found = search(rows, [start], goal)
+            reached = (found.place >= 0) & np.isfinite(found.distance)
             if self._firsts.method(self.verify, "path") != "none":
-                reached = found.place >= 0
                 end = found.distance[goal] if reached[goal] else None
                 certify_search((rows.offsets, rows.targets, rows.weights), found.distance, reached, [start], end)
                 self._firsts.passed("path")
-            if found.order[-1] != goal:
+            if not reached[goal]:
                 return None
             return found.distance[goal].astype(dtype).item(), found.path_to(goal)
         paths = self._with_predecessors(self.sssp(f"index:{start}", target=f"index:{goal}"))

@@ -9,8 +9,10 @@ Source: Dijkstra 1959, problem 2, with a four-way heap (Johnson 1977).
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -109,6 +111,17 @@ def search(
     if count < 0:
         raise NegativeArc("a weight is negative")
     return Found(order[:count], distance, links, rows.scalars)
+
+
+def plain_cutoff(cutoff: Any) -> int | float | None:
+    """Return a number of any type as an integer or the greatest float not above it; None where it cuts nothing off."""
+    try:
+        if cutoff is None or math.isnan(cutoff) or cutoff == math.inf:
+            return None
+        end = int(cutoff) if isinstance(cutoff, Integral) else float(cutoff)
+    except OverflowError:  # beyond all floats
+        return sys.float_info.max if cutoff > 0 else -1
+    return max(math.nextafter(end, -math.inf) if end > cutoff else end, -1)  # no distance is negative
 
 
 def _limit(kind: np.dtype[Any], cutoff: float | None) -> Any:

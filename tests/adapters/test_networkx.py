@@ -7,6 +7,9 @@ import json
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import networkx as nx
@@ -23,6 +26,7 @@ from gpugraph.adapters.networkx.backend import can_run, convert_from_nx, convert
 from gpugraph.adapters.networkx.graph import Declined
 from gpugraph.adapters.networkx.info import FUNCTIONS
 from gpugraph.adapters.networkx.paths import Paths
+from gpugraph.errors import VerificationFailed
 
 KINDS = (nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph)
 NODES = st.sampled_from(["a", "b", 3, 4.5, (1, 2), frozenset({7}), None.__class__, "h", -1, True])
@@ -280,7 +284,7 @@ def _numbered() -> nx.Graph:
     return graph
 
 
-@pytest.mark.parametrize("cutoff", [None, -1, -0.5, 0, 3, -math.inf, math.nan])
+@pytest.mark.parametrize("cutoff", [None, -1, -0.5, 0, 3, -math.inf, math.nan, Fraction(8, 3), Decimal("2.5"), 2**64])
 @pytest.mark.parametrize("kind", [int, float, np.int64, np.float64, np.bool_])
 def test_paths_are_networkxs_to_the_order_of_keys_and_the_type_of_numbers(kind: Any, cutoff: float | None) -> None:
     graph = _numbered()
@@ -304,3 +308,25 @@ def test_paths_are_networkxs_to_the_order_of_keys_and_the_type_of_numbers(kind: 
         for backend in ("networkx", "gpugraph")
     ]
     assert several[0] == several[1]
+
+
+@pytest.mark.parametrize("cutoff", [None, 1e308, 10**400])
+def test_lengths_beyond_every_float_are_networkxs(cutoff: float | None) -> None:
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, 1e308), (1, 2, 1e308), (2, 3, 1.0)])
+    lengths = [nx.single_source_dijkstra(graph, 0, cutoff=cutoff, backend=one) for one in ("networkx", "gpugraph")]
+    assert [tuple(map(dict, both)) for both in lengths[:1]] == [tuple(map(dict, both)) for both in lengths[1:]]
+
+
+def test_the_answer_for_every_function_that_weighs_edges_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = nx.path_graph(4)
+    nx.dijkstra_path_length(graph, 0, 3, weight=lambda u, v, data: 1, backend="gpugraph")
+    search = paths_module.search
+
+    def broken(*given: Any, **more: Any) -> Any:
+        found = search(*given, **more)
+        return replace(found, distance=found.distance + 1)
+
+    monkeypatch.setattr(paths_module, "search", broken)
+    with pytest.raises(VerificationFailed):
+        nx.dijkstra_path_length(graph, 0, 3, weight=lambda u, v, data: 2, backend="gpugraph")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from itertools import pairwise
 
 import networkx as nx
@@ -13,7 +14,7 @@ import pytest
 from scipy import sparse
 
 import gpugraph
-from gpugraph.adapters import inputs, resident_graph
+from gpugraph.adapters import certified, inputs, resident_graph
 from gpugraph.devices import discovery
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, VerificationFailed
@@ -62,6 +63,44 @@ def test_a_search_that_ends_early_knows_all_up_to_its_end(name, device):
         steps = pairwise(way)
         weights = {(u, int(v)): w for u in way for v, w in _row(graph, u)}
         assert sum(weights[u, v] for u, v in steps) == pytest.approx(length)
+
+
+@pytest.mark.parametrize("w", ["0..9", "0.0..9.0"])
+@pytest.mark.parametrize("options", [{}, {"algo": "dijkstra"}, {"target": 35}])
+@pytest.mark.parametrize(
+    "cutoff", [Fraction(17, 3), np.float32(5.5), np.longdouble(5.5), np.uint64(2**64 - 1), 2**64, -np.inf, -(10**30)]
+)
+def test_a_cutoff_is_any_real_number(cutoff, options, w):
+    with gpugraph.on(f"grid:6x6,w={w}", "cpu", verify="all") as g:
+        distance = g.sssp(0).distance
+        end = min(cutoff, distance[35]) if "target" in options else cutoff
+        np.testing.assert_array_equal(g.sssp(0, cutoff=cutoff, **options).reached, [d <= end for d in distance])
+
+
+def test_zero_weights_along_a_long_path_are_certified_in_one_search(monkeypatch):
+    n, searches = 3000, []
+    whole = certified._along
+    monkeypatch.setattr(certified, "_along", lambda *arcs: searches.append(arcs) or whole(*arcs))
+    rows = np.minimum(np.arange(n + 1), n - 1), np.arange(1, n, dtype=np.int32), np.zeros(n - 1, np.uint32)
+    with gpugraph.on(rows, "cpu") as g:
+        assert g.path(0, n - 1) == (0, list(range(n)))
+    assert len(searches) == 1
+
+
+def test_zero_weights_that_lead_round_in_a_circle_certify_nothing():
+    rows = np.array([0, 1, 2, 3]), np.array([1, 2, 1]), np.array([5, 0, 0])
+    distance, reached = np.array([0, 4, 4]), np.ones(3, bool)
+    with pytest.raises(VerificationFailed, match="vertex 1 has distance 4"):
+        certified.certify_search(rows, distance, reached, [0])
+    certified.certify_search(rows, np.array([0, 5, 5]), reached, [0])
+
+
+@pytest.mark.parametrize("weights", [[1e308, 1e308], [np.inf, 1.0]])
+def test_a_path_longer_than_every_float_is_none(weights):
+    with gpugraph.on((np.array([0, 1, 2, 2]), np.array([1, 2], np.int32), np.array(weights)), "cpu") as g:
+        assert not g.sssp(0, target=2).reached[2]
+        with pytest.raises(InputError, match="no path"):
+            g.path(0, 2)
 
 
 def _row(graph, u):

@@ -15,10 +15,19 @@ import networkx as nx
 import numpy as np
 
 from gpugraph.adapters import call_profile
-from gpugraph.adapters.certified import certify_search
+from gpugraph.adapters.certified import Firsts, certify_search
 from gpugraph.adapters.networkx.graph import ConvertedGraph, device, named, way_to_verify
 from gpugraph.adapters.resident_graph import ResidentGraph
-from gpugraph.adapters.searches import Found, NegativeArc, Rows, are_lengths, by_first_sight, search, tight_tails
+from gpugraph.adapters.searches import (
+    Found,
+    NegativeArc,
+    Rows,
+    are_lengths,
+    by_first_sight,
+    plain_cutoff,
+    search,
+    tight_tails,
+)
 from gpugraph.graph.build import ArcList, narrow_weights
 
 
@@ -82,7 +91,7 @@ def nearest(
     graph: ConvertedGraph, sources: list[int], weight: Hashable, target: Hashable = None, cutoff: float | None = None
 ) -> Found:
     """Search by Dijkstra's algorithm."""
-    rows = graph.rows(weight)
+    rows, cutoff = graph.rows(weight), plain_cutoff(cutoff)
     goal = goal_of(graph, target)
     simple = goal is None and len(sources) == 1 and (cutoff is None or cutoff >= 0)
     if graph.device_kind != "cpu" and simple and are_lengths(rows.weights):
@@ -92,23 +101,24 @@ def nearest(
             found = search(rows, sources, goal, cutoff)
         except NegativeArc:
             raise ValueError("Contradictory paths found:", "negative weights?") from None
-    kind = weight if not callable(weight) else "a function", goal is None, cutoff is None
-    if graph.firsts.method(way_to_verify(), kind) != "none" and are_lengths(rows.weights):
+    # Each function has a graph of its own, which is not known again.
+    firsts, kind = Firsts() if callable(weight) else graph.firsts, (weight, goal is None, cutoff is None)
+    if firsts.method(way_to_verify(), kind) != "none" and are_lengths(rows.weights):
         certify_search(
             (rows.offsets, rows.targets, rows.weights),
             *(found.distance, found.place >= 0, sources, _end(found, goal, cutoff)),
             where="the NetworkX backend",
         )
-        graph.firsts.passed(kind)
+        firsts.passed(kind)
     return found
 
 
 def _end(found: Found, goal: int | None, cutoff: float | None) -> Any:
     """Return the distance from which on a search may have left vertices out, or None."""
     ends = []
-    if cutoff is not None and not math.isnan(cutoff):
-        real = found.distance.dtype.kind == "f" or math.isinf(cutoff)
-        ends.append(np.nextafter(cutoff, np.inf) if real else math.floor(cutoff) + 1)
+    if cutoff is not None:
+        real = found.distance.dtype.kind == "f"
+        ends.append(math.nextafter(cutoff, math.inf) if real else math.floor(cutoff) + 1)
     if goal is not None and found.place[goal] >= 0:
         ends.append(found.distance[goal])
     return min(ends, default=None)
@@ -159,6 +169,6 @@ def lists_of(graph: ConvertedGraph, rows: Rows, found: Found, cutoff: float | No
     starts, tails = tight_tails(rows, found)
     with call_profile.phase("back"):
         nodes, cuts = list(named(graph.nodes, tails)), starts.tolist()
-        order = by_first_sight(rows, found, cutoff)
+        order = by_first_sight(rows, found, plain_cutoff(cutoff))
         places = found.place[order].tolist()
         return {node: nodes[cuts[i] : cuts[i + 1]] for node, i in zip(named(graph.nodes, order), places, strict=True)}
