@@ -84,6 +84,9 @@ def _shared_with_scipy(matrix: Any) -> CSRGraph | None:
     """Return a SciPy CSR matrix as a graph that shares its arrays, or None where it is not laid out as one."""
     if getattr(matrix, "format", None) != "csr" or len(getattr(matrix, "shape", ())) != 2:
         return None
+    arrays = matrix.indptr, matrix.indices, matrix.data
+    if not all(isinstance(array, np.ndarray) and array.ndim == 1 for array in arrays):
+        return None
     if matrix.shape[0] != matrix.shape[1] or len(matrix.indptr) != matrix.shape[0] + 1:
         return None
     stored = int(matrix.indptr[-1])

@@ -189,6 +189,21 @@ def sound(matrix: Any) -> Any:
     Raises:
         InputError: an array is too short, or an offset or an index is none.
     """
+    try:
+        return _checked(matrix)
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:  # of what is no array
+        raise InputError(f"the matrix cannot be read: {error}", remedy=_MEND) from error
+
+
+def _checked(matrix: Any) -> Any:
+    for name, dimensions in _ARRAYS.get(matrix.format, {}).items():
+        array = getattr(matrix, name)
+        if array.ndim != dimensions or (name != "data" and array.size and array.dtype.kind not in "iu"):
+            what = f"{array.dtype} in {array.ndim} dimensions"
+            raise InputError(f"{name} of the {matrix.format.upper()} matrix is {what}", remedy=_MEND)
+    if matrix.format == "dia" and len(matrix.data) != len(matrix.offsets):
+        what = f"the matrix has {len(matrix.data)} diagonals for {len(matrix.offsets)} offsets"
+        raise InputError(what, remedy=_MEND)
     if matrix.format == "lil" and [*map(len, matrix.rows)] != [*map(len, matrix.data)]:
         raise InputError("a row of the matrix has more indices than entries, or fewer", remedy=_MEND)
     if matrix.format not in ("csr", "csc", "bsr", "coo"):
@@ -199,7 +214,7 @@ def sound(matrix: Any) -> Any:
             _refuse_outside(indices, size)
         return matrix
     block = matrix.data.shape[1:] if matrix.format == "bsr" else (1, 1)
-    if len(block) != 2 or min(block) < 1:
+    if min(block) < 1:
         raise InputError("the entries of a BSR matrix are no blocks", remedy=_MEND)
     rows, columns = (size // part for size, part in zip(matrix.shape, block, strict=True))
     rows, columns = (columns, rows) if matrix.format == "csc" else (rows, columns)
@@ -212,12 +227,22 @@ def sound(matrix: Any) -> Any:
         have = f"{len(matrix.indices)} indices and {len(matrix.data)} entries"
         raise InputError(f"the row offsets end at {stored}, but there are {have}", remedy=_MEND)
     _refuse_outside(matrix.indices[:stored], columns)
-    if len(matrix.indices) == len(matrix.data) == stored:
+    usual = {matrix.indptr.dtype, matrix.indices.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}
+    if usual and len(matrix.indices) == len(matrix.data) == stored:
         return matrix
     return type(matrix)((matrix.data[:stored], matrix.indices[:stored], matrix.indptr), matrix.shape)
 
 
 _MEND = "make the matrix again from its rows, columns and values"
+_ROWS = {"indptr": 1, "indices": 1, "data": 1}
+_ARRAYS = {
+    "csr": _ROWS,
+    "csc": _ROWS,
+    "bsr": _ROWS | {"data": 3},
+    "coo": {"row": 1, "col": 1, "data": 1},
+    "dia": {"offsets": 1, "data": 2},
+}
+"""The arrays of a form and their dimensions; all but the data are integers."""
 
 
 def _refuse_unequal(entries: int, **arrays: NDArray[Any]) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import gpugraph
+from gpugraph import csgraph
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import WEIGHT_DTYPES
 
@@ -279,6 +280,49 @@ def test_a_sum_up_to_the_bound_of_64_bits_is_exact_and_one_beyond_it_refused(kin
     else:
         with pytest.raises(InputError, match="does not fit into 64 bits"):
             gpugraph.load(graph)
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "change"),
+    [
+        ("dok", "_dict", lambda held: held | {(5, 0): 3.0}),
+        ("dok", "_dict", lambda held: held | {"x": 3.0}),
+        ("lil", "rows", lambda rows: np.array([[7], *rows[1:]], object)),
+        ("lil", "rows", lambda rows: np.array([[2**40], *rows[1:]], object)),
+        ("lil", "rows", lambda rows: np.array([None, *rows[1:]], object)),
+        ("dia", "data", lambda data: data[:1]),
+        ("dia", "data", lambda data: data.reshape(-1)),
+        ("dia", "offsets", lambda offsets: offsets[:1]),
+        ("dia", "offsets", lambda offsets: offsets + 0.5),
+        ("coo", "coords", lambda coords: (coords[0] + 0.7, coords[1])),
+        ("coo", "coords", lambda coords: coords[:1]),
+        ("csr", "indices", lambda indices: indices + 0.5),
+        ("csr", "indices", lambda indices: indices.tolist()),
+        ("csr", "indptr", lambda indptr: None),
+        ("csr", "indptr", lambda indptr: indptr.astype(float)),
+        ("csc", "data", lambda data: data.reshape(-1, 1)),
+        ("bsr", "data", lambda data: data.reshape(-1)),
+    ],
+)
+def test_a_matrix_with_an_array_that_is_none_of_its_form_is_refused(form: str, name: str, change: Any) -> None:
+    whole = sparse.coo_array((np.array([1.0, 2, 3]), ([0, 1, 2], [1, 2, 0])), (3, 3)).asformat(form)
+    setattr(whole, name, change(getattr(whole, name)))
+    for read in (gpugraph.load, lambda matrix: gpugraph.on(matrix, device="cpu")):
+        with pytest.raises(InputError, match="matrix"):
+            read(whole)
+    for function in (csgraph.minimum_spanning_tree, csgraph.dijkstra, csgraph.connected_components):
+        with pytest.raises(ValueError, match="matrix"):
+            function(whole)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "uint64", ">i4", "int16"])
+def test_indices_of_any_integer_type_are_taken(kind: str) -> None:
+    matrix = sparse.csr_array((np.array([1.0, 2, 3]), ([0, 1, 2], [1, 2, 0])), (3, 3))
+    matrix.indices, matrix.indptr = matrix.indices.astype(kind), matrix.indptr.astype(kind)
+    assert gpugraph.load(matrix).weights.tolist() == [1, 2, 3]
+    assert csgraph.minimum_spanning_tree(matrix).sum() == 3
+    assert csgraph.connected_components(matrix)[0] == 1
+    assert csgraph.dijkstra(matrix, indices=0).tolist() == [0, 1, 3]
 
 
 def test_a_great_entry_beside_a_repeated_one_is_taken() -> None:
