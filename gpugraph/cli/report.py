@@ -20,6 +20,7 @@ from gpugraph.report.terminal import Line, page_width, plain, table_width
 
 if TYPE_CHECKING:
     from gpugraph.bench.sweep import Sweep
+    from gpugraph.measure.plausibility import Finding
     from gpugraph.measure.record import Record
     from gpugraph.measure.record_file import BadLine
 
@@ -274,6 +275,12 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
             raise Regression(what, where=new, remedy="measure again to be sure, then look at what changed")
 
 
+def _on_lines(lines: Sequence[int]) -> str:
+    """Return ``"line 3"``, or how many lines there are, with the first of them."""
+    shown = ", ".join(map(str, lines[:3]))
+    return f"line {shown}" if len(lines) == 1 else f"{len(lines):,} lines ({shown}{', …' if len(lines) > 3 else ''})"
+
+
 @command
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @click.option(
@@ -310,7 +317,10 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
         if stored.torn is not None:
             lines.append(f"{file} line {stored.torn}: is cut off, and was left out")
     found = [(record, one) for record in records for one in findings(record, edges)] + conflicts(records)
-    lines += [f"{record.file} line {record.line}: {one.kind}: {one.what}" for record, one in found]
+    places: dict[tuple[str | None, Finding], list[int]] = {}
+    for record, one in found:
+        places.setdefault((record.file, one), []).append(record.line or 0)
+    lines += [f"{file} {_on_lines(at)}: {one.kind}: {one.what}" for (file, one), at in places.items()]
     wrong = len(unread) + len({(record.file, record.line) for record, _ in found})
     total = len(unread) + len(records)
     if not quiet or wrong:

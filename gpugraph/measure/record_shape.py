@@ -345,6 +345,8 @@ class ResultShape(_Part, frozen=True, kw_only=True):
     distances_sha256: str | None = None
     labels_sha256: str | None = None
     digest: str | None = None
+    tuples: Whole | None = None
+    validation_s: Amount | None = None
 
 
 class NvmlShape(_Part, frozen=True, kw_only=True):

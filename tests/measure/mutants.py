@@ -47,7 +47,7 @@ MUTANTS = (
     Mutant(_STATISTICS, "np.std(logs, ddof=1)", "np.std(logs, ddof=0)"),
     Mutant("graph/digest.py", 'return f"{len(values)} {lanes[0]:016x}{lanes[1]:016x}"', 'return f"{len(values)}"'),
     Mutant("exact.py", "_NARROW = (1 << 63) // _CHUNK - 1", "_NARROW = 1 << 45", "tests/test_exact.py"),
-    Mutant("measure/plausibility.py", _BYTES, _BYTES.replace("limit", "limit / 10")),
+    Mutant("measure/plausible_figures.py", _BYTES, _BYTES.replace("limit", "limit / 10")),
     Mutant(
         "devices/cuda_streams.py", "self._stop.record(self._device.stream)", "self._start.record(self._device.stream)"
     ),

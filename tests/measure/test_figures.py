@@ -36,7 +36,8 @@ from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.claims import Claim, claims
 from gpugraph.measure.columns import Labelled
 from gpugraph.measure.compare import Compared, Comparison
-from gpugraph.measure.plausibility import CACHED, CORE_BYTES_PER_S, GPUS, findings, least_bytes
+from gpugraph.measure.plausibility import findings
+from gpugraph.measure.plausible_figures import CACHED, CORE_BYTES_PER_S, GPUS, least_bytes
 from gpugraph.measure.ranking import Ranking
 from gpugraph.measure.record import PHASES, Record
 from gpugraph.measure.run_cell import run_cell

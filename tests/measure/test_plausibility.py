@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,8 @@ import pytest
 
 from gpugraph.adapters.records import Measured
 from gpugraph.graph.spec import is_spec
-from gpugraph.measure.plausibility import (
-    CORE_BYTES_PER_S,
-    EVERY_RECORD,
-    GPUS,
-    MEASURED_CELL,
-    OF_DEVICE,
-    conflicts,
-    findings,
-    least_bytes,
-)
+from gpugraph.measure.plausibility import EVERY_RECORD, MEASURED_CELL, OF_DEVICE, conflicts, findings
+from gpugraph.measure.plausible_figures import CORE_BYTES_PER_S, GPUS, least_bytes
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import parse_record, read_record_file
 from gpugraph.problems.registry import load_problem
@@ -135,7 +128,7 @@ def test_whatever_was_just_measured_is_believed(tmp_path: Path, words: tuple[Any
         ("mteps.count", 2 * 909364, "count"),
         ("graph.edges", 2 * 909364, "count"),
         ("graph.arcs", 909364, "count"),
-        ("result.tree_edges", 46805, "count"),
+        ("result.tree_edges", 46805, "result"),
         ("verification.status", "failed", "verdict"),
         ("environment.git_commit", "0123456789ab+", "commit"),
         ("environment.git_commit", None, "commit"),
@@ -167,8 +160,9 @@ def with_kernel(record: Record, seconds: float) -> Record:
 
 def test_times_that_agree_with_each_other_are_refused_if_no_memory_is_so_fast() -> None:
     fast = least_bytes(on_gpu()) / GPUS["NVIDIA H200"].bytes_per_s / 100
-    (found,) = findings(with_kernel(on_gpu(), fast))
-    assert "too short to move" in found.what
+    found = findings(with_kernel(on_gpu(), fast))
+    assert {one.kind for one in found} == {"time"}
+    assert any("too short to move" in one.what for one in found)
 
 
 WRONG: dict[str, Any] = {
@@ -198,6 +192,130 @@ WRONG: dict[str, Any] = {
 @pytest.mark.parametrize("path", WRONG)
 def test_a_value_that_other_fields_do_not_give_is_found_out(path: str) -> None:
     assert findings(changed(on_gpu(), path, WRONG[path]))
+
+
+@cache
+def base(name: str) -> Record:
+    """Return a stored record that nothing speaks against."""
+    if name == "gpu":
+        return on_gpu()
+    if name == "paths":
+        return stored("figures-sssp-h200", "delta-stepping")
+    if name == "sources":
+        return stored("figures-sources-h200", "delta-stepping")
+    if name == "peer":
+        return stored("figures-beside-h200", "peer:cugraph")
+    return stored("graph500-h200" if name == "graph500" else "ranks-pairs-h200x2", NAMED[name])
+
+
+NAMED = {"graph500": "delta-stepping", "ranks": "boruvka-distributed"}
+
+EVERYWHERE: dict[str, dict[str, Any]] = {
+    "older than gpugraph": {"time": "1990-01-01T00:00:00+00:00"},
+    "a time of another definition": {"mteps.definition": "MTEPS = arcs times ten"},
+    "a thousand ranks": {"device.ranks": 1000},
+    "a thousand ranks that the device is named for": {"device.ranks": 1000, "device.name": "1000 × NVIDIA H200"},
+    "a library that there is not": {
+        "algorithm": "peer:magic",
+        "algorithm_source": {"authors": "x", "year": 2020, "section": "Magic 1.0, f"},
+    },
+    "predecessors that took longer than all": {"predecessors_s": 1e6},
+    "a command of another problem": {"environment.command": ["gpugraph", "scan", "array:n=9"]},
+    "a command of another graph": {"environment.command": ["python", "-m", "gpugraph", "mst", "grid:3x3"]},
+    "a kernel that took no time": {"samples_s.kernel": [0.0] * 7},
+}
+"""Changes that speak against every record."""
+
+OF_CELLS: dict[str, dict[str, Any]] = {
+    "sampling that took less than its samples": {"sampling.spent_s": 0.0},
+    "sampling that took longer than all": {"sampling.spent_s": 1e6},
+    "clocks above the highest": {"sampling.sm_clock_mhz": [9000]},
+    "a target that was not reached": {"sampling.stopped_by": "target", "sampling.target": 1e-6},
+    "a count that was not reached": {"sampling.stopped_by": "count", "sampling.max_samples": 99_999},
+    "the graph of another cell": {"cell.axes": {"graph": "grid:9x9"}},
+    "a digest that is none": {"graph.digest": "hello"},
+    "energy that its edges do not give": {"energy": {"joules_per_run": 0.1, "nanojoules_per_edge": 1e-6}},
+    "a copy faster than the memory": {"traffic": {"minimum_bytes": 1e3, "copy_bytes_per_s": 1e15, "share": 0.0}},
+}
+"""Changes that speak against every record but those of Graph500."""
+
+ALONE: dict[str, dict[str, Any]] = {
+    "gpu: no memory on the device": {"peak_device_bytes": 0},
+    "gpu: weights that are no number": {"result.total_weight": "nan"},
+    "gpu: half a weight": {"result.total_weight": 7.5},
+    "gpu: a digest of nothing": {"result.edges_sha256": "abc"},
+    "gpu: no component": {"result.components": 0, "result.tree_edges": 65536},
+    "paths: a source beyond the graph": {"result.source": 10**12},
+    "paths: a source before the graph": {"result.source": -1},
+    "paths: nothing is reached": {"result.reached": 0},
+    "paths: more is reached than there is": {"result.reached": 2**21},
+    "paths: a distance longer than all together": {"result.distance_max": 10**15},
+    "paths: a sum longer than all distances": {"result.distance_sum": 10**18},
+    "paths: rounds faster than a GPU's": {"rounds": 10**6},
+    "sources: a result that is not that of its first source": {"result.distance_sum": 7},
+    "ranks: no ranks": {"ranks": DELETED},
+    "ranks: 64 ranks": {"ranks.size": 64},
+    "ranks: ranks that are not listed": {"ranks.members": []},
+    "ranks: ranks on other GPUs": {"ranks.members": [{"device": {"name": "Tesla T4"}}] * 2},
+    "ranks: a device for another number of ranks": {"device.name": "4 × NVIDIA H200"},
+    "graph500: a rate ten times too high": {"graph500.sssp_harmonic_mean_TEPS": 1.3e11},
+    "graph500: fewer searches": {"graph500.NBFS": 1},
+    "graph500: no figures": {"graph500": {"SCALE": 20}},
+    "graph500: built in no time": {"graph500.construction_time": 0.0},
+    "graph500: of a larger scale": {
+        "graph500.SCALE": 30,
+        "graph.source": "graph500:30",
+        "graph.name": "graph500:30",
+    },
+    "graph500: of a smaller scale": {
+        "graph500.SCALE": 10,
+        "graph.source": "graph500:10",
+        "graph.name": "graph500:10",
+    },
+    "graph500: double weights": {"graph.weight_dtype": "float64"},
+    "graph500: searches without checks": {
+        "per_source": [{"source": 1, "kernel_s": 1e-3, "tuples": 9}],
+        "samples_s.kernel": [1e-3],
+        "mteps.count": [9],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        *(
+            f"{name}: {what}"
+            for name in ("gpu", "paths", "sources", "peer", "ranks", "graph500")
+            for what in EVERYWHERE
+        ),
+        *(f"{name}: {what}" for name in ("gpu", "paths", "peer", "ranks") for what in OF_CELLS),
+        *ALONE,
+    ],
+)
+def test_a_forged_record_is_found_out(forgery: str) -> None:
+    name, _, what = forgery.partition(": ")
+    record = base(name)
+    assert findings(record) == []
+    for path, value in {**EVERYWHERE, **OF_CELLS, **ALONE}.get(what, ALONE.get(forgery, {})).items():
+        record = changed(record, path, value)
+    assert record.data != base(name).data
+    assert findings(record)
+
+
+@pytest.mark.parametrize(("name", "factor"), [("gpu", 1e-4), ("gpu", 1e3), ("paths", 1e-3), ("paths", 1e3)])
+def test_times_in_other_units_are_found_out_however_well_they_agree(name: str, factor: float) -> None:
+    seconds = (base(name).kernel_s or 0.0) * factor
+    assert {one.kind for one in findings(with_kernel(base(name), seconds))} == {"time"}
+
+
+def test_a_finding_of_many_records_is_one_line(measured: Record, tmp_path: Path) -> None:
+    wrong = [changed(measured, "time", f"1990-01-01T00:00:0{i // 4}+00:00").data for i in range(5)]
+    (tmp_path / "r.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in wrong))
+    outcome = run("check-record", tmp_path / "r.jsonl")
+    assert "r.jsonl 4 lines (1, 2, 3, …): date: '1990-01-01T00:00:00+00:00' is before" in outcome.out
+    assert "r.jsonl line 5: date: '1990-01-01T00:00:01+00:00' is before" in outcome.out
+    assert "5 records checked, 5 with findings" in outcome.out
 
 
 FORGED: dict[str, dict[str, Any]] = {
@@ -403,7 +521,7 @@ def test_a_cpu_has_a_limit_too(measured: Record) -> None:
     ],
 )
 def test_a_changed_answer_is_found_out_by_solving_the_graph_here(measured: Record, path: str, value: Any) -> None:
-    assert kinds(changed(measured, path, value), 10_000) - {"graph", "cell"} == {"answer"}  # which name it
+    assert kinds(changed(measured, path, value), 10_000) - {"graph", "cell", "command", "result"} == {"answer"}
 
 
 def test_a_changed_forest_is_found_out_where_the_graph_is_small_enough() -> None:
