@@ -193,7 +193,7 @@ def test_where_one_component_is_giant_only_the_rows_outside_are_listed() -> None
     assert pages == 0 < entries
 
 
-@pytest.mark.parametrize("room", [4, 9, 30])
+@pytest.mark.parametrize("room", first(1, [9, 4, 30]))
 @pytest.mark.parametrize(
     "make",
     [
@@ -281,7 +281,7 @@ RACED = {
 
 
 @pytest.mark.usefixtures("filtering")
-@pytest.mark.parametrize("few", [5, 1024])
+@pytest.mark.parametrize("few", first(1, [5, 1024]))
 @pytest.mark.parametrize("name", RACED)
 def test_it_has_no_race_beyond_those_explained_in_the_kernel(
     monkeypatch: pytest.MonkeyPatch, name: str, few: int
