@@ -12,11 +12,12 @@ import pytest
 import gpugraph
 from gpugraph.adapters.networkx.info import FUNCTIONS
 from tests.adapters.test_foreign_suites import environment  # noqa: F401
+from tests.tiers import first
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["networkx.md", "python.md", "when.md"])
+@pytest.mark.parametrize("page", first(2, ["networkx.md", "when.md", "python.md"]))
 def test_the_programs_of_a_page_run(page, environment, tmp_path):  # noqa: F811
     programs = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
     assert programs

@@ -16,6 +16,7 @@ from gpugraph.errors import InputError
 from tests.cli.runner import refuse, run, succeed
 from tests.problems.hostile_plugins import IMPORTS_FOREVER, PLUGINS, PRELUDE
 from tests.stored import read_records
+from tests.tiers import extended
 
 BY_NAME = {plugin.name: plugin for plugin in PLUGINS}
 
@@ -93,6 +94,7 @@ def test_a_plugin_is_asked_once_and_its_errors_are_reported_as_its_own(write: Wr
     assert len(started) == 1
 
 
+@extended
 def test_plugins_that_misbehave_leave_the_other_cells_of_their_graph_alone(write: Write) -> None:
     named = ["writes by address", "a false Ctrl-C", "GeneratorExit", "reads address 0", "goes elsewhere", "prints"]
     files = {write(BY_NAME[name].text, f"g{i}.py"): BY_NAME[name].outcome for i, name in enumerate(named)}

@@ -21,6 +21,7 @@ from gpugraph.peers import register_commands
 from gpugraph.quantities import in_seconds, parse_seconds
 from tests.cli.runner import refuse, run, succeed
 from tests.stored import read_records
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -150,6 +151,7 @@ def test_a_peer_runs_beside_on_the_same_graph_and_is_verified_too(folder):
     assert len(read_records("r.jsonl")) == 2
 
 
+@extended
 def test_a_peer_whose_device_is_not_there_is_a_row_that_says_so(folder):
     write_sweep(folder, "kruskal")
     missing = "nowhere = {command = 'x {graph.egr}', time = '(.)', device = 'cuda'}"
@@ -203,6 +205,7 @@ def test_bad_usage_is_reported_in_one_line(folder, words, what):
     assert what in refuse(2, "bench", *words)
 
 
+@extended
 def test_a_device_and_a_title_of_ones_own_take_the_place_of_the_sweeps(folder):
     write_sweep(folder, "kruskal")
     words = ("bench", "--sweep", "t.toml", "--device", "cpu", "--title", "My laptop", "--save", "r.jsonl")
@@ -211,6 +214,7 @@ def test_a_device_and_a_title_of_ones_own_take_the_place_of_the_sweeps(folder):
     assert "cells of 'path:9' go" in succeed("bench", "--set", "graph=path:9", "--device", "cpu").err
 
 
+@extended
 def test_the_table_of_a_bench_that_goes_on_has_the_cells_of_before_too(folder):
     words = ("--algo", "kruskal@cpu", "--max-seconds", "0.1", "--save", "r.jsonl")
     succeed("bench", "path:9", *words)
@@ -220,6 +224,7 @@ def test_the_table_of_a_bench_that_goes_on_has_the_cells_of_before_too(folder):
     assert "2 cells: 2 verified" in out
 
 
+@extended
 def test_the_report_command_at_the_end_draws_only_where_it_can(folder, monkeypatch):
     words = ("bench", "path:9", "--algo", "kruskal@cpu", "--max-seconds", "0.1")
     monkeypatch.setattr("gpugraph.cli.bench.find_spec", lambda name: None)
@@ -313,6 +318,7 @@ def test_ctrl_c_exits_130_and_says_how_to_go_on(folder):
     assert err.splitlines()[-1] == "gpugraph: interrupted"
 
 
+@extended
 def test_samples_spread_over_processes_are_one_record_with_all_of_them(folder):
     write_sweep(folder, "kruskal")
     words = ("bench", "--sweep", "t.toml", "--set", "n=30", "--processes", 3, "--save", "r.jsonl")
@@ -328,6 +334,7 @@ def test_samples_spread_over_processes_are_one_record_with_all_of_them(folder):
     assert "cannot be spread over 9 processes" in refuse(2, *words[:-4], "--processes", 9)
 
 
+@extended
 def test_samples_of_several_sources_stand_source_by_source_whatever_process_took_them(folder):
     words = (
         "--set",
@@ -361,6 +368,7 @@ def test_a_file_that_is_no_store_is_refused_before_anything_runs_and_stays(folde
         assert (folder / "notes.txt").read_text() == content
 
 
+@extended
 def test_a_bench_that_goes_on_reads_its_file_once(folder, monkeypatch):
     write_sweep(folder, "kruskal")
     succeed("bench", "--sweep", "t.toml", "--save", "r.jsonl")
@@ -370,6 +378,7 @@ def test_a_bench_that_goes_on_reads_its_file_once(folder, monkeypatch):
     assert paths == ["r.jsonl"]
 
 
+@extended
 def test_a_graph_whose_name_is_no_utf_8_is_measured_saved_and_gone_on_with(folder):
     write_sweep(folder, "kruskal")
     name = os.fsdecode(b"caf\xe9.gr")
@@ -384,6 +393,7 @@ def test_a_graph_whose_name_is_no_utf_8_is_measured_saved_and_gone_on_with(folde
     assert [record["graph"]["name"] for record in read_records("r.jsonl")] == ["caf\\udce9"] * 2
 
 
+@extended
 def test_what_a_plugin_marks_on_its_clock_cannot_spoil_the_file(folder):
     (folder / "mine.py").write_text(
         "from gpugraph.problems.mst.cpu_kruskal import kruskal\n"

@@ -13,6 +13,7 @@ from tests.cli.runner import refuse, run, succeed
 from tests.measure.test_ranking import row
 from tests.report.canned import mst_record
 from tests.report.sweep import write
+from tests.tiers import extended
 
 FEW = ("--device", "cpu", "--repeat", 3)
 
@@ -77,6 +78,7 @@ def test_a_users_own_algorithm_competes_and_one_that_is_wrong_has_no_place(tmp_p
     assert "kruskal alone has a time that counts" in told
 
 
+@extended
 def test_components_compete_as_well_and_a_peer_takes_options():
     shown = succeed("components", "grid:6x6", "--peer", "scipy", *FEW).out
     assert "components on grid:6x6" in shown

@@ -13,6 +13,7 @@ import pytest
 from gpugraph.cli.options import read_defaults, users_file
 from gpugraph.errors import InputError
 from tests.cli.runner import succeed
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "configs" / "default.toml"
@@ -106,6 +107,7 @@ def test_the_users_file_must_be_a_regular_file() -> None:
     assert "not a regular file" in done.stderr
 
 
+@extended
 def test_the_default_device_may_be_several_ranks(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text('[default]\ndevice = "cpu*2"\n')

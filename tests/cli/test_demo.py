@@ -14,6 +14,7 @@ from gpugraph.report.listings import race_page
 from gpugraph.report.terminal import plain
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
 VERTICES = race_demo.VERTICES
@@ -61,6 +62,7 @@ def test_where_it_is_not_shown_it_exits_with_1_and_says_so(monkeypatch: pytest.M
 
 
 @needs_compiler
+@extended
 def test_without_a_gpu_it_takes_the_emulated_device_and_says_so(monkeypatch: pytest.MonkeyPatch):
     def no_gpu(text: str) -> Any:
         raise DeviceUnavailable("there is none")
@@ -145,6 +147,7 @@ def test_the_page_says_why_there_is_no_detector():
 
 
 @needs_compiler
+@extended
 def test_it_can_be_interrupted():
     words = [sys.executable, "-m", "gpugraph", "demo", "race", "--device", "emulated", "--runs", "1000000"]
     child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

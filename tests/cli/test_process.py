@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import also, first
+from tests.tiers import also, extended, first
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -322,6 +322,7 @@ def test_a_locale_without_our_letters_is_no_error():
     assert done.stderr == b""
 
 
+@extended
 def test_that_compiled_code_cannot_be_kept_is_reported_once_and_nothing_fails(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file, no folder")
     environment = {**os.environ, "GPUGRAPH_CACHE_DIR": str(tmp_path / "taken")}
@@ -333,6 +334,7 @@ def test_that_compiled_code_cannot_be_kept_is_reported_once_and_nothing_fails(tm
     assert "Warning" not in done.stderr
 
 
+@extended
 def test_a_profiler_has_its_say_after_the_end(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     words = ("-m", "cProfile", "-o", str(profile), "-m", "gpugraph", "info", "grid:3x3", "--quiet")

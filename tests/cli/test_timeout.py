@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.runner import refuse
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import extended
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "sssp_cuda.py"
 
@@ -69,6 +70,7 @@ def test_an_algorithm_of_the_package_is_killed_in_time_with_all_its_ranks(device
     check_line(command("mst", "rmat:16", "--device", device, "--repeat", "1000000", "--timeout", "2", "-q"), "")
 
 
+@extended
 def test_of_several_algorithms_only_the_one_that_hangs_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(HOLDS_THE_INTERPRETER)

@@ -22,6 +22,7 @@ from gpugraph.emulator.module import Library
 from gpugraph.emulator.toolchain import BUILDS, Build, build_library, build_runtime, find_compiler
 from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import also, extended
 
 
 @pytest.fixture
@@ -171,7 +172,7 @@ DAMAGES: list[Callable[[bytes], bytes]] = [
 
 
 @needs_compiler
-@pytest.mark.parametrize(("damage", "suffix"), [*zip(DAMAGES, (".so", ".o", ".json"), strict=True)])
+@pytest.mark.parametrize(("damage", "suffix"), [(DAMAGES[0], ".so"), also(DAMAGES[1], ".o"), also(DAMAGES[2], ".json")])
 def test_a_damaged_compiled_kernel_or_runtime_is_made_anew(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str, damage: Callable[[bytes], bytes]
 ) -> None:
@@ -187,6 +188,7 @@ def test_a_damaged_compiled_kernel_or_runtime_is_made_anew(
 
 
 @needs_compiler
+@extended
 def test_a_failed_compilation_leaves_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(BUILDS, "races", QUICK_RACES)
     folder = _copied(tmp_path, _runtime(QUICK_RACES))
@@ -259,6 +261,7 @@ def test_a_compiler_that_reads_no_header_ahead_is_asked_once(
 
 @needs_compiler
 @pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
+@extended
 def test_kernels_run_though_the_cache_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(BUILDS, "races", QUICK_RACES)
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", _write(tmp_path / "taken", "a file, no folder"))

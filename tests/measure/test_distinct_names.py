@@ -14,7 +14,7 @@ from gpugraph.report import STYLES, render
 from gpugraph.report.cells import label
 from tests.cli.runner import succeed
 from tests.report.canned import mst_record
-from tests.tiers import first
+from tests.tiers import extended, first
 
 
 def record(source: str, digest: str | None, **changes: Any) -> Record:
@@ -48,6 +48,7 @@ def test_names_that_collide_get_what_tells_the_graphs_apart(
     ]
 
 
+@extended
 def test_every_report_and_ranking_keeps_two_graphs_of_one_name_apart() -> None:
     records = [record("a/road.gr", "11"), record("b/road.gr", "22", time="2026-01-01T00:00:01+00:00")]
     for style in STYLES.values():

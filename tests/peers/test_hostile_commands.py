@@ -20,10 +20,11 @@ from gpugraph.peers.graph_files import altered_files, graph_file
 from tests.hostile.peers import BEHAVIOURS, check, ended
 from tests.hostile.peers import GRAPH as SHARED
 from tests.peers.helpers import measured, script
+from tests.tiers import only
 from tests.zoo import zoo
 
 
-@pytest.mark.parametrize("name", BEHAVIOURS)
+@pytest.mark.parametrize("name", only([*BEHAVIOURS][::4], BEHAVIOURS))
 def test_a_program_that_misbehaves_is_named_and_the_next_is_right(tmp_path: Path, name: str) -> None:
     check(tmp_path, name)
 

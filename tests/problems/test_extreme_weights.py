@@ -30,7 +30,7 @@ from tests.problems.extreme_weights import (
 )
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.delta_stepping_graphs import search
-from tests.tiers import first
+from tests.tiers import extended, first
 from tests.zoo import UNDIRECTED
 
 by_type = pytest.mark.parametrize("dtype", TYPES)
@@ -142,6 +142,7 @@ NARROW_SEARCH = {
 
 @needs_compiler
 @pytest.mark.parametrize("dtype", ["uint32", "float32", *(pytest.param(t, marks=pytest.mark.thorough) for t in TYPES)])
+@extended
 def test_small_constants_lead_such_weights_through_hubs_surveys_and_many_rounds(
     dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

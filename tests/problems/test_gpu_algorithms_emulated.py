@@ -45,15 +45,34 @@ def tiered(variant: Any, thorough: bool = False) -> Any:
 by_variant = pytest.mark.parametrize("variant", [tiered(one) for one in VARIANTS])
 by_depth = pytest.mark.parametrize("variant", [tiered(one, not runs_other_code(one)) for one in VARIANTS])
 
-in_part = pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.thorough)])
-"""An algorithm as it is by default is tried on all graphs at once; its variants in part, for each set of macros costs a
-compilation."""
-
 WIDE = ("float64", "random-ties", "no-vertex", "star-equal")
 """Graphs that are tried with wide indices; the first with every variant."""
 
 RACED = ("float64", "random-ties", "star-equal", "path-decreasing", "complete", "many-tiny", "directed-random")
 """Graphs on which races are looked for; the first three with every variant."""
+
+
+def parts(graphs: tuple[str, ...], few: int, rest: pytest.MarkDecorator) -> list[Any]:
+    """Return pairs of a variant and the graphs that it is tried on, for the commands that do so.
+
+    Each type of weights and each set of macros costs a compilation.  So ``make test`` leaves the first graph, of
+    float64, to ``make test-all``, which tries that with every variant, and ``few`` of them with those that only it has.
+
+    Args:
+        graphs: the first of float64, the others of uint32.
+        few: how many of them tell enough of a variant.
+        rest: marks variants that run the same kernels in another order.
+    """
+    found = []
+    for variant in VARIANTS:
+        name, depth = variant_id(variant), pytest.mark.extended if runs_other_code(variant) else rest
+        if is_common(variant):
+            found.append(pytest.param(variant, graphs[1:], id=name))
+        shares = (graphs[:1], pytest.mark.extended) if is_default(variant) else (graphs[:few], depth)
+        found.append(pytest.param(variant, shares[0], id=f"{name}-{len(shares[0])}", marks=shares[1]))
+        if not is_default(variant):
+            found.append(pytest.param(variant, graphs, id=f"{name}-all", marks=pytest.mark.thorough))
+    return found
 
 
 def tried(variant: Any) -> list[tuple[str, tuple[Any, ...]]]:
@@ -63,34 +82,38 @@ def tried(variant: Any) -> list[tuple[str, tuple[Any, ...]]]:
 
 
 @by_variant
-@in_part
-def test_it_gives_the_result_of_the_cpu_on_every_graph_of_the_zoo(variant: Any, every: bool) -> None:
+def test_it_gives_the_result_of_the_cpu_on_every_graph_of_the_zoo(variant: Any) -> None:
     device = EmulatedDevice()
-    wide = WIDE if every or is_default(variant) else WIDE[:1]
     for name, query in tried(variant):
-        for index_bits in (32, 64) if name in wide else (32,):
-            if layout_fits(variant, zoo(name), index_bits):
-                assert_right(device, variant, name, query, index_bits)
+        if layout_fits(variant, zoo(name), 32):
+            assert_right(device, variant, name, query, 32)
+
+
+@pytest.mark.parametrize(("variant", "wide"), parts(WIDE, 1, pytest.mark.extended))
+def test_wide_indices_give_the_same_result(variant: Any, wide: tuple[str, ...]) -> None:
+    for name, query in tried(variant):
+        if name in wide and layout_fits(variant, zoo(name), 64):
+            for seed in (0, 3):
+                assert_right(EmulatedDevice(seed=seed), variant, name, query, 64)
 
 
 @by_depth
 @pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.thorough)])
 def test_schedules_of_every_graph_of_the_zoo_give_one_result(variant: Any, times: int) -> None:
     """Of twenty, each graph gets one."""
-    share = 20 // times
+    share, graphs = 20 // times, WIDE[times == 1 :] if is_default(variant) else WIDE[:1]
     for seed in range(1, 21):
         device = EmulatedDevice(seed=seed)
         for i, (name, query) in enumerate(tried(variant)):
-            wide = (i // share + seed // share) % 2 == 1 and name in (WIDE if is_default(variant) else WIDE[:1])
+            wide = (i // share + seed // share) % 2 == 1 and name in graphs
             if (i + seed) % share == 0 and layout_fits(variant, zoo(name), 64 if wide else 32):
                 assert_right(device, variant, name, query, 64 if wide else 32)
 
 
-@by_depth
-@in_part
-def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any, every: bool) -> None:
+@pytest.mark.parametrize(("variant", "graphs"), parts(RACED, 3, pytest.mark.thorough))
+def test_it_has_no_race_beyond_those_explained_in_the_kernels(variant: Any, graphs: tuple[str, ...]) -> None:
     device = EmulatedDevice(seed=3, races=True)
-    for name in RACED if every or is_default(variant) else RACED[:3]:
+    for name in graphs:
         index_bits = 64 if name == "float64" else 32
         query = (0,) if variant[0] == "sssp" else ()
         if layout_fits(variant, zoo(name), index_bits):

@@ -24,6 +24,7 @@ from gpugraph.graph.open import open_graph
 from tests.cli.runner import refuse
 from tests.graph.datasets.conftest import ROADS
 from tests.graph.datasets.server import Server
+from tests.tiers import extended
 
 Lists = Callable[..., None]
 LONG = b"".join([b"c a comment to make it longer\n" * 4000, ROADS])
@@ -263,6 +264,7 @@ def commands(count: int, *words: str, **how: object) -> list[subprocess.Popen[st
     return [subprocess.Popen([sys.executable, "-m", "gpugraph", *words], **told) for _ in range(count)]
 
 
+@extended
 def test_two_at_once_fetch_it_once(lists: Lists, server: Server) -> None:
     server.gate.clear()
     both = commands(2, "info", "own:roads", "--format", "json")

@@ -17,7 +17,7 @@ from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.mst.gpu_forest import fetch_forest
 from gpugraph.problems.mst.verify import certify
 from tests.problems.gpu_cases import expected, run_on
-from tests.tiers import first
+from tests.tiers import extended, first
 from tests.zoo import Edge, undirected
 
 
@@ -165,6 +165,7 @@ def misleading(n: int = 1664) -> CSRGraph:
     return plain.renamed(weights=weights.astype(np.uint32))
 
 
+@extended
 def test_a_sample_that_misleads_costs_time_and_no_edge() -> None:
     """Nearly all edges count as light, and have room: none that joins two components is left."""
     phases, _, entries = phases_and_lists(misleading())

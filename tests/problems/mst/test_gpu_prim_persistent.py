@@ -21,7 +21,7 @@ from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.mst.gpu_forest import fetch_forest
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
-from tests.tiers import first
+from tests.tiers import extended, first
 from tests.zoo import undirected
 
 KERNELS = [("uint32", 32, level) for level in persistent.ON_CHIP] + [("float64", 64, "winners"), ("int32", 32, "rows")]
@@ -83,6 +83,7 @@ def test_the_exchange_and_the_tournament_have_no_race(on_chip: str) -> None:
         assert_same_forest(random_graph(150, 1200, 4, 3), 5, True, blocks=blocks, threads=64, on_chip=on_chip)
 
 
+@extended
 def test_it_runs_on_several_workers() -> None:
     graph, device = random_graph(300, 2000, 9, 4), EmulatedDevice(threads=2)
     result, _ = run_on(device, "mst", "prim-persistent", graph, options={"blocks": 4})
