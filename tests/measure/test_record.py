@@ -116,3 +116,10 @@ def test_the_speed_up_is_over_the_fastest_verified_cpu_run_of_the_same_work():
     ((who, found),) = speedups([gpu, slow, fast, wrong, other]).items()
     assert (who, found.base) == (id(gpu), fast)
     assert found.kernel == pytest.approx(gpu.mteps / 400)
+
+
+def test_half_the_range_of_samples_is_that_between_the_least_and_the_greatest():
+    made = mst_record(samples_s={"kernel": [1.0, 2.0, 2.0, 2.0, 5.0]}, phases_s={"kernel": 2.0})
+    assert Record.of(made).half_range == (5.0 - 1.0) / 2 / 2.0
+    assert Record.of(made | {"samples_s": {"kernel": [2.0]}}).half_range is None
+    assert Record.of(sssp_record(3)).half_range is None  # samples of several sources differ

@@ -116,6 +116,12 @@ def test_noise_holds_no_outliers_and_neither_do_ticks_of_the_clock():
     assert outliers([1.0, 900.0]) == []
 
 
+@pytest.mark.parametrize(("deviations", "found"), [(9.9, []), (10.1, [7])])
+def test_an_outlier_is_ten_standard_deviations_away(deviations: float, found: list[int]) -> None:
+    samples = [97.0, 98.0, 99.0, 100.0, 101.0, 102.0, 103.0, 100.0 + deviations * 1.4826 * 2]
+    assert outliers([*samples, 100.0]) == found  # whose median is 100, and their median deviation 2
+
+
 def test_rates_have_a_harmonic_mean():
     assert harmonic_mean([1.0, 3.0]) == pytest.approx(1.5)
     assert harmonic_mean([1.0, 0.0]) == 0.0

@@ -163,3 +163,18 @@ def test_on_a_cpu_end_to_end_would_be_the_same_again_and_is_left_out():
     assert "end to end" not in plain(table(Record.of(record)))
     assert "| 1,419.6 | - | passed" in markdown(records(record))
     assert "| 1,419.6 | 438.20 | passed" in markdown(records(mst_record()))
+
+
+def test_ranks_are_described_by_their_number_their_most_bytes_and_what_their_time_is_spent_on() -> None:
+    members = [{"host": host, "bytes_sent": sent} for host, sent in (("a", 1024), ("b", 4096), ("a", 2048))]
+    phases = {
+        "hook": {"work_s": [1.0, 2.0], "wait_s": [0.5, 0.5], "communication_s": [0.25, 0.75]},
+        "rounds": {"work_s": [3.0], "wait_s": [1.0], "communication_s": [1.0]},
+    }
+    ranks = {"size": 3, "talk_through": "sockets", "members": members, "phases": phases}
+    words = plain(table(Record.of(mst_record(ranks=ranks)), width=200))
+    assert "ranks       3 on 2 machines through sockets, each sends up to 4 KiB a run" in words
+    assert "of their time 60 % is work, 20 % waiting, 20 % communication" in words
+    phases["rounds"]["communication_s"] = [6.0]
+    words = plain(table(Record.of(mst_record(ranks=ranks)), width=200))
+    assert "of their time 40 % is work, 13.3 % waiting, 46.7 % communication" in words
