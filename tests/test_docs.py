@@ -27,6 +27,7 @@ from gpugraph.cli.group import COMMANDS, cli
 from gpugraph.code_cache import users_folder
 from gpugraph.errors import GpuGraphError
 from tests.notebook import SVG, TEXT, executed
+from tests.tiers import extended, only
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -55,7 +56,11 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 RUN = [page for page in PAGES if page.name not in OWN_TESTS and any("parsed:" not in how for how, _ in blocks(page))]
 
 
-@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+DEAR = ("peers", "report", "python")
+"""Pages whose commands take many seconds."""
+
+
+@pytest.mark.parametrize("page", only([page for page in RUN if page.stem not in DEAR], RUN), ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run_one_after_the_other(page: Path, tmp_path: Path) -> None:
     program = tmp_path / "bin" / "gpugraph"
     program.parent.mkdir()
@@ -149,6 +154,7 @@ def test_what_stored_records_show_is_not_measured_again() -> None:
     assert [how for how, _ in blocks(DOCS / "results.md") if not how.startswith("parsed: ")] == []
 
 
+@extended
 def test_the_notebook_runs_and_shows_what_is_stored_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     notebook = json.loads(text_of(DOCS / "notebook.ipynb"))

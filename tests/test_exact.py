@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph import exact
 from gpugraph.exact import exact_sum
 from gpugraph.problems.oracle_sums import certified_sum, reference_sum
+from tests.tiers import drawn
 
 INTEGERS = ("uint8", "int16", "uint32", "int32", "uint64", "int64")
 
@@ -38,7 +39,7 @@ def test_a_whole_chunk_of_integers_at_the_limit_does_not_wrap(dtype: str, bits: 
 
 
 @pytest.mark.parametrize("add", [certified_sum, reference_sum])
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=40), st.integers(0, 2**64 - 1))
 def test_the_sums_of_judges_are_those_of_python(
     add: Callable[[Any], int | float], values: list[int], word: int
@@ -48,7 +49,7 @@ def test_the_sums_of_judges_are_those_of_python(
 
 
 @pytest.mark.parametrize("add", [certified_sum, reference_sum])
-@settings(max_examples=80, deadline=None)
+@drawn(80)
 @given(st.lists(st.floats(), max_size=40), st.lists(st.floats(width=32), max_size=40))
 def test_the_sums_of_judges_are_rounded_once(
     add: Callable[[Any], int | float], values: list[float], singles: list[float]
@@ -75,13 +76,13 @@ def test_the_empty_sum_is_zero(dtype: str) -> None:
     assert exact_sum(np.zeros(0, dtype)) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=40))
 def test_int64_sums_equal_python_sums(values: list[int]) -> None:
     assert exact_sum(np.array(values, np.int64)) == sum(values)
 
 
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=60))
 def test_float64_sums_are_correctly_rounded(values: list[float]) -> None:
     exactly = sum(map(Fraction, values), Fraction(0))
@@ -93,7 +94,7 @@ def test_float64_sums_are_correctly_rounded(values: list[float]) -> None:
     assert exact._sum_in_bins(np.array(values, np.float64)) == expected
 
 
-@settings(max_examples=80, deadline=None)
+@drawn(80)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), max_size=60))
 def test_float32_sums_are_rounded_once_to_float64(values: list[float]) -> None:
     assert exact_sum(np.array(values, np.float32)) == math.fsum(values)

@@ -12,6 +12,7 @@ import pytest
 
 from gpugraph.graph.load import save_file
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import also
 from tests.zoo import zoo
 
 SLOW = {
@@ -77,7 +78,9 @@ def test_a_run_on_a_device_imports_no_compiler_and_no_library(problem: str, sour
     assert loaded_by(command(*words)) == set()
 
 
-@pytest.mark.parametrize(("device", "begun"), [((), [0]), (("--device", "cuda:1"), [1]), (("--device", "cpu"), [])])
+@pytest.mark.parametrize(
+    ("device", "begun"), [((), [0]), also(("--device", "cuda:1"), [1]), also(("--device", "cpu"), [])]
+)
 def test_a_gpu_gets_ready_while_libraries_are_imported(device: tuple[str, ...], begun: list[int]) -> None:
     program = f"""
 import sys
@@ -100,7 +103,7 @@ except SystemExit:
     assert done.stdout.splitlines()[-1] == str(begun), done.stderr
 
 
-@pytest.mark.parametrize(("told", "seen"), [(None, "1"), ("4", "4")])
+@pytest.mark.parametrize(("told", "seen"), [(None, "1"), also("4", "4")])
 def test_numpys_blas_starts_no_threads_unless_the_user_wants_them(told: str | None, seen: str) -> None:
     program = """
 import os, sys

@@ -22,6 +22,7 @@ from gpugraph.errors import GpuGraphWarning
 from gpugraph.host import environment_with_package
 from gpugraph.measure import compile_ahead
 from tests.mutate import MUTATORS
+from tests.tiers import extended
 
 NATIVE = ("x86_64-unknown-linux-gnu", "znver5", ",".join(sorted((*numba_prebuilt.NEEDED, "+avx512f", "+sse2"))))
 
@@ -40,6 +41,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     numba_prebuilt.contents.cache_clear()
 
 
+@extended
 def test_a_command_compiles_nothing_that_the_package_brings(package: Path, tmp_path: Path) -> None:
     features = get_host_cpu_features().split(",")
     if not set(features) >= numba_prebuilt.NEEDED:

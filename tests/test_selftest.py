@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runner import refuse, run
+from tests.tiers import extended
 
 HELD_UP = Path(__file__).resolve().parents[1] / "docs" / "examples" / "held_up.py"
 SMALL = ("--sweep", "selftest", "--set", "device=cpu", "--set", "problem=mst", "--set", "graph=path:500")
@@ -31,6 +32,7 @@ def test_a_planted_slow_down_is_found_in_the_cell_that_was_held_up(folder, monke
     assert verdicts["boruvka"] != "slower"
 
 
+@extended
 def test_a_sweep_may_be_run_several_times_each_compared_with_the_one_before(folder):
     words = ("bench", *SMALL, "--set", "algorithm=boruvka", "--set", "sampling.max_samples=5", "--runs", "3")
     words += ("--set", "sampling.min_samples=5")

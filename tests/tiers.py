@@ -16,7 +16,7 @@ from hypothesis import settings
 FULL = os.environ.get("GPUGRAPH_TESTS") == "all"
 """True in ``make test-all``, where tests take all of their samples."""
 
-LEAST = 15
+LEAST = 30
 """Samples that a property is tried on at least."""
 
 extended = pytest.mark.extended
@@ -26,8 +26,8 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 
 
 def drawn(samples: int, **options: Any) -> Callable[[Test], Test]:
-    """Return what decorates a property: Hypothesis draws ``samples`` in ``make test-all``, a tenth in ``make test``."""
-    count = samples if FULL else min(samples, max(samples // 10, LEAST))
+    """Return what decorates a property: Hypothesis draws ``samples`` in ``make test-all``, a fifth in ``make test``."""
+    count = samples if FULL else min(samples, max(samples // 5, LEAST))
     return lambda test: pytest.mark.drawn(settings(max_examples=count, deadline=None, **options)(test))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gpugraph
@@ -14,6 +14,7 @@ from gpugraph.adapters.mst_many import GraphBatch, on_gpu
 from gpugraph.emulator.device import EmulatedDevice
 from gpugraph.errors import InputError, VerificationFailed
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import drawn
 from tests.zoo import ZOO, directed, undirected, zoo
 
 DEVICES = ("cpu", pytest.param("emulated", marks=needs_compiler))
@@ -45,7 +46,7 @@ def test_the_whole_zoo_at_once_has_the_forests_of_its_graphs(device):
             assert trees == alone.components
 
 
-@settings(deadline=None, max_examples=60)
+@drawn(60)
 @given(st.lists(small_graphs(), max_size=8))
 def test_forests_of_rows_are_right_with_ties_and_without_edges(graphs):
     forests = gpugraph.mst_many([rows(graph) for graph in graphs], device="cpu", verify="certificate")

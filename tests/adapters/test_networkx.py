@@ -27,6 +27,7 @@ from gpugraph.adapters.networkx.graph import Declined
 from gpugraph.adapters.networkx.info import FUNCTIONS
 from gpugraph.adapters.networkx.paths import Paths
 from gpugraph.errors import VerificationFailed
+from tests.tiers import drawn
 
 KINDS = (nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph)
 NODES = st.sampled_from(["a", "b", 3, 4.5, (1, 2), frozenset({7}), None.__class__, "h", -1, True])
@@ -71,7 +72,7 @@ def graphs(draw: st.DrawFn, kinds: tuple[type, ...] = KINDS, low: int = 0) -> nx
     return G
 
 
-@settings(deadline=None, max_examples=60)
+@drawn(60)
 @given(graphs((nx.Graph, nx.MultiGraph)), st.booleans(), st.booleans())
 def test_forests_are_kruskal_s_to_the_last_tie(G, keys, data):
     for name in ("minimum_spanning_edges", "maximum_spanning_edges"):
@@ -93,7 +94,7 @@ def test_a_partition_is_respected(G, data):
         assert mine == yours
 
 
-@settings(deadline=None, max_examples=60)
+@drawn(60)
 @given(graphs(), st.data())
 def test_paths_predecessors_and_their_order_are_networkx_s(G, data):
     nodes = [*G, "no node"]

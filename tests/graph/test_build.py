@@ -15,6 +15,7 @@ from gpugraph.graph.check import is_symmetric
 from gpugraph.graph.csr import WEIGHT_DTYPES
 from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.view import GraphView
+from tests.tiers import drawn
 from tests.zoo import UNDIRECTED, ZOO, directed, undirected, zoo
 
 VALUES = {
@@ -62,7 +63,7 @@ def as_rows(arcs):
     return replace(arcs, tails=RowTails(offsets), heads=arcs.heads[order].astype(np.int32), weights=weights)
 
 
-@settings(deadline=None, max_examples=80)
+@drawn(80)
 @given(multigraphs(), st.sampled_from([None, True]), st.booleans())
 def test_arcs_listed_row_by_row_give_the_graph_of_the_list(multigraph, directed, one_sided):
     arcs = arc_list(*multigraph, directed=None if one_sided else directed, one_sided=one_sided)
@@ -82,7 +83,7 @@ def test_rows_that_are_in_order_are_taken_as_they_are(name):
     assert listed.on_host().tails.tolist() == arc_tails(graph).tolist()
 
 
-@settings(deadline=None, max_examples=80)
+@drawn(80)
 @given(multigraphs(), st.booleans())
 def test_the_builder_equals_a_dictionary_of_the_lightest_arcs(multigraph, mirrored):
     vertices, arcs, dtype = multigraph

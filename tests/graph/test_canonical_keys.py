@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.csr import WEIGHT_DTYPES
+from tests.tiers import drawn
 
 
 def extremes(dtype: str) -> np.ndarray[Any, Any]:
@@ -51,7 +52,7 @@ def test_unsigned_weights_are_not_copied() -> None:
     assert np.shares_memory(order_keys(weights), weights)
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(st.lists(st.floats(allow_nan=False, width=32)), st.sampled_from(["float32", "float64"]))
 def test_real_keys_compare_as_the_reals(values: list[float], dtype: str) -> None:
     weights = np.array(values, dtype) + np.dtype(dtype).type(0)  # no negative zero, as in a graph
@@ -59,7 +60,7 @@ def test_real_keys_compare_as_the_reals(values: list[float], dtype: str) -> None
     assert np.array_equal(keys[:, None] < keys, weights[:, None] < weights)
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5)), st.sampled_from(["uint32", "uint64"]))
 def test_the_canonical_order_is_the_stable_one(values: list[int], dtype: str) -> None:
     keys = (np.array(values, np.uint64) & np.uint64(np.iinfo(dtype).max)).astype(dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gpugraph
@@ -12,6 +12,7 @@ from gpugraph.errors import InputError
 from gpugraph.graph import chunks
 from gpugraph.graph.preparations import WIDEST_SPREAD, CompressedTargets, compress
 from gpugraph.graph.view import GraphView
+from tests.tiers import drawn
 from tests.zoo import ZOO, zoo
 
 INT32 = np.dtype(np.int32)
@@ -44,7 +45,7 @@ def test_every_neighbour_of_the_zoo_comes_back(name: str, chosen: tuple[str, ...
     assert np.array_equal(view.targets, GraphView.of(zoo(name), chosen).targets)
 
 
-@settings(deadline=None, max_examples=60)
+@drawn(60)
 @given(st.lists(st.lists(st.integers(0, 4000), max_size=12), min_size=1, max_size=12), st.sampled_from(["i4", "i8"]))
 def test_any_rows_in_any_order_come_back_and_so_do_their_first_ones(rows: list[list[int]], index: str) -> None:
     offsets, targets = rows_of(*rows)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -29,6 +29,7 @@ from gpugraph.graph.load import load_file, save_file
 from tests.emulator.compiler import needs_compiler
 from tests.graph.test_build import as_rows
 from tests.graph.test_device_generate import Small, assert_same
+from tests.tiers import drawn
 from tests.zoo import UNDIRECTED, zoo
 
 KINDS = [{"directed": False, "one_sided": True}, {"directed": True}, {"directed": None}]
@@ -51,7 +52,7 @@ def listed(n: int, ends: list[tuple[int, int]], dtype: str | None, seed: int, **
 
 
 @needs_compiler
-@settings(deadline=None, max_examples=80)
+@drawn(80)
 @given(st.data())
 def test_any_list_of_arcs_gives_the_rows_of_the_host(data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 40))
@@ -99,7 +100,7 @@ def test_an_edge_whose_arcs_differ_is_refused_in_the_words_of_the_host(weight: i
 
 
 @needs_compiler
-@settings(deadline=None, max_examples=60)
+@drawn(60)
 @given(st.data())
 def test_any_directed_graph_becomes_the_undirected_one_of_the_host(data: st.DataObject) -> None:
     n = data.draw(st.integers(2, 30))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.devices.discovery import select_device
@@ -21,6 +21,7 @@ from gpugraph.graph.generate import can_generate, generate, generate_piece
 from gpugraph.graph.generators.ssca2 import _cliques
 from gpugraph.graph.spec import parse_spec
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import drawn
 
 SPECS = """
     rmat:0 rmat:1 rmat:7 rmat:6,w=-9..9 rmat:7,w=0.5..2.5 rmat:7,w=-2^40..2^40 rmat:7,w=unit,dtype=int64
@@ -105,7 +106,7 @@ def specs(draw: Any) -> str:
 
 
 @needs_compiler
-@settings(deadline=None, max_examples=70)
+@drawn(70)
 @given(specs())
 def test_any_spec_gives_the_same_graph_on_a_device(text: str) -> None:
     device = EmulatedDevice()

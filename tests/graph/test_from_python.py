@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -17,6 +17,7 @@ import gpugraph
 from gpugraph import csgraph
 from gpugraph.errors import InputError
 from gpugraph.graph.csr import WEIGHT_DTYPES
+from tests.tiers import drawn
 
 LABELS = st.one_of(
     st.sampled_from([0, 1, "1", 1.5, "a", "a\0", "", (1, 2), ("1", 2), b"a", np.int64(7), "7", 2**70, -3]),
@@ -44,7 +45,7 @@ def identities(nodes: Any) -> list[int]:
     return sorted(map(id, nodes))
 
 
-@settings(deadline=None, max_examples=60)
+@drawn(60)
 @given(labelled_graphs(), st.data())
 def test_every_node_keeps_its_identity_and_the_answers_are_those_of_networkx(graph: Any, data: st.DataObject) -> None:
     source = data.draw(st.sampled_from(list(graph)))
@@ -66,7 +67,7 @@ def test_every_node_keeps_its_identity_and_the_answers_are_those_of_networkx(gra
     assert all(plain[u][v]["weight"] == w for u, v, w in forest.edges(data="weight"))
 
 
-@settings(deadline=None, max_examples=60)
+@drawn(60)
 @given(st.lists(LABELS, min_size=1, max_size=8, unique_by=hash))
 def test_printed_names_differ_wherever_labels_do(labels: list[Any]) -> None:
     graph = nx.Graph()
@@ -110,7 +111,7 @@ REAL = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@drawn(150)
 @given(st.one_of(st.lists(WHOLE, max_size=6), st.lists(REAL, max_size=6), st.lists(st.one_of(WHOLE, REAL), max_size=6)))
 def test_a_number_is_taken_exactly_or_refused(weights: list[Any]) -> None:
     whole = [int(w) for w in weights if isinstance(w, int | np.integer | np.bool_)]
@@ -228,7 +229,7 @@ def test_rows_may_be_lists_and_may_be_empty() -> None:
 # ------------------------------------------------------------------ matrices
 
 
-@settings(deadline=None, max_examples=60)
+@drawn(60)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-100, 100)), max_size=20),
     st.sampled_from(["int8", "int32", "int64", "float32", "float64"]),

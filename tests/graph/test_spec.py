@@ -1,12 +1,13 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpugraph.errors import InputError
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.spec import is_spec, parse_spec
+from tests.tiers import drawn
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda family: family.name)
@@ -108,7 +109,7 @@ def test_a_wrong_spec_is_refused_with_a_remedy(text, said):
         parse_spec(text)
 
 
-@settings(deadline=None, max_examples=300)
+@drawn(300)
 @given(st.text(alphabet="rmatgidxnwef=,.:^-0123456789 ", max_size=25))
 @example("grid:1x")
 @example("rmat:2,w=..")

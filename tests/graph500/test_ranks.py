@@ -8,6 +8,7 @@ import numpy as np
 
 from gpugraph.graph500.generator import generate, load, save
 from tests.ranks.runs import own_ranks, together
+from tests.tiers import extended
 
 
 def test_shares_of_the_edge_list_are_that_list_in_memory_and_in_files(tmp_path: Path) -> None:
@@ -21,6 +22,7 @@ def test_shares_of_the_edge_list_are_that_list_in_memory_and_in_files(tmp_path: 
     assert load(7, file, None, (2, 3)).first == shares[2].first == len(whole) * 2 // 3
 
 
+@extended
 def test_ranks_find_what_one_processor_finds_and_agree_on_what_is_wrong(tmp_path: Path) -> None:
     run = own_ranks(3, "cpu", "tests.graph500.on_ranks", str(tmp_path))
     assert run.returncode == 0, run.stderr

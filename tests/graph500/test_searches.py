@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpugraph.devices.discovery import race_detector, select_device
@@ -21,6 +21,7 @@ from gpugraph.graph500 import on_device
 from gpugraph.graph500.benchmark import Place, draw_roots
 from gpugraph.graph500.checked import RULES
 from gpugraph.graph500.generator import Tuples, generate
+from tests.tiers import drawn
 
 Lines = list[tuple[int, int, float]]
 Machine = Any
@@ -77,7 +78,7 @@ def some_lines() -> st.SearchStrategy[Lines]:
 
 
 @pytest.mark.parametrize("kind", ["cpu", "emulated"])
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(lines=some_lines(), data=st.data())
 @example(lines=[(0, 1, 1.0), (1, 2, TINY), (2, 3, 0.0), (3, 1, 0.0), (3, 4, TINY)], data=None)
 def test_searches_are_right_and_valid_with_loops_duplicates_and_weights_that_rounding_absorbs(
@@ -257,7 +258,7 @@ def test_the_mutations_break_every_rule() -> None:
     assert {case[0] for case in marks[0].args[1]} == set(RULES)
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(change=st.tuples(st.booleans(), st.integers(0, 2**16), st.integers(0, 2**16)))
 def test_any_other_distance_or_a_parent_that_is_no_neighbour_is_refused(change: tuple[bool, int, int]) -> None:
     made = _scale_8()

@@ -15,7 +15,7 @@ from gpugraph.ranks import world
 from gpugraph.ranks.world import RANK, device_of_rank, devices_asked_for, devices_of, expected_world_size, mpi_rank
 from tests.cli.runner import succeed
 from tests.ranks.runs import MPIEXEC, ROOT, command, ended, environment, needs_mpi, together
-from tests.tiers import also
+from tests.tiers import also, extended
 
 
 def record(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -54,6 +54,7 @@ def check_record(ranks: dict[str, Any], alone: dict[str, Any]) -> None:
         assert all(len(each) == 3 for each in phase.values())
 
 
+@extended
 def test_a_run_of_many_rounds_says_that_one_device_is_faster() -> None:
     told = together("cpu", 2, *(("sssp", graph, "--repeat", "1") for graph in ("path:600", "rmat:7")))
     assert ["one device is faster on such a graph" in each.err for each in told] == [True, False]
@@ -76,6 +77,7 @@ def test_ranks_of_an_mpi_are_found() -> None:
     assert told["talk_through"].startswith("MPI (")
 
 
+@extended
 def test_a_result_of_ranks_is_written_and_believed_again(tmp_path: Path) -> None:
     named = (("mst", "forest.npz"), ("mst", "forest.mtx"), ("sssp", "distances.npz"), ("components", "labels.csv"))
     results = [(problem, str(tmp_path / name)) for problem, name in named]
@@ -86,6 +88,7 @@ def test_a_result_of_ranks_is_written_and_believed_again(tmp_path: Path) -> None
         succeed("verify", "rmat:7", path)
 
 
+@extended
 def test_a_forest_and_distances_of_a_csr_are_those_of_its_spec(tmp_path: Path) -> None:
     path = str(tmp_path / "graph.csr")
     succeed("generate", "rmat:7,w=1..9", "-o", path)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.ranks.runs import MPIEXEC, ROOT, environment, needs_mpi
-from tests.tiers import also, first
+from tests.tiers import also, extended, first
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds ranks by /proc")
 
@@ -172,6 +172,7 @@ def named_when_stopped(words: list[str], count: int, victim: int) -> None:
     assert line == f"{named} — kill -CONT {ranks[victim]} lets it go on\n"
 
 
+@extended
 def test_a_rank_that_is_stopped_is_named_and_goes_on_when_it_may() -> None:
     named_when_stopped([sys.executable, "-c", SOON, *ENDLESS, "--device", "cpu*3"], 3, 2)
 
@@ -197,8 +198,10 @@ def test_a_rank_that_is_interrupted_ends_the_run_with_a_line(victim: int, number
     ("act", "code", "words"),
     [
         (THROW, 70, ": a defect of gpugraph (ValueError: a rank throws) "),
-        ("numpy.ones(2**50, numpy.uint8)", 3, ": the machine's memory does not suffice (Unable to allocate 1.00 PiB "),
-        ("os.write(2, b'A LIBRARY: no memory\\n'); os.abort()", 3, " was ended by SIGABRT: A LIBRARY: no memory"),
+        also(
+            "numpy.ones(2**50, numpy.uint8)", 3, ": the machine's memory does not suffice (Unable to allocate 1.00 PiB "
+        ),
+        also("os.write(2, b'A LIBRARY: no memory\\n'); os.abort()", 3, " was ended by SIGABRT: A LIBRARY: no memory"),
     ],
     ids=["throws", "runs out of memory", "is aborted by a library"],
 )
@@ -257,6 +260,7 @@ def test_a_rank_that_gpugraph_did_not_start_is_refused(text: str) -> None:
     assert "GPUGRAPH_RANK" in done.stderr
 
 
+@extended
 def test_ranks_and_workers_of_a_bench_run_no_module_of_the_current_folder(tmp_path: Path) -> None:
     for name in ("json", "random", "numpy", "queue"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('ran')")

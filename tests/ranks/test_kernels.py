@@ -19,7 +19,7 @@ from gpugraph.ranks.part import GraphPart
 from tests.ranks.on_zoo import complaint
 from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import DENSE, tried
-from tests.tiers import also
+from tests.tiers import also, extended
 from tests.zoo import undirected
 
 by_names = pytest.mark.parametrize(
@@ -31,6 +31,7 @@ by_names = pytest.mark.parametrize(
 )
 
 
+@extended
 @by_names
 def test_they_race_only_where_they_say_so(names: tuple[str, ...]) -> None:
     run = own_ranks(2, "emulated", "tests.ranks.on_zoo", "races", *names)
@@ -45,7 +46,7 @@ def test_shuffled_schedules_give_one_result(names: tuple[str, ...]) -> None:
     assert tried(run.stdout) == 4 * len(names)
 
 
-@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.thorough), also(4)])
+@pytest.mark.parametrize("ranks", [also(2), pytest.param(3, marks=pytest.mark.thorough), also(4)])
 def test_ranks_that_write_into_each_others_memory_find_the_same(ranks: int) -> None:
     graphs = ("random-ties", "one-edge", "zero-weights", "rmat:8,w=1..255", "rmat:7,w=1..4294967295")
     run = own_ranks(ranks, "emulated", "tests.ranks.on_zoo", "mapped", *graphs)
@@ -71,7 +72,7 @@ THOROUGH = (("cpu", DENSE[1::2]), ("emulated", DENSE), ("races", DENSE))
 
 
 @pytest.mark.parametrize(
-    ("kind", "specs"), [("cpu", DENSE[::2]), *(pytest.param(*one, marks=pytest.mark.thorough) for one in THOROUGH)]
+    ("kind", "specs"), [also("cpu", DENSE[::2]), *(pytest.param(*one, marks=pytest.mark.thorough) for one in THOROUGH)]
 )
 def test_what_lies_beyond_the_horizon_of_a_dense_graph_is_found_as_well(kind: str, specs: tuple[str, ...]) -> None:
     run = own_ranks(3, "cpu" if kind == "cpu" else "emulated", "tests.ranks.on_zoo", kind, *specs)

@@ -19,6 +19,7 @@ from gpugraph.report.page import colours
 from gpugraph.report.versus import gains
 from tests.report.canned import emulated, mst_record, sssp_record
 from tests.report.sweep import cell, sweep
+from tests.tiers import extended, first
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +268,7 @@ def test_a_value_of_nothing_is_not_drawn_on_a_logarithmic_axis():
     assert entries(curves(points, LIGHT, Look("y", "x")), "x") == [2, 3]
 
 
-@pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])
+@pytest.mark.parametrize("ending", first(1, [".svg", ".pdf", ".png"]))
 def test_figures_are_drawn_without_a_browser(rows, ending):
     drawn = draw(figure(rows, LIGHT, Choice(where=("problem=mst", "family=rmat"), title="T")), ending)
     assert drawn[:5].lstrip() in (b"<svg ", b"%PDF-", b"\x89PNG\r")
@@ -309,6 +310,7 @@ def test_without_options_a_figure_shows_what_the_data_are():
     assert "all" not in [*entries(one_graph, "variant"), *entries(sizes, "variant"), *entries(graphs, "variant")]
 
 
+@extended
 def test_a_figure_is_as_wide_as_a_column_in_every_format(rows):
     spec = figure(rows, LIGHT, Choice(where=("problem=mst", "family=rmat")), width=317)
     assert b'width="317"' in draw(spec, ".svg")

@@ -14,6 +14,7 @@ from gpugraph.measure.record import Record
 from gpugraph.measure.record_file import read_records
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.report.template import fill
+from tests.tiers import extended, only
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SAMPLE = next(
@@ -24,7 +25,12 @@ SAMPLE = next(
 STORED = sorted(str(path) for path in (DOCS / "records").glob("*.jsonl"))
 
 
-@pytest.mark.parametrize("template", sorted(DOCS.rglob("*.md.j2")), ids=lambda path: path.name)
+TEMPLATES = sorted(DOCS.rglob("*.md.j2"))
+OF_THE_README = [path for path in TEMPLATES if path.name != "measurements.md.j2"]
+"""The other has a table of each file of records, and takes seconds."""
+
+
+@pytest.mark.parametrize("template", only(OF_THE_README, TEMPLATES), ids=lambda path: path.name)
 def test_a_page_is_what_its_template_makes_of_the_stored_records(template):
     page = template.with_suffix("").read_text("utf-8")
     name = template.relative_to(DOCS.parent)
@@ -117,6 +123,7 @@ def test_a_cell_that_was_not_measured_is_no_earlier_version(tmp_path):
     assert "unrecorded" not in filled
 
 
+@extended
 def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, monkeypatch):
     ours = lambda row: None if ":" in row.algorithm else "another"  # noqa: E731
     monkeypatch.setitem(fill.__globals__, "_digest_of", ours)

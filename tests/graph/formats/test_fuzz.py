@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from gpugraph.errors import InputError, OutOfMemory
@@ -12,10 +12,11 @@ from gpugraph.graph.check import check_structure
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file
 from tests.graph.formats.test_binary_formats import SAMPLES
+from tests.tiers import drawn
 
 BINARY = [form.name for form in FORMATS if form.binary]
 TEXT = [form.name for form in FORMATS if not form.binary]
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = drawn(60, suppress_health_check=list(HealthCheck))
 
 
 def _loads_or_refuses(data: bytes, name: str, input_format: str | None) -> None:

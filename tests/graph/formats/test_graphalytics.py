@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gpugraph
@@ -20,6 +20,7 @@ from gpugraph.problems import on_graphs
 from gpugraph.problems.on_graphs import published_values
 from tests.cli.runner import refuse, succeed
 from tests.graph.formats.samples import arcs
+from tests.tiers import drawn
 
 PROPERTIES = """\
 # of a graph made by hand
@@ -222,7 +223,7 @@ SAID = st.lists(
 ).map(lambda lines: "\n".join(["graph.net.edge-file = net.e", *lines]))
 
 
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 @given(said=SAID, vertices=VERTICES_OF, edges=LINES, answer=ANSWERS)
 def test_whatever_the_files_hold_is_a_graph_or_refused(said: str, vertices: str, edges: str, answer: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

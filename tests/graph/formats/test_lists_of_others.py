@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -24,6 +24,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats import fields
 from gpugraph.graph.load import save_file
 from tests.cli.runner import succeed
+from tests.tiers import drawn
 from tests.zoo import directed
 
 SNAP = "# Undirected graph: ../x.ungraph.txt\n# test\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t5\n5\t7\n"
@@ -272,7 +273,7 @@ def test_one_line_says_how_a_file_was_taken(tmp_path: Path) -> None:
 WORDS = st.text("ab01.+ -'é", min_size=1, max_size=4).filter(lambda word: word.strip() == word)
 
 
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 @given(st.lists(st.tuples(WORDS, WORDS, st.sampled_from(["1", "2.5", "-3", "1e3"])), min_size=1, max_size=6))
 def test_arrow_and_python_split_alike(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]]

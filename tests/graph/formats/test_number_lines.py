@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpugraph.errors import GraphFormatError
@@ -14,6 +14,7 @@ from gpugraph.graph.formats import number_lines
 from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.number_lines import LineParser, Rows
 from gpugraph.graph.formats.text import _slow
+from tests.tiers import drawn
 
 ROWS = [
     Rows(weighted=True),
@@ -69,7 +70,7 @@ def assert_equal(fast: Columns, slow: Columns | str) -> None:
         assert np.array_equal(there, here)
 
 
-@settings(deadline=None, max_examples=600)
+@drawn(600)
 @given(lines(), st.sampled_from(ROWS))
 @example(b"1 2 3\n1 2 0.5\n", ROWS[0])
 @example(b"# 1 2\r3 4\n1 2 3\n", ROWS[0])
@@ -80,7 +81,7 @@ def test_what_is_taken_is_what_the_slow_way_reads(block: bytes, rows: Rows) -> N
         assert_equal(fast, slow)
 
 
-@settings(deadline=None, max_examples=400)
+@drawn(400)
 @given(st.integers(-(2**53), 2**53), st.integers(-30, 30), st.sampled_from(["{}e{}", "{}E{:+}", "{}.e{}", "{}.00e{}"]))
 def test_decimals_are_rounded_once(digits: int, power: int, how: str) -> None:
     text = how.format(digits, power)

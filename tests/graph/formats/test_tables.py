@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -20,6 +20,7 @@ from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
 from tests.cli.runner import succeed
 from tests.graph.formats.samples import arcs
+from tests.tiers import drawn
 
 WIDE = 'source,target,cost,note\n10,20,1.5,x\n20,30,2,"a, b"\n30,10,3,z\n'
 
@@ -186,7 +187,7 @@ SAMPLES = _samples()
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(60, suppress_health_check=list(HealthCheck))
 @given(
     edits=st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 4), st.binary(max_size=6)), min_size=1, max_size=4)
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gpugraph
@@ -26,6 +26,7 @@ from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.result_files import write_result
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import drawn
 from tests.zoo import ZOO, undirected, zoo
 
 PROBLEM = load_problem("components")
@@ -66,7 +67,7 @@ def test_afforest_labels_every_vertex_by_the_smallest_of_its_component(name):
 @given(
     st.integers(1, 60), st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59)), max_size=80), st.integers(0, 2**31)
 )
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 def test_any_graph_falls_into_the_components_that_networkx_finds(n, pairs, seed):
     import networkx
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.clock import HostClock, NullClock
@@ -20,7 +20,7 @@ from gpugraph.problems.mst.problem import PROBLEM
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.problems.mst.helpers import CPU_ALGORITHMS, forest_by, random_graph
-from tests.tiers import by_width
+from tests.tiers import by_width, drawn
 from tests.zoo import ZOO, undirected, zoo
 
 
@@ -136,7 +136,7 @@ def tied_graphs(draw: st.DrawFn) -> CSRGraph:
     return undirected(n, edges, draw(st.sampled_from(["uint32", "float64"])))
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(tied_graphs())
 def test_ties_are_broken_in_canonical_order(graph: CSRGraph) -> None:
     expected = reference_forest(graph)

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -31,7 +31,7 @@ from tests.problems.sssp.small_graphs import (
     graphs,
     some_sources,
 )
-from tests.tiers import by_width
+from tests.tiers import by_width, drawn
 from tests.zoo import directed, undirected, zoo
 
 FRONTIER = ("f-cpu", "u-cpu", "matrix-f-cpu", "matrix-u-cpu")
@@ -90,7 +90,7 @@ def test_the_oracle_agrees_with_networkx(name: str) -> None:
     assert all(result.raw[v] == length for v, length in lengths.items())
 
 
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 @given(graph=graphs(), data=st.data())
 def test_drawn_graphs_are_solved_exactly(graph: CSRGraph, data: st.DataObject) -> None:
     source = data.draw(st.integers(0, graph.vertices - 1))
@@ -102,7 +102,7 @@ def test_drawn_graphs_are_solved_exactly(graph: CSRGraph, data: st.DataObject) -
         np.testing.assert_array_equal(solve("dijkstra-fibonacci", graph, source).raw, right)
 
 
-@settings(max_examples=100, deadline=None)
+@drawn(100)
 @given(
     graph=graphs(),
     delta=st.sampled_from([1e-310, 1e-9, 0.1, 1.0, 3.0, 2.0**40, 1e300, 1.7e308]),

@@ -52,7 +52,7 @@ from tests.problems.sssp.delta_stepping_graphs import (
     wide_star,
 )
 from tests.problems.sssp.small_graphs import graphs, some_sources
-from tests.tiers import extended, first, only
+from tests.tiers import drawn, extended, first, only
 from tests.zoo import Edge, directed, undirected
 
 pytestmark = needs_compiler
@@ -639,7 +639,7 @@ def test_a_restart_prepares_its_launches_once_for_all_searches() -> None:
     assert wide[:2] == wide[2:4] == wide[4:]
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(graph=graphs(), seed=st.integers(0, 5), data=st.data())
 def test_drawn_graphs_are_solved_under_any_schedule(graph: CSRGraph, seed: int, data: st.DataObject) -> None:
     source = data.draw(st.sampled_from(some_sources(graph)))

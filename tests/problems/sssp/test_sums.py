@@ -33,6 +33,7 @@ from gpugraph.problems.sssp.problem import PROBLEM
 from gpugraph.problems.sssp.rounded_sums import rounded_up
 from tests.cli.runner import refuse, succeed
 from tests.problems.sssp.small_graphs import expected_distances, graphs
+from tests.tiers import drawn
 from tests.zoo import directed, undirected, zoo
 
 OURS = [
@@ -115,7 +116,7 @@ def test_dense_and_wide_graphs_of_float32_weights_equal_scipys(kind: str, width:
     np.testing.assert_array_equal(found, by_scipy(graph, 0))
 
 
-@settings(max_examples=120, deadline=None)
+@drawn(120)
 @given(graph=graphs(REALS), data=st.data())
 def test_drawn_float32_graphs_have_scipys_distances_bit_for_bit(graph: CSRGraph, data: st.DataObject) -> None:
     source = data.draw(st.integers(0, graph.vertices - 1))
@@ -139,7 +140,7 @@ def greatest_error(rounded: NDArray[np.float32], exact: NDArray[np.float64]) -> 
     return max((abs(a - b) / b if a != np.inf else np.inf for a, b in pairs), default=0.0)
 
 
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 @given(graph=graphs(REALS | {"float32": st.sampled_from([0.0, 1e-9, 0.1, 0.2, 0.3, 1.0, 1e8, 3e38, np.inf])}))
 def test_the_error_in_the_verdict_is_the_greatest_there_is(graph: CSRGraph) -> None:
     rounded, exact = expected_distances(graph, 0, "float32"), expected_distances(graph, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.graph.csr import CSRGraph
@@ -17,6 +17,7 @@ from tests.problems.sssp.small_graphs import (
     graphs,
     some_sources,
 )
+from tests.tiers import drawn
 from tests.zoo import directed, undirected, zoo
 
 
@@ -33,7 +34,7 @@ def pieces_of(rows: int, most: int) -> list[tuple[int, int]]:
     return [(start, min(start + most, rows)) for start in range(0, rows, most)]
 
 
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 @given(graph=graphs(), data=st.data())
 def test_predecessors_of_drawn_graphs_are_the_canonical_ones(graph: CSRGraph, data: st.DataObject) -> None:
     source = data.draw(st.integers(0, graph.vertices - 1))

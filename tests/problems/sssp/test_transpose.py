@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs
 from gpugraph.problems.sssp.frontier_dijkstra_cpu import predecessors
 from tests.problems.sssp.small_graphs import graphs
+from tests.tiers import drawn
 from tests.zoo import directed, zoo
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(graph=graphs())
 def test_the_rows_are_those_of_the_transposed_matrix(graph: CSRGraph) -> None:
     found, n = predecessors(graph), graph.vertices

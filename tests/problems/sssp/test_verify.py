@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.graph.csr import CSRGraph
@@ -16,6 +16,7 @@ from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.problem import PROBLEM
 from tests.problems.sssp.small_graphs import SEARCHABLE, expected_distances, graphs
+from tests.tiers import drawn
 from tests.zoo import directed, undirected, zoo
 
 CHECKERS = {"reference": PROBLEM.reference, "certificate": PROBLEM.certificate}
@@ -183,7 +184,7 @@ def test_sums_beyond_the_floats_count_as_unreached() -> None:
     assert PROBLEM.certificate(graph, (0,), result).passed
 
 
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 @given(graph=graphs(), data=st.data())
 def test_the_certificate_holds_for_the_right_distances_and_no_others(graph: CSRGraph, data: st.DataObject) -> None:
     result = right(graph)
