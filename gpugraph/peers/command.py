@@ -137,23 +137,33 @@ def read_tables(text: str) -> dict[str, Any]:
         tables: Any = parse_toml(content)
     except ValueError as error:
         remedy = "write NAME = {command = \"…\", time = '…'}, or name a file that ends in .toml"
-        raise InputError(f"is no TOML: {error}", where=where, remedy=remedy) from None
+        line, what = re.search(r"at line (\d+)", str(error)), re.sub(r" *\(at .*\)", "", str(error))
+        place = f"{where} line {line[1] if line else len(content.splitlines())}" if is_file else where
+        raise InputError(f"is no TOML: {what}", where=place, remedy=remedy) from None
     tables = tables.get("peer") if is_file else tables
     if not isinstance(tables, dict) or not tables:
         raise InputError("names no peer", where=where, remedy="write a table [peer.NAME]")
-    parse_commands(tables, where)
+    parse_commands(tables, where, content if is_file else "")
     return tables
 
 
-def parse_commands(tables: Mapping[str, Any], where: str = "") -> dict[str, CommandPeer]:
-    """Return the commands of tables ``[peer.NAME]``; raise InputError that names ``where``, table and key for a
-    bad one.
+def parse_commands(tables: Mapping[str, Any], where: str = "", text: str = "") -> dict[str, CommandPeer]:
+    """Return the commands of tables ``[peer.NAME]``; raise InputError for a bad one.
+
+    It names ``where``, the line in the file's ``text`` in which the table begins, the table and the key.
     """
     found = {}
     for name, table in tables.items():
-        with errors_at(f"{where} [peer.{name}]".strip()):
+        with errors_at(f"{where}{_line(name, text)} [peer.{name}]".strip()):
             found[name] = _command(name, table)
     return found
+
+
+def _line(name: str, text: str) -> str:
+    """Return where a table begins in a file, as it goes behind the file's name; nothing where that is not found."""
+    own = rf"[\"']?{re.escape(name)}[\"']?\s*"
+    begin = re.compile(rf"\s*(\[\s*)?(peer\s*\.\s*)?{own}[].=]")
+    return next((f" line {i}" for i, line in enumerate(text.splitlines(), 1) if begin.match(line)), "")
 
 
 def _command(name: str, table: object) -> CommandPeer:

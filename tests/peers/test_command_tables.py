@@ -108,3 +108,27 @@ def test_a_command_may_be_given_in_one_line_or_in_a_file(tmp_path: Path) -> None
 def test_a_line_that_is_no_table_says_how_to_write_one(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_tables(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("# mine\n[peer.a]\ncommand = 'x\n", 3, "is no TOML"),
+        ("# mine\n[peer.a]\ncommand = [\n", 3, "is no TOML"),
+        (
+            "[peer.a]\n" + "".join(f"{key} = {value!r}\n" for key, value in ECL.items()) + "\n[peer.b]\nx = 1\n",
+            5,
+            "'x'",
+        ),
+        ("\n[ peer . 'b' ]\ncommand = 'x {graph.egr}'\n", 2, "lacks time"),
+        ("[peer]\na.time = 'x'\n", 2, "lacks command"),
+        ("[peer]\na = {time = 'x'}\n", 2, "lacks command"),
+        ("[peer.a.env]\nN = 1\n", 1, "lacks command"),
+    ],
+)
+def test_a_wrong_file_of_tables_is_named_with_its_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+    (tmp_path / "night.toml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_tables(str(tmp_path / "night.toml"))
+    assert str(caught.value).startswith(f"{tmp_path / 'night.toml'} line {line}")
+    assert message in str(caught.value)
