@@ -15,10 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from gpugraph.compression import open_writer
-from gpugraph.graph.formats import input_file
+from gpugraph.graph.formats import dot, input_file
+from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.load import load_file, save_file
 from gpugraph.graph.open import open_graph
 from gpugraph.measure.record_file import read_record_file
@@ -118,6 +121,42 @@ def test_a_zip_of_zeros_is_no_graph_and_no_result(tmp_path: Path) -> None:
                     np.lib.format.write_array(stream, np.zeros(SIZE // 8))
     assert "unpacks to more than" in _refused("info", tmp_path / "m.npz")
     assert "unpacks to more than" in _refused("verify", "grid:3x3", tmp_path / "r.npz")
+
+
+@pytest.mark.parametrize("edge", [b"a->b\n", b"a->b->", b"{a b}->a;"])
+def test_a_graph_of_graphviz_is_not_held_token_by_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edge: bytes
+) -> None:
+    monkeypatch.setattr(dot, "_WAITING", 1 << 10)
+    (tmp_path / "g.dot").write_bytes(b"digraph {" + edge * ((1 << 17) // len(edge)) + b"a }")
+    load_file(tmp_path / "g.dot")  # what is imported and compiled
+    gc.collect()
+    tracemalloc.start()
+    graph = load_file(tmp_path / "g.dot")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert graph.vertices == 2
+    assert peak < 30 << 17
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_a_table_of_equal_rows_is_no_graph(tmp_path: Path, words: bool) -> None:
+    rows, ids = SIZE // 16, pa.array(["a"])
+    column = pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), ids) if words else np.zeros(rows)
+    parquet.write_table(pa.table({"src": column, "dst": column}), tmp_path / "t.parquet")
+    assert "unpacks to more than" in _refused("info", tmp_path / "t.parquet")
+
+
+def test_a_long_text_that_many_rows_of_a_table_share_is_held_once(tmp_path: Path) -> None:
+    rows, long = 50_000, ["a" * 10**6, "b" * 10**6]
+    one = pa.DictionaryArray.from_arrays(np.arange(rows, dtype=np.int32) % 2, pa.array(long))
+    other = pa.DictionaryArray.from_arrays(np.arange(rows, dtype=np.int32) // 2 % 2, pa.array(long))
+    parquet.write_table(pa.table({"src": one, "dst": other}), tmp_path / "t.parquet", row_group_size=20_000)
+    before = pa.total_allocated_bytes()
+    graph = load_file(tmp_path / "t.parquet", options=ReadOptions(directed=True))
+    assert (graph.vertices, graph.arcs) == (2, 2)
+    assert list(graph.vertex_names) == long
+    assert pa.default_memory_pool().max_memory() - before < MOST
 
 
 @pytest.mark.parametrize("name", ["g.csr.xz", "g.wel.xz", "g.gr.zst", "g.npz"])

@@ -9,7 +9,7 @@ Source: The DOT Language, https://graphviz.org/doc/info/lang.html.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import pairwise, product
 
 from gpugraph.errors import InputError
@@ -31,6 +31,8 @@ _ESCAPE = re.compile(r'\\(")|\\\r?\n')
 _DEEPEST = 100
 _EDGE_BYTES = 100
 """About the memory that an edge takes while it waits."""
+_WAITING = 1 << 16
+"""Edges that are collected before they are taken together."""
 
 
 def read(source: Source) -> ArcList:
@@ -49,21 +51,8 @@ class _Reader:
     def __init__(self, source: Source):
         self._source = source
         self._text, self._notes = text_of(source)
-        self._tokens: list[tuple[str, str, int]] = []
-        at = 0
-        while at < len(self._text):
-            found = _TOKEN.match(self._text, at)
-            if found is None:
-                raise self._wrong(f"'{self._text[at]}' is not understood", at)
-            kind, end = str(found.lastgroup), found.end()
-            if kind == "html":
-                end = self._end_of_html(at)
-                self._tokens.append(("quoted", self._text[at:end], at))
-            elif kind != "gap":
-                # Of all that a backslash stands before, only a quotation mark and a line end lose it.
-                self._tokens.append((kind, _ESCAPE.sub(r"\1", found[kind]), at))
-            at = end
-        self._at = 0
+        self._tokens = self._lexed()
+        self._next = next(self._tokens)
         kind = self._take().lower()
         self._strict = kind == "strict"
         self._known: dict[tuple[int, int], int] = {}  # of a strict graph, the place of each edge in the lists
@@ -79,8 +68,25 @@ class _Reader:
         if not self._taken("{"):
             raise self._wrong("a graph begins with graph { or digraph {", self._peek()[2])
         self._body()
-        if self._at < len(self._tokens):
+        if self._peek()[0] != "end":
             raise self._wrong("the file goes on behind the graph: one graph is read", self._peek()[2])
+
+    def _lexed(self) -> Iterator[tuple[str, str, int]]:
+        """Yield the tokens one by one, for a list of them takes a hundred times what the text does; last, the end."""
+        at = 0
+        while at < len(self._text):
+            found = _TOKEN.match(self._text, at)
+            if found is None:
+                raise self._wrong(f"'{self._text[at]}' is not understood", at)
+            kind, end = str(found.lastgroup), found.end()
+            if kind == "html":
+                end = self._end_of_html(at)
+                yield "quoted", self._text[at:end], at
+            elif kind != "gap":
+                # Of all that a backslash stands before, only a quotation mark and a line end lose it.
+                yield kind, _ESCAPE.sub(r"\1", found[kind]), at
+            at = end
+        yield "end", "", len(self._text)
 
     def arcs(self) -> ArcList:
         """Return all edges."""
@@ -107,11 +113,11 @@ class _Reader:
         return self._source.error(what, "mend that line", line=self._line(at))
 
     def _peek(self) -> tuple[str, str, int]:
-        return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "", len(self._text))
+        return self._next
 
     def _take(self) -> str:
-        text = self._peek()[1]
-        self._at += 1
+        text = self._next[1]
+        self._next = next(self._tokens, self._next)
         return text
 
     def _is(self, *marks: str) -> bool:
@@ -120,8 +126,8 @@ class _Reader:
 
     def _taken(self, *marks: str) -> bool:
         """Take a mark if it is one of these; tell whether it was."""
-        found = self._is(*marks)
-        self._at += found
+        if found := self._is(*marks):
+            self._take()
         return found
 
     def _name(self) -> str:
@@ -168,28 +174,37 @@ class _Reader:
     def _edges(self, at: int) -> None:
         """Read a vertex or a chain of edges that begins at a place, or a setting, ``name = value``."""
         is_name = self._peek()[0] in ("quoted", "name")
-        chain = [self._vertices()]
+        first = self._vertices()
         if is_name and self._taken("="):
             self._name()
             return
+        chain = [self._numbered(first)]
         while self._is("--", "->"):
             if (self._take() == "->") is not self.directed:
                 raise self._wrong(f"an edge of this graph is written {'->' if self.directed else '--'}", at)
-            chain.append(self._vertices())
+            chain.append(self._numbered(self._vertices()))
         edges, own = self.edges, self._attributes()
         given = {**self._defaults[-1], **own}
-        self._source.require(_EDGE_BYTES * sum(len(a) * len(b) for a, b in pairwise(chain)))
-        numbers = [[edges.numbers.setdefault(name, len(edges.numbers)) for name in group] for group in chain]
-        self._members[-1].update(dict.fromkeys(name for group in chain for name in group))
-        for pair in (pair for groups in pairwise(numbers) for pair in product(*groups)):
+        sizes = (1 if isinstance(end, int) else len(end) for end in chain)
+        self._source.require(_EDGE_BYTES * sum(a * b for a, b in pairwise(sizes)))
+        ends = ([end] if isinstance(end, int) else end for end in chain)
+        for pair in (pair for groups in pairwise(ends) for pair in product(*groups)):
             if self._strict and self._is_repeated(*pair, own):
                 continue
             edges.tails.append(pair[0])
             edges.heads.append(pair[1])
             edges.texts.append(given.get(edges.attribute))
             self._places.append(at)
+            if len(edges.tails) > _WAITING and not self._strict:
+                del self._places[: edges.flush()]
         if len(chain) > 1 and edges.attribute not in given:
             edges.numeric.update(dict.fromkeys(name for name, text in given.items() if is_number(text)))
+
+    def _numbered(self, names: Collection[str]) -> int | list[int]:
+        """Return the numbers of vertices, of which the subgraph now has these; a bare one is a bare number."""
+        numbers = [self.edges.numbers.setdefault(name, len(self.edges.numbers)) for name in names]
+        self._members[-1].update(dict.fromkeys(names))
+        return numbers[0] if len(numbers) == 1 else numbers
 
     def _is_repeated(self, tail: int, head: int, own: dict[str, str]) -> bool:
         """Tell whether a strict graph has an edge already; it then takes the attributes that are given again."""

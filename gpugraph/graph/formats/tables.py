@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.compression import MOST_STREAMED, check_ratio
 from gpugraph.errors import GraphFormatError, InputError, reading
 from gpugraph.graph.build import ArcList, narrow_weights, narrowest
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
@@ -70,30 +71,72 @@ def read_table(source: Source) -> ArcList:
 
 def read_parquet(source: Source) -> ArcList:
     """Read a Parquet file: the columns that ``--columns`` names, else those with usual names, or the first."""
-    import pyarrow as pa
     from pyarrow import parquet
 
     with reading(source.path, AGAIN):
-        file = parquet.ParquetFile(arrow_reader(source.data.tobytes()))
-        names = [field.name for field in file.schema_arrow]
+        content = source.data.tobytes()
+        schema = parquet.read_schema(arrow_reader(content))
+        names, texts = schema.names, [field.name for field in schema if _is_text(field.type)]
+        # A text that stands in a million rows is there once: as rows it may take any memory.
+        file = parquet.ParquetFile(arrow_reader(content), read_dictionary=texts)
+        _check_size(source, file.metadata, schema)
         first = next(file.iter_batches(batch_size=100), None) if names else None
-    cells = [first.column(i).to_pylist() for i in range(len(names))] if first is not None else []
+    cells = [_head(first.column(i)) for i in range(len(names))] if first is not None else []
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*cells, strict=True)]
     if not rows:
         raise no_edges(source, titled=True)
     head = ListHead(" ", tuple(names), 0, rows, 0, whole=False, quoted=False)
     chosen = roles(source, head, Statement())
-    encoded = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
-    source.require(max(encoded, 24 * file.metadata.num_rows))  # a run of equal values is a few bytes in the file
     with reading(source.path, AGAIN):
         table = file.read(columns=[names[i] for i in (*chosen.taken, chosen.kind) if i is not None])
     weights = kinds = None
     if chosen.weight is not None:
         weights = _of_arrow(source, table[names[chosen.weight]], names[chosen.weight])
     if chosen.kind is not None:
-        kinds = _of_arrow(source, table[names[chosen.kind]].cast(pa.string()), names[chosen.kind])
+        kinds = _of_arrow(source, table[names[chosen.kind]], names[chosen.kind])
     ends = [_of_arrow(source, table[names[i]], names[i]) for i in chosen.ends]
     return _arcs_of_columns(source, ends, weights, kinds, chosen, names, Statement())
+
+
+def _value_type(kind: Any) -> Any:
+    """Return the type of a column's values, which Arrow may give as positions in a dictionary."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return any(is_one(_value_type(kind)) for is_one in tests)
+
+
+def _check_size(source: Source, metadata: Any, schema: Any) -> None:
+    """Refuse a file whose rows would only fill the memory: a run of equal values is a few bytes in the file."""
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    encoded = sum(group.total_byte_size for group in groups)
+    values = sum(max((group.column(i).num_values for i in range(group.num_columns)), default=0) for group in groups)
+    kinds = [_value_type(field.type) for field in schema if not _is_text(field.type)]
+    wide = sum(getattr(kind, "byte_width", 0) for kind in kinds if "fixed_size_binary" in str(kind))
+    check_ratio(max(encoded, (16 + wide) * values), len(source.data), source.path, MOST_STREAMED)
+    source.require(max(encoded, (24 + wide) * values))
+
+
+def _head(column: Any) -> list[Any]:
+    """Return the first cells of a column; of long texts their beginnings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type) or not _is_text(column.type):
+        cells: list[Any] = column.to_pylist()
+        return cells
+    cut = pc.binary_slice(column.dictionary.cast(pa.binary()), 0, _LONGEST_SHOWN).take(column.indices)
+    return [cell if cell is None else cell.decode("utf-8", "replace") for cell in cut.to_pylist()]
+
+
+_LONGEST_SHOWN = 200
+"""Bytes of a text by which the first rows of a table are looked at."""
 
 
 def _of_arrow(source: Source, column: Any, name: str) -> Column:
@@ -101,15 +144,20 @@ def _of_arrow(source: Source, column: Any, name: str) -> Column:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type) and not _is_text(column.type):
+        column = column.cast(column.type.value_type)
     absent = column.is_null()
     if pc.any(absent).as_py():
         raise _missing(source, name, f"row {int(np.argmax(absent.to_numpy())) + 1}")
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return np.asarray(column.to_numpy())
     with reading(source.path, "write it as text or numbers", f"column '{name}' is of type {column.type}"):
-        coded = column.cast(pa.large_string()).combine_chunks().dictionary_encode()
+        if not pa.types.is_dictionary(column.type):
+            column = column.cast(pa.large_string()).dictionary_encode()
+        coded = column.unify_dictionaries().combine_chunks()
+        words = coded.dictionary.cast(pa.large_string()).to_pylist()
     codes = np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.int64)
-    return Words(coded.dictionary.to_pylist(), codes, lambda row: (f"row {row + 1}", None))
+    return Words(words, codes, lambda row: (f"row {row + 1}", None))
 
 
 def _missing(source: Source, name: str, row: str, line: int | None = None) -> GraphFormatError:
@@ -304,6 +352,7 @@ def _arcs(
     if given is None and not isinstance(ids, tuple) and 0 < int(ids.max(initial=0)) <= declared_vertices:
         given = declared_vertices
     if isinstance(ids, tuple):
+        source.require(4 * max(map(len, ids[0]), default=0) * len(ids[0]))  # each takes as much as the longest
         names, numbers = np.array(ids[0], str), ids[1]
         if source.keep_ids or source.vertices is not None:
             what = "--keep-ids and --vertices are for ids that are numbers, these are words"
