@@ -24,6 +24,8 @@ from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.text import weight_of
 from gpugraph.quantities import counted
 
+_HEX = re.compile(r"-?0x[0-9a-f]+(?:\.[0-9a-f]*)?p[+-]?[0-9]{1,4}", re.ASCII)
+"""A real as graph-tool writes it, without rounding."""
 _WHOLE = re.compile(r"0|[1-9]\d{0,17}", re.ASCII)
 UNIT = "accept 1 for each edge with --weights unit"
 _VERTEX_BYTES = 200
@@ -122,7 +124,12 @@ class Edges:
         weights: list[int | float] = []
         for i, text in enumerate(texts):
             try:
-                weights.append(weight_of(text.strip().encode(), self.real))
+                bare = text.strip()
+                is_hex = _HEX.fullmatch(bare) is not None
+                weights.append(float.fromhex(bare) if is_hex else weight_of(bare.encode(), self.real))
+            except OverflowError:
+                what = f"the weight {shown(text)} is beyond what a double holds"
+                raise self.source.error(what, "mend it", self.line(i)) from None
             except ValueError as error:
                 raise self.source.error(str(error), "mend it, or name another with --weight", self.line(i)) from None
         if all(isinstance(weight, int) for weight in weights):

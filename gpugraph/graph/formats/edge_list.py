@@ -37,6 +37,7 @@ from gpugraph.graph.formats.list_head import (
     look,
     no_edges,
     numbered_apart,
+    on_times,
     on_titles,
     statement,
     title,
@@ -92,10 +93,11 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         return read_table(source)
     check_lines(source, columns, promised, "edges", skip, "first line")
     lines = counted_(columns.count, "line")
+    on_head = (*on_titles(top), *on_times(top, 2 if width == 3 else None))
     weighs = f"column {title(top, 2)} weighs" if width == 3 else "no column weighs: every edge weighs 1"
     if vertices is not None:
         arcs = _numbered(source, columns, rows, vertices, skip)
-        return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_titles(top), *arcs.notes)), said)
+        return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_head, *arcs.notes)), said)
     on_top = bool(said.vertices)
     if not columns.count and not on_top:
         raise no_edges(source, bool(top.titles))
@@ -113,7 +115,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         arcs = read(source, counted=True)
         return replace(arcs, notes=(note, *arcs.notes))
     arcs = _named(source, columns, said)
-    return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_titles(top), *arcs.notes)), said)
+    return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_head, *arcs.notes)), said)
 
 
 def _looks_counted(columns: Columns, first: list[bytes]) -> bool:
@@ -282,7 +284,7 @@ def _may_look_counted(graph: CSRGraph, extension: str) -> bool:
 FORMAT = Format(
     name="edgelist",
     title="edge list",
-    extensions=(".el", ".wel", ".txt", ".tsv", ".csv", ".edges", ".edgelist", ".e", ".snap"),
+    extensions=(".el", ".wel", ".txt", ".tsv", ".csv", ".edges", ".edgelist", ".e", ".snap", ".ncol"),
     read=read,
     write=write,
     ids="any",

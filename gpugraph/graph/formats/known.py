@@ -140,8 +140,20 @@ _ADJACENCY = re.compile(rb"#[^\n]*\n# GMT \w{3} \w{3} [^\n]*\n#")
 """What NetworkX writes on top of its adjacency lists: the program, the time and the graph's name."""
 
 
+_OTHER = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t]*[#%][^\n]*\n|\s)*+(?:"
+    rb"(?P<Pajek>(?i:\*(?:vertices|network|arcs|edges)\b))|(?P<LEDA>LEDA\.GRAPH\b)|(?P<UCINET>(?i:dl\s+n\s*=))"
+    rb"|(?P<Tulip>\(tlp \")|(?P<graph6>>>(?:di)?graph6<<|>>sparse6<<)|(?P<GDF>nodedef>)"
+    rb"|(?P<LEMON>@(?:nodes|arcs|edges|digraph)\b)|(?P<JSON>\{\s*\"|\[\s*[\[{]))"
+)
+"""How files of formats begin that other programs write and that are not read."""
+
+
 def _refuse_other(source: Source) -> None:
-    """Refuse what is plainly an archive, or an array that is no sparse matrix."""
+    """Refuse what is plainly an archive, another program's format, or an array that is no sparse matrix."""
+    if found := _OTHER.match(source.head):
+        remedy = "convert it, or write its edges as CSV: source,target,weight"
+        raise source.error(f"is in the format of {found.lastgroup}, which is not read", remedy)
     if source.head[257:262] == b"ustar":
         name = source.head[:100].rstrip(b"\0").decode("utf-8", "replace")
         raise source.error(f"is a tar archive that begins with {name}", "unpack it, and name the graph file in it")

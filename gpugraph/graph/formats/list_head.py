@@ -20,6 +20,7 @@ from gpugraph.errors import GraphFormatError, InputError, check_name, errors_at
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.formats.fields import records
 from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
+from gpugraph.quantities import counted
 
 _SAMPLE = 100
 """Rows that are looked at to tell words from numbers."""
@@ -30,7 +31,12 @@ _KONECT = re.compile(
     rb"\s*%[ \t]*(sym|asym|bip)\b[ \t]*(\w*)[^\n]*(?:\n%[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*\n)?"
 )
 _SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
-_KIND = re.compile(rb"(?mi)^[ \t]*[#%][ \t]*((un)?directed[ \t]+(?:graph|network))\b([^\n]*)")
+_KIND = re.compile(
+    rb"(?mi)^[ \t]*[#%][ \t]*(?:(?:this is )?an? |(?:graph |network )?type[ \t]*[:=][ \t]*|graph[ \t]*[:=][ \t]*)?"
+    rb"((?:(?:un)?weighted,?[ \t]+)?(un)?directed(?:,?[ \t]+(?:un)?weighted)?"
+    rb"(?:[ \t]+(?:graph|network)\b|(?=[ \t]*\r?$)))([^\n]*)"
+)
+"""A comment that is, or begins with, the kind of the graph."""
 _SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 
@@ -42,13 +48,17 @@ _WEIGHTS = "weight w wt length len distance dist cost km count value"
 _NO_WEIGHTS = (
     "timestamp time timeset date datetime year month day id edgeid eid key index label name type kind relation"
 )
-_NO_WEIGHTS += " relationship interval created createdat"
+_NO_WEIGHTS += (
+    " relationship interval created createdat since until ts epoch unixtime unixts osmid wayid linkid row rowid"
+)
 _COORDINATES = "x y z lat lon lng long latitude longitude easting northing"
 _TAILS_, _HEADS_, _WEIGHTS_, _NO_WEIGHTS_, _COORDINATES_ = (
     frozenset(words.split()) for words in (_TAILS, _HEADS, _WEIGHTS, _NO_WEIGHTS, _COORDINATES)
 )
 _PLACES_ = _COORDINATES_ - {"x", "y", "z"}
 """Names of columns, in small letters and digits: of tails, heads, weights, what weighs nothing, and coordinates."""
+_SECONDS = re.compile(r"1\d{9}", re.ASCII)
+"""Seconds since 1970, of the years 2001 to 2033."""
 
 
 @dataclass(frozen=True)
@@ -193,9 +203,12 @@ def _look(source: Source, size: int) -> ListHead:
         titles, rows = tuple(rows[0]), rows[1:]
         behind, numbers = numbers[0], numbers[1:]
         top = next(line for number, line in lines if number == behind)
-        shifted = bool(rows) and all(len(row) == len(titles) + 1 for row in rows) and top.lstrip()[:1] == '"'
+        shifted = bool(rows) and all(len(row) == len(titles) + 1 for row in rows)
+        shifted = shifted and (len(rows) > 1 or top.lstrip()[:1] == '"')
         if shifted and _is_index("", rows, 0):  # R's write.table, which leaves the rows' names untitled
             titles = ("", *titles)
+    elif rows and (found_names := _commented_titles(lines, numbers[0], len(rows[0]))):
+        behind, titles = found_names
     quoted = any('"' in line for _, line in lines if line.lstrip()[:1] not in ("#", "%"))
     whole = whole and len(found_rows) <= _SAMPLE
     named = any(map(_is_word, (word for row in rows for word in row)))
@@ -203,6 +216,14 @@ def _look(source: Source, size: int) -> ListHead:
         width, behind = len(titles or rows[0]), behind if titles else numbers[0] - 1
         rows = [row for _, row in islice(records(source, lines[behind:], delimiter, width), _SAMPLE + 1)]
     return ListHead(delimiter, titles, behind, rows, next(iter(numbers), behind + 1), whole, quoted, named)
+
+
+def _commented_titles(lines: list[tuple[int, str]], first: int, width: int) -> tuple[int, tuple[str, ...]] | None:
+    """Return the line and the names of columns in the last comment above the first row, if they are the usual ones."""
+    number, above = next(((at, line) for at, line in lines[::-1] if at < first and line.strip()), (0, ""))
+    names = tuple(re.split(r"[\s,;|]+", above.strip().lstrip("#% \t")))
+    is_comment = above.lstrip()[:1] in ("#", "%")
+    return (number, names) if is_comment and len(names) == width and all(_usual(names)) else None
 
 
 def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimiter: str, line: int) -> bool:
@@ -254,6 +275,14 @@ def on_titles(head: ListHead) -> tuple[str, ...]:
         return ()
     names = ", ".join(map(repr, head.titles))
     return (f"line {head.behind} is taken for the names of the columns: {names}",)
+
+
+def on_times(head: ListHead, column: int | None) -> tuple[str, ...]:
+    """Return a sentence on a column without a usual title that weighs and has nothing but times."""
+    words = [row[column] for row in head.rows if len(row) > column] if column is not None else []
+    if not words or all(_usual(head.titles)) or not all(map(_SECONDS.fullmatch, words)):
+        return ()
+    return (f"column {title(head, column or 0)} weighs, and looks like times, as {words[0]}: --columns leaves it out",)
 
 
 def _plain(name: str) -> str:
@@ -339,7 +368,7 @@ def roles(source: Source, head: ListHead, said: Statement) -> Roles:
 
 def _too_wide(source: Source, names: Sequence[str], proposal: str) -> InputError:
     few = ", ".join(names[:8]) + ("…" if len(names) > 8 else "")
-    return source.error(f"has {len(names)} columns: {few}", f"say which of them: --columns {proposal}")
+    return source.error(f"has {counted(len(names), 'column')}: {few}", f"say which of them: --columns {proposal}")
 
 
 def _is_index(name: str, rows: Sequence[Sequence[str]], column: int) -> bool:
@@ -415,7 +444,9 @@ def _weighed(
     out = [names[i] or "(untitled)" for i in range(len(names)) if i not in (*ends, third, kind)]
     columns = ",".join(names[i] for i in ends)
     remedy = (
-        f"; --columns {columns},{out[0]} weighs by '{out[0]}'" if third is None and out and source.weight != "" else ""
+        f"; --columns {columns},{out[0]} weighs by '{out[0]}'"
+        if third is None and out[:1] not in ([], ["(untitled)"]) and source.weight != ""
+        else ""
     )
     left = (f"left out: {'column' if len(out) == 1 else 'columns'} {', '.join(map(repr, out))}{remedy}",) if out else ()
     return Roles(ends, third, kind, given, left)
@@ -481,6 +512,13 @@ def refuse_lookalike(source: Source, head: ListHead) -> None:
     """Raise GraphFormatError for a matrix or an adjacency list that would be taken for a list of edges."""
     rows = [list(head.titles), *head.rows] if head.titles else head.rows
     _refuse_matrix(source, rows, head)
+    broken = [next((word for word in row if _is_open(word)), "") for row in head.rows]
+    if broken and all(broken):
+        remedy = "write 'u v' or 'u v weight' a line, without brackets; --columns takes them as names"
+        raise source.error(
+            f"each line has a bracket that does not close in its field: {broken[0]!r}", remedy, head.line
+        )
+    _refuse_tgf(source, head)
     if source.head.lstrip()[:1] != b"#":
         return
     text = source.head.decode("utf-8", "replace")
@@ -493,6 +531,19 @@ def refuse_lookalike(source: Source, head: ListHead) -> None:
             "write its edges, 'u v weight' a line (igraph: write_ncol); --input-format edgelist if '#' is a comment"
         )
         raise source.error("looks like LGL, where '# u' goes before the neighbours of u", remedy, line=1)
+
+
+def _is_open(word: str) -> bool:
+    return any(word.count(begin) != word.count(end) for begin, end in ("()", "[]", "{}"))
+
+
+def _refuse_tgf(source: Source, head: ListHead) -> None:
+    """Refuse a list of vertices, a line ``#``, and edges between them."""
+    above, mark, below = re.sub(rb"(?m)^#[ \t\r]*$", b"\0", source.head, count=1).partition(b"\0")
+    vertices, edges = ([line.split() for line in part.split(b"\n") if line.strip()] for part in (above, below))
+    if mark and vertices and {end for line in edges for end in line[:2]} <= {line[0] for line in vertices}:
+        remedy = "write the lines behind '#' alone; --input-format edgelist if '#' is a comment"
+        raise source.error("looks like TGF, where '#' goes between vertices and edges", remedy, head.line)
 
 
 def _refuse_matrix(source: Source, rows: list[list[str]], head: ListHead) -> None:

@@ -32,6 +32,7 @@ from gpugraph.graph.formats.list_head import (
     look,
     no_edges,
     numbered_apart,
+    on_times,
     on_titles,
     roles,
     statement,
@@ -66,7 +67,7 @@ def read_table(source: Source) -> ArcList:
     names = head.titles or tuple(str(i + 1) for i in range(head.width))
     arcs = _arcs_of_columns(source, columns[:2], weights, kinds, chosen, names, said)
     weighs = arcs.weighs if chosen.weight is None else f"column {title(head, chosen.weight)} weighs"
-    return replace(arcs, weighs=weighs, notes=(*on_titles(head), *arcs.notes))
+    return replace(arcs, weighs=weighs, notes=(*on_titles(head), *on_times(head, chosen.weight), *arcs.notes))
 
 
 def read_parquet(source: Source) -> ArcList:

@@ -277,3 +277,13 @@ def test_long_runs_of_edges_are_taken_together_and_comments_are_none(
         "passed over 300 <edge> in comments or inside of <data>",
         "1 of 1,001 edges has no 'weight' and weighs 1",
     )
+
+
+@pytest.mark.parametrize("name", ["a.graphml", "a.gml"])
+def test_reals_that_graph_tool_writes_in_hexadecimal_are_read_exactly(tmp_path: Path, name: str) -> None:
+    text = document(nodes("ab") + edge("a", "b", "0x1.999999999999ap-4"))  # type: ignore[arg-type]
+    if name == "a.gml":
+        text = 'graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 weight "0x1.999999999999ap-4" ] ]'
+    assert load(tmp_path, name, text).weights.tolist() == [0.1, 0.1]
+    with pytest.raises(GpuGraphError, match="the weight '0x1p9999' is beyond what a double holds"):
+        load(tmp_path, name, text.replace("0x1.999999999999ap-4", "0x1p9999"))
