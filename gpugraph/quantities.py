@@ -136,7 +136,8 @@ def count(number: int) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a count with its noun in the right number: ``"1 edge"``, ``"2,000 edges"``."""
-    plural = noun[:-2] + "ices" if noun.endswith("tex") else noun + "s"
+    endings = {"ex": "ices", "ry": "ries"}
+    plural = noun[:-2] + endings.get(noun[-2:], f"{noun[-2:]}s")
     return f"{number:,} {noun if number == 1 else plural}"
 
 

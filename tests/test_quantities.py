@@ -98,6 +98,7 @@ def test_nouns_agree_with_their_number():
         "2,000 vertices",
         "0 edges",
     ]
+    assert [counted(2, noun) for noun in ("index", "repeated entry")] == ["2 indices", "2 repeated entries"]
 
 
 def test_values_of_any_type_have_a_text():

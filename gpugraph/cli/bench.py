@@ -304,7 +304,7 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
                 totals = bench.run(watcher)
         except KeyboardInterrupt:
             if keep:
-                done = f"{len(store.records)} of {total} cells are in {path}"
+                done = f"{len(store.records)} of {counted(total, 'cell')} are in {path}"
                 tell([f"{done}; go on with: {_again(bench.sweep.name, path)}"])
             raise
         if totals.resumed:

@@ -11,6 +11,7 @@ from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, s
 from gpugraph.clock import HostClock, NullClock
 from gpugraph.errors import InputError, VerificationFailed, check_name
 from gpugraph.problems.contract import PROBLEMS, Input
+from gpugraph.quantities import counted
 from gpugraph.report.terminal import Line, can_draw, page_width
 
 
@@ -76,7 +77,9 @@ def races(
 
     def report() -> list[Line]:
         shown = [line for race in found.values() for line in (str(race), *race.excerpt)]
-        page: list[Line] = [[(text, "")] for text in (f"{algorithm.name}: {count} in {runs} schedules", *shown, *wrong)]
+        page: list[Line] = [
+            [(text, "")] for text in (f"{algorithm.name}: {count} in {counted(runs, 'schedule')}", *shown, *wrong)
+        ]
         return page if shape is None else [*page, [("", "")], *sketch(shape, width=page_width(), unicode=can_draw())]
 
     show_as(style, facts, report)

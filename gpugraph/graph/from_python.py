@@ -19,6 +19,7 @@ from gpugraph.errors import InputError, shown
 from gpugraph.graph.build import ArcList, RowTails, narrow_weights
 from gpugraph.graph.check import offsets_fault
 from gpugraph.graph.csr import WEIGHT_DTYPES, printed
+from gpugraph.quantities import counted
 
 _WIDER = {"bool": "uint32", "uint8": "uint32", "uint16": "uint32", "int8": "int32", "int16": "int32"}
 _WIDER["float16"] = "float32"
@@ -63,7 +64,7 @@ def _array(values: object, what: str) -> NDArray[Any]:
     except Exception as error:  # lists of unequal lists; arrays of other libraries that lie on a device
         raise InputError(f"the {what} cannot be taken as an array: {error}", remedy="give a NumPy array") from error
     if array.ndim != 1:
-        raise InputError(f"the {what} have {array.ndim} dimensions", remedy="give an array of one dimension")
+        raise InputError(f"the {what} have {counted(array.ndim, 'dimension')}", remedy="give an array of one dimension")
     return array
 
 
@@ -145,7 +146,7 @@ def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None
         raise InputError(f"a target lies outside [0, {vertices})", remedy="number the vertices from 0")
     plain = None if weights is None else weights_of(weights, _by_position)
     if plain is not None and len(plain) != len(targets):
-        what = f"{len(plain)} weights for {len(targets)} targets"
+        what = f"{counted(len(plain), 'weight')} for {counted(len(targets), 'target')}"
         raise InputError(what, remedy="give one weight for each target, or None")
     tails = RowTails(offsets.astype(np.int64)).on_host()
     return ArcList(tails, targets.astype(tails.dtype), plain, vertices)
@@ -219,12 +220,14 @@ def _checked(matrix: Any) -> Any:
     rows, columns = (size // part for size, part in zip(matrix.shape, block, strict=True))
     rows, columns = (columns, rows) if matrix.format == "csc" else (rows, columns)
     if len(matrix.indptr) != rows + 1:
-        raise InputError(f"the matrix has {len(matrix.indptr)} offsets for {rows} rows", remedy=_MEND)
+        raise InputError(
+            f"the matrix has {counted(len(matrix.indptr), 'offset')} for {counted(rows, 'row')}", remedy=_MEND
+        )
     stored = int(matrix.indptr[-1])
     if fault := offsets_fault(matrix.indptr, stored):
         raise InputError(fault, remedy=_MEND)
     if min(len(matrix.indices), len(matrix.data)) < stored:
-        have = f"{len(matrix.indices)} indices and {len(matrix.data)} entries"
+        have = f"{counted(len(matrix.indices), 'index')} and {counted(len(matrix.data), 'entry')}"
         raise InputError(f"the row offsets end at {stored}, but there are {have}", remedy=_MEND)
     _refuse_outside(matrix.indices[:stored], columns)
     usual = {matrix.indptr.dtype, matrix.indices.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}
@@ -248,7 +251,7 @@ _ARRAYS = {
 def _refuse_unequal(entries: int, **arrays: NDArray[Any]) -> None:
     for name, array in arrays.items():
         if len(array) != entries:
-            what = f"the matrix has {len(array)} {name.replace('_', ' ')} for {entries} entries"
+            what = f"the matrix has {len(array)} {name.replace('_', ' ')} for {counted(entries, 'entry')}"
             raise InputError(what, remedy=_MEND)
 
 
@@ -314,7 +317,7 @@ def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
         if own.min <= total.min() and total.max() <= own.max:
             total = total.astype(weights.dtype)
     tails = RowTails(rows.indptr).on_host()
-    note = f"summed {repeated} repeated entries of the matrix, as SciPy does"
+    note = f"summed {counted(repeated, 'repeated entry')} of the matrix, as SciPy does"
     return ArcList(tails, rows.indices, _without_nan(total, _by_position), arcs.vertices, notes=(note,))
 
 

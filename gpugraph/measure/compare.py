@@ -235,7 +235,7 @@ def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
         notices.append(f"in {len(busy)} of {counted(2 * len(made), 'measurement')} {busy[0]}")
     measured = [row for one in made for row in (one.first, one.second)]
     if throttled := sum(bool(row.shape.sampling.throttled_repeated) for row in measured):
-        notices.append(f"{throttled} cells had samples repeated because the GPU throttled")
+        notices.append(f"{counted(throttled, 'cell')} had samples repeated because the GPU throttled")
     return notices
 
 

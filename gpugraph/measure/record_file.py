@@ -21,6 +21,7 @@ from gpugraph.files import check_ends
 from gpugraph.host import require_memory
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import SCHEMA, encodable, jsonable, shown
+from gpugraph.quantities import counted
 
 REMEDY = "give a file that --save or `gpugraph bench` wrote"
 
@@ -212,7 +213,7 @@ def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record],
             raise stored.bad[0].error() if stored.bad else InputError("holds no record", where=path, remedy=REMEDY)
         notices += map(str, stored.bad[:MOST_NAMED])
         if (more := len(stored.bad) - MOST_NAMED) > 0:
-            notices.append(f"{shown_path}: {more:,} more lines are left out: check-record names them all")
+            notices.append(f"{shown_path}: {counted(more, 'more line')} are left out: check-record names them all")
         latest: dict[Any, Record] = {}
         for record in stored.records:
             key = record.line if record.shape.cell.id is None else record.shape.cell.id
@@ -224,5 +225,7 @@ def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record],
                 f"{shown_path} line {stored.torn} is cut off and left out: its run was stopped while writing"
             )
         if repeated := len(stored.records) - len(latest):
-            notices.append(f"{shown_path} has {repeated} cells more than once: the latest record of each counts")
+            notices.append(
+                f"{shown_path} has {counted(repeated, 'cell')} more than once: the latest record of each counts"
+            )
     return records, notices

@@ -33,7 +33,7 @@ from gpugraph.errors import InputError, check_name, errors_at
 from gpugraph.files import parse_toml, read_text
 from gpugraph.peers.libraries import LIBRARIES
 from gpugraph.problems.registry import peered_problems
-from gpugraph.quantities import parse_seconds
+from gpugraph.quantities import counted, parse_seconds
 
 WHOLE = "whole"
 """In place of a pattern for a time: the wall clock of the command."""
@@ -296,6 +296,6 @@ def _pattern(key: str, value: object) -> re.Pattern[str] | None:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"{key}: {why}", remedy="correct the regular expression") from None
     if pattern.groups != 1:
-        what = f"{key} has {pattern.groups} groups, not one"
+        what = f"{key} has {counted(pattern.groups, 'group')}, not one"
         raise InputError(what, remedy="put the number alone in (…), other groups in (?:…)")
     return pattern

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.quantities import counted
 
 RIGHT, WRONG, MISSING, OTHER, PATH = "right", "wrong", "missing", "other", "path"
 """What an edge is: in the answer and rightly so, in it and wrongly, not in it though it should be, in neither; or a
@@ -84,7 +85,7 @@ def around(
     edges = needed[:MOST_EDGES] + (others if whole else others[:_BESIDE])
     position = {v: i for i, v in enumerate(core)}
     gaps = [
-        (place[u], place[v], f"{position[v] - position[u]} edges", PATH)
+        (place[u], place[v], f"{counted(position[v] - position[u], 'edge')}", PATH)
         for u, v in pairwise(path)
         if position[v] - position[u] > 1
     ]

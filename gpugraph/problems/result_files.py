@@ -26,6 +26,7 @@ from gpugraph.files import atomic_write, check_ends
 from gpugraph.graph.formats.npz import read_array
 from gpugraph.graph.formats.text import arrow_reader, weight_of
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
+from gpugraph.quantities import counted
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
@@ -130,7 +131,7 @@ def either(words: Sequence[str]) -> str:
 def check_size(graph: CSRGraph, claim: Claim) -> None:
     """Raise MismatchError for a claim on a graph of another size."""
     if claim.vertices not in (None, graph.vertices):
-        raise MismatchError(f"the result is one of {claim.vertices} vertices, the graph has {graph.vertices}")
+        raise MismatchError(f"the result is one of {counted(claim.vertices, 'vertex')}, the graph has {graph.vertices}")
 
 
 def vertex_order(graph: CSRGraph, vertex: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -186,7 +187,7 @@ def read_npz(
     if "names" in arrays:
         names = arrays["names"]
         if names.shape != (vertices,):
-            raise ValueError(f"{names.size} names for {vertices} vertices")
+            raise ValueError(f"{counted(names.size, 'name')} for {counted(vertices, 'vertex')}")
         if names.dtype.kind == "U" and (names.view(np.uint32) > sys.maxunicode).any():
             raise ValueError("a name holds what is no letter")
         facts["named"] = ((np.arange(vertices), names),)
@@ -333,7 +334,7 @@ def _plain_table(content: bytes, names: list[str], separator: str) -> dict[str, 
         raise ValueError(str(error)) from None
     for i, row in enumerate(rows, 1):
         if len(row) != len(names):
-            raise ValueError(f"row {i} has {len(row)} fields, not {len(names)}")
+            raise ValueError(f"row {i} has {counted(len(row), 'field')}, not {len(names)}")
     return {name: Texts(row[k] for row in rows) for k, name in enumerate(names)}
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import result_files as files
 from gpugraph.problems.result_files import MismatchError, PathLike
+from gpugraph.quantities import counted
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class VertexFiles:
         n = graph.vertices
         for values in claim.columns.values():
             if len(values) != n:
-                raise MismatchError(f"the file has {len(values)} vertices, the graph has {n}")
+                raise MismatchError(f"the file has {counted(len(values), 'vertex')}, the graph has {n}")
         columns = {}
         for column in self.file_columns:
             if (values := claim.columns.get(column.name)) is None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gpugraph.measure.record import Record
 from gpugraph.measure.record_shape import CounterExampleShape, EdgeShape, encodable
 from gpugraph.problems.contract import Verdict
+from gpugraph.quantities import counted
 from gpugraph.report.assets import template
 from gpugraph.report.charts.chart import LIGHT, Ink
 from gpugraph.report.terminal import Line
@@ -134,7 +135,7 @@ def _words(shape: CounterExampleShape) -> str:
     for kind in ("wrong", "missing"):
         ends = [f"{names[e.tail]}–{names[e.head]} of weight {e.text}" for e in _edges(shape) if _kind(e) == kind]
         said += [f"{kind}: {', '.join(ends)}"] if ends else []
-    return f"Graph of {len(names)} vertices. {'; '.join(said)}."
+    return f"Graph of {counted(len(names), 'vertex')}. {'; '.join(said)}."
 
 
 def _line(canvas: list[list[tuple[str, str]]], start: tuple[int, int], end: tuple[int, int], kind: str) -> None:

@@ -105,7 +105,7 @@ def _heading(ranking: Ranking) -> str:
     if not record.ok:
         return f"{record.problem} on {record.graph_name}"
     asked = record.asked_source if isinstance(record.asked_source, list) else [record.asked_source]
-    source = f", from source {asked[0]}" if len(asked) == 1 else f", from {len(asked)} sources"
+    source = f", from source {asked[0]}" if len(asked) == 1 else f", from {counted(len(asked), 'source')}"
     source = "" if record.asked_source is None else source
     if not source and (several := record.shape.result.get("sources")):
         source = f", from {several} sources, the time of one"

@@ -146,7 +146,7 @@ def _set_apart(row: Record) -> str:
     asked = row.asked_source
     if asked is None:
         return (row.shape.graph.digest or "unknown")[:6]
-    return f"{len(asked)} sources" if isinstance(asked, list) else f"from {asked}"
+    return f"{counted(len(asked), 'source')}" if isinstance(asked, list) else f"from {asked}"
 
 
 def _seconds(row: Record, by: str) -> float | None:

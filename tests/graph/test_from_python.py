@@ -196,7 +196,7 @@ ROW = ([0, 1, 2], [1, 0])
         ((*ROW, [[1], [1]]), r"position 0 is \[1\], of type list"),
         ((*ROW, [[1], [1, 2]]), "position 0 is"),
         ((*ROW, 5), "the weights have 0 dimensions"),
-        ((*ROW, [1]), "1 weights for 2 targets"),
+        ((*ROW, [1]), "1 weight for 2 targets"),
         ((*ROW, ["a", "b"]), "position 0 is 'a'"),
         ((*ROW, np.ones(2, complex)), "weights of type complex128 are not supported"),
         ((*ROW, np.ones(2, "M8[s]")), "not supported"),
@@ -252,7 +252,7 @@ def test_summed_entries_are_reported_and_never_wrap() -> None:
     rows, columns = [0, 0, 1], [1, 1, 0]
     graph = gpugraph.load(sparse.coo_array((np.array([1, 2, 3], np.int32), (rows, columns)), (2, 2)))
     assert (graph.weights.tolist(), graph.directed, graph.weights.dtype) == ([3, 3], False, np.int32)
-    assert graph.notes == ("summed 1 repeated entries of the matrix, as SciPy does",)
+    assert graph.notes == ("summed 1 repeated entry of the matrix, as SciPy does",)
     wide = gpugraph.load(sparse.coo_array((np.full(3, 2**31 - 1, np.int32), (rows, columns)), (2, 2)))
     assert wide.weights.tolist() == [2**32 - 2, 2**31 - 1]
     pattern = gpugraph.load(sparse.coo_array((np.ones(3, bool), (rows, columns)), (2, 2)))

@@ -169,7 +169,7 @@ UNCHECKABLE = {
     "u,v\n0,1\n": "lacks the column 'weight'",
     "u,v,weight,u_nam\n0,1,7,x\n": "did you mean 'u_name'?",
     "%%MatrixMarket matrix coordinate integer symmetric\n2 3 1\n2 1 7\n": "line 2: a matrix of 2 rows and 3 columns",
-    "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n2 1 7\n": "line 2: 1 entries where 2 are promised",
+    "%%MatrixMarket matrix coordinate integer symmetric\n2 2 2\n2 1 7\n": "line 2: 1 entry where 2 are promised",
     "%%MatrixMarket matrix coordinate integer general\n2 2 1\n2 1 7\n": "no symmetric matrix",
     "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1 7\n": "no symmetric matrix",
 }

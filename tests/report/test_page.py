@@ -544,4 +544,4 @@ def test_the_page_of_files_says_what_a_reader_should_know_of_them(tmp_path):
     path = write([sweep()[0], sweep()[0]], tmp_path / "twice.jsonl")
     rows, notices = read_records([path])
     assert (len(rows), len(notices)) == (1, 1)
-    assert "1 cells more than once" in page(rows, notices=notices)
+    assert "1 cell more than once" in page(rows, notices=notices)

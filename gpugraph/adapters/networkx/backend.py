@@ -10,6 +10,7 @@ import networkx as nx
 from gpugraph.adapters import call_profile
 from gpugraph.adapters.networkx import components, trees, weighted
 from gpugraph.adapters.networkx.graph import ConvertedGraph
+from gpugraph.quantities import counted
 
 PART_OF = {name: part for part in (trees, weighted, components) for name in part.FUNCTIONS}
 globals().update({name: part.FUNCTIONS[name] for name, part in PART_OF.items()})
@@ -56,5 +57,5 @@ def should_run(name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) 
         return f"one pair of {edges} edges: NetworkX's search ends early, while the conversion reads every edge"
     ours_ms = (START_US * sources + (0 if converted else CONVERSION_US[kind] * edges)) / 1e3
     if networkx_ms < ours_ms:
-        return f"{edges} edges: NetworkX takes about {networkx_ms:.1f} ms, gpugraph about {ours_ms:.1f}"
+        return f"{counted(edges, 'edge')}: NetworkX takes about {networkx_ms:.1f} ms, gpugraph about {ours_ms:.1f}"
     return True

@@ -20,6 +20,7 @@ from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import tidy
 from gpugraph.graph.formats.text import arrow_reader
+from gpugraph.quantities import counted
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
 _GAPS = str.maketrans("\t\v\f", "   ")
@@ -134,7 +135,7 @@ def _by_python(source: Source, shape: Shape, at: Sequence[int]) -> list[_Coded]:
     columns = list(zip(at, tables, codes, strict=True))
     for row, (number, fields) in enumerate(shape.rows(source), 1):
         if len(fields) != shape.width:
-            what = f"expected {shape.width} fields, found {len(fields)}"
+            what = f"expected {counted(shape.width, 'field')}, found {len(fields)}"
             raise source.error(what, "mend that line; a name that holds the separator needs quotes", line=number)
         for k, table, column in columns:
             word = fields[k]

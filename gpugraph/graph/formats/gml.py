@@ -108,7 +108,7 @@ class _Reader:
             name, place = next(iter(edges.unknown.items()))
             raise self.source.error(f"an edge ends at {name}, which is no node", "declare it", line=self._line(*place))
         if self._others:
-            self.notes.append(f"passed over {counted(self._others, 'node or edge')} outside of the graph")
+            self.notes.append(f"passed over {counted(self._others, 'element')} outside of the graph, nodes or edges")
         edges.directed = self._directed == "1"
         why = f"it says 'directed {self._directed}'" if self._directed else "it does not say 'directed 1'"
         return edges.arcs(self._names(), self.notes, why)

@@ -51,14 +51,14 @@ def read(source: Source) -> ArcList:
         raise source.error("ends before its size line", "fetch the file again")
     line, fields = found[0]
     if len(fields) != 3:
-        what = f"the size line has {len(fields)} fields instead of rows, columns and entries"
+        what = f"the size line has {counted(len(fields), 'field')} instead of rows, columns and entries"
         raise source.error(what, "mend the size line", line)
     n, columns_, entries = (
         header_count(source, word, f"number of {what}", line)
         for word, what in zip(fields, ("rows", "columns", "entries"), strict=True)
     )
     if n != columns_:
-        what = f"a matrix of {n} rows and {columns_} columns is no graph"
+        what = f"a matrix of {counted(n, 'row')} and {counted(columns_, 'column')} is no graph"
         raise source.error(what, "only square matrices are", line)
     check_vertices(source, n, line)
     rows = Rows(kind != b"pattern", comments=b"%", real=kind in (b"real", b"double"), low=1, high=n)

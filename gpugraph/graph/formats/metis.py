@@ -27,6 +27,7 @@ from gpugraph.graph.formats.base import Format, check_vertices, numbered_from_on
 from gpugraph.graph.formats.input_file import Block, Source
 from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek
 from gpugraph.graph.formats.whole_numbers import whole_numbers
+from gpugraph.quantities import counted
 
 _FORMAT = re.compile(rb"[01]{1,3}\Z")
 _WORD = re.compile(rb"[^ \t,\v\f]+")
@@ -44,7 +45,8 @@ def read(source: Source) -> ArcList:
         raise source.error("cannot be read as METIS", "name its format with --input-format, or correct it") from None
     loops = int((tails == heads).sum())
     if len(tails) not in (2 * edges, 2 * edges - loops, 2 * edges + loops):
-        what = f"the header promises {edges} edges, so {2 * edges} neighbours; the lines hold {len(tails)}"
+        noun = "edge" if edges == 1 else "edges"
+        what = f"the header promises {edges} {noun}, so {2 * edges} neighbours; the lines hold {len(tails)}"
         raise source.error(what, "fetch the file again or mend the header", line=line)
     weights = None if weights is None else narrow_weights(weights)
     return ArcList(tails, heads, weights, vertices, directed=False, vertex_names=numbered_from_one(vertices))
@@ -120,7 +122,7 @@ def _diagnose(source: Source, header: int, vertices: int, before: int, weighted:
         except ValueError as error:
             raise source.error(str(error), "mend that line", line=number) from None
     if lines < vertices:
-        what = f"ends after the lines of {lines} of {vertices} vertices"
+        what = f"ends after the lines of {lines} of {counted(vertices, 'vertex')}"
         raise source.error(what, "fetch the file again; an isolated vertex has an empty line", max(number, header))
 
 
@@ -129,14 +131,14 @@ def _check_line(line: bytes, lines: int, vertices: int, before: int, weighted: b
     count = 0
     for count, match in enumerate(_WORD.finditer(line.rstrip(b"\r")), 1):
         if lines > vertices:
-            raise ValueError(f"more lines than the {vertices} vertices of the header")
+            raise ValueError(f"more lines than the {counted(vertices, 'vertex')} of the header")
         value = integer(match[0], "number")
         if count > before and (count - before - 1) % (1 + weighted) == 0 and not 1 <= value <= vertices:
             raise ValueError(f"the neighbour {value} is out of range 1..{vertices}")
         if abs(value) >= 2**63:
             raise ValueError(f"the number {value} needs more than 64 bits")
     if lines <= vertices and count < before:
-        raise ValueError(f"{before} sizes and weights of the vertex are expected, found {count} numbers")
+        raise ValueError(f"{before} sizes and weights of the vertex are expected, found {counted(count, 'number')}")
     if lines <= vertices and weighted and (count - before) % 2:
         raise ValueError("a neighbour without the weight of its edge")
 

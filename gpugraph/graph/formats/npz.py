@@ -24,6 +24,7 @@ from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, refuse_nan
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.from_python import summed
+from gpugraph.quantities import counted
 
 _REMEDY = "write it with scipy.sparse.save_npz"
 _LONGEST_HEADER = 1024
@@ -112,7 +113,10 @@ def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
         raise _damaged(source, "its indices are no integers")
     n = int(shape[0])
     if n != int(shape[1]):
-        raise source.error(f"a matrix of {n} rows and {int(shape[1])} columns is no graph", "only square matrices are")
+        raise source.error(
+            f"a matrix of {counted(n, 'row')} and {counted(int(shape[1]), 'column')} is no graph",
+            "only square matrices are",
+        )
     check_vertices(source, n)
     data = _array(source, archive, "data")
     room = kind != "coo" and len(second) and data.shape == first.shape
@@ -129,7 +133,7 @@ def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:
         dtype = target_dtype(n)
         return _summed(source, ArcList(first.astype(dtype), second.astype(dtype), weights, n))
     if len(second) != n + 1:
-        raise _damaged(source, f"{len(second)} row offsets do not belong to {n} vertices")
+        raise _damaged(source, f"{counted(len(second), 'row offset')} do not belong to {counted(n, 'vertex')}")
     arcs_ = _summed(source, arcs_of_rows(source, second, first, weights).on_host())
     return replace(arcs_, tails=arcs_.heads, heads=arcs_.tails) if kind == "csc" else arcs_
 

@@ -45,7 +45,9 @@ def verdict_on(found: Components, wrong: str | None, by: str = "") -> Verdict:
     """Return the certificate's verdict, given what is wrong with components, or None; ``by`` ends the detail else."""
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)
-    detail = f"no arc leaves any of the {found.components} components, and each is connected"
+    detail = "no arc leaves the component, and it is connected"
+    if found.components != 1:
+        detail = f"no arc leaves any of the {found.components} components, and each is connected"
     return Verdict("passed", "certificate", detail + by)
 
 

@@ -24,6 +24,7 @@ from gpugraph.problems.mst.verify import certify, check_against_reference, check
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.problems.result_files import MismatchError, PathLike
+from gpugraph.quantities import counted
 from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
@@ -179,11 +180,11 @@ def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
         raise refuse("is cut off before the sizes, or they are no three numbers", number)
     rows, columns, entries = map(int, sizes)
     if rows != columns:
-        raise refuse(f"a matrix of {rows} rows and {columns} columns is no graph", number)
+        raise refuse(f"a matrix of {counted(rows, 'row')} and {counted(columns, 'column')} is no graph", number)
     table = files.text_table(stream.read(), ["row", "column", "weight"], " ")
     found = len(table["row"])
     if found != entries:
-        raise refuse(f"{found} entries where {entries} are promised", number)
+        raise refuse(f"{counted(found, 'entry')} where {entries} are promised", number)
     u, v = (files.parse_numbers(table[name], np.int64, path, number + 1) - 1 for name in ("row", "column"))
     return ForestClaim(u, v, table["weight"], total, vertices=rows, first_line=number + 1)
 

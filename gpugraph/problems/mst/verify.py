@@ -95,7 +95,8 @@ def verdict_on(forest: Forest, wrong: str | None, by: str = "") -> Verdict:
     if wrong is not None:
         return Verdict("failed", "certificate", wrong)
     others = forest.graph.edges - len(forest.edges)
-    detail = f"spanning, without a cycle, and each of the {others} other edges is the last of its cycle"
+    rest = "the other edge" if others == 1 else f"each of the {others} other edges"
+    detail = f"spanning, without a cycle, and {rest} is the last of its cycle"
     return Verdict("passed", "certificate", detail + by)
 
 

@@ -30,7 +30,7 @@ from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached, word_bits
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
-from gpugraph.quantities import in_units
+from gpugraph.quantities import counted, in_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -295,7 +295,7 @@ def require_room(graph: CSRGraph, count: int, sums: str = FLOAT64) -> None:
     """Raise OutOfMemory, with both figures, if the host has no room for the distances from ``count`` sources."""
     needed = count * graph.vertices * distance_dtype(graph.weight_dtype, sums).itemsize
     if needed > (free := available_memory()):
-        what = f"distances from {count} sources take {in_units(needed)}, and {in_units(free)} are free"
+        what = f"distances from {counted(count, 'source')} take {in_units(needed)}, and {in_units(free)} are free"
         raise OutOfMemory(what, where=graph.name, remedy="ask for fewer sources at a time")
 
 
@@ -318,7 +318,9 @@ def check_each(matrix: DistanceMatrix, sources: Sequence[int], check: Callable[[
 
     That is the first that fails, named by its source, or how many passed; None where a check could not be made.
     """
-    verdict = Verdict("failed", "certificate", f"the result is for {len(matrix)} sources, not {len(sources)}")
+    verdict = Verdict(
+        "failed", "certificate", f"the result is for {counted(len(matrix), 'source')}, not {len(sources)}"
+    )
     if matrix.sources.tolist() != list(sources):
         return verdict
     for row in matrix:

@@ -49,7 +49,8 @@ def verdict_on(result: Distances, fault: str | None, by: str = "") -> Verdict:
         return Verdict("failed", "certificate", fault)
     reached = int(np.count_nonzero(result.reached))
     tree = "" if result.predecessor is None else ", predecessors are canonical"
-    detail = f"no arc can be relaxed, tight arcs lead from the source to all {reached} reached vertices{tree}"
+    all_reached = "the reached vertex" if reached == 1 else f"all {reached} reached vertices"
+    detail = f"no arc can be relaxed, tight arcs lead from the source to {all_reached}{tree}"
     return Verdict("passed", "certificate", detail + by)
 
 

@@ -238,7 +238,7 @@ def test_comments_and_elements_outside_of_the_graph_are_passed_over_and_counted(
     text = "# graph [ ]\n" + graph_of("# edge [ source 0 target 2 ]\nedge [ source 0 target 1 ]") + "node [ id 9 ]\n"
     graph = load(tmp_path, "a.gml", text)
     assert (graph.vertices, edges_of(graph)) == (3, [(0, 1, 1)])
-    assert graph.notes == ("passed over 1 node or edge outside of the graph",)
+    assert graph.notes == ("passed over 1 element outside of the graph, nodes or edges",)
 
 
 def test_many_alike_vertices_are_taken_together_as_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
