@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,16 @@ def package_of(file: str) -> str:
     return "api" if folder.startswith("__") else "foundation"
 
 
-def imported(file: Path) -> Iterator[str]:
-    """Yield the modules of the package that a file imports anywhere, in functions or for its types alone too."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        yield from targets_of(node)
+@cache
+def parsed(file: Path) -> ast.Module:
+    """Return a file as Python reads it."""
+    return ast.parse(file.read_text("utf-8"))
+
+
+@cache
+def imported(file: Path) -> tuple[str, ...]:
+    """Return the modules of the package that a file imports anywhere, in functions or for its types alone too."""
+    return tuple(target for node in ast.walk(parsed(file)) for target in targets_of(node))
 
 
 def targets_of(node: ast.AST) -> Iterator[str]:
@@ -65,7 +72,7 @@ def imports_by_time(file: Path) -> tuple[set[str], set[str]]:
                 continue
             visit(child, later if isinstance(child, ast.FunctionDef) else found)
 
-    visit(ast.parse(file.read_text("utf-8")), at_once)
+    visit(parsed(file), at_once)
     return at_once, later
 
 
