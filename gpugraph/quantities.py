@@ -76,7 +76,9 @@ def exactly(number: int) -> str:
 
 
 def in_seconds(seconds: float) -> str:
-    """Return a length of time that is an estimate or a limit: ``0.4 s``, ``12 s``, ``3.5 min``, ``2.1 h``."""
+    """Return a length of time that is an estimate or a limit: ``1.00 ms``, ``0.4 s``, ``3.5 min``, ``2.1 h``."""
+    if 0 < seconds < 0.05:
+        return duration(seconds)
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 90:

@@ -5,7 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.errors import InputError
-from gpugraph.quantities import counted, duration, in_units, parse_bytes, parse_seconds, parse_share, rate, value
+from gpugraph.quantities import (
+    counted,
+    duration,
+    in_seconds,
+    in_units,
+    parse_bytes,
+    parse_seconds,
+    parse_share,
+    rate,
+    value,
+)
 
 
 def test_times_are_read_with_their_units():
@@ -111,3 +121,11 @@ def test_values_of_any_type_have_a_text():
         "0.5",
         "a",
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.001, "1.00 ms"), (0.0, "0.0 s"), (0.4, "0.4 s"), (12, "12 s"), (210, "3.5 min"), (7560, "2.1 h")],
+)
+def test_a_limit_has_the_digits_that_a_reader_needs_and_a_short_one_is_not_none(seconds, text):
+    assert in_seconds(seconds) == text

@@ -123,3 +123,10 @@ def test_half_the_range_of_samples_is_that_between_the_least_and_the_greatest():
     assert Record.of(made).half_range == (5.0 - 1.0) / 2 / 2.0
     assert Record.of(made | {"samples_s": {"kernel": [2.0]}}).half_range is None
     assert Record.of(sssp_record(3)).half_range is None  # samples of several sources differ
+
+
+def test_a_batch_as_one_source_has_its_share_of_the_way_back():
+    made = sssp_record(3) | {"result": {"source": 0, "sources": 4}, "phases_s": {"kernel": 9.0, "d2h": 2.0}}
+    one = Record.of(made).as_one_source([1.0, 2.0, 6.0], [1.0, 6.0])
+    assert (one.kernel_s, one.phases["d2h"], one.samples) == (2.0, 0.5, (1.0, 2.0, 6.0))
+    assert one.shape.result["sources"] == Record.of(made).sources * 4
