@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.errors import GpuGraphError, InputError
-from gpugraph.graph.check import asymmetry, is_symmetric
+from gpugraph.graph.check import asymmetry, is_symmetric, note_rows
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
 from gpugraph.graph.sort_arcs import SortedArcs, rows_ascend, sort_arcs
 from gpugraph.host import require_memory
@@ -132,9 +132,9 @@ def build(
         answers=arcs.answers,
     )
     if arcs.one_sided or arcs.directed or is_symmetric(graph):
-        return graph
+        return note_rows(graph)
     if arcs.directed is None:
-        return replace(graph, directed=True)
+        return note_rows(replace(graph, directed=True))
     raise asymmetric(graph)
 
 

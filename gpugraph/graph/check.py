@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.compiled import njit
-from gpugraph.errors import GraphFormatError
+from gpugraph.errors import GraphFormatError, InputError, shown
 from gpugraph.graph.canonical import find_arc, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
-from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.digest import arc_lanes
 
 
@@ -80,7 +80,7 @@ def _first_bad_arc(offsets: Any, targets: Any, weights: Any, first: int, last: i
     return -1
 
 
-def check_structure(graph: CSRGraph) -> None:
+def check_structure(graph: CSRGraph, remedy: str = _REMEDY) -> None:
     """Check everything that compiled code relies on, in parallel and in O(n + arcs).
 
     The offsets ascend from 0 to the number of arcs; the targets of a row ascend, are vertices, and none is the
@@ -92,7 +92,7 @@ def check_structure(graph: CSRGraph) -> None:
     """
 
     def refuse(what: str) -> GraphFormatError:
-        return GraphFormatError(f"damaged: {what}", path=graph.source or graph.name, remedy=_REMEDY)
+        return GraphFormatError(f"damaged: {what}", path=graph.source or graph.name, remedy=remedy)
 
     offsets, targets = graph.offsets, graph.targets
     if fault := offsets_fault(offsets, graph.arcs):
@@ -156,6 +156,38 @@ def ensure_checked(graph: CSRGraph) -> None:
     # Checking is the only thing that leaves the computed digest beside a stored one that equals it.
     if graph.stored_digest is not None and graph.__dict__.get("digest") != graph.stored_digest:
         check_structure(graph)
+
+
+def ensure_rows(graph: CSRGraph) -> None:
+    """Check the arrays of a graph that ``load`` or ``generate`` need not have made, once for each graph.
+
+    Raises:
+        InputError: they are no arrays of a graph, or not as long as they should be.
+        GraphFormatError: ``check_structure`` refuses them.
+    """
+    if graph.on_device is not None or graph.__dict__.get(_ROWS):
+        return
+    types = {"offsets": ("int64",), "targets": ("int32", "int64"), "weights": WEIGHT_DTYPES}
+    for name, dtypes in types.items():
+        array = getattr(graph, name)
+        if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype not in dtypes:
+            what = f"{name} is {shown(array)}, not an array (entries,) of {' or '.join(dtypes)}"
+            raise InputError(what, where=graph.name, remedy=_BY_LOAD)
+    if len(graph.weights) != len(graph.targets) or not len(graph.offsets):
+        what = f"there are {len(graph.offsets)} offsets, {len(graph.targets)} targets and {len(graph.weights)} weights"
+        raise InputError(what, where=graph.name, remedy=_BY_LOAD)
+    check_structure(graph, _BY_LOAD)
+    note_rows(graph)
+
+
+def note_rows(graph: CSRGraph) -> CSRGraph:
+    """Return a graph, with a note for ``ensure_rows`` that its arrays need not be looked at again."""
+    graph.__dict__[_ROWS] = True
+    return graph
+
+
+_ROWS = "_are_rows"
+_BY_LOAD = "give (offsets, targets, weights) to gpugraph.load, which checks and sorts them"
 
 
 def check_on_device(graph: CSRGraph) -> None:

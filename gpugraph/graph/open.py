@@ -10,6 +10,7 @@ from gpugraph.clock import HostClock
 from gpugraph.devices.base import Device
 from gpugraph.errors import InputError
 from gpugraph.graph.build import build
+from gpugraph.graph.check import ensure_rows, note_rows
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.datasets.registry import is_dataset
 from gpugraph.graph.device_build import symmetrize as symmetrized
@@ -59,7 +60,7 @@ def open_graph(
             progress("making the graph undirected")
             graph = symmetrized(graph)
     # What was published with a graph holds for the graph that was published.
-    return graph.renamed(answers={}) if graph.answers and (symmetrize or weights != "file") else graph
+    return note_rows(graph.renamed(answers={}) if graph.answers and (symmetrize or weights != "file") else graph)
 
 
 def _opened(
@@ -81,6 +82,7 @@ def _opened(
         what = "says all of itself; --directed, --undirected, --vertices, --columns and --weight are for files"
         raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
     if isinstance(source, CSRGraph):
+        ensure_rows(source)
         return source
     if made:
         with clock.phase("build"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -101,6 +102,30 @@ def test_a_path_longer_than_every_float_is_none(weights):
         assert not g.sssp(0, target=2).reached[2]
         with pytest.raises(InputError, match="no path"):
             g.path(0, 2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"targets": np.array([1, 10**9], np.int32)},
+        {"targets": np.array([1, -1], np.int32)},
+        {"targets": np.array([1, 0], np.float64)},
+        {"offsets": np.array([0, 10**8, 2 * 10**8])},
+        {"offsets": [0, 1, 2]},
+        {"offsets": np.array([0, 2, 2])},
+        {"weights": np.ones(1, np.uint32)},
+        {"weights": np.ones(2, np.int8)},
+        {"weights": np.array([1.0, np.nan])},
+        {"weights": np.array([1, 2], np.uint32)},
+    ],
+)
+def test_a_graph_put_together_by_hand_is_checked_at_every_door(change):
+    graph = replace(gpugraph.load("path:2"), **change)
+    for door in (gpugraph.mst, gpugraph.components, gpugraph.on, lambda graph, device: gpugraph.mst_many([graph])):
+        with pytest.raises(InputError, match="which checks and sorts them"):
+            door(graph, device="cpu")
+    whole = replace(graph, **{name: getattr(gpugraph.load("path:2"), name) for name in change})
+    assert gpugraph.mst(whole, device="cpu").components == 1
 
 
 def _row(graph, u):
