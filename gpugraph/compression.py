@@ -47,15 +47,22 @@ def check_ratio(unpacked: int, packed: int, path: str | os.PathLike[str], most: 
         raise InputError(what, where=path, remedy="unpack it yourself if it is what you want, and name that file")
 
 
-def unpacked(stream: IO[bytes], codec: str | None, path: str | os.PathLike[str]) -> bytes:
+def unpacked(
+    stream: IO[bytes], codec: str | None, path: str | os.PathLike[str], longest_line: int | None = None
+) -> bytes:
     """Return all that a stream holds, decompressed.
 
     Raises:
-        InputError: as ``check_ratio`` does; OutOfMemory: it does not fit twice.  Damaged data: see ``open_reader``.
+        InputError: as ``check_ratio`` does, or a line is longer than ``longest_line`` by some megabytes; OutOfMemory:
+            it does not fit twice.  Damaged data: see ``open_reader``.
     """
-    reader, content = open_reader(stream, codec), bytearray()
+    reader, content, begun = open_reader(stream, codec), bytearray(), 0
     while block := reader.read(1 << 22):
+        if (end := block.rfind(b"\n")) >= 0:
+            begun = len(content) + end
         content += block
+        if longest_line is not None and len(content) - begun > longest_line + (1 << 22):  # a hole may be of any size
+            raise InputError(f"has a line of more than {longest_line:,} bytes", where=path, remedy="name another file")
         check_ratio(len(content), stream.tell(), path)
         require_memory(2 * len(content), os.fspath(path))
     return bytes(content)

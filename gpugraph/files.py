@@ -73,11 +73,19 @@ def check_ends(path: str | os.PathLike[str]) -> None:
             raise InputError("is a device", where=path, remedy="name a file")
 
 
+LONGEST_TEXT = 1 << 26
+"""Bytes of a text that is read as a whole; sweeps and settings have some thousand, a template some million."""
+
+
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file in UTF-8; an InputError names a file that cannot be read, or holds something else."""
     check_ends(path)
     try:
-        return Path(path).read_text("utf-8")
+        with open(path, encoding="utf-8") as file:
+            text = file.read(LONGEST_TEXT + 1)
+        if len(text) > LONGEST_TEXT:
+            raise InputError(f"has more than {LONGEST_TEXT:,} characters", where=path, remedy="name another file")
+        return text
     except UnicodeDecodeError:
         raise InputError("is no text in UTF-8", where=path, remedy="name a text in UTF-8") from None
     except (OSError, ValueError) as error:

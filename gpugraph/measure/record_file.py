@@ -187,7 +187,7 @@ def _content(path: str | os.PathLike[str], compressed: bool) -> bytes:
                 remedy = "decompress it first, or name another file"
                 raise InputError(f"is compressed by {codec}: nothing can be appended", where=path, remedy=remedy)
             raw.seek(0)
-            content = unpacked(raw, codec, path)
+            content = unpacked(raw, codec, path, 4 * LONGEST)
     except (GpuGraphError, MemoryError):
         raise
     except Exception as error:  # whatever a decompressor says of damaged data

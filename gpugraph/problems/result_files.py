@@ -25,6 +25,7 @@ from gpugraph.errors import GraphFormatError, InputError, missing_packages_named
 from gpugraph.files import atomic_write, check_ends
 from gpugraph.graph.formats.npz import read_array
 from gpugraph.graph.formats.text import arrow_reader, weight_of
+from gpugraph.host import require_memory
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 from gpugraph.quantities import counted
 
@@ -103,6 +104,7 @@ def read_claim(path: PathLike) -> tuple[Problem, Any]:
     """
     check_ends(path)
     with reading(path, REMEDY):
+        require_memory(2 * os.path.getsize(path), os.fspath(path), REMEDY)
         packed = Path(path).read_bytes()
         content = unpacked(io.BytesIO(packed), codec_of_content(packed[:16], path), path)
         head = set(_head(content))

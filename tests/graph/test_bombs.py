@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import lzma
+import os
 import random
 import tracemalloc
 import zipfile
@@ -111,6 +112,20 @@ def test_a_line_of_holes_ends_where_no_line_ends(tmp_path: Path) -> None:
         file.write(b"1 2 3\n1 2 ")
         file.truncate(1 << 28)
     assert "has a line of more than" in _refused("info", tmp_path / "z.wel")
+
+
+def test_a_hole_is_no_record_no_result_and_no_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpugraph.measure.record_file.LONGEST", ALWAYS // 4)
+    monkeypatch.setattr("gpugraph.files.LONGEST_TEXT", ALWAYS)
+    for name, begin in (("r.jsonl", RECORD), ("s.toml", b""), ("r.csv", b"u,v,weight\n")):
+        (tmp_path / name).write_bytes(begin)
+        os.truncate(tmp_path / name, 1 << 40)
+    for command in ("report", "check-record"):
+        assert "has a line of more than" in _refused(command, tmp_path / "r.jsonl")
+    assert "has more than" in _refused("bench", "--sweep", tmp_path / "s.toml")
+    table = ("--algo", "peer:x", "--peer-command", tmp_path / "s.toml")
+    assert "has more than" in _refused("mst", "grid:3x3", *table)
+    assert "needs about" in refuse(3, "verify", "grid:3x3", tmp_path / "r.csv")
 
 
 def test_a_zip_of_zeros_is_no_graph_and_no_result(tmp_path: Path) -> None:
