@@ -78,7 +78,7 @@ prebuilt:    ## compile the kernels of ordinary commands, for the next wheel to 
 	$(MAKE) prebuilt-cpu
 
 prebuilt-cpu: ## compile the CPU code of ordinary commands for the wheel, for this Python alone: PYTHON=python3.12 and so on (2 min)
-	$(PYTHON) -m gpugraph.numba_prebuilt
+	$(PYTHON) -m gpugraph.base.numba_prebuilt
 
 check-records: ## what a stranger's record must satisfy, asked of ours: docs/submit.md
 	$(PYTHON) -m gpugraph check-record --edges 0 docs/records/*.jsonl

@@ -31,7 +31,7 @@ short (1.3 a vertex at scale 20), also where the root itself lies far from every
 vertex, d(u) < d(v), cannot be part of a cycle.  Where only arcs from equally far vertices are tight (a weight of zero,
 or one that rounding absorbs) the vertex takes one that has a parent already.
 
-Source: Graph500 specification 2.0, sections 3 to 6; the generator's formulas are in gpugraph/graph500/generator.py.
+Source: Graph500 specification 2.0, sections 3 to 6; the generator's formulas are in gpugraph/ext/graph500/generator.py.
 */
 #include "csr.cuh"
 

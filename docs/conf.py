@@ -96,8 +96,8 @@ def python() -> str:
     parts += [f".. autofunction:: gpugraph::{name}" for name in functions]
     parts.append(_titled("What they take and return", "-"))
     parts += [f".. autoclass:: gpugraph.{name}\n   :members:" for name in results]
-    parts.append(".. autoclass:: gpugraph.adapters.records.Measured\n   :members:\n   :inherited-members:")
-    parts.append(".. autoclass:: gpugraph.adapters.records.Plot\n   :members:")
+    parts.append(".. autoclass:: gpugraph.ext.python.records.Measured\n   :members:\n   :inherited-members:")
+    parts.append(".. autoclass:: gpugraph.ext.python.records.Plot\n   :members:")
     parts += [_titled("In the place of SciPy", "-"), ".. automodule:: gpugraph.csgraph\n   :members:"]
     return "\n\n".join(parts) + "\n"
 

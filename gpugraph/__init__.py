@@ -39,7 +39,7 @@ _HOMES = {
 }
 """File of ``adapters`` → the names that are there; their types are in ``__init__.pyi``."""
 
-_HOME = {name: f"gpugraph.adapters.{file}" for file, names in _HOMES.items() for name in names}
+_HOME = {name: f"gpugraph.ext.python.{file}" for file, names in _HOMES.items() for name in names}
 
 __all__ = sorted(["__version__", "csgraph", *_HOME])
 

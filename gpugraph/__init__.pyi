@@ -3,20 +3,20 @@
 from typing import Any, Literal, overload
 
 from gpugraph import csgraph as csgraph
-from gpugraph.adapters.bench import bench as bench
-from gpugraph.adapters.call_profile import last_call as last_call
-from gpugraph.adapters.calls import generate as generate
-from gpugraph.adapters.calls import load as load
-from gpugraph.adapters.calls import to_networkx as to_networkx
-from gpugraph.adapters.calls import verify as verify
-from gpugraph.adapters.mst_many import mst_many as mst_many
-from gpugraph.adapters.records import Measured
-from gpugraph.adapters.records import read_records as read_records
-from gpugraph.adapters.records import report as report
-from gpugraph.adapters.resident_graph import on as on
-from gpugraph.problems.components.labels import Components
+from gpugraph.ext.components.labels import Components
+from gpugraph.ext.python.bench import bench as bench
+from gpugraph.ext.python.call_profile import last_call as last_call
+from gpugraph.ext.python.calls import generate as generate
+from gpugraph.ext.python.calls import load as load
+from gpugraph.ext.python.calls import to_networkx as to_networkx
+from gpugraph.ext.python.calls import verify as verify
+from gpugraph.ext.python.mst_many import mst_many as mst_many
+from gpugraph.ext.python.records import Measured
+from gpugraph.ext.python.records import read_records as read_records
+from gpugraph.ext.python.records import report as report
+from gpugraph.ext.python.resident_graph import on as on
+from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.scan.scanned import Scanned
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
 
 __version__: str

@@ -22,8 +22,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import gpugraph
+from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.load import load_file
 from gpugraph.graph.weights import transform_weights
 

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable
 from functools import partial
 
+from gpugraph.base.errors import DeviceUnavailable
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.toolchain import BUILDS, build_runtime, find_compiler
-from gpugraph.errors import DeviceUnavailable
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.toolchain import BUILDS, build_runtime, find_compiler
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import algorithms, load_problem
 from tests.problems.gpu_cases import Variant, registered, result_of

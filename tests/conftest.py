@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from gpugraph.measure.record import Record
+from gpugraph.records.record import Record
 
 os.environ["GPUGRAPH_CONFIG"] = ""  # not whatever the user of this machine likes
 os.environ["GPUGRAPH_OFFLINE"] = "1"  # no test asks anybody but itself
@@ -34,8 +34,8 @@ for _signal, _handler in (
 
 def gpu_trouble() -> str | None:
     """Return why no GPU can be used, or None if one can."""
+    from gpugraph.base.errors import DeviceUnavailable
     from gpugraph.devices.discovery import select_device
-    from gpugraph.errors import DeviceUnavailable
 
     try:
         device, _ = select_device("cuda")

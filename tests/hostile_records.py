@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from gpugraph.base.errors import InputError
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.formula import NAMES
 from gpugraph.bench.store import Finished, Store
-from gpugraph.errors import InputError
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gpugraph.measure.record_file import read_record_file
+from gpugraph.records.record_file import read_record_file
 
 
 def read_records(path: str | os.PathLike[str]) -> list[dict[str, Any]]:

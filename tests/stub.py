@@ -22,7 +22,7 @@ CASES = {
 
 def text() -> str:
     """Return the stub that the functions call for."""
-    tree = ast.parse((PACKAGE / "adapters" / "calls.py").read_text("utf-8"))
+    tree = ast.parse((PACKAGE / "ext" / "python" / "calls.py").read_text("utf-8"))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     solvers = [node for node in functions if "time" in {arg.arg for arg in node.args.kwonlyargs}]
     returned = "\n".join(ast.unparse(node.returns) for node in solvers if node.returns)

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import gpugraph
-from gpugraph.errors import InputError, VerificationFailed
+from gpugraph.base.errors import InputError, VerificationFailed
 from gpugraph.problems.result_files import write_result
 from tests.zoo import zoo
 
@@ -248,7 +248,7 @@ def test_every_function_says_the_types_of_all_that_it_takes_and_returns(name):
 
 def test_a_function_keeps_its_name_whatever_is_imported():
     import gpugraph.bench.store
-    import gpugraph.report.page
+    import gpugraph.ext.charts.page
 
     assert callable(gpugraph.bench)
     assert callable(gpugraph.report)

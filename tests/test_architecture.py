@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.problems import contract
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gpugraph"
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
@@ -17,7 +19,7 @@ MODULES = {
     ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
     for file in PACKAGE.rglob("*.py")
 }
-PROBLEMS = {folder.parent.name for folder in PACKAGE.glob("problems/*/problem.py")}
+PROBLEMS = {name: PACKAGE.parent / module.replace(".", "/") for name, module in contract.PROBLEMS.items()}
 
 
 def place(module: str) -> str:
@@ -26,13 +28,11 @@ def place(module: str) -> str:
 
 
 def package_of(file: str) -> str:
-    """Return the package that a file lies in; the folder of a problem counts as one of its own."""
+    """Return the package that a file lies in: of an extension both folders, of a file beside the folders ``api``."""
     folder, _, rest = file.partition("/")
-    if rest:
-        return "a problem" if folder == "problems" and rest.split("/")[0] in PROBLEMS else folder
-    if folder == "csgraph.py":
-        return "adapters"  # beside the folders for the sake of its name
-    return "api" if folder.startswith("__") else "foundation"
+    if folder == "ext":
+        return f"ext/{rest.partition('/')[0].removesuffix('.py')}"
+    return folder if rest else "api"
 
 
 @cache
@@ -77,15 +77,9 @@ def imports_by_time(file: Path) -> tuple[set[str], set[str]]:
 
 
 def arrows() -> set[tuple[str, str]]:
-    """Return (file, file) for every import that leaves a package; inside ``problems`` all are at home."""
-    found = set()
-    for module, file in MODULES.items():
-        for target in imported(file):
-            source, there = place(module), place(target)
-            home = package_of(source) if package_of(source) != "a problem" else "problems"
-            if home != package_of(there) and not (home == "problems" and package_of(there) == "a problem"):
-                found.add((source, there))
-    return found
+    """Return (file, file) for every import that leaves a package."""
+    pairs = {(place(module), place(target)) for module, file in MODULES.items() for target in imported(file)}
+    return {(source, target) for source, target in pairs if package_of(source) != package_of(target)}
 
 
 def circles(targets: dict[str, set[str]]) -> list[list[str]]:
@@ -127,15 +121,14 @@ def still() -> set[tuple[str, str]]:
     return {
         (source, target)
         for line in re.findall(r"^- (.+)$", part, re.MULTILINE)
-        for sources, target in [line.split(" → ")]
+        for sources, target in [line.replace("→ `", "→ ").removesuffix("`").split(" → ")]
         for source in re.findall(r"`([^`]+)`", sources)
     }
 
 
 def allowed(source: str, target: str) -> bool:
-    home = "problems" if package_of(source) == "a problem" else package_of(source)
-    permitted = [*rules().get(home, []), *rules().get(source, [])]
-    return package_of(target) in permitted or target in permitted
+    """Tell whether a row of the page allows an import: an extension may import all of the core and other extensions."""
+    return source.startswith("ext/") or package_of(target) in rules()[package_of(source)]
 
 
 def test_every_import_between_packages_is_an_arrow_of_the_page() -> None:
@@ -158,18 +151,14 @@ def test_what_should_not_be_leaves_the_list_when_it_is_mended() -> None:
 def test_every_arrow_of_the_page_is_in_the_code() -> None:
     found = arrows()
     for home, targets in rules().items():
-        sources = [
-            (s, t)
-            for s, t in found
-            if home in (s, package_of(s)) or (home == "problems" and package_of(s) == "a problem")
-        ]
         for target in targets:
-            assert any(target in (t, package_of(t)) for _, t in sources), f"nothing of {home} imports {target}"
+            pairs = ((package_of(source), package_of(there)) for source, there in found)
+            assert (home, target) in pairs, f"nothing of {home} imports {target}"
 
 
 def test_every_room_has_a_row() -> None:
-    packages = {package_of(place(module)) for module in MODULES} - {"a problem"}
-    assert packages <= rules().keys()
+    packages = {package_of(place(module)) for module in MODULES}
+    assert packages - {"ext/__init__"} == rules().keys()
 
 
 def test_every_file_that_the_page_names_exists() -> None:
@@ -230,36 +219,39 @@ def test_no_array_is_written_by_what_looks_at_no_error() -> None:
 def test_the_json_of_a_record_is_read_in_two_files_alone() -> None:
     """Elsewhere its fields are those of ``Shape``, with their types; ``matrix`` is SciPy's."""
     read = re.compile(r"(?<!matrix)\.data(\[|\.get\(|\.items\()|= [\w.]+\.data *$|\bat\([\w.]*\.data\b", re.MULTILINE)
-    homes = {"measure/record.py", "measure/record_shape.py"}
-    folders = ("measure", "report/**", "bench", "cli", "peers", "adapters", "problems/**")
+    homes = {"records/record.py", "records/record_shape.py"}
+    others = {"ext/networkx/graph.py", "ext/python/from_python.py"}  # SciPy's and NetworkX's objects have a .data too
+    folders = ("measure", "records", "report", "bench", "cli", "problems/**", "ext/**")
     files = {file.relative_to(PACKAGE).as_posix(): file for name in folders for file in PACKAGE.glob(f"{name}/*.py")}
     assert all(map(read.search, ("x = row.data", 'row.data["a"]', "row.data.get('a')", "at(cell.record.data, name)")))
-    assert [name for name, file in files.items() if name not in homes and read.search(file.read_text("utf-8"))] == []
+    assert [
+        name for name, file in files.items() if name not in homes | others and read.search(file.read_text("utf-8"))
+    ] == []
 
 
 JUDGES = sorted(
     module
     for module in MODULES
-    if re.fullmatch(r"gpugraph\.problems\.(\w+\.(verify|checked_arcs|rounded_sums)|oracle_sums)", module)
+    if re.fullmatch(r"gpugraph\.(problems|ext)\.(\w+\.(verify|checked_arcs|rounded_sums)|oracle_sums)", module)
 )
 """Modules of certificates and references."""
 
 GIVEN_TO_JUDGES = {
-    "gpugraph.compiled": "makes machine code of a function, whatever it computes",
+    "gpugraph.base.compiled": "makes machine code of a function, whatever it computes",
     "gpugraph.devices.base": "the device as such",
     "gpugraph.devices.kernel_file": "compiles and launches a kernel file, whatever it computes",
-    "gpugraph.errors": "messages",
+    "gpugraph.base.errors": "messages",
     "gpugraph.graph.chunks": "cuts rows into ranges for threads",
     "gpugraph.graph.csr": "the graph that is asked about",
-    "gpugraph.graph.device_rows": "the same graph where it lies on a device",
+    "gpugraph.ext.device_graphs.device_rows": "the same graph where it lies on a device",
     "gpugraph.graph.view": "the same graph where it lies on a device",
     "gpugraph.problems.contract": "the verdict",
     "gpugraph.problems.counter_example": "draws what a verdict has found, after it",
     "gpugraph.problems.on_graphs": "reads answers that were published with a graph",
-    "gpugraph.problems.components.labels.Components": "the type of an answer",
+    "gpugraph.ext.components.labels.Components": "the type of an answer",
     "gpugraph.problems.mst.forest.Forest": "the type of an answer",
-    "gpugraph.problems.scan.array.ArrayInput": "the array that is asked about",
-    "gpugraph.problems.scan.scanned.Scanned": "the type of an answer",
+    "gpugraph.ext.scan.array.ArrayInput": "the array that is asked about",
+    "gpugraph.ext.scan.scanned.Scanned": "the type of an answer",
     "gpugraph.problems.sssp.distances.Distances": "the type of an answer",
     "gpugraph.problems.sssp.arcs": "the types of weights and distances, and the value that means not reached",
     "gpugraph.problems.sssp.gpu_tight_arcs.TightArcs": "checks distances, and never the predecessors that it finds",
@@ -267,9 +259,9 @@ GIVEN_TO_JUDGES = {
 """All that a judge may import beside other judges, with the reason: no sum, no sort, no sets, no search."""
 
 GIVEN_TO_RANKS = {
-    "gpugraph.ranks.comm": "carries arrays from rank to rank",
-    "gpugraph.ranks.part": "the rows that a rank holds of the graph that is asked about",
-    "gpugraph.ranks.transports": "carries arrays from rank to rank",
+    "gpugraph.ext.ranks.comm": "carries arrays from rank to rank",
+    "gpugraph.ext.ranks.part": "the rows that a rank holds of the graph that is asked about",
+    "gpugraph.ext.ranks.transports": "carries arrays from rank to rank",
 }
 """What the certificates of ranks may use beside that."""
 
@@ -328,7 +320,7 @@ def test_what_judges_are_given_knows_no_algorithm() -> None:
         seen |= front
         front = {found for module in front for found in imports_by_time(MODULES[module])[0]} - seen
     algorithms = re.compile(
-        r"gpugraph\.(exact|graph\.disjoint_sets|problems\.\w+\.(cpu|gpu)_\w+|problems\.(heap|contraction))"
+        r"gpugraph\.(base\.exact|graph\.disjoint_sets|(problems|ext)\.\w+\.(cpu|gpu)_\w+|problems\.heap|ext\.ranks\.contraction)"
     )
     assert not {module for module in seen if algorithms.match(module)}
 
@@ -336,7 +328,7 @@ def test_what_judges_are_given_knows_no_algorithm() -> None:
 @pytest.mark.parametrize("problem", ["components", "mst", "sssp"])
 def test_certificates_on_ranks_use_no_helper_of_those_whom_they_judge(problem: str) -> None:
     """Of ``on_ranks.py`` all that ``certify_part`` calls is meant: the rest gathers answers."""
-    module = f"gpugraph.problems.{problem}.on_ranks"
+    module = f"gpugraph.ext.ranks.{problem}.on_ranks"
     bodies = {node.name: node for node in ast.parse(MODULES[module].read_text("utf-8")).body if hasattr(node, "name")}
     behind = functions_behind({"certify_part"}, MODULES[module])
     used = {node.id for name in behind for node in ast.walk(bodies[name]) if isinstance(node, ast.Name)}
@@ -368,7 +360,7 @@ def functions_behind(names: set[str], file: Path) -> set[str]:
 
 def test_certificate_and_reference_share_words_and_shapes_alone() -> None:
     for problem, shared in SHARED_BY_JUDGES.items():
-        file = PACKAGE / "problems" / problem / "verify.py"
+        file = PROBLEMS[problem] / "verify.py"
         certificate = functions_behind({"check_certificate", "certify"}, file)
         both = certificate & functions_behind({"check_against_reference"}, file)
         assert both == set(shared), problem

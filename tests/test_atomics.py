@@ -7,16 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from gpugraph.compiled import njit
-from gpugraph.thread_pool import (
-    compare_and_swap,
-    cycles,
-    fetch_add,
-    fetch_min,
-    load_now,
-    lowest_bit,
-    prefetch,
-)
+from gpugraph.base.compiled import njit
+from gpugraph.base.thread_pool import compare_and_swap, cycles, fetch_add, fetch_min, load_now, lowest_bit, prefetch
 
 
 @njit

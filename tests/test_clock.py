@@ -5,16 +5,9 @@ import time
 import numba
 import pytest
 
-import gpugraph.numba_cache  # noqa: F401  counts what Numba compiles
-from gpugraph import clock as clocks
-from gpugraph.clock import (
-    COMPILING,
-    HostClock,
-    HostStopwatch,
-    NullClock,
-    PhaseTimer,
-    compile_seconds,
-)
+import gpugraph.base.numba_cache  # noqa: F401  counts what Numba compiles
+from gpugraph.base import clock as clocks
+from gpugraph.base.clock import COMPILING, HostClock, HostStopwatch, NullClock, PhaseTimer, compile_seconds
 from tests.measure.fakes import FakeTime
 
 

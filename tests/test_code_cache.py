@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph import code_cache
-from gpugraph.errors import DeviceUnavailable, GpuGraphWarning
+from gpugraph.base import code_cache
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphWarning
 
 Damage = Callable[[bytes], bytes]
 DAMAGES: dict[str, Damage] = {
@@ -105,7 +105,7 @@ def test_a_full_disk_leaves_nothing_half_written(folder: Path, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("refusing")
-@pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
+@pytest.mark.filterwarnings("ignore::gpugraph.base.errors.GpuGraphWarning")
 def test_no_room_anywhere_is_reported_with_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", _no_space)
     with pytest.raises(DeviceUnavailable, match=r"no space left on device — .*GPUGRAPH_CACHE_DIR and TMPDIR"):

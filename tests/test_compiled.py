@@ -11,13 +11,13 @@ from types import ModuleType
 
 import pytest
 
-from gpugraph import code_cache, numba_cache
-from gpugraph.errors import GpuGraphWarning
+from gpugraph.base import code_cache, numba_cache
+from gpugraph.base.errors import GpuGraphWarning
 from tests.tiers import first
 
-HELPER = "from gpugraph.compiled import njit\n@njit\ndef twice(x):\n    return 2 * x\n"
+HELPER = "from gpugraph.base.compiled import njit\n@njit\ndef twice(x):\n    return 2 * x\n"
 CALLER = """
-from gpugraph.compiled import njit, parallel_njit, prange
+from gpugraph.base.compiled import njit, parallel_njit, prange
 from {helper} import twice
 STEP = 1
 @njit
@@ -71,7 +71,7 @@ def test_a_second_process_finds_what_the_first_compiled(sources: Sources) -> Non
 
 
 RECURSIVE = """
-from gpugraph.compiled import njit
+from gpugraph.base.compiled import njit
 @njit
 def is_even(n):
     return n == 0 or not is_even(n - 1)

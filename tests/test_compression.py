@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gpugraph.compression import codec_of_content, open_reader
+from gpugraph.base.compression import codec_of_content, open_reader
 
 NOISE = np.random.default_rng(1).bytes(200_000)
 ZSTD = importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")

@@ -21,11 +21,11 @@ import click
 import pytest
 
 import gpugraph
+from gpugraph.base.code_cache import users_folder
+from gpugraph.base.errors import GpuGraphError
 from gpugraph.bench.axes import parse_settings
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.cli.group import COMMANDS, cli
-from gpugraph.code_cache import users_folder
-from gpugraph.errors import GpuGraphError
 from tests.notebook import SVG, TEXT, executed
 from tests.tiers import extended, only
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpugraph import exact
-from gpugraph.exact import exact_sum
+from gpugraph.base import exact
+from gpugraph.base.exact import exact_sum
 from gpugraph.problems.oracle_sums import certified_sum, reference_sum
 from tests.tiers import drawn
 

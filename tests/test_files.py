@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.compression import codec_of_name, open_reader
-from gpugraph.errors import InputError
-from gpugraph.files import atomic_write, check_writable, ending_of, read_text
+from gpugraph.base.compression import codec_of_name, open_reader
+from gpugraph.base.errors import InputError
+from gpugraph.base.files import atomic_write, check_writable, ending_of, read_text
 
 
 def test_bytes_and_text_are_written(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph import host
+from gpugraph.base import host
+from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.errors import OutOfMemory
 
 GIB = 1 << 30
 

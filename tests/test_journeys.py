@@ -10,7 +10,7 @@ import networkx
 import pytest
 
 import gpugraph
-from gpugraph.measure.record_file import read_records
+from gpugraph.records.record_file import read_records
 from tests.cli.runner import run, succeed
 from tests.emulator.compiler import needs_compiler
 

@@ -17,9 +17,9 @@ import numba
 import pytest
 from numba.core.codegen import get_host_cpu_features
 
-from gpugraph import numba_cache, numba_prebuilt
-from gpugraph.errors import GpuGraphWarning
-from gpugraph.host import environment_with_package
+from gpugraph.base import numba_cache, numba_prebuilt
+from gpugraph.base.errors import GpuGraphWarning
+from gpugraph.base.host import environment_with_package
 from gpugraph.measure import compile_ahead
 from tests.mutate import MUTATORS
 from tests.tiers import extended
@@ -113,7 +113,7 @@ def test_a_build_that_fails_leaves_the_archive_as_it_was(package: Path, capfd: p
     assert package.read_bytes() == b""
 
 
-@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.errors.GpuGraphWarning")
+@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.base.errors.GpuGraphWarning")
 def test_whatever_is_wrong_with_an_archive_all_is_compiled_as_ever(package: Path) -> None:
     inside, draw = io.BytesIO(), random.Random(60)
     with zipfile.ZipFile(inside, "w") as opened:

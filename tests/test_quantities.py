@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpugraph.errors import InputError
-from gpugraph.quantities import (
+from gpugraph.base.errors import InputError
+from gpugraph.base.quantities import (
     counted,
     duration,
     in_seconds,

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import pytest
 
 import gpugraph
-from gpugraph import errors
+from gpugraph.base import errors
+from gpugraph.ext.charts.template import _Page
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.formats.known import FORMATS
-from gpugraph.measure.record_file import read_records
-from gpugraph.report.template import _Page
+from gpugraph.records.record_file import read_records
 from tests.cli.runner import run, succeed
 from tests.test_docs import sampled_briefly
 

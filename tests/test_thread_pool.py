@@ -11,10 +11,10 @@ import time
 import numpy as np
 import pytest
 
-from gpugraph import thread_pool
-from gpugraph.clock import HostClock, NullClock
-from gpugraph.compiled import plain_njit
-from gpugraph.thread_pool import fetch_add
+from gpugraph.base import thread_pool
+from gpugraph.base.clock import HostClock, NullClock
+from gpugraph.base.compiled import plain_njit
+from gpugraph.base.thread_pool import fetch_add
 
 
 @plain_njit
@@ -146,8 +146,8 @@ def test_numba_counts_the_processors_of_the_machine_when_a_team_is_the_first_to_
     code = (
         "import numpy as np\n"
         "from gpugraph import thread_pool\n"
-        "from gpugraph.compiled import threads\n"
-        "from gpugraph.problems.components import cpu_afforest\n"
+        "from gpugraph.base.compiled import threads\n"
+        "from gpugraph.ext.components import cpu_afforest\n"
         "before = threads()\n"
         "size = max(2, before)\n"
         "graph = np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int32)\n"

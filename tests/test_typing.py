@@ -13,12 +13,12 @@ PROGRAM = """
 from typing import Any, assert_type
 
 import gpugraph
-from gpugraph.adapters.records import Measured, Records
+from gpugraph.ext.python.records import Measured, Records
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.components.labels import Components
+from gpugraph.ext.components.labels import Components
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
 
 graph = gpugraph.load("roads.gr", weight="length")

@@ -22,7 +22,7 @@ from gpugraph.cli.group import cli
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell
-from gpugraph.measure.record import Record
+from gpugraph.records.record import Record
 
 PACKAGE = str(Path(gpugraph.__file__).parent) + "/"
 CARRIED = (CSRGraph, GraphView, Cell, Record)

@@ -22,10 +22,10 @@ from scipy.sparse import csgraph as scipys
 
 import gpugraph
 import gpugraph.csgraph
-from gpugraph.adapters.mst_many import GraphBatch
-from gpugraph.adapters.networkx import backend
+from gpugraph.ext.networkx import backend
+from gpugraph.ext.peers import LIBRARIES
+from gpugraph.ext.python.mst_many import GraphBatch
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.peers import LIBRARIES
 
 DEVICE = "cpu"
 """What ours run on; ``--device`` sets it."""

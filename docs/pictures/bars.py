@@ -12,9 +12,9 @@ import sys
 from html import escape
 from pathlib import Path
 
-from gpugraph.measure.record import Record
-from gpugraph.measure.record_file import read_record_file
-from gpugraph.report.charts.chart import DARK, LIGHT
+from gpugraph.ext.charts.chart import DARK, LIGHT
+from gpugraph.records.record import Record
+from gpugraph.records.record_file import read_record_file
 
 RECORDS = Path(__file__).resolve().parent.parent / "records"
 NAMES = {

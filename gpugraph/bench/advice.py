@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from gpugraph.base.host import available_memory
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.devices.discovery import found_devices
-from gpugraph.host import available_memory
 from gpugraph.measure.cell import Cell, Sampling, resolve_algorithm
-from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
 from gpugraph.problems.contract import PROBLEMS, InputSize
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.problems.registry import command_of, load_problem
+from gpugraph.records.record import Record
 
 LARGEST_SCALE = {"cpu": 17, "cuda": 22}
 """Of the graphs that rates are measured on: they take seconds on a small machine."""

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from gpugraph.base.errors import GpuGraphError, InputError, check_name, placed, unknown_name
+from gpugraph.base.quantities import in_seconds
 from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.sweep import Block, Sweep, Variant
-from gpugraph.errors import GpuGraphError, InputError, check_name, placed, unknown_name
+from gpugraph.ext.plugins.plugin import described_plugin, installed, is_file
 from gpugraph.measure.cell import parse_options
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.plugin import described_plugin, installed, is_file
 from gpugraph.problems.registry import algorithms
-from gpugraph.quantities import in_seconds
 
 PEER = "peer:"
 
@@ -147,7 +147,7 @@ class Available:
     @cache  # noqa: B019
     def _peers(self) -> dict[str, dict[str, Any]]:
         """Return what there is to say of each peer, by name; the external commands of the sweep are among them."""
-        from gpugraph.peers import describe_peers
+        from gpugraph.ext.peers import describe_peers
 
         return {peer["name"]: peer for peer in describe_peers()}
 
@@ -205,7 +205,9 @@ class Plugins:
     def any_problem(self, name: str) -> Algorithm:
         """Return it for the problem that it solves, which an installed one says itself; errors as for ``find``."""
         described = self._about(name)
-        return described_plugin(next((one for one in described.values() if "error" not in one), described[PROBLEMS[0]]))
+        return described_plugin(
+            next((one for one in described.values() if "error" not in one), described[next(iter(PROBLEMS))])
+        )
 
     @cache  # noqa: B019  lives as long as one expansion
     def _about(self, name: str) -> Mapping[str, Any]:

@@ -22,15 +22,15 @@ from typing import Any
 
 import msgspec
 
+from gpugraph.base.errors import InputError, check_name, errors_at, unknown_name
+from gpugraph.base.files import parse_toml
 from gpugraph.bench.toml_file import Document
-from gpugraph.errors import InputError, check_name, errors_at, unknown_name
-from gpugraph.files import parse_toml
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.contract import PROBLEMS
 
 _OF_CELLS = {field.name: field.default for field in fields(Cell)}
 AXES: dict[str, list[Any]] = {
-    "problem": [PROBLEMS[0]],
+    "problem": [next(iter(PROBLEMS))],
     "graph": [],
     **{name: [_OF_CELLS[name]] for name in ("weights", "input_format", "symmetrize", "keep_ids", "vertices")},
     **{name: [_OF_CELLS[name]] for name in ("directed", "columns", "weight", "seed", "source", "device", "algorithm")},

@@ -10,6 +10,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
+from gpugraph.base.quantities import in_seconds
 from gpugraph.bench.available import PEER
 from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
@@ -18,17 +20,15 @@ from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name
 from gpugraph.bench.sweep import Sweep
-from gpugraph.bench.unit import Task
 from gpugraph.bench.worker import DescribedDevice
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
+from gpugraph.ext.engines.unit import Task
+from gpugraph.ext.peers import describe_peers, read_tables, register_commands
 from gpugraph.measure.cell import Sampling
-from gpugraph.measure.record import Record
-from gpugraph.measure.record_file import read_record_file
-from gpugraph.peers import describe_peers, read_tables, register_commands
-from gpugraph.quantities import in_seconds
+from gpugraph.records.record import Record
+from gpugraph.records.record_file import read_record_file
 
 if TYPE_CHECKING:
-    from gpugraph.bench.engines import Engine
+    from gpugraph.ext.engines.engines import Engine
 
 START_S = 300.0
 """Seconds that a worker may take to open the devices."""
@@ -84,7 +84,7 @@ class Bench:
             if not self.dry:
                 self.store = stack.enter_context(Store(self.path, resume=self.resume))
             if self.on is not None:
-                from gpugraph.bench.engines import places_of
+                from gpugraph.ext.engines.engines import places_of
 
                 found = places_of(self.on, self.path)
                 self._workers, self._engine = (found, None) if isinstance(found, list) else ([], found)

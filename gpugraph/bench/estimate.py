@@ -13,18 +13,18 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpugraph.base.errors import GpuGraphError
+from gpugraph.base.host import usable_cores
+from gpugraph.base.quantities import in_seconds
 from gpugraph.bench.available import PEER
 from gpugraph.bench.plan import Planned
-from gpugraph.errors import GpuGraphError
-from gpugraph.host import usable_cores
+from gpugraph.ext.peers import LIBRARIES
 from gpugraph.measure.cell import PATIENCE, PROCESSES, Cell, Sampling, resolve_algorithm
 from gpugraph.measure.check import REFERENCE_LIMIT
-from gpugraph.measure.record import Record
-from gpugraph.peers import LIBRARIES
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize
 from gpugraph.problems.registry import load_problem
-from gpugraph.quantities import in_seconds
+from gpugraph.records.record import Record
 
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
 BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from gpugraph.base.errors import InputError, check_name, unknown_name
 from gpugraph.bench.axes import described, filled, matches, variables_in
-from gpugraph.errors import InputError, check_name, unknown_name
-from gpugraph.measure.record import Record
 from gpugraph.problems.registry import algorithms
+from gpugraph.records.record import Record
 
 Conditions = Mapping[str, Any]
 

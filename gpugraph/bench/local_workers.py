@@ -23,10 +23,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
 
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
-from gpugraph.host import ended_by, environment_with_package
-from gpugraph.quantities import in_seconds, in_units
-from gpugraph.ranks.world import gpus
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.base.host import ended_by, environment_with_package
+from gpugraph.base.quantities import in_seconds, in_units
+from gpugraph.ext.ranks.world import gpus
 
 GRACE_S = 2.0
 """Seconds between asking a worker to end and killing it."""

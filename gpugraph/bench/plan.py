@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gpugraph.base.errors import InputError, placed
 from gpugraph.bench.available import PEER, Available, Plugins, Way
 from gpugraph.bench.axes import AXES, described, filled, meets, variables_in
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Sweep, Variant
-from gpugraph.errors import InputError, placed
 from gpugraph.measure.cell import Cell, unopened_id
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import InputSize, Problem

@@ -2,7 +2,7 @@
 
 There are one or several workers, which take the next graph as soon as they are free, long ones in time for all workers
 to end together; or the graphs go to an engine, which has them measured on other machines
-(``bench/engines.py``).
+(``ext/engines/engines.py``).
 
 Cells that share a graph go to the worker together, which interleaves their samples.  A cell that hangs is recorded and
 its worker killed; the others of its graph start again without it.  Where memory or time run out, the larger graphs of
@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gpugraph.base.host import available_memory
+from gpugraph.base.quantities import in_units
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.local_workers import GroupMeasurement, LocalWorker, side_by_side
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
@@ -25,17 +27,15 @@ from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import paper_of
 from gpugraph.bench.worker import DescribedDevice, cell_to_words
-from gpugraph.host import available_memory
+from gpugraph.ext.plugins.plugin import description_of
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.instruments import command_line
-from gpugraph.measure.record import Record
 from gpugraph.problems.contract import Input
-from gpugraph.problems.plugin import description_of
-from gpugraph.quantities import in_units
+from gpugraph.records.record import Record
 
 if TYPE_CHECKING:
-    from gpugraph.bench.engines import Engine
+    from gpugraph.ext.engines.engines import Engine
 
 LAST_UNITS = 50
 """With no more graphs left than that, workers see to it that they end together."""

@@ -24,14 +24,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gpugraph.errors import GpuGraphError, InputError
-from gpugraph.files import atomic_write
+from gpugraph.base.errors import GpuGraphError, InputError
+from gpugraph.base.files import atomic_write
 from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm, unopened_id
-from gpugraph.measure.record import Record
-from gpugraph.measure.record_file import read_record_file
-from gpugraph.measure.record_shape import json_text
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
+from gpugraph.records.record import Record
+from gpugraph.records.record_file import read_record_file
+from gpugraph.records.record_shape import json_text
 
 WAIT_S = 10.0
 """Seconds that one record waits for others that are appended to the same file."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.bench.axes import AXES, TEMPLATES, filled, variables_in
-from gpugraph.bench.findings import Expectation, Table
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.toml_file import Document
+from gpugraph.ext.findings import Expectation, Table
 
 
 @dataclass(frozen=True)

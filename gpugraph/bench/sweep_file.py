@@ -13,6 +13,9 @@ from typing import Any
 
 import msgspec
 
+from gpugraph.base.errors import InputError, check_name, placed, unknown_name
+from gpugraph.base.files import resource_dir
+from gpugraph.base.quantities import parse_bytes, parse_seconds
 from gpugraph.bench.axes import (
     AXES,
     BOOLEANS,
@@ -23,18 +26,15 @@ from gpugraph.bench.axes import (
     sampling_settings,
     variables_in,
 )
-from gpugraph.bench.findings import Expectation, Table, check_questions
 from gpugraph.bench.formula import check_conditions
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
-from gpugraph.errors import InputError, check_name, placed, unknown_name
-from gpugraph.files import resource_dir
+from gpugraph.ext.findings import Expectation, Table, check_questions
 from gpugraph.graph.view import PREPARATIONS
 from gpugraph.measure.cell import Cell
 from gpugraph.problems.contract import PROBLEMS, TRANSFERS, TYPES_OF_SUMS
-from gpugraph.quantities import parse_bytes, parse_seconds
 
 # ------------------------------------------------------------------ [paper]
 # What a paper states, and which of it goes into the record of a cell.

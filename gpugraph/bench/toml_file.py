@@ -10,8 +10,8 @@ from typing import Any, TypeVar, get_args
 
 import msgspec
 
-from gpugraph.errors import InputError, placed, unknown_name
-from gpugraph.files import parse_toml, read_text
+from gpugraph.base.errors import InputError, placed, unknown_name
+from gpugraph.base.files import parse_toml, read_text
 
 Kind = TypeVar("Kind")
 

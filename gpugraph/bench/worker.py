@@ -35,11 +35,11 @@ from dataclasses import fields
 from queue import SimpleQueue
 from typing import IO, Any, TypedDict
 
-from gpugraph.errors import GpuGraphError
-from gpugraph.host import end_with
+from gpugraph.base.errors import GpuGraphError
+from gpugraph.base.host import end_with
+from gpugraph.ext.plugins.plugin import describe_plugin, described_plugin
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.record_shape import json_text, jsonable
-from gpugraph.problems.plugin import describe_plugin, described_plugin
+from gpugraph.records.record_shape import json_text, jsonable
 
 Send = Callable[..., None]
 
@@ -145,13 +145,13 @@ class Worker:
         self._session = self._session or Session()
 
     def _measure(self, request: Mapping[str, Any]) -> None:
-        from gpugraph.measure.isolation import SpoiledGraph
+        from gpugraph.ext.plugins.isolation import SpoiledGraph
         from gpugraph.measure.run_cell import DeviceLost
 
         until = time.perf_counter() + request.get("left_s", math.inf)
         self._open()
         if request.get("peers"):
-            from gpugraph.peers import register_commands
+            from gpugraph.ext.peers import register_commands
 
             register_commands(request["peers"])
         cells = [cell_from(words) for words in request["cells"]]

@@ -24,7 +24,7 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
     try:
         take_signals()
         from gpugraph.cli.supervised import limit_in, plugin_in, supervise
-        from gpugraph.ranks import world
+        from gpugraph.ext.ranks import world
 
         world.enter()
         plugin, limit_s = plugin_in(sys.argv[1:]), limit_in(sys.argv[1:])
@@ -38,7 +38,7 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
         print(" ".join(["gpugraph: interrupted", *interrupt.args]), file=sys.stderr)
     except Exception as error:
         if Interruption.latest is None:
-            from gpugraph.errors import missing_package, printable, used_up
+            from gpugraph.base.errors import missing_package, printable, used_up
 
             missing = missing_package(error) or used_up(error)  # before the error boundary is there
             if missing is None:

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpugraph.base.errors import InputError, Regression, errors_at, unknown_name
+from gpugraph.base.files import atomic_write, ending_of
+from gpugraph.base.quantities import counted, parse_seconds, parse_share
 from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
 from gpugraph.cli.process import Command
-from gpugraph.errors import InputError, Regression, errors_at, unknown_name
-from gpugraph.files import atomic_write, ending_of
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.quantities import counted, parse_seconds, parse_share
 from gpugraph.report.terminal import page_width, table_width
 
 if TYPE_CHECKING:
     from gpugraph.bench.bench import Bench
     from gpugraph.bench.run import Totals
-    from gpugraph.measure.ranking import Ranking
-    from gpugraph.measure.record import Record
+    from gpugraph.records.ranking import Ranking
+    from gpugraph.records.record import Record
 
 
 SAMPLING = {"together": True, "min_samples": 20}
@@ -99,7 +99,7 @@ def export(
     """Write records and how they rank to files, each whole or not at all."""
     if not paths:
         return
-    from gpugraph.measure.ranking import rank
+    from gpugraph.records.ranking import rank
     from gpugraph.report.ranking import exported
 
     found = rank(records)[0] if rankings is None else rankings
@@ -113,7 +113,7 @@ def export(
 
 def show_records(records: Sequence[Record], style: str, rankings: Sequence[Ranking] | None = None) -> None:
     """Print records and how they rank, in one of the styles of ``--format``."""
-    from gpugraph.measure.ranking import rank
+    from gpugraph.records.ranking import rank
 
     found = rank(records)[0] if rankings is None else rankings
     if style == "table":
@@ -266,8 +266,8 @@ def _opened(bench: Bench, *, quiet: bool) -> Iterator[Bench]:
 
 def _repeat(prepared: Callable[[str], Bench], save: str | None, runs: int, *, quiet: bool, verbose: bool) -> None:
     """Run a sweep several times, each into a file of its own, and compare each run with the one before."""
-    from gpugraph.measure.compare import compare
-    from gpugraph.measure.record_file import read_records
+    from gpugraph.records.compare import compare
+    from gpugraph.records.record_file import read_records
     from gpugraph.report.comparison import tally
 
     if save is None:
@@ -315,7 +315,7 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
 def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: bool) -> None:
     """Run the cells, show how they go and how they went."""
     from gpugraph.bench.bench import judge, judge_findings
-    from gpugraph.measure.ranking import rank
+    from gpugraph.records.ranking import rank
     from gpugraph.report.sweep import finding_lines, result_lines
 
     check_destination(bench.path, append=True)

@@ -47,7 +47,7 @@ def _graphs(context: click.Context, incomplete: str) -> Names:
 
 def _datasets(context: click.Context, incomplete: str) -> Names:
     """Return collections, and behind a colon their data sets."""
-    from gpugraph.graph.datasets.registry import listed, registry
+    from gpugraph.ext.datasets.registry import listed, registry
 
     if ":" in incomplete:
         return map(str, listed())
@@ -69,7 +69,7 @@ def _sweeps(context: click.Context, incomplete: str) -> Names:
 
 
 def _peers(context: click.Context, incomplete: str) -> Names:
-    from gpugraph.peers import LIBRARIES
+    from gpugraph.ext.peers import LIBRARIES
 
     return LIBRARIES
 
@@ -82,7 +82,7 @@ def _formats(context: click.Context, incomplete: str) -> Names:
 
 def _topics(context: click.Context, incomplete: str) -> Names:
     """Return pages and commands."""
-    from gpugraph.files import resource_dir
+    from gpugraph.base.files import resource_dir
 
     root = context.find_root()
     commands = root.command.list_commands(root) if isinstance(root.command, click.Group) else []

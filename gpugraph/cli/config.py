@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
+from gpugraph.base.errors import InputError, check_name, unknown_name
+from gpugraph.base.files import atomic_write, resource_dir
 from gpugraph.cli.completion import SHELLS, VARIABLE
 from gpugraph.cli.options import command, defaults, table_or_json, users_file
 from gpugraph.cli.output import show, show_json, tell
-from gpugraph.errors import InputError, check_name, unknown_name
-from gpugraph.files import atomic_write, resource_dir
 from gpugraph.problems.contract import PROBLEMS
 
 
@@ -70,7 +70,9 @@ KINDS = ("python", "numba", "cuda")
 @command
 @click.argument("what", metavar="algorithm")
 @click.argument("file", metavar="FILE.py")
-@click.option("--problem", default=PROBLEMS[0], show_default=True, metavar="|".join(PROBLEMS), help="What it solves.")
+@click.option(
+    "--problem", default=next(iter(PROBLEMS)), show_default=True, metavar="|".join(PROBLEMS), help="What it solves."
+)
 @click.option("--kind", default=KINDS[0], show_default=True, metavar="|".join(KINDS), help="How it computes.")
 def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
     """Write an algorithm of your own to begin with: one that works, to be changed.

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
+from gpugraph.base.clock import HostClock
+from gpugraph.base.errors import InputError, VerificationFailed
+from gpugraph.base.quantities import in_units
 from gpugraph.cli.options import command, input_options, named, offline_option, table_or_json
 from gpugraph.cli.output import Progress, check_destination, show, show_as, show_written, tell
-from gpugraph.clock import HostClock
-from gpugraph.errors import InputError, VerificationFailed
-from gpugraph.graph.datasets.registry import find, listed, registry
+from gpugraph.ext.datasets.registry import find, listed, registry
 from gpugraph.problems.contract import METHODS
-from gpugraph.quantities import in_units
 from gpugraph.report.terminal import page_width, table_width
 
 
@@ -173,7 +173,7 @@ def datasets(
     Example:
       gpugraph datasets dimacs9:rome99
     """
-    from gpugraph.graph.datasets.store import describe, open_dataset, remove
+    from gpugraph.ext.datasets.store import describe, open_dataset, remove
     from gpugraph.graph.formats.input_file import ReadOptions
     from gpugraph.report.listings import dataset_list, dataset_page
     from gpugraph.report.table import describe_graph

@@ -15,12 +15,7 @@ import click
 from click.shell_completion import shell_complete
 
 from gpugraph import __version__
-from gpugraph.cli.completion import VARIABLE
-from gpugraph.cli.measure import problem_command
-from gpugraph.cli.options import check_users_file, defaults, help_text, write_help
-from gpugraph.cli.output import silence, warnings_as_notices
-from gpugraph.cli.process import BEGAN, Command, Interruption
-from gpugraph.errors import (
+from gpugraph.base.errors import (
     EXIT_DEFECT,
     EXIT_INTERRUPTED,
     EXIT_OK,
@@ -34,21 +29,26 @@ from gpugraph.errors import (
     unknown_name,
     used_up,
 )
+from gpugraph.cli.completion import VARIABLE
+from gpugraph.cli.measure import problem_command
+from gpugraph.cli.options import check_users_file, defaults, help_text, write_help
+from gpugraph.cli.output import silence, warnings_as_notices
+from gpugraph.cli.process import BEGAN, Command, Interruption
+from gpugraph.ext.ranks.world import LOST, devices_asked_for, is_own_rank
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.ranks.world import LOST, devices_asked_for, is_own_rank
 
-_FILES = {
-    "options": " ".join(PROBLEMS),
-    "graph500": "graph500",
-    "bench": "bench",
-    "report": "compare report plot check-record",
-    "graphs": "datasets generate convert info verify",
-    "lists": "algos devices help",
-    "races": "demo races",
-    "config": "new config completion",
+_MODULES = {
+    "cli.options": " ".join(PROBLEMS),
+    "ext.graph500.cli": "graph500",
+    "cli.bench": "bench",
+    "cli.report": "compare report plot check-record",
+    "cli.graphs": "datasets generate convert info verify",
+    "cli.lists": "algos devices help",
+    "ext.emulator.cli": "demo races",
+    "cli.config": "new config completion",
 }
-COMMANDS = {name: file for file, names in _FILES.items() for name in names.split()}
-"""Name → the file that has it."""
+COMMANDS = {name: f"gpugraph.{module}" for module, names in _MODULES.items() for name in names.split()}
+"""Name → the module that has it."""
 
 SECTIONS = {
     "Solve and measure": " ".join(PROBLEMS),
@@ -76,9 +76,7 @@ class LazyGroup(click.Group):
             return None
         if cmd_name in PROBLEMS:
             return problem_command(cmd_name)
-        command: click.Command = getattr(
-            importlib.import_module(f"gpugraph.cli.{COMMANDS[cmd_name]}"), cmd_name.replace("-", "_")
-        )
+        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
         return command
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -118,7 +116,7 @@ class LazyGroup(click.Group):
             if not ({"-h", "--help", "--version", "--path"} & set(words) or words[0] in ("help", "completion")):
                 check_users_file()
             if devices := devices_asked_for(words, (*PROBLEMS, "graph500"), defaults().device):
-                from gpugraph.ranks.launch import run_ranks
+                from gpugraph.ext.ranks.launch import run_ranks
 
                 os.environ[BEGAN] = str(Command.began)
                 sys.exit(run_ranks(devices, words))
@@ -161,7 +159,7 @@ click.version_option(__version__, prog_name="gpugraph", message="%(prog)s %(vers
 
 # ------------------------------------------------------------------ the one error boundary
 
-# Here alone an exception becomes a line on standard error and an exit code, those of ``gpugraph.errors``.
+# Here alone an exception becomes a line on standard error and an exit code, those of ``gpugraph.base.errors``.
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A disk that is full is no defect of ours, wherever it is met."""

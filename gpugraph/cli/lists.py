@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpugraph.base.errors import GpuGraphError, InputError, installable_here, unknown_name
+from gpugraph.base.files import resource_dir
 from gpugraph.cli.options import command, named, table_or_json
 from gpugraph.cli.output import Progress, show, show_as, tell
-from gpugraph.errors import GpuGraphError, InputError, installable_here, unknown_name
-from gpugraph.files import resource_dir
 from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     from gpugraph.report.listings import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
 
     if peers:
-        from gpugraph.peers import describe_peers
+        from gpugraph.ext.peers import describe_peers
 
         found, lines, markdown = describe_peers(problem), peer_catalogue, peer_catalogue_markdown
     else:
@@ -50,7 +50,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
     """Return what installed packages offer; one that cannot be used is reported and left out."""
     from gpugraph.bench.available import Plugins
-    from gpugraph.problems.plugin import installed
+    from gpugraph.ext.plugins.plugin import installed
     from gpugraph.problems.registry import algorithms
 
     found, plugins, taken = [], Plugins(), {algorithm.name for algorithm in algorithms()}

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpugraph.base.clock import PhaseTimer
+from gpugraph.base.errors import InputError, VerificationFailed, check_name
+from gpugraph.base.quantities import parse_share
 from gpugraph.cli.bench import SAMPLING, check_exports, export, options_of, run_cells, show_records, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import (
@@ -26,16 +29,13 @@ from gpugraph.cli.output import (
     tell,
 )
 from gpugraph.cli.process import Command, is_watched
-from gpugraph.clock import PhaseTimer
-from gpugraph.errors import InputError, VerificationFailed, check_name
 from gpugraph.problems.contract import problem_called
 from gpugraph.problems.registry import algorithms, command_of, is_foreign
-from gpugraph.quantities import parse_share
 from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
     from gpugraph.measure.cell import Cell, Sampling
-    from gpugraph.measure.record import Record
+    from gpugraph.records.record import Record
 
 
 def problem_command(problem: str) -> click.Command:
@@ -108,7 +108,7 @@ def _compete(asked: Asked, names: Sequence[str], peers: Sequence[str]) -> None:
     from gpugraph.bench.store import append_record
     from gpugraph.bench.sweep_file import read_sweep
     from gpugraph.bench.toml_file import Document
-    from gpugraph.ranks.world import world
+    from gpugraph.ext.ranks.world import world
 
     axes = dict(asked.same)
     repeat, warmup, profile = (axes.pop(name) for name in ("repeat", "warmup", "profile"))
@@ -150,8 +150,8 @@ def _measure(asked: Asked, name: str) -> None:
     """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.cli.supervised``."""
     from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
+    from gpugraph.ext.ranks.world import world
     from gpugraph.measure import compile_ahead
-    from gpugraph.ranks.world import world
 
     phase_timer = PhaseTimer("start", Command.began)
     algo, _, chosen = _with_commands(name, asked.commands).partition("@")
@@ -328,7 +328,7 @@ def _with_commands(algo: str, commands: tuple[str, ...]) -> str:
     """Make the tables of ``--peer-command`` known; return the algorithm, the only table's where none is named."""
     if not commands:
         return algo
-    from gpugraph.peers import read_tables, register_commands
+    from gpugraph.ext.peers import read_tables, register_commands
 
     tables = {name: table for text in commands for name, table in read_tables(text).items()}
     register_commands(tables)
@@ -339,7 +339,7 @@ def _device_of(algo: str) -> str:
     """Return the device that a peer runs on; ``"auto"`` for any other algorithm."""
     if not algo.startswith("peer:"):
         return "auto"
-    from gpugraph.peers import describe_peers
+    from gpugraph.ext.peers import describe_peers
 
     return next((str(peer["device"]) for peer in describe_peers() if peer["name"] == algo), "auto")
 
@@ -349,6 +349,6 @@ def _check_algorithm(problem: str, name: str) -> None:
     if name != "auto" and ":" not in name and not name.endswith(".py"):
         known = {algorithm.name for algorithm in algorithms(problem)}
         if name not in known:
-            from gpugraph.problems.plugin import installed
+            from gpugraph.ext.plugins.plugin import installed
 
             check_name("algorithm", name, known | installed().keys())

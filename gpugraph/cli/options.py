@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
-from gpugraph.errors import InputError, check_name, errors_at
-from gpugraph.files import parse_toml, resource_dir
-from gpugraph.graph.datasets import MIRROR, OFFLINE, OWN
+from gpugraph.base.errors import InputError, check_name, errors_at
+from gpugraph.base.files import parse_toml, resource_dir
+from gpugraph.ext.datasets import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 
 # ------------------------------------------------------------------ how help looks

@@ -11,16 +11,16 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+from gpugraph.base.errors import GpuGraphWarning, InputError, in_short_words, installable_here, printable
+from gpugraph.base.files import atomic_write, check_writable, ending_of
+from gpugraph.base.quantities import in_seconds, rate
 from gpugraph.cli.process import Command
-from gpugraph.errors import GpuGraphWarning, InputError, in_short_words, installable_here, printable
-from gpugraph.files import atomic_write, check_writable, ending_of
-from gpugraph.quantities import in_seconds, rate
 from gpugraph.report.terminal import Line, plain, print_rich
 
 if TYPE_CHECKING:
     from gpugraph.bench.plan import Planned
-    from gpugraph.measure.record import Record
-    from gpugraph.measure.record_shape import CounterExampleShape
+    from gpugraph.records.record import Record
+    from gpugraph.records.record_shape import CounterExampleShape
 
 
 def show(text: str) -> None:
@@ -165,8 +165,8 @@ def draw_counter_example(path: str | None, shape: CounterExampleShape | None, *,
     if shape is None:
         tell([f"{path} is not written: there is no counter-example to draw"], quiet=quiet)
         return
-    from gpugraph.report.charts.chart import LIGHT
-    from gpugraph.report.counter_example import svg
+    from gpugraph.ext.charts.chart import LIGHT
+    from gpugraph.ext.charts.counter_example import svg
 
     with atomic_write(path, "w") as stream:
         stream.write(svg(shape, LIGHT) + "\n")
@@ -375,7 +375,7 @@ def watcher_for(total: int, title: str, *, quiet: bool, verbose: bool = False) -
 
 def outcome_of(row: Record) -> str:
     """Return how a cell ended, in a few words: its median with half the interval and its rate, or why there is none."""
-    from gpugraph.measure.columns import short_time
+    from gpugraph.records.columns import short_time
 
     if not row.ok:
         return f"{row.outcome}: {row.message or row.shape.verification.detail}"

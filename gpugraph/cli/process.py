@@ -60,7 +60,7 @@ def end(code: object) -> None:
     A rank of an MPI that succeeded ends as other programs do: MPICH signs off from mpiexec in a handler of the C
     library's ``exit``, and mpiexec kills the other ranks if one ends without that.
     """
-    from gpugraph.ranks.world import expected_world_size
+    from gpugraph.ext.ranks.world import expected_world_size
 
     if is_watched() or (not code and expected_world_size(os.environ) > 1):
         sys.exit(code)  # type: ignore[arg-type]

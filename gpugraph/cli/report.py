@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpugraph.base.errors import InputError, Regression, VerificationFailed, check_name
+from gpugraph.base.files import atomic_write, ending_of
+from gpugraph.base.quantities import counted, parse_share
 from gpugraph.cli.options import command, export_option, named
 from gpugraph.cli.output import Progress, check_destination, show, show_lines, show_written, tell
-from gpugraph.errors import InputError, Regression, VerificationFailed, check_name
-from gpugraph.files import atomic_write, ending_of
-from gpugraph.quantities import counted, parse_share
 from gpugraph.report import STYLES, render
 from gpugraph.report.terminal import Line, page_width, plain, table_width
 
 if TYPE_CHECKING:
     from gpugraph.bench.sweep import Sweep
-    from gpugraph.measure.plausibility import Finding
-    from gpugraph.measure.record import Record
-    from gpugraph.measure.record_file import BadLine
+    from gpugraph.ext.check_record.plausibility import Finding
+    from gpugraph.records.record import Record
+    from gpugraph.records.record_file import BadLine
 
 
 @command
@@ -41,7 +41,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, quie
     Example:
       gpugraph report results.jsonl -o report.html
     """
-    from gpugraph.measure.record_file import read_records
+    from gpugraph.records.record_file import read_records
 
     style = _checked_style(results, output, style, asked)
     with Progress(quiet=quiet) as progress:
@@ -80,7 +80,7 @@ def _checked_style(
         if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):
             raise InputError("is one of the results and would be overwritten", where=output, remedy="name another file")
     if style == "html":
-        from gpugraph.report.charts.chart import check_engine
+        from gpugraph.ext.charts.chart import check_engine
 
         check_engine()
     return style
@@ -98,7 +98,7 @@ def _lines(rows: Sequence[Record], sweep: str | None, output: str | None) -> lis
 def _text(rows: Sequence[Record], notices: Sequence[str], style: str, asked: Mapping[str, str | None]) -> str:
     """Return a report in any other format."""
     if template := asked["template"]:
-        from gpugraph.report.template import fill
+        from gpugraph.ext.charts.template import fill
 
         return fill(template, rows)
     if asked["sweep"] is None:
@@ -149,9 +149,9 @@ def plot(
       gpugraph plot results.jsonl --where problem=mst
       gpugraph plot results.jsonl -o throughput.pdf --width column
     """
-    from gpugraph.measure.record_file import read_records
-    from gpugraph.report.charts.chart import DARK, LIGHT, check_figure, draw
-    from gpugraph.report.figure import Choice, figure, sketch
+    from gpugraph.ext.charts.chart import DARK, LIGHT, check_figure, draw
+    from gpugraph.ext.charts.figure import Choice, figure, sketch
+    from gpugraph.records.record_file import read_records
 
     wide, high = _pixels("width", width), _pixels("height", height) if height else None
     ending = None if output is None else check_figure(output)
@@ -212,7 +212,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
       gpugraph compare base.jsonl new.jsonl --threshold 10%
     """
     from gpugraph.cli.bench import check_exports
-    from gpugraph.measure.record_file import read_records
+    from gpugraph.records.record_file import read_records
 
     check_exports(exports)
     if by != "run":
@@ -231,7 +231,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
 def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str], *, quiet: bool) -> None:
     """Print how records rank, and which of them cannot be compared."""
     from gpugraph.cli.bench import export, show_records
-    from gpugraph.measure.ranking import check_ranked, rank
+    from gpugraph.records.ranking import check_ranked, rank
     from gpugraph.report.ranking import alone_lines
 
     rankings, alone = rank(records, by)
@@ -247,9 +247,9 @@ def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str]
 
 def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: bool) -> None:
     """Print how one run compares with another."""
-    from gpugraph.measure.compare import compare as compare_rows
-    from gpugraph.measure.record_file import read_records
-    from gpugraph.measure.record_shape import json_text
+    from gpugraph.records.compare import compare as compare_rows
+    from gpugraph.records.record_file import read_records
+    from gpugraph.records.record_shape import json_text
     from gpugraph.report.comparison import comparison_json, comparison_sheet, describe_cell
 
     share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
@@ -301,8 +301,8 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
     Example:
       gpugraph check-record results.jsonl
     """
-    from gpugraph.measure.plausibility import conflicts, findings
-    from gpugraph.measure.record_file import read_record_file
+    from gpugraph.ext.check_record.plausibility import conflicts, findings
+    from gpugraph.records.record_file import read_record_file
 
     records: list[Record] = []
     lines: list[str] = []

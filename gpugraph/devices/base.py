@@ -17,8 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from gpugraph.clock import Clock
-from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.base.clock import Clock
+from gpugraph.base.errors import GpuGraphError, InputError
 
 Array = Any
 Arguments = tuple[Array | np.generic, ...]

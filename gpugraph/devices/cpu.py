@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gpugraph.clock import HostClock, HostStopwatch
-from gpugraph.host import available_memory, processor_name, require_memory, total_memory, usable_cores
+from gpugraph.base.clock import HostClock, HostStopwatch
+from gpugraph.base.host import available_memory, processor_name, require_memory, total_memory, usable_cores
 
 
 class CpuDevice:

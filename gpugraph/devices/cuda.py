@@ -15,7 +15,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from gpugraph.clock import Clock
+from gpugraph.base.clock import Clock
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, unknown_name
 from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, check_copy, covering_grid
 from gpugraph.devices.context import begin_context
 from gpugraph.devices.cuda_runtime import (
@@ -33,7 +34,6 @@ from gpugraph.devices.nvrtc import parameter_sizes
 from gpugraph.devices.pinned import Transfers, as_bytes
 from gpugraph.devices.prebuilt import prebuilt_kernels
 from gpugraph.devices.probes import Nvml, bus_id_of
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, unknown_name
 
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
 _FILL_BLOCK = 256

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.base.quantities import exactly
 from gpugraph.devices.base import Array
 from gpugraph.devices.nvrtc import INSTALL
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
-from gpugraph.quantities import exactly
 
 TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # cudaMemcpyKind
 _OUT_OF_MEMORY = 2  # the same number in the runtime's and in the driver's list

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
 from gpugraph.devices.base import Array, Mark, check_copy
 from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST, translated
 

@@ -6,14 +6,14 @@ import contextlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
+from gpugraph.base.errors import DeviceUnavailable, InputError, installable_here, unknown_name
 from gpugraph.devices.context import begin_context
-from gpugraph.errors import DeviceUnavailable, InputError, installable_here, unknown_name
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.devices.cpu import CpuDevice
     from gpugraph.devices.cuda import CudaDevice
-    from gpugraph.emulator.device import EmulatedDevice
+    from gpugraph.ext.emulator.device import EmulatedDevice
 
 KINDS = ("auto", "cuda", "cpu", "emulated")
 
@@ -34,7 +34,7 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
     if kind == "cpu":
         return _cpu(), None
     if kind == "emulated":
-        from gpugraph.emulator.device import EmulatedDevice
+        from gpugraph.ext.emulator.device import EmulatedDevice
 
         return _limited(EmulatedDevice(seed=number), text), None
     if kind == "cuda":
@@ -73,7 +73,7 @@ def expect_device(text: str) -> bool:
 
 def race_detector(seed: int) -> EmulatedDevice:
     """Return the emulated device under the schedule of a seed, with the race detector."""
-    from gpugraph.emulator.device import EmulatedDevice
+    from gpugraph.ext.emulator.device import EmulatedDevice
 
     return EmulatedDevice(seed=seed, races=True)
 
@@ -155,7 +155,7 @@ def _gpus() -> list[dict[str, Any]]:
 
 
 def _emulated() -> dict[str, Any]:
-    from gpugraph.emulator.toolchain import find_compiler
+    from gpugraph.ext.emulator.toolchain import find_compiler
 
     try:
         compiler = find_compiler()

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gpugraph.base.errors import InputError, unknown_name
+from gpugraph.base.files import resource_dir
 from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
-from gpugraph.errors import InputError, unknown_name
-from gpugraph.files import resource_dir
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _INCLUDE = re.compile(r'\s*#\s*include\s*"([^"\n]+)"')

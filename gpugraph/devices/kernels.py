@@ -23,14 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph import code_cache
-from gpugraph.clock import COMPILING
+from gpugraph.base import code_cache
+from gpugraph.base.clock import COMPILING
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
 from gpugraph.devices.base import Arguments, Array, Defines, KernelArgumentError, KernelCompileError
 from gpugraph.devices.cuda_runtime import translated
 from gpugraph.devices.cuda_streams import OpenGpu
 from gpugraph.devices.kernel_file import Source, define_lines, load_source
 from gpugraph.devices.nvrtc import compiler, parameter_sizes
-from gpugraph.errors import DeviceUnavailable, GpuGraphError
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-lineinfo", "--ptxas-options=-v")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gpugraph.errors import DeviceUnavailable
+from gpugraph.base.errors import DeviceUnavailable
 
 INSTALL = "pip install 'gpugraph[cuda13]' (CUDA 12 and Volta: 'gpugraph[cuda12]')"
 

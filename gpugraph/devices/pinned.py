@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from gpugraph.base.host import usable_cores
 from gpugraph.devices.base import read_exactly
 from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST
 from gpugraph.devices.cuda_streams import Events
-from gpugraph.host import usable_cores
 
 if TYPE_CHECKING:
     from cupy.cuda import Event, Stream

@@ -23,12 +23,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gpugraph import code_cache
-from gpugraph.clock import COMPILING
+from gpugraph.base import code_cache
+from gpugraph.base.clock import COMPILING
+from gpugraph.base.errors import GpuGraphError
 from gpugraph.devices.base import Defines
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, Unit, compile_kernels
 from gpugraph.devices.nvrtc import compiler
-from gpugraph.errors import GpuGraphError
 
 ARCHIVE = Path(__file__).parent / "prebuilt.zip"
 """The archive of the package; git does not know it."""

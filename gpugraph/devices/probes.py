@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.base.host import available_memory
 from gpugraph.devices.base import Device
 from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
-from gpugraph.host import available_memory
 
 FILE = "probe.cu"
 BLOCK = 256

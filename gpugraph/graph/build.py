@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GpuGraphError, InputError
+from gpugraph.base.errors import GpuGraphError, InputError
+from gpugraph.base.host import require_memory
+from gpugraph.base.quantities import counted
 from gpugraph.graph.check import asymmetry, is_symmetric, note_rows
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
 from gpugraph.graph.sort_arcs import SortedArcs, rows_ascend, sort_arcs
-from gpugraph.host import require_memory
-from gpugraph.quantities import counted
 
 VERTEX_BYTES = 64
 """About the memory that a vertex takes, arcs or none, while a graph is loaded and then worked on."""

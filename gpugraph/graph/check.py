@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
-from gpugraph.errors import GraphFormatError, InputError, shown
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import GraphFormatError, InputError, shown
 from gpugraph.graph.canonical import find_arc, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph

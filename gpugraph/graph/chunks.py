@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import threads
+from gpugraph.base.compiled import threads
 
 Range = tuple[int, int]
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.compiled import inner_njit, njit
+from gpugraph.base.compiled import inner_njit, njit
 from gpugraph.graph.digest import mix
 
 

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, shown
+from gpugraph.base.errors import GraphFormatError, shown
+from gpugraph.base.html import Shown
+from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.graph.chunks import even_ranges, in_threads
-from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import graph_digest
-from gpugraph.html import Shown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

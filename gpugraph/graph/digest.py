@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import inner_njit, njit, threads
+from gpugraph.base.compiled import inner_njit, njit, threads
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 
 _MASK = 2**64 - 1

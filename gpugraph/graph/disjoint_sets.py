@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpugraph.compiled import plain_njit
+from gpugraph.base.compiled import plain_njit
 
 
 @plain_njit

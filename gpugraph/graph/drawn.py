@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.graph.counter_random import hash64_of
 from gpugraph.graph.families import ORDERS
 

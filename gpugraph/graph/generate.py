@@ -19,14 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import OutOfMemory
+from gpugraph.base.host import require_memory
 from gpugraph.devices.base import Array, Device
-from gpugraph.errors import OutOfMemory
-from gpugraph.graph.build import ArcList, build, notes_of
-from gpugraph.graph.chunks import Progress, Runner
-from gpugraph.graph.counter_random import hash64, hash64_of, high_product
-from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, target_dtype
-from gpugraph.graph.device_build import (
+from gpugraph.ext.device_graphs.device_build import (
     MOST_ITEMS,
     Rows,
     bin_shift,
@@ -34,11 +31,14 @@ from gpugraph.graph.device_build import (
     renumbered_on_device,
     rows_on_device,
 )
-from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.ext.device_graphs.device_rows import DeviceRows
+from gpugraph.graph.build import ArcList, build, notes_of
+from gpugraph.graph.chunks import Progress, Runner
+from gpugraph.graph.counter_random import hash64, hash64_of, high_product
+from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, target_dtype
 from gpugraph.graph.families import FAMILIES, ORDERS
 from gpugraph.graph.generators.family import FILE, Launches
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
-from gpugraph.host import require_memory
 
 _BUILD_STARTS = 0.6
 """The fraction of the whole at which the arcs are drawn and the rows begin to be built."""

@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpugraph.clock import HostClock
-from gpugraph.compression import strip_suffix
+from gpugraph.base.clock import HostClock
+from gpugraph.base.compression import strip_suffix
+from gpugraph.base.errors import InputError, OutOfMemory, missing_packages_named, unreadable
+from gpugraph.base.files import atomic_write
 from gpugraph.devices.base import Device
-from gpugraph.errors import InputError, OutOfMemory, missing_packages_named, unreadable
-from gpugraph.files import atomic_write
+from gpugraph.ext.device_graphs.device_build import build_on_device, can_build
+from gpugraph.ext.device_graphs.device_columns import DeviceColumn
+from gpugraph.ext.device_graphs.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import check_on_device, ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_build import build_on_device, can_build
-from gpugraph.graph.device_columns import DeviceColumn
-from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, ReadOptions, Source
 from gpugraph.graph.formats.lines import wide_encoding

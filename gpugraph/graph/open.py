@@ -6,16 +6,16 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from gpugraph.clock import HostClock
+from gpugraph.base.clock import HostClock
+from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
-from gpugraph.errors import InputError
+from gpugraph.ext.datasets.registry import is_dataset
+from gpugraph.ext.device_graphs.device_build import symmetrize as symmetrized
+from gpugraph.ext.python.from_python import arcs_of_object
 from gpugraph.graph.build import build
 from gpugraph.graph.check import ensure_rows, note_rows
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.datasets.registry import is_dataset
-from gpugraph.graph.device_build import symmetrize as symmetrized
 from gpugraph.graph.formats.input_file import ReadOptions
-from gpugraph.graph.from_python import arcs_of_object
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file
 from gpugraph.graph.spec import is_spec
@@ -95,7 +95,7 @@ def _opened(
             return build(arcs, name=type(source).__name__, source="python")
 
     if named:
-        from gpugraph.graph.datasets.store import open_dataset
+        from gpugraph.ext.datasets.store import open_dataset
 
         if input_format is not None:
             raise InputError("has its format known", where=text, remedy="leave --input-format out")

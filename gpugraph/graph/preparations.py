@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
-from gpugraph.errors import InputError
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError
 from gpugraph.graph.canonical import lower_bound, weight_key, weight_keys, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, freeze

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.errors import InputError, check_name, unknown_name
+from gpugraph.base.errors import InputError, check_name, unknown_name
 from gpugraph.graph.csr import WEIGHT_DTYPES, target_dtype
 from gpugraph.graph.drawn import drawn_spec
 from gpugraph.graph.families import FAMILIES, ORDERS

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.errors import InputError, check_name
 from gpugraph.devices.base import Array, Device
-from gpugraph.errors import InputError, check_name
 from gpugraph.graph.canonical import canonical_ids, ids_at
 from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
 from gpugraph.graph.preparations import compress, rank_weights, reorder

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
-from gpugraph.errors import InputError, check_name
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError, check_name
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.check import ensure_checked
 from gpugraph.graph.chunks import balanced_ranges, in_threads

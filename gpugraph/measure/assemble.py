@@ -9,14 +9,16 @@ import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name, used_up
+from gpugraph.base.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name, used_up
+from gpugraph.ext.ranks.world import is_own_rank
 from gpugraph.graph.csr import notices_of
 from gpugraph.measure.cell import Cell, cell_id
 from gpugraph.measure.instruments import environment, machine_load
 from gpugraph.measure.provenance import provenance
-from gpugraph.measure.record import WAY_THERE, Record, ordered
-from gpugraph.measure.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
-from gpugraph.measure.statistics import (
+from gpugraph.problems.contract import ReportsFigures, Verdict, worst
+from gpugraph.records.record import WAY_THERE, Record, ordered
+from gpugraph.records.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
+from gpugraph.records.statistics import (
     INTERVAL_SAMPLES,
     harmonic_mean,
     interval_of,
@@ -26,8 +28,6 @@ from gpugraph.measure.statistics import (
     outliers,
     relative_half_width,
 )
-from gpugraph.problems.contract import ReportsFigures, Verdict, worst
-from gpugraph.ranks.world import is_own_rank
 
 if TYPE_CHECKING:
     from gpugraph.measure.cell_run import CellRun

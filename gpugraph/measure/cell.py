@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gpugraph.errors import InputError, check_name, unknown_name
-from gpugraph.measure.record_shape import jsonable
-from gpugraph.measure.statistics import INTERVAL_SAMPLES
+from gpugraph.base.errors import InputError, check_name, unknown_name
+from gpugraph.ext.plugins.plugin import is_file, load_plugin
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, TYPES_OF_SUMS, Input, Problem
-from gpugraph.problems.plugin import is_file, load_plugin
+from gpugraph.records.record_shape import jsonable
+from gpugraph.records.statistics import INTERVAL_SAMPLES
 
 PROCESSES, PATIENCE = 3, 10.0
 """A program that measures itself is started so often, even past the cell's limit of time, but not past so many limits:
@@ -211,10 +211,10 @@ def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str
     """Return the algorithm a cell names: registered, chosen by ``auto``, a peer, or a user's own file."""
     name = cell.algorithm
     if name.startswith("peer:"):
-        from gpugraph.peers import load_peer
+        from gpugraph.ext.peers import load_peer
 
         return load_peer(name, problem.name, device_kind)
-    from gpugraph.measure.isolation import kept
+    from gpugraph.ext.plugins.isolation import kept
     from gpugraph.problems.registry import find_algorithm
 
     with kept():  # where it is a user's own, its code is imported here

@@ -16,9 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import InputError
+from gpugraph.base.quantities import duration, percent
 from gpugraph.devices import probes
-from gpugraph.errors import InputError
+from gpugraph.ext.peers import registered_commands
+from gpugraph.ext.peers.peer import note_truth
+from gpugraph.ext.ranks.comm import HostComm, LoneComm
+from gpugraph.ext.ranks.measuring import NOT_MEASURED, Ranks, place_part, ranks_option
 from gpugraph.graph.view import ResidentView
 from gpugraph.measure.cell import (
     PATIENCE,
@@ -33,14 +38,9 @@ from gpugraph.measure.cell import (
 from gpugraph.measure.check import NOT_ASKED_FOR, check
 from gpugraph.measure.inputs import CellSetup, Inputs, live_bytes
 from gpugraph.measure.instruments import OtherPrograms, Throttle, machine_load, measure_energy
-from gpugraph.measure.on_ranks import NOT_MEASURED, Ranks, place_part, ranks_option
-from gpugraph.measure.record import SCATTERED
-from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
-from gpugraph.peers import registered_commands
-from gpugraph.peers.peer import note_truth
 from gpugraph.problems.contract import JudgesItself, Verdict
-from gpugraph.quantities import duration, percent
-from gpugraph.ranks.comm import HostComm, LoneComm
+from gpugraph.records.record import SCATTERED
+from gpugraph.records.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class CellRun:
         self.input = input_
         self.guard: AbstractContextManager[Any] = nullcontext()
         if algorithm.foreign:
-            from gpugraph.measure.isolation import ForeignCodeGuard
+            from gpugraph.ext.plugins.isolation import ForeignCodeGuard
 
             self.guard = ForeignCodeGuard(algorithm.name, graph, input_.view)
         if algorithm.compile is not None:

@@ -11,8 +11,9 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gpugraph.base.errors import InputError, check_name
 from gpugraph.devices.base import Device
-from gpugraph.errors import InputError, check_name
+from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.problems.contract import (
     METHODS,
     PROBLEMS,
@@ -24,7 +25,6 @@ from gpugraph.problems.contract import (
     verdict_of,
 )
 from gpugraph.problems.result_files import MismatchError, either, problem_of, read_claim
-from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
@@ -57,7 +57,7 @@ def check_result(data: Any, result: Any, method: str = "auto") -> Verdict:
     else:
         found = problem_of(result)
         if found is None:
-            remedy = f"give what {either(PROBLEMS)} returned, one at a time, or the path of a file that -o wrote"
+            remedy = f"give what {either(list(PROBLEMS))} returned, one at a time, or the path of a file that -o wrote"
             raise InputError(f"a {type(result).__name__} is not a result", remedy=remedy)
         problem, data = found, found.admit(data)
         if result.graph is data or result.graph.digest == data.digest:

@@ -12,9 +12,10 @@ import os
 import subprocess
 import sys
 
-from gpugraph import code_cache
-from gpugraph.errors import GpuGraphError, InputError
-from gpugraph.host import end_with, environment_with_package, usable_cores
+from gpugraph.base import code_cache
+from gpugraph.base.errors import GpuGraphError, InputError
+from gpugraph.base.host import end_with, environment_with_package, usable_cores
+from gpugraph.problems.contract import PROBLEMS
 
 
 def begin(problem: str, graph: str, algorithm: str) -> None:
@@ -23,9 +24,9 @@ def begin(problem: str, graph: str, algorithm: str) -> None:
     The weights of a spec decide what is compiled; those of any other ``graph`` are taken for uint32.
     """
     folder = code_cache.users_folder()
-    if folder is None or usable_cores() < 2 or any((folder / "numba").glob(f"gpugraph.problems.{problem}.*")):
+    if folder is None or usable_cores() < 2 or any((folder / "numba").glob(f"{PROBLEMS[problem]}.*")):
         return
-    from gpugraph import numba_prebuilt  # what it imports takes longer than many a run's search in the cache
+    from gpugraph.base import numba_prebuilt  # what it imports takes longer than many a run's search in the cache
 
     if numba_prebuilt.is_there():
         return

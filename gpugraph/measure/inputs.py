@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpugraph.clock import PhaseTimer
+from gpugraph.base.clock import PhaseTimer
+from gpugraph.base.host import available_memory
 from gpugraph.devices.base import Device
-from gpugraph.host import available_memory
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.instruments import OpenDevice
-from gpugraph.measure.statistics import median
 from gpugraph.problems.contract import Problem
 from gpugraph.problems.registry import load_problem
+from gpugraph.records.statistics import median
 
 Progress = Callable[[str], None]
 

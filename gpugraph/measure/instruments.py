@@ -21,11 +21,11 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from gpugraph import __version__
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.base.host import processor_name, total_memory, usable_cores
 from gpugraph.devices import probes
 from gpugraph.devices.base import Device
 from gpugraph.devices.probes import Nvml, bus_id_of, driver_version
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
-from gpugraph.host import processor_name, total_memory, usable_cores
 from gpugraph.measure.provenance import git_commit
 
 SHORTEST_S = 0.2

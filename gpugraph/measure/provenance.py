@@ -1,8 +1,8 @@
 """Provenance of a record: the commit of gpugraph, and a digest of the sources of the algorithm that ran.
 
-The digest tells whether a stored time is still that of today's code: it covers the driver, what it imports of
-``gpugraph.problems`` and ``gpugraph.compiled``, and its kernel files with all that they include; comments, docstrings
-and layout do not enter.
+The digest tells whether a stored time is still that of today's code: it covers the driver, what it imports of the
+problems, of extensions and of ``gpugraph.base.compiled``, and its kernel files with all that they include.  Comments,
+docstrings, layout, imports and the names of modules do not enter: code that moves is the same code.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gpugraph import code_cache
+from gpugraph.base import code_cache
+from gpugraph.base.errors import InputError
 from gpugraph.devices.kernel_file import KernelFile, files_of, load_source
-from gpugraph.errors import InputError
 from gpugraph.problems.algorithm import Algorithm
 
-_PACKAGES = ("gpugraph.problems.", "gpugraph.compiled")
+_PACKAGES = ("gpugraph.problems.", "gpugraph.ext.", "gpugraph.base.compiled")
 _FRAMEWORK = {"gpugraph.problems.algorithm", "gpugraph.problems.contract", "gpugraph.problems.registry"}
 """Modules that define what an algorithm is; they are part of none."""
 
@@ -68,7 +68,7 @@ def _digest(roots: frozenset[str]) -> str | None:
                 return str(known["sha256"])
     try:
         parts, read = _parts(roots)
-        text = "\0".join(f"{name}\0{' '.join(part.split())}" for name, part in sorted(parts.items()))
+        text = "\0".join(sorted(" ".join(part.split()) for part in parts.values()))
         known = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "files": {str(one): _state(one) for one in read}}
     except (OSError, SyntaxError, ValueError, InputError):
         return None
@@ -114,7 +114,7 @@ def _imported(tree: ast.AST) -> list[str]:
 
 
 def _plain(node: object) -> object:
-    """Return a syntax tree as lists, without docstrings.
+    """Return a syntax tree as lists, without docstrings and imports.
 
     It is the same on every version of Python: fields that are empty differ between them.
     """
@@ -122,7 +122,7 @@ def _plain(node: object) -> object:
         fields = [[name, _plain(value)] for name, value in ast.iter_fields(node)]
         return [type(node).__name__, *(pair for pair in fields if pair[1] not in (None, []))]
     if isinstance(node, list):
-        return [_plain(one) for one in node if not _is_text(one)]
+        return [_plain(one) for one in node if not (_is_text(one) or isinstance(one, ast.Import | ast.ImportFrom))]
     return repr(node) if node is not None else None
 
 

@@ -18,23 +18,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpugraph import code_cache
-from gpugraph.clock import PhaseTimer
+from gpugraph.base import code_cache
+from gpugraph.base.clock import PhaseTimer
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.devices.discovery import select_device
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.ext.plugins.isolation import SpoiledGraph
+from gpugraph.ext.ranks.comm import HostComm, LoneComm
+from gpugraph.ext.ranks.measuring import open_own_device
+from gpugraph.ext.ranks.world import world
 from gpugraph.measure.assemble import failed_record, outcome_of, record_of
 from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm
 from gpugraph.measure.cell_run import CellRun
 from gpugraph.measure.inputs import CellSetup, Inputs, Progress
 from gpugraph.measure.instruments import OpenDevice
-from gpugraph.measure.isolation import SpoiledGraph
-from gpugraph.measure.on_ranks import open_own_device
-from gpugraph.measure.record import Record
 from gpugraph.measure.turns import Turns
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
-from gpugraph.ranks.comm import HostComm, LoneComm
-from gpugraph.ranks.world import world
+from gpugraph.records.record import Record
 
 # The cells of one call compete (``turns.py``).  A cell ends on its own, and its record is handed over at once.  One
 # cell's failure is its own.

@@ -40,10 +40,10 @@ class SourceList(tuple[Any, ...]):
 
 
 # ------------------------------------------------------------------ columns
-# What one column of a table of records shows; the list of all is ``gpugraph.measure.columns``.
+# What one column of a table of records shows; the list of all is ``gpugraph.records.columns``.
 
 Cell = Any
-"""A record with its names in a report: ``gpugraph.measure.columns.Labelled``."""
+"""A record with its names in a report: ``gpugraph.records.columns.Labelled``."""
 
 CSV, MARKDOWN, PAGE, BENCH, TABLE, RANKING = "csv", "markdown", "page", "bench", "table", "ranking"
 """What shows columns: files, the page of HTML, the table a bench ends with, the page of one record, and rankings."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gpugraph.errors import InputError, shown, unknown_name
+from gpugraph.base.errors import InputError, shown, unknown_name
 
 
 class InputSizes(Protocol):
@@ -117,7 +117,7 @@ class Algorithm:
         batched: True for one that answers all queries of a cell in one run: ``run`` and ``finish`` get what the
             problem's ``batch`` made of them.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
-            and process and input are looked after while it runs (``measure/isolation.py``).
+            and process and input are looked after while it runs (``ext/plugins/isolation.py``).
     """
 
     problem: str

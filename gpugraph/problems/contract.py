@@ -9,19 +9,25 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from gpugraph.clock import HostClock
+    from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
+    from gpugraph.ext.ranks.part import GraphPart
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
     from gpugraph.problems import Column, Command
     from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
     from gpugraph.problems.counter_example import CounterExample
-    from gpugraph.ranks.part import GraphPart
 
     Graph = TypeVar("Graph", CSRGraph, GraphPart)
     """A whole graph, or a rank's part of one: of a part every rank calls, and they answer alike."""
 
-PROBLEMS = ("mst", "sssp", "scan", "components")
+PROBLEMS = {
+    "mst": "gpugraph.problems.mst",
+    "sssp": "gpugraph.problems.sssp",
+    "scan": "gpugraph.ext.scan",
+    "components": "gpugraph.ext.components",
+}
+"""Name → package of a problem, imported when the name is used."""
 
 METHODS = ("auto", "reference", "certificate", "both")
 """How a result can be verified."""
@@ -361,7 +367,7 @@ class SolvedByPeers(Protocol):
         """
 
     def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
-        """Return the answer in a ``gpugraph.peers.graph_files.ResultFile``; raise PeerThrew if there is none."""
+        """Return the answer in a ``gpugraph.ext.peers.graph_files.ResultFile``; raise PeerThrew if there is none."""
 
     def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
         """Return the figure of the right answer by the oracle (reference), or by an answer of our own, certified."""
@@ -388,5 +394,5 @@ class JudgesItself(Protocol):
 
 def problem_called(name: str) -> Problem:
     """Return one of the problems there are without its algorithms."""
-    problem: Problem = importlib.import_module(f"gpugraph.problems.{name}.problem").PROBLEM
+    problem: Problem = importlib.import_module(f"{PROBLEMS[name]}.problem").PROBLEM
     return problem

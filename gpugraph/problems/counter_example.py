@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.quantities import counted
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.quantities import counted
 
 RIGHT, WRONG, MISSING, OTHER, PATH = "right", "wrong", "missing", "other", "path"
 """What an edge is: in the answer and rightly so, in it and wrongly, not in it though it should be, in neither; or a

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpugraph.compiled import njit
+from gpugraph.base.compiled import njit
 
 
 @njit

@@ -9,18 +9,18 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize, verdict_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gpugraph.clock import HostClock
+    from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
+    from gpugraph.ext.ranks.part import GraphPart
     from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
     from gpugraph.problems.adapter import Adapter
-    from gpugraph.ranks.part import GraphPart
 
 TEXT_BYTES_PER_ARC = 12
 """About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
@@ -69,8 +69,8 @@ class OneQuery:
 @lru_cache(maxsize=4096)
 def size_of(graph: str, weights: str = "file") -> InputSize:
     """Return the size of what a file or a spec will give; raise InputError for none, or a damaged .csr."""
-    from gpugraph.graph.datasets.registry import find, is_dataset
-    from gpugraph.graph.datasets.store import cached, local_csr
+    from gpugraph.ext.datasets.registry import find, is_dataset
+    from gpugraph.ext.datasets.store import cached, local_csr
     from gpugraph.graph.spec import is_spec, parse_spec
 
     if not is_dataset(graph) and not os.path.exists(graph) and is_spec(graph):
@@ -128,7 +128,7 @@ def _graph_size(shape: tuple[int, int, int], exact: bool, making_bytes: int, fed
 @lru_cache(maxsize=4096)
 def series_of(graph: str) -> str:
     """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's path, or what is no spec."""
-    from gpugraph.graph.datasets.registry import is_dataset
+    from gpugraph.ext.datasets.registry import is_dataset
     from gpugraph.graph.families import FAMILIES
     from gpugraph.graph.spec import is_spec, parse_spec
 

@@ -1,4 +1,4 @@
-"""Exact sums for those that judge: one for certificates, another for references, and neither is ``gpugraph.exact``.
+"""Exact sums for those that judge: one for certificates, another for references, neither from ``gpugraph.base.exact``.
 
 A sum that a result and its judge took from one function would be wrong in both alike, and pass.
 """

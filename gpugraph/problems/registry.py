@@ -15,9 +15,10 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.errors import InputError, unknown_name
+from gpugraph.base.errors import InputError, unknown_name
 from gpugraph.problems.algorithm import ENTRY_POINTS, REGISTERED, Algorithm
 from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from gpugraph.problems import Command
 
 _LOADED: set[str] = set()
+
+_EXTENSIONS = Path(__file__).resolve().parents[1] / "ext"
+"""Folders of extensions; what one adds to a problem lies in its subfolder of the problem's name."""
 
 
 @lru_cache(maxsize=1)
@@ -76,7 +80,7 @@ def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Cal
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         def compile_(view: Any, device: object, **chosen: object) -> None:
-            from gpugraph.clock import NullClock
+            from gpugraph.base.clock import NullClock
 
             tiny = view.tiny()
             (query,) = load_problem(problem).queries(getattr(tiny, "graph", tiny), {"source": 0})
@@ -100,17 +104,23 @@ def load_problem(name: str) -> Problem:
     """Return the problem called ``name``, its algorithms registered.  Raises InputError if there is no such problem."""
     if name not in PROBLEMS:
         raise unknown_name("problem", name, PROBLEMS)
-    package = importlib.import_module(f"gpugraph.problems.{name}")
     if name not in _LOADED:
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+        for package in _packages(name):
+            for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                importlib.import_module(f"{package}.{module.name}")
         _LOADED.add(name)
     return problem_called(name)
 
 
+def _packages(problem: str) -> list[str]:
+    """Return the packages whose modules register algorithms of a problem: its own, and those of extensions."""
+    extensions = sorted(_EXTENSIONS.glob(f"*/{problem}/__init__.py"))
+    return [PROBLEMS[problem], *(f"gpugraph.ext.{file.parts[-3]}.{problem}" for file in extensions)]
+
+
 def command_of(problem: str) -> Command:
     """Return the command that solves a problem; nothing else of the problem is imported."""
-    command: Command = importlib.import_module(f"gpugraph.problems.{problem}").COMMAND
+    command: Command = importlib.import_module(PROBLEMS[problem]).COMMAND
     return command
 
 
@@ -150,7 +160,7 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
     if kinds:
         what = f"algorithm '{name}' does not run on device '{device_kind}'"
         raise InputError(what, remedy=f"use --device {' or '.join(kinds)}")
-    from gpugraph.problems.plugin import check_fits, installed, installed_plugin
+    from gpugraph.ext.plugins.plugin import check_fits, installed, installed_plugin
 
     if name in installed():
         return check_fits(installed_plugin(name), name, problem, device_kind)

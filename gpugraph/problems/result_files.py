@@ -20,14 +20,14 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compression import check_ratio, codec_of_content, strip_suffix, unpacked
-from gpugraph.errors import GraphFormatError, InputError, missing_packages_named, placed, reading, unknown_name
-from gpugraph.files import atomic_write, check_ends
-from gpugraph.graph.formats.npz import read_array
+from gpugraph.base.compression import check_ratio, codec_of_content, strip_suffix, unpacked
+from gpugraph.base.errors import GraphFormatError, InputError, missing_packages_named, placed, reading, unknown_name
+from gpugraph.base.files import atomic_write, check_ends
+from gpugraph.base.host import require_memory
+from gpugraph.base.quantities import counted
+from gpugraph.ext.formats.npz import read_array
 from gpugraph.graph.formats.text import arrow_reader, weight_of
-from gpugraph.host import require_memory
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
-from gpugraph.quantities import counted
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph

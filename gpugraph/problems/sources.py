@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GpuGraphWarning, InputError, shown, unknown_name
+from gpugraph.base.errors import GpuGraphWarning, InputError, shown, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, printed
 from gpugraph.graph.formats.dimacs import read_sources

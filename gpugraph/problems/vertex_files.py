@@ -19,10 +19,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.quantities import counted
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import result_files as files
 from gpugraph.problems.result_files import MismatchError, PathLike
-from gpugraph.quantities import counted
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gpugraph.measure.record import Record
+    from gpugraph.records.record import Record
 
 STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "text"}
 """How a report is written, by the ending of its file."""
@@ -14,11 +14,11 @@ STYLES = {".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv", ".t
 
 def render(rows: Sequence[Record], style: str, *, title: str | None = None, notices: Sequence[str] = ()) -> str:
     """Return a report of records in one of the ``STYLES``; for a page an InputError where nothing can draw."""
-    from gpugraph.measure.record import with_distinct_names
+    from gpugraph.records.record import with_distinct_names
 
     rows = with_distinct_names(rows)
     if style == "html":
-        from gpugraph.report.page import page
+        from gpugraph.ext.charts.page import page
 
         return page(rows, title=title, notices=notices)
     if style == "markdown":
@@ -30,7 +30,7 @@ def render(rows: Sequence[Record], style: str, *, title: str | None = None, noti
 
         return csv(rows)
     if style == "latex":
-        from gpugraph.measure.ranking import rank
+        from gpugraph.records.ranking import rank
         from gpugraph.report.ranking import exported
 
         return exported(rows, rank(rows)[0], ".tex").rstrip("\n")

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpugraph.measure.columns import Labelled
-from gpugraph.measure.record import Record, with_distinct_names
+from gpugraph.records.columns import Labelled
+from gpugraph.records.record import Record, with_distinct_names
 
 
 def label(rows: Sequence[Record]) -> list[Labelled]:

@@ -6,10 +6,10 @@ import math
 from collections import Counter
 from typing import Any
 
-from gpugraph.measure.compare import VERDICTS, Compared, Comparison
-from gpugraph.measure.record import Record
-from gpugraph.measure.record_shape import jsonable
-from gpugraph.quantities import counted, duration, percent
+from gpugraph.base.quantities import counted, duration, percent
+from gpugraph.records.compare import VERDICTS, Compared, Comparison
+from gpugraph.records.record import Record
+from gpugraph.records.record_shape import jsonable
 from gpugraph.report.sheet import ALARM, Note, Sheet, Table
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "seen from", "verdict")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpugraph.base.quantities import count, counted, duration, in_units, value
 from gpugraph.graph.properties import Degrees, GraphProperties
-from gpugraph.quantities import count, counted, duration, in_units, value
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.terminal import Line, columns, field, indented
 
@@ -145,7 +145,7 @@ def _measured(probes: Mapping[str, Any]) -> list[Line]:
 def dataset_list(
     datasets: Sequence[Mapping[str, Any]], *, width: int = 80, table_width: int | None = None
 ) -> list[Line]:
-    """Return the lines of a list of data sets, each as ``describe`` of ``graph/datasets/store.py`` gives it."""
+    """Return the lines of a list of data sets, each as ``describe`` of ``ext/datasets/store.py`` gives it."""
     lines: list[Line] = []
     header = ("name", "vertices", "lines", "file", "cached", "checked by")
     for collection in dict.fromkeys(dataset["collection"] for dataset in datasets):
@@ -303,7 +303,7 @@ SHOWN_ANSWERS = 8
 
 
 def race_page(shown: Mapping[str, Any], *, width: int = 80) -> list[Line]:
-    """Return the lines of a demonstration, as ``gpugraph.problems.sssp.gpu_harish_narayanan.show_race`` gives it."""
+    """Return the lines of a demonstration, as ``gpugraph.ext.papers.sssp.gpu_harish_narayanan.show_race`` gives it."""
     device, vertices = shown["device"], shown["vertices"]
     what = (
         f"vertex 0 → every i of 1..{vertices - 2} with weight 1 → vertex {vertices - 1} with weight i: in one round "

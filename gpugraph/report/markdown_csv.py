@@ -6,9 +6,9 @@ import csv as _csv
 import io
 from collections.abc import Sequence
 
-from gpugraph.measure.columns import Labelled, columns_of, plain
-from gpugraph.measure.record import EMULATED, Record
 from gpugraph.problems import CSV, MARKDOWN
+from gpugraph.records.columns import Labelled, columns_of, plain
+from gpugraph.records.record import EMULATED, Record
 from gpugraph.report.cells import label
 from gpugraph.report.versus import COLUMNS, Published, published
 

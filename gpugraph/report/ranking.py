@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from gpugraph.measure.claims import Claim
-from gpugraph.measure.columns import columns_of
-from gpugraph.measure.compare import sampled_otherwise
-from gpugraph.measure.ranking import Ranking, with_transfers
-from gpugraph.measure.record import Record
-from gpugraph.measure.record_shape import SCHEMA, json_text
+from gpugraph.base.quantities import counted, percent, with_interval
 from gpugraph.problems import RANKING
-from gpugraph.quantities import counted, percent, with_interval
+from gpugraph.records.claims import Claim
+from gpugraph.records.columns import columns_of
+from gpugraph.records.compare import sampled_otherwise
+from gpugraph.records.ranking import Ranking, with_transfers
+from gpugraph.records.record import Record
+from gpugraph.records.record_shape import SCHEMA, json_text
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
 from gpugraph.report.markdown_csv import csv, markdown

@@ -7,20 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from gpugraph.base.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.findings import Finding, Table
 from gpugraph.bench.formula import figure
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
 from gpugraph.bench.sweep import Sweep
-from gpugraph.measure.columns import Labelled, columns_of
-from gpugraph.measure.record import Record, with_distinct_names
+from gpugraph.ext.charts.curves import LOG_BEYOND
+from gpugraph.ext.charts.page_text import headlines, lead
+from gpugraph.ext.charts.panels import Panel, panels
+from gpugraph.ext.findings import Finding, Table
 from gpugraph.problems import BENCH
-from gpugraph.quantities import count, counted, in_seconds, in_units, rate
+from gpugraph.records.columns import Labelled, columns_of
+from gpugraph.records.record import Record, with_distinct_names
 from gpugraph.report.cells import label, ordered
-from gpugraph.report.charts.curves import LOG_BEYOND
-from gpugraph.report.charts.panels import Panel, panels
 from gpugraph.report.markdown_csv import grid
-from gpugraph.report.page_text import headlines, lead
 from gpugraph.report.terminal import Line, can_draw, columns, field, indented
 from gpugraph.report.versus import Published, gains, published
 

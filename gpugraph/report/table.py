@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gpugraph.errors import InputError
-from gpugraph.measure import columns
-from gpugraph.measure.columns import Labelled, problem_columns
-from gpugraph.measure.record import PHASED_RUNS, PHASES, Record
-from gpugraph.measure.record_shape import RanksShape
-from gpugraph.measure.statistics import median
+from gpugraph.base.errors import InputError
+from gpugraph.base.quantities import count, counted, duration, in_units, percent, rate
 from gpugraph.problems import TABLE, Column
 from gpugraph.problems.registry import find_algorithm
-from gpugraph.quantities import count, counted, duration, in_units, percent, rate
+from gpugraph.records import columns
+from gpugraph.records.columns import Labelled, problem_columns
+from gpugraph.records.record import PHASED_RUNS, PHASES, Record
+from gpugraph.records.record_shape import RanksShape
+from gpugraph.records.statistics import median
 from gpugraph.report.terminal import Line, can_draw, field
 
 BAR_WIDTH = 30
@@ -247,7 +247,7 @@ def _result(record: Record, width: int) -> list[Line]:
     lines += field("verdict", f"{status}{by}: {record.shape.verification.detail or ''}", width=width, style=style)
     if record.shape.verification.counter_example is None:
         return lines
-    from gpugraph.report.counter_example import shape_to_draw, sketch
+    from gpugraph.ext.charts.counter_example import shape_to_draw, sketch
 
     shape = shape_to_draw(record)
     return lines + ([] if shape is None else [[("", "")], *sketch(shape, width=width, unicode=can_draw())])

@@ -11,7 +11,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from gpugraph.errors import printable
+from gpugraph.base.errors import printable
 
 Span = tuple[str, str]
 Line = list[Span]

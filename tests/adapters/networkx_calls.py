@@ -12,8 +12,8 @@ from typing import Any
 
 from networkx.utils import backends
 
-from gpugraph.adapters.networkx import backend
-from gpugraph.adapters.networkx.info import FUNCTIONS
+from gpugraph.ext.networkx import backend
+from gpugraph.ext.networkx.info import FUNCTIONS
 
 MODULES = {
     "test_mst.py": "networkx.algorithms.tree.mst",

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from gpugraph.adapters import call_profile
-from gpugraph.clock import COMPILING
+from gpugraph.base.clock import COMPILING
+from gpugraph.ext.python import call_profile
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from scipy.sparse import csgraph as scipys
 
 import gpugraph
 from gpugraph import csgraph
-from gpugraph.errors import VerificationFailed
+from gpugraph.base.errors import VerificationFailed
 
 ENTRIES = st.sampled_from([0.0, 0.0, 0.0, 1.0, 2.0, 2.5, 7.0])
 

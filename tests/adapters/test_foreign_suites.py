@@ -96,7 +96,7 @@ else:
 
 
 def test_networkx_learns_of_the_backend_without_loading_it(environment, tmp_path):
-    program = "import sys; from gpugraph.adapters.networkx.info import get_info; get_info(); " + (
+    program = "import sys; from gpugraph.ext.networkx.info import get_info; get_info(); " + (
         "print([name for name in ('networkx', 'numpy', 'numba') if name in sys.modules])"
     )
     done = subprocess.run(

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpugraph
-from gpugraph.adapters import mst_many
-from gpugraph.adapters.mst_many import GraphBatch, on_gpu
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError, VerificationFailed
+from gpugraph.base.errors import InputError, VerificationFailed
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.python import mst_many
+from gpugraph.ext.python.mst_many import GraphBatch, on_gpu
 from tests.emulator.compiler import needs_compiler
 from tests.tiers import drawn
 from tests.zoo import ZOO, directed, undirected, zoo
@@ -135,7 +135,7 @@ def test_integers_beside_floats_must_be_exact():
 
 
 def test_a_wrong_forest_is_named(monkeypatch):
-    from gpugraph.adapters import mst_many
+    from gpugraph.ext.python import mst_many
 
     def wrong(batch):
         return mst_many.Forests(batch, np.array([0, 2, 3]), np.array([0, 1, 0]))

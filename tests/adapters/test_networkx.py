@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from networkx.utils import backends
 
 import gpugraph
-from gpugraph.adapters.networkx import backend, graph
-from gpugraph.adapters.networkx import paths as paths_module
-from gpugraph.adapters.networkx.backend import can_run, convert_from_nx, convert_to_nx, should_run
-from gpugraph.adapters.networkx.graph import Declined
-from gpugraph.adapters.networkx.info import FUNCTIONS
-from gpugraph.adapters.networkx.paths import Paths
-from gpugraph.errors import VerificationFailed
+from gpugraph.base.errors import VerificationFailed
+from gpugraph.ext.networkx import backend, graph
+from gpugraph.ext.networkx import paths as paths_module
+from gpugraph.ext.networkx.backend import can_run, convert_from_nx, convert_to_nx, should_run
+from gpugraph.ext.networkx.graph import Declined
+from gpugraph.ext.networkx.info import FUNCTIONS
+from gpugraph.ext.networkx.paths import Paths
 from tests.tiers import drawn
 
 KINDS = (nx.Graph, nx.MultiGraph, nx.DiGraph, nx.MultiDiGraph)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import gpugraph
-from gpugraph.adapters.networkx.info import FUNCTIONS
+from gpugraph.ext.networkx.info import FUNCTIONS
 from tests.adapters.test_foreign_suites import environment  # noqa: F401
 from tests.tiers import first
 

@@ -14,12 +14,12 @@ import networkx
 import pytest
 
 import gpugraph
-from gpugraph.adapters import call_profile
-from gpugraph.adapters.bench import _notices
-from gpugraph.adapters.records import Measured, Records
+from gpugraph.base.errors import InputError
 from gpugraph.cli import output as output_module
-from gpugraph.errors import InputError
-from gpugraph.measure.record import Record
+from gpugraph.ext.python import call_profile
+from gpugraph.ext.python.bench import _notices
+from gpugraph.ext.python.records import Measured, Records
+from gpugraph.records.record import Record
 from tests.report.canned import failed, mst_record
 
 

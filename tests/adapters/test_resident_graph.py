@@ -15,10 +15,10 @@ import pytest
 from scipy import sparse
 
 import gpugraph
-from gpugraph.adapters import certified, inputs, resident_graph
+from gpugraph.base.errors import InputError, VerificationFailed
 from gpugraph.devices import discovery
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError, VerificationFailed
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.python import certified, inputs, resident_graph
 from gpugraph.graph.build import ArcList
 from tests.emulator.compiler import needs_compiler
 from tests.zoo import ZOO, directed, has_negative_weights, undirected, zoo

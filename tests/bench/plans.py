@@ -15,8 +15,8 @@ from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.record import Record
 from gpugraph.problems.on_graphs import series_of, size_of
+from gpugraph.records.record import Record
 from tests.report.canned import mst_record
 
 DEVICES = {"cpu": {"kind": "cpu", "description": {"kind": "cpu", "name": "a processor", "threads": 2}}}

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.bench.store import append_record
-from gpugraph.errors import InputError
-from gpugraph.measure.record import Record
+from gpugraph.records.record import Record
 from tests.report.canned import mst_record, sssp_record
 from tests.stored import read_records
 
@@ -80,7 +80,7 @@ def test_nothing_is_appended_to_a_compressed_file(tmp_path):
 def test_many_processes_append_to_one_file(tmp_path):
     path, text = tmp_path / "r.jsonl", json.dumps(mst_record())
     program = (
-        "import json, sys; from gpugraph.bench.store import append_record; from gpugraph.measure.record import Record\n"
+        "import json, sys; from gpugraph.bench.store import append_record; from gpugraph.records.record import Record\n"
         "for _ in range(10): append_record(Record(json.loads(sys.argv[2])), sys.argv[1])"
     )
     running = [subprocess.Popen([sys.executable, "-c", program, path, text]) for _ in range(3)]

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from gpugraph.bench import engines, unit_process
-from gpugraph.errors import installable_here
+from gpugraph.base.errors import installable_here
+from gpugraph.ext.engines import engines, unit_process
 from tests.cli.runner import refuse, succeed
 from tests.tiers import extended
 

@@ -10,14 +10,14 @@ from gpugraph.bench import estimate
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
+from gpugraph.ext.scan.array import open_array
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import save_file
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.record import Record
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.problems.registry import find_algorithm, load_problem
-from gpugraph.problems.scan.array import open_array
+from gpugraph.records.record import Record
 from tests.report.canned import mst_record
 
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpugraph.base.errors import InputError, Regression
 from gpugraph.bench.bench import judge_findings
-from gpugraph.bench.findings import Expectation, Table
 from gpugraph.bench.formula import Formula, NotMeasured, beside
 from gpugraph.bench.sweep_file import read_sweep
-from gpugraph.errors import InputError, Regression
-from gpugraph.measure.record import Record
-from gpugraph.measure.statistics import estimate
+from gpugraph.ext.findings import Expectation, Table
+from gpugraph.records.record import Record
+from gpugraph.records.statistics import estimate
 from tests.report.canned import mst_record
 
 

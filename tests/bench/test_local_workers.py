@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.bench import local_workers
 from gpugraph.bench.local_workers import WorkerProcess, workers_of
 from gpugraph.bench.store import Store
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
 from tests.bench import plans
 from tests.bench.plans import Bench, planned
 from tests.cli.runner import refuse, succeed

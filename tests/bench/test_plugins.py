@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.bench import available
 from gpugraph.bench.available import Plugins
 from gpugraph.bench.local_workers import WorkerProcess
-from gpugraph.errors import InputError
 from tests.cli.runner import refuse, run, succeed
 from tests.problems.hostile_plugins import IMPORTS_FOREVER, PLUGINS, PRELUDE
 from tests.stored import read_records

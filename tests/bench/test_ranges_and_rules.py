@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpugraph.base.errors import InputError
 from gpugraph.bench.axes import expand, expand_words, matches
-from gpugraph.errors import InputError
 
 
 @pytest.mark.parametrize(

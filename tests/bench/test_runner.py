@@ -16,9 +16,9 @@ from gpugraph.bench.plan import Planned
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.record import Record
 from gpugraph.problems.mst import gpu_filter_boruvka
 from gpugraph.problems.on_graphs import size_of
+from gpugraph.records.record import Record
 from tests.bench.plans import Bench, planned
 from tests.report.canned import mst_record
 from tests.stored import read_records

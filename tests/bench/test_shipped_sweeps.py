@@ -15,11 +15,11 @@ from gpugraph.bench.axes import parse_settings
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
 from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
+from gpugraph.ext.peers import register_commands
 from gpugraph.measure.cell import Sampling, parse_options
-from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
-from gpugraph.peers import register_commands
 from gpugraph.problems.registry import algorithms, find_algorithm
+from gpugraph.records.record import Record
 from gpugraph.report.sweep import plan_lines, price_lines
 from gpugraph.report.terminal import plain
 from gpugraph.report.versus import stated
@@ -86,7 +86,7 @@ def plan_of(name: str, *settings: str) -> Plan:
 
 @pytest.fixture(autouse=True)
 def no_other_commands(monkeypatch):
-    monkeypatch.setattr("gpugraph.peers._COMMANDS", {})
+    monkeypatch.setattr("gpugraph.ext.peers._COMMANDS", {})
 
 
 def test_every_sweep_that_is_shipped_is_tried_small():

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpugraph.base.errors import InputError
 from gpugraph.bench.store import Store, append_record, dated_name, latest_name
-from gpugraph.errors import InputError
-from gpugraph.measure.record import Record
+from gpugraph.records.record import Record
 from tests.stored import read_records
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.bench import estimate
 from gpugraph.bench.axes import parse_settings
 from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
-from gpugraph.errors import InputError
+from gpugraph.ext.peers import register_commands
 from gpugraph.measure.cell import Cell
-from gpugraph.peers import register_commands
 
 CPU = {"auto": "cpu", "cpu": "cpu"}
 BOTH = {"auto": "cuda", "cuda": "cuda", "cpu": "cpu", **{f"cuda:0{part}": "cuda" for part in ("", "/66", "/33", "/16")}}

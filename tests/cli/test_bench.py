@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.base.quantities import in_seconds, parse_seconds
 from gpugraph.bench import store
 from gpugraph.bench.worker import describe_device
 from gpugraph.cli.options import defaults
+from gpugraph.ext.peers import register_commands
 from gpugraph.measure.instruments import command_line
-from gpugraph.peers import register_commands
-from gpugraph.quantities import in_seconds, parse_seconds
 from tests.cli.runner import refuse, run, succeed
 from tests.stored import read_records
 from tests.tiers import extended

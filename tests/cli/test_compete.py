@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.measure.record_file import read_records
+from gpugraph.records.record_file import read_records
 from tests.cli.runner import refuse, run, succeed
 from tests.measure.test_ranking import row
 from tests.report.canned import mst_record

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.cli.options import read_defaults, users_file
-from gpugraph.errors import InputError
 from tests.cli.runner import succeed
 from tests.tiers import extended
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gpugraph.errors import DeviceUnavailable
-from gpugraph.problems.sssp import gpu_harish_narayanan as race_demo
+from gpugraph.base.errors import DeviceUnavailable
+from gpugraph.ext.papers.sssp import gpu_harish_narayanan as race_demo
 from gpugraph.report.listings import race_page
 from gpugraph.report.terminal import plain
 from tests.cli.runner import refuse, run, succeed

@@ -8,9 +8,9 @@ import warnings
 
 import pytest
 
+from gpugraph.base.errors import GpuGraphWarning, InputError, installable_here
 from gpugraph.cli.group import explain, guard
 from gpugraph.cli.output import Progress, warnings_as_notices
-from gpugraph.errors import GpuGraphWarning, InputError, installable_here
 from tests.cli.runner import refuse, run
 
 GRID = "grid:3x3"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import gpugraph
+from gpugraph.base.errors import GpuGraphWarning, InputError, printable
 from gpugraph.cli.group import guard
 from gpugraph.cli.output import Lines, Progress, tell, warnings_as_notices
-from gpugraph.errors import GpuGraphWarning, InputError, printable
-from gpugraph.measure.record_file import read_record_file
+from gpugraph.records.record_file import read_record_file
 from tests.cli.runner import run, succeed
 
 EVIL = "a\x1b[31mb\x07\x7f\x9b31m\x9d\u202ec\u2066\u200fd"
@@ -127,7 +127,13 @@ def test_errors_notices_and_progress_pass_the_same_filter(capsys):
     assert not _obeyed(shown.out + shown.err)
 
 
-FREE = {"emulator/sanitize.py", "devices/kernels.py", "devices/prebuilt.py", "numba_prebuilt.py", "peers/supervise.py"}
+FREE = {
+    "ext/emulator/sanitize.py",
+    "devices/kernels.py",
+    "devices/prebuilt.py",
+    "base/numba_prebuilt.py",
+    "ext/peers/supervise.py",
+}
 """Tools of developers, and what is read by gpugraph alone."""
 
 
@@ -148,6 +154,6 @@ BARE = sorted(
         *("cli/__init__.py",) * 2,  # the names of signals
         *("cli/output.py",) * 3,  # what was filtered when it was kept, or in the line above
         "cli/supervised.py",  # filtered by its callers
-        *("ranks/world.py",) * 2,  # names of variables
+        *("ext/ranks/world.py",) * 2,  # names of variables
     ]
 )

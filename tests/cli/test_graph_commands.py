@@ -5,8 +5,8 @@ import json
 import pytest
 
 import gpugraph
+from gpugraph.base.errors import InputError
 from gpugraph.cli.options import defaults, read_defaults
-from gpugraph.errors import InputError
 from tests.cli.runner import refuse, succeed
 
 
@@ -96,8 +96,8 @@ def test_devices_lists_all_and_says_what_is_missing():
 
 
 def test_devices_measures_a_gpu_and_reports_one_that_fails(monkeypatch):
+    from gpugraph.base.errors import DeviceUnavailable
     from gpugraph.devices.probes import Probes
-    from gpugraph.errors import DeviceUnavailable
 
     class Gpu:
         def __init__(self, name: str):

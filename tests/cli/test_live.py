@@ -4,7 +4,7 @@ import io
 
 from gpugraph.cli import output
 from gpugraph.cli.output import Lines, LiveView, outcome_of
-from gpugraph.measure.record import Record
+from gpugraph.records.record import Record
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain
 from tests.bench.plans import planned

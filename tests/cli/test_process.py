@@ -26,7 +26,7 @@ WORK = "[__import__('time').sleep(0.05) for _ in range(600)]"
 SLOW = """
 import sys, time
 import gpugraph.graph.generate as g
-import gpugraph.files, gpugraph.graph.load as load
+import gpugraph.base.files, gpugraph.graph.load as load
 from gpugraph.cli import main
 
 def slow(spec, progress=None):
@@ -193,7 +193,7 @@ main()
 LIMITED = """
 import resource, sys
 sys.dont_write_bytecode = True  # Python would cut its own files off
-import gpugraph.files as atomic
+import gpugraph.base.files as atomic
 from gpugraph.cli import main
 
 def limited(*words):

@@ -10,9 +10,9 @@ from resource import RLIMIT_AS, setrlimit
 
 import pytest
 
+from gpugraph.base.errors import InputError, installable_here
 from gpugraph.bench.store import append_record
-from gpugraph.errors import InputError, installable_here
-from gpugraph.measure.record_file import parse_record
+from gpugraph.records.record_file import parse_record
 from tests.cli.runner import refuse, run, succeed
 from tests.report.sweep import cell, sweep, write
 from tests.tiers import first

@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pytest
 
+from gpugraph.base.clock import PhaseTimer
 from gpugraph.cli.options import defaults
-from gpugraph.clock import PhaseTimer
-from gpugraph.measure.record import PHASES
 from gpugraph.problems import registry
+from gpugraph.records.record import PHASES
 from tests.cli.runner import refuse, run, succeed
 
 RECORD_NAMES = {

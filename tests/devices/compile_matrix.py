@@ -16,15 +16,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpugraph.adapters import mst_many
+from gpugraph.base.errors import GpuGraphError, InputError
+from gpugraph.base.files import resource_dir
 from gpugraph.devices.base import Defines
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
 from gpugraph.devices.nvrtc import compiler
-from gpugraph.errors import GpuGraphError, InputError
-from gpugraph.files import resource_dir
+from gpugraph.ext.graph500 import generator
+from gpugraph.ext.python import mst_many
 from gpugraph.graph.generators import family
-from gpugraph.graph500 import generator
 from gpugraph.problems.registry import algorithms
 
 ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")

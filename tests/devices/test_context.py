@@ -102,7 +102,7 @@ def watch(keep):
     gc.disable()
     kept.append(keep)
     for held in gc.get_objects():
-        if str(type(held).__module__).startswith(("gpugraph.devices", "gpugraph.emulator")):
+        if str(type(held).__module__).startswith(("gpugraph.devices", "gpugraph.ext.emulator")):
             try:
                 weakref.finalize(held, died.append, type(held).__name__).atexit = False
                 watched.append(type(held).__name__)

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.cuda import CudaDevice
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from tests.devices.fake_cupy import CUDARuntimeError, FakeCupy
 
 N = np.int64(64)

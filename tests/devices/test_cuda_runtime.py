@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
+from gpugraph.base.quantities import exactly
 from gpugraph.devices.cuda_runtime import does_not_fit, translate, translated
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
-from gpugraph.quantities import exactly
 from tests.devices.fake_cupy import CUDARuntimeError
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.base.errors import InputError
+from gpugraph.base.files import resource_dir
 from gpugraph.devices import kernel_file
 from gpugraph.devices.kernel_file import find_source, load_source
-from gpugraph.errors import InputError
-from gpugraph.files import resource_dir
 
 
 def write(directory: Path, **files: str) -> Path:

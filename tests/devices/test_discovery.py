@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import DeviceUnavailable, InputError, OutOfMemory
 from gpugraph.devices import cuda_runtime, discovery, nvrtc
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.discovery import found_devices, parse_device, select_device
-from gpugraph.errors import DeviceUnavailable, InputError, OutOfMemory
 from tests.devices.fake_cupy import FakeCupy
 
 Install = Callable[[Any], Any]
@@ -144,7 +144,7 @@ def test_a_device_that_cannot_be_used_is_listed_with_the_reason(
     install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(None)
-    monkeypatch.setattr("gpugraph.emulator.toolchain.find_compiler", lambda: (_ for _ in ()).throw(NO_COMPILER))
+    monkeypatch.setattr("gpugraph.ext.emulator.toolchain.find_compiler", lambda: (_ for _ in ()).throw(NO_COMPILER))
     found = {entry["device"]: entry for entry in found_devices()}
     assert not found["cuda"]["usable"]
     assert "pip install" in found["cuda"]["detail"]

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gpugraph.problems.mst.gpu_boruvka_scan as boruvka_scan
+import gpugraph.ext.papers.mst.gpu_boruvka_scan as boruvka_scan
 import gpugraph.problems.mst.gpu_prim_persistent as prim_persistent
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import GpuGraphError
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.devices.cuda_runtime import DeviceMemory
 from gpugraph.devices.cuda_streams import Interrupts
-from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
-from gpugraph.errors import GpuGraphError
+from gpugraph.ext.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 from tests.devices.fake_cupy import CUDARuntimeError, FakeCupy

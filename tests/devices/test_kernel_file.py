@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.kernel_file import Arrays, KernelFile, needs, product, unsigned
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import OutOfMemory
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.canonical import weight_keys, weight_words
 from gpugraph.problems.mst import gpu_boruvka
 from tests.devices.compile_matrix import declared, kernel_files

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.base.errors import DeviceUnavailable, InputError
 from gpugraph.devices import kernels, nvrtc
 from gpugraph.devices.base import KernelCompileError
 from gpugraph.devices.kernel_file import define_lines
 from gpugraph.devices.kernels import architecture_for, compile_kernels, parse_usage
 from gpugraph.devices.nvrtc import parameter_sizes
-from gpugraph.errors import DeviceUnavailable, InputError
 
 HEADER = "#pragma once\ntypedef NUMBER number;\n"
 KERNEL = """#include "types.cuh"
@@ -81,7 +81,7 @@ def test_processes_that_compile_the_same_at_once_all_get_it(cache: Path, file: P
     assert len(list(cache.iterdir())) == 2
 
 
-@pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
+@pytest.mark.filterwarnings("ignore::gpugraph.base.errors.GpuGraphWarning")
 def test_a_cache_that_cannot_be_written_is_replaced_for_the_process(
     tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from gpugraph.base.errors import DeviceUnavailable
 from gpugraph.devices import probes
 from gpugraph.devices.probes import Nvml, driver_version
-from gpugraph.errors import DeviceUnavailable
 from tests.measure.fakes import FakeNvml, without_nvml
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices import pinned, probes
 from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.discovery import found_devices, select_device
-from gpugraph.errors import OutOfMemory
 
 pytestmark = pytest.mark.gpu
 
@@ -238,7 +238,7 @@ def test_a_kernel_that_writes_outside_is_named_in_one_line(tmp_path: Path) -> No
         f"""
         import numpy as np
         from gpugraph.devices.discovery import select_device
-        from gpugraph.errors import GpuGraphError
+        from gpugraph.base.errors import GpuGraphError
         device, _ = select_device("cuda")
         array = device.empty(4, np.int32)
         device.kernel({str(tmp_path / "bad.cu")!r}, "bad")(1, 1, (array,))

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from gpugraph.base.errors import GpuGraphWarning
 from gpugraph.devices import kernels, prebuilt
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.devices.kernels import CompiledModule, compile_kernels
 from gpugraph.devices.nvrtc import compiler
 from gpugraph.devices.prebuilt import build, prebuilt_kernels, units
-from gpugraph.errors import GpuGraphWarning
 from tests.devices.compile_matrix import declared
 from tests.devices.fake_cupy import FakeCupy
 from tests.mutate import MUTATORS
@@ -59,7 +59,7 @@ def test_other_defines_architectures_sources_and_older_drivers_find_nothing(
     assert prebuilt_kernels("fill.cu", {}, "sm_90", newest(), tmp_path / "none.zip") is None
 
 
-@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.errors.GpuGraphWarning")
+@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.base.errors.GpuGraphWarning")
 def test_a_damaged_archive_is_passed_over(archive: Path, cache: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.zip"
     with zipfile.ZipFile(archive) as whole, zipfile.ZipFile(broken, "w") as copy:
@@ -82,7 +82,7 @@ def without_nvrtc(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) 
     return path
 
 
-@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.errors.GpuGraphWarning")
+@pytest.mark.filterwarnings("ignore:.*is damaged:gpugraph.base.errors.GpuGraphWarning")
 def test_whatever_is_wrong_with_an_archive_it_is_compiled_instead(
     without_nvrtc: Path, cache: Path, tmp_path: Path
 ) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import GpuGraphError, OutOfMemory
 from gpugraph.devices import probes
 from gpugraph.devices.discovery import select_device
-from gpugraph.errors import GpuGraphError, OutOfMemory
 
 
 @pytest.fixture

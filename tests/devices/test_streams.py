@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import GpuGraphError
 from gpugraph.devices.cuda import CudaDevice
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import GpuGraphError
+from gpugraph.ext.emulator.device import EmulatedDevice
 from tests.devices.fake_cupy import FakeCupy
 from tests.emulator.compiler import needs_compiler
 

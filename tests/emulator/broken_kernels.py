@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.device import EmulatedDevice
 
 ALL = str(Path(__file__).parent / "broken" / "all.cu")
 _VALUES = np.random.default_rng(7).integers(1, 1000, 1024).astype(np.int32)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.emulator.toolchain import find_compiler
-from gpugraph.errors import DeviceUnavailable
+from gpugraph.base.errors import DeviceUnavailable
+from gpugraph.ext.emulator.toolchain import find_compiler
 
 
 def _missing() -> str:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpugraph.emulator.sanitize import sanitized_environment
-from gpugraph.emulator.toolchain import SHIM
+from gpugraph.ext.emulator.sanitize import sanitized_environment
+from gpugraph.ext.emulator.toolchain import SHIM
 
 _ERROR = re.compile(r"AddressSanitizer: ([\w-]+)")
 _FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (.+?) (\S+?):(\d+)(?::\d+)?$", re.MULTILINE)

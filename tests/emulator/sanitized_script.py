@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.device import EmulatedDevice
 
 FILE = str(Path(__file__).parent / "sanitized.cu")
 

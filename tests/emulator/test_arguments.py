@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.devices.base import KernelArgumentError
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.module import Parameter, check_limits, pack
-from gpugraph.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.module import Parameter, check_limits, pack
 from tests.emulator.compiler import needs_compiler
 
 FILE = str(Path(__file__).parent / "broken" / "wrong_width.cu")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.module import KernelFault
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.module import KernelFault
 from tests.emulator.broken_kernels import RUNS
 from tests.emulator.compiler import needs_compiler
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.clock import HostClock, NullClock
+from gpugraph.base.clock import HostClock, NullClock
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from gpugraph.devices.discovery import select_device
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import find_algorithm, load_problem
@@ -141,7 +141,7 @@ def test_options_that_exclude_each_other_are_refused() -> None:
 
 
 def test_a_sanitised_device_needs_a_process_of_its_own() -> None:
-    with pytest.raises(DeviceUnavailable, match=r"python -m gpugraph.emulator.sanitize"):
+    with pytest.raises(DeviceUnavailable, match=r"python -m gpugraph.ext.emulator.sanitize"):
         EmulatedDevice(sanitize=True)
 
 

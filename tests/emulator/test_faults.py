@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.module import KernelFault
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.module import KernelFault
 from tests.emulator.compiler import needs_compiler
 
 pytestmark = needs_compiler

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.device import EmulatedDevice
 from tests.emulator.compiler import needs_compiler
 
 pytestmark = needs_compiler

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpugraph.devices.kernel_file import Source
-from gpugraph.emulator.races import allowed_lines, parameter_name, with_source
+from gpugraph.ext.emulator.races import allowed_lines, parameter_name, with_source
 
 TEXT = """#line 1 "dir/a.cu"
 template <class T> __global__ void sums(const T* __restrict__ values, int (&shape)[3], Pair<int, float> pair);

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.emulator.sanitize import EXIT_FAULT, sanitized_environment
-from gpugraph.errors import DeviceUnavailable
+from gpugraph.base.errors import DeviceUnavailable
+from gpugraph.ext.emulator.sanitize import EXIT_FAULT, sanitized_environment
 from tests.emulator.compiler import needs_compiler
 from tests.emulator.sanitized import SanitizedRun, find_faults, run_sanitized
 from tests.tiers import also, first
@@ -60,7 +60,7 @@ def test_the_command_line_runs_a_script_and_returns_its_exit_code() -> None:
         sanitized_environment()
     except DeviceUnavailable as error:
         pytest.skip(str(error))
-    command = [sys.executable, "-m", "gpugraph.emulator.sanitize"]
+    command = [sys.executable, "-m", "gpugraph.ext.emulator.sanitize"]
     done = subprocess.run([*command, "-c", "raise SystemExit(7)"], capture_output=True, text=True, check=False)
     assert done.returncode == 7
     done = subprocess.run(command, capture_output=True, text=True, check=False)

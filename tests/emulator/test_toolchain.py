@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph import code_cache
+from gpugraph.base import code_cache
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.devices.kernel_file import load_source
-from gpugraph.emulator import toolchain
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.emulator.module import Library
-from gpugraph.emulator.toolchain import BUILDS, Build, build_library, build_runtime, find_compiler
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.ext.emulator import toolchain
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.module import Library
+from gpugraph.ext.emulator.toolchain import BUILDS, Build, build_library, build_runtime, find_compiler
 from tests.emulator.compiler import needs_compiler
 from tests.tiers import also, extended
 
@@ -260,7 +260,7 @@ def test_a_compiler_that_reads_no_header_ahead_is_asked_once(
 
 
 @needs_compiler
-@pytest.mark.filterwarnings("ignore::gpugraph.errors.GpuGraphWarning")
+@pytest.mark.filterwarnings("ignore::gpugraph.base.errors.GpuGraphWarning")
 @extended
 def test_kernels_run_though_the_cache_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(BUILDS, "races", QUICK_RACES)

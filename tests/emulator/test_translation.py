@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.emulator.toolchain import find_kernels, rewrite_dynamic_shared, translation_unit
+from gpugraph.ext.emulator.toolchain import find_kernels, rewrite_dynamic_shared, translation_unit
 
 
 @pytest.mark.parametrize(

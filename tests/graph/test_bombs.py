@@ -20,12 +20,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from gpugraph.compression import open_writer
-from gpugraph.graph.formats import dot, input_file
+from gpugraph.base.compression import open_writer
+from gpugraph.ext.formats import dot
+from gpugraph.graph.formats import input_file
 from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.load import load_file, save_file
 from gpugraph.graph.open import open_graph
-from gpugraph.measure.record_file import read_record_file
+from gpugraph.records.record_file import read_record_file
 from tests.cli.runner import refuse, succeed
 from tests.tiers import first
 
@@ -54,7 +55,7 @@ MOST = 10 * ALWAYS
 
 @pytest.fixture(autouse=True)
 def _little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpugraph.compression.ALWAYS_UNPACKED", ALWAYS)
+    monkeypatch.setattr("gpugraph.base.compression.ALWAYS_UNPACKED", ALWAYS)
     monkeypatch.setattr(input_file, "LONGEST_LINE", ALWAYS)
 
 
@@ -115,8 +116,8 @@ def test_a_line_of_holes_ends_where_no_line_ends(tmp_path: Path) -> None:
 
 
 def test_a_hole_is_no_record_no_result_and_no_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpugraph.measure.record_file.LONGEST", ALWAYS // 4)
-    monkeypatch.setattr("gpugraph.files.LONGEST_TEXT", ALWAYS)
+    monkeypatch.setattr("gpugraph.records.record_file.LONGEST", ALWAYS // 4)
+    monkeypatch.setattr("gpugraph.base.files.LONGEST_TEXT", ALWAYS)
     for name, begin in (("r.jsonl", RECORD), ("s.toml", b""), ("r.csv", b"u,v,weight\n")):
         (tmp_path / name).write_bytes(begin)
         os.truncate(tmp_path / name, 1 << 40)
@@ -177,7 +178,7 @@ def test_a_long_text_that_many_rows_of_a_table_share_is_held_once(tmp_path: Path
 @pytest.mark.parametrize("name", ["g.csr.xz", "g.wel.xz", "g.gr.zst", "g.npz"])
 @pytest.mark.parametrize("spec", first(1, ["path:100000,w=1..1", "star:100000,w=1..1", "grid:300x300,w=1..1"]))
 def test_a_large_graph_that_packs_well_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec, name) -> None:
-    monkeypatch.setattr("gpugraph.compression.ALWAYS_UNPACKED", 1 << 16)
+    monkeypatch.setattr("gpugraph.base.compression.ALWAYS_UNPACKED", 1 << 16)
     monkeypatch.setattr(input_file, "LONGEST_LINE", 1 << 16)
     graph = open_graph(spec)
     save_file(graph, tmp_path / name)
@@ -185,7 +186,7 @@ def test_a_large_graph_that_packs_well_is_read(tmp_path: Path, monkeypatch: pyte
 
 
 def test_records_that_pack_well_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpugraph.compression.ALWAYS_UNPACKED", 1 << 16)
+    monkeypatch.setattr("gpugraph.base.compression.ALWAYS_UNPACKED", 1 << 16)
     draw = random.Random(60)
     records = [json.loads(RECORD) | {"measured": [draw.random() for _ in range(20)]} for _ in range(150)]
     text = "".join(json.dumps(record) + "\n" for record in records).encode()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpugraph.errors import GraphFormatError
+from gpugraph.base.errors import GraphFormatError
 from gpugraph.graph.check import check_structure, ensure_checked
 from gpugraph.graph.csr import CSRGraph
 from tests.zoo import ZOO, directed, undirected, zoo

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpugraph.compiled import threads
+from gpugraph.base.compiled import threads
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_order, in_threads
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpugraph
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.graph import chunks
 from gpugraph.graph.preparations import WIDEST_SPREAD, CompressedTargets, compress
 from gpugraph.graph.view import GraphView

@@ -13,16 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gpugraph.compiled import threads
+from gpugraph.base.compiled import threads
+from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.devices.discovery import select_device
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
-from gpugraph.graph import device_build
+from gpugraph.ext.device_graphs import device_build
+from gpugraph.ext.device_graphs.device_build import build_on_device, can_build, symmetrize
+from gpugraph.ext.device_graphs.device_rows import DeviceRows
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.formats import columns
 from gpugraph.graph.build import ArcList, RowTails, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.device_build import build_on_device, can_build, symmetrize
-from gpugraph.graph.device_rows import DeviceRows
-from gpugraph.graph.formats import columns, number_lines, plain_text
+from gpugraph.graph.formats import number_lines, plain_text
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.devices.discovery import select_device
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.ext.device_graphs.device_rows import DeviceRows, narrow_offsets
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.check import check_on_device, check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file
@@ -159,7 +159,7 @@ def test_a_file_that_the_system_stops_reading_is_named(file: Path) -> None:
 
 
 def test_a_file_that_has_no_room_on_the_device_stays_on_the_host(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpugraph.errors import OutOfMemory
+    from gpugraph.base.errors import OutOfMemory
 
     def full(self: EmulatedDevice, needed: int) -> None:
         raise OutOfMemory("full")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.devices.discovery import select_device
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.graph import device_build
+from gpugraph.ext.device_graphs import device_build
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph import generate as generation
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph

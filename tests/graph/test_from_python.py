@@ -15,7 +15,7 @@ from scipy import sparse
 
 import gpugraph
 from gpugraph import csgraph
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.graph.csr import WEIGHT_DTYPES
 from tests.tiers import drawn
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-from gpugraph import host
-from gpugraph.errors import OutOfMemory
+from gpugraph.base import host
+from gpugraph.base.errors import OutOfMemory
 from gpugraph.graph import chunks
 from gpugraph.graph.check import is_symmetric
 from gpugraph.graph.families import FAMILIES

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import gpugraph
-from gpugraph import host
-from gpugraph.clock import HostClock
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, reading
+from gpugraph.base import host
+from gpugraph.base.clock import HostClock
+from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory, reading
+from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph import load
-from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
 from gpugraph.graph.open import open_graph
 from tests.zoo import zoo

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.spec import is_spec, parse_spec
 from tests.tiers import drawn

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.graph import chunks, preparations
 from gpugraph.graph.build import ArcList, arc_tails, build
 from gpugraph.graph.canonical import canonical_ids

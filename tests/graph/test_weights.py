@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.weights import transform_weights

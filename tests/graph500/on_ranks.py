@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.devices.discovery import select_device
-from gpugraph.errors import InputError
-from gpugraph.graph500.benchmark import Files, Place, draw_roots, run
-from gpugraph.graph500.generator import Tuples, generate
-from gpugraph.ranks.comm import HostComm
-from gpugraph.ranks.world import world
+from gpugraph.ext.graph500.benchmark import Files, Place, draw_roots, run
+from gpugraph.ext.graph500.generator import Tuples, generate
+from gpugraph.ext.ranks.comm import HostComm
+from gpugraph.ext.ranks.world import world
 from tests.graph500.test_searches import Lines, Machine, dijkstra, listed, machine_on
 
 ON_EQUALS: list[Lines] = [

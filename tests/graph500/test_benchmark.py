@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from gpugraph.cli.graph500 import graph500
-from gpugraph.errors import InputError, VerificationFailed
-from gpugraph.graph500 import on_cpu
-from gpugraph.graph500.benchmark import Run, statistics
-from gpugraph.graph500.checked import Found
-from gpugraph.graph500.generator import generate, load, save, weights_file
-from gpugraph.graph500.on_cpu import validate
-from gpugraph.measure.record_file import read_record_file
+from gpugraph.base.errors import InputError, VerificationFailed
+from gpugraph.ext.graph500 import on_cpu
+from gpugraph.ext.graph500.benchmark import Run, statistics
+from gpugraph.ext.graph500.checked import Found
+from gpugraph.ext.graph500.cli import graph500
+from gpugraph.ext.graph500.generator import generate, load, save, weights_file
+from gpugraph.ext.graph500.on_cpu import validate
+from gpugraph.records.record_file import read_record_file
 
 
 def called(*words: str) -> str:

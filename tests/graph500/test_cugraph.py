@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from gpugraph.base.errors import VerificationFailed
 from gpugraph.cli.group import cli
 from gpugraph.devices.discovery import select_device
-from gpugraph.errors import VerificationFailed
-from gpugraph.graph500.benchmark import Place, run
-from gpugraph.graph500.generator import Tuples
+from gpugraph.ext.graph500.benchmark import Place, run
+from gpugraph.ext.graph500.generator import Tuples
 
 FAR = np.finfo(np.float32).max
 

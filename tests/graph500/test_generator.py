@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.devices.discovery import select_device
-from gpugraph.errors import InputError
-from gpugraph.graph500.generator import Tuples, generate, load, root_candidates, save, weights_file
+from gpugraph.ext.graph500.generator import Tuples, generate, load, root_candidates, save, weights_file
 
 SHA256 = {
     8: "a54cf63da35c6c21724f3add83799092e34daf0154f81d024bfc09997ea9800b",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpugraph.graph500.generator import generate, load, save
+from gpugraph.ext.graph500.generator import generate, load, save
 from tests.ranks.runs import own_ranks, together
 from tests.tiers import extended
 

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gpugraph.base.errors import InputError
 from gpugraph.devices.discovery import race_detector, select_device
-from gpugraph.errors import InputError
-from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.ext.device_graphs.device_rows import DeviceRows
+from gpugraph.ext.graph500 import on_device
+from gpugraph.ext.graph500.benchmark import Place, draw_roots
+from gpugraph.ext.graph500.checked import RULES
+from gpugraph.ext.graph500.generator import Tuples, generate
 from gpugraph.graph.view import MAX_NARROW_ARCS
-from gpugraph.graph500 import on_device
-from gpugraph.graph500.benchmark import Place, draw_roots
-from gpugraph.graph500.checked import RULES
-from gpugraph.graph500.generator import Tuples, generate
 from tests.tiers import drawn
 
 Lines = list[tuple[int, int, float]]

@@ -17,11 +17,11 @@ from unittest import mock
 import pyarrow
 import pyarrow.parquet
 
-from gpugraph import host
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.base import host
+from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_build import symmetrize
 from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.formats.number_lines import LineParser

@@ -18,10 +18,10 @@ from scipy import sparse
 
 import gpugraph
 from gpugraph import csgraph
-from gpugraph.adapters import mst_many, resident_graph
-from gpugraph.adapters.networkx import paths
-from gpugraph.adapters.resident_graph import ResidentGraph
-from gpugraph.errors import VerificationFailed
+from gpugraph.base.errors import VerificationFailed
+from gpugraph.ext.networkx import paths
+from gpugraph.ext.python import mst_many, resident_graph
+from gpugraph.ext.python.resident_graph import ResidentGraph
 from gpugraph.problems.mst.forest import Forest
 from tests.hostile.trials import Part, Trial
 

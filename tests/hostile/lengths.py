@@ -15,7 +15,7 @@ from scipy.sparse import csgraph as scipys
 
 import gpugraph
 from gpugraph import csgraph
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from tests.hostile.trials import Part, Trial
 
 FORMS = ("csr", "csc", "coo", "bsr", "rows")

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import GpuGraphError
+from gpugraph.base.errors import GpuGraphError
+from gpugraph.base.host import available_memory
+from gpugraph.ext.peers import command_peer, register_commands
 from gpugraph.graph.generate import generate
-from gpugraph.host import available_memory
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.peers import command_peer, register_commands
 from gpugraph.problems.mst.verify import reference_forest
 from tests.hostile.trials import Part, Trial
 

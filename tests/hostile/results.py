@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow
 
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check_result
 from gpugraph.problems.result_files import write_result

@@ -11,9 +11,9 @@ from unittest import mock
 import numpy as np
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
+from gpugraph.base.errors import InputError
 from gpugraph.devices.discovery import select_device
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.registry import algorithms, load_problem
 from gpugraph.problems.sssp.arcs import unreached

@@ -26,7 +26,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from gpugraph.errors import GpuGraphWarning, InputError
+from gpugraph.base.errors import GpuGraphWarning, InputError
 
 
 @dataclass(frozen=True)

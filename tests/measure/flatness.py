@@ -26,18 +26,18 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import load_source
 from gpugraph.devices.kernels import compile_kernels
 from gpugraph.devices.prebuilt import DEFINE_SETS
-from gpugraph.errors import OutOfMemory
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.measure.statistics import median
 from gpugraph.problems.mst import gpu_filter_boruvka
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.sssp import gpu_delta_stepping
+from gpugraph.records.statistics import median
 
 FACTORS = (0.5, 2.0)
 

@@ -37,7 +37,7 @@ class Mutant:
 
 _MEDIAN = "seconds[name] = median([second for group in samples for second in group])"
 _BYTES = "needed / limit:\n        yield"
-_MEASURE, _STATISTICS, _RECORD = "measure/assemble.py", "measure/statistics.py", "measure/record.py"
+_MEASURE, _STATISTICS, _RECORD = "measure/assemble.py", "records/statistics.py", "records/record.py"
 
 MUTANTS = (
     # what a review found unnoticed
@@ -46,8 +46,8 @@ MUTANTS = (
     Mutant(_MEASURE, "there_s + median(t.kernel_s) + median(t.d2h_s)", "there_s + median(t.kernel_s)"),
     Mutant(_STATISTICS, "np.std(logs, ddof=1)", "np.std(logs, ddof=0)"),
     Mutant("graph/digest.py", 'return f"{len(values)} {lanes[0]:016x}{lanes[1]:016x}"', 'return f"{len(values)}"'),
-    Mutant("exact.py", "_NARROW = (1 << 63) // _CHUNK - 1", "_NARROW = 1 << 45", "tests/test_exact.py"),
-    Mutant("measure/plausible_figures.py", _BYTES, _BYTES.replace("limit", "limit / 10")),
+    Mutant("base/exact.py", "_NARROW = (1 << 63) // _CHUNK - 1", "_NARROW = 1 << 45", "tests/test_exact.py"),
+    Mutant("ext/check_record/plausible_figures.py", _BYTES, _BYTES.replace("limit", "limit / 10")),
     Mutant(
         "devices/cuda_streams.py", "self._stop.record(self._device.stream)", "self._start.record(self._device.stream)"
     ),
@@ -62,13 +62,15 @@ MUTANTS = (
     Mutant("measure/cell_run.py", "if first:  # the check of the first", "if not first:  # the check of the first"),
     Mutant("measure/cell_run.py", "median(of), max(of)]", "min(of), max(of)]", "tests/measure/test_phases.py"),
     Mutant(
-        "measure/claims.py", "difference = logs[1][:both] - logs[0][:both]", "difference = logs[1] - np.median(logs[0])"
+        "records/claims.py", "difference = logs[1][:both] - logs[0][:both]", "difference = logs[1] - np.median(logs[0])"
     ),
     Mutant(
-        "clock.py", "self.add_seconds(self._open[-1], passed - compiling)", "self.add_seconds(self._open[-1], passed)"
+        "base/clock.py",
+        "self.add_seconds(self._open[-1], passed - compiling)",
+        "self.add_seconds(self._open[-1], passed)",
     ),
-    Mutant("adapters/call_profile.py", "max(own - compiling, 0.0)", "own", "tests/adapters/test_call_profile.py"),
-    Mutant("graph500/record.py", '"kernel": median(run.times_s)}', '"kernel": min(run.times_s)}'),
+    Mutant("ext/python/call_profile.py", "max(own - compiling, 0.0)", "own", "tests/adapters/test_call_profile.py"),
+    Mutant("ext/graph500/record.py", '"kernel": median(run.times_s)}', '"kernel": min(run.times_s)}'),
     # statistics
     Mutant(_STATISTICS, "return len(rates) / sum(1 / rate for rate in rates)", "return sum(rates) / len(rates)"),
     Mutant(_STATISTICS, "(interval[1] - interval[0]) / 2 / middle", "(interval[1] - interval[0]) / middle"),
@@ -83,10 +85,10 @@ MUTANTS = (
         "self.kernel_s / high, self.mteps * self.kernel_s / low",
         "self.kernel_s / low, self.mteps * self.kernel_s / high",
     ),
-    Mutant("measure/columns.py", "return (row.kernel_s or 0.0) + row.transfer_s if", "return (row.kernel_s or 0.0) if"),
-    Mutant("report/figure.py", "_scaled(row.transfer_s or None, 1e3)", "_scaled(row.transfer_s or None, 1e6)"),
+    Mutant("records/columns.py", "return (row.kernel_s or 0.0) + row.transfer_s if", "return (row.kernel_s or 0.0) if"),
+    Mutant("ext/charts/figure.py", "_scaled(row.transfer_s or None, 1e3)", "_scaled(row.transfer_s or None, 1e6)"),
     Mutant("report/table.py", "rate(mteps.end_to_end)", "rate(mteps.kernel or 0.0)"),
-    Mutant("report/charts/times.py", '"result": ("finish", "verify")', '"result": ("finish",)'),
+    Mutant("ext/charts/times.py", '"result": ("finish", "verify")', '"result": ("finish",)'),
     # loaders
     Mutant("graph/load.py", 'clock.phase("load"):  # a pipe', 'clock.phase("build"):  # a pipe'),
     Mutant(
@@ -96,7 +98,7 @@ MUTANTS = (
         "tests/graph/formats/test_dimacs.py",
     ),
     Mutant(
-        "graph/formats/metis.py",
+        "ext/formats/metis.py",
         "numbers[::2], numbers[1::2]",
         "numbers[1::2], numbers[::2]",
         "tests/graph/formats/test_metis.py",

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
+from gpugraph.records.record import Record
 from tests.measure.fakes import Puppet, enlist
 
 GRID = "grid:5x5"

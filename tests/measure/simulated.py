@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.measure.compare import compare
-from gpugraph.measure.ranking import rank
-from gpugraph.measure.record import Record
-from gpugraph.measure.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median_interval, relative_half_width
+from gpugraph.records.compare import compare
+from gpugraph.records.ranking import rank
+from gpugraph.records.record import Record
+from gpugraph.records.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median_interval, relative_half_width
 from tests.report.canned import mst_record
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.measure.check import check, check_result
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest

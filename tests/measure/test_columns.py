@@ -5,14 +5,14 @@ import io
 
 import pytest
 
-from gpugraph.measure import columns
-from gpugraph.measure.columns import COLUMNS, Labelled, columns_of
-from gpugraph.measure.compare import compare
+from gpugraph.ext.charts.page import page
 from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
+from gpugraph.records import columns
+from gpugraph.records.columns import COLUMNS, Labelled, columns_of
+from gpugraph.records.compare import compare
 from gpugraph.report.markdown_csv import csv, markdown
-from gpugraph.report.page import page
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record, records, sssp_record

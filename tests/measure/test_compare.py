@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpugraph.errors import InputError
-from gpugraph.measure.compare import compare
-from gpugraph.measure.record import Record
-from gpugraph.measure.statistics import holm
+from gpugraph.base.errors import InputError
+from gpugraph.records.compare import compare
+from gpugraph.records.record import Record
+from gpugraph.records.statistics import holm
 from tests.report.canned import emulated, mst_record, sssp_record
 
 CELLS = 12

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gpugraph import numba_prebuilt
-from gpugraph.host import environment_with_package
+from gpugraph.base import numba_prebuilt
+from gpugraph.base.host import environment_with_package
 from gpugraph.measure import compile_ahead
 
 

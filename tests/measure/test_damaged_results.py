@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.compression import codec_of_content, open_reader
-from gpugraph.errors import InputError
+from gpugraph.base.compression import codec_of_content, open_reader
+from gpugraph.base.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check_result
 from gpugraph.problems.result_files import write_result

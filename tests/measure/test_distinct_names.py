@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gpugraph.measure.ranking import rank
-from gpugraph.measure.record import Record, with_distinct_names
+from gpugraph.records.ranking import rank
+from gpugraph.records.record import Record, with_distinct_names
 from gpugraph.report import STYLES, render
 from gpugraph.report.cells import label
 from tests.cli.runner import succeed

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.errors import DeviceUnavailable
+from gpugraph.base.errors import DeviceUnavailable
 from gpugraph.measure import instruments
 from gpugraph.measure.instruments import measure_energy
 

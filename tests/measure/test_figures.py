@@ -20,35 +20,35 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph import clock as clocks
+from gpugraph.base import clock as clocks
+from gpugraph.base.clock import NullClock, PhaseTimer
 from gpugraph.cli.process import BEGAN, Command
-from gpugraph.clock import NullClock, PhaseTimer
 from gpugraph.devices import probes
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.cuda import CudaDevice
+from gpugraph.ext.charts.figure import VALUES
+from gpugraph.ext.charts.page_text import details
+from gpugraph.ext.charts.times import answers, shares, transfers
+from gpugraph.ext.check_record.plausibility import findings
+from gpugraph.ext.check_record.plausible_figures import CACHED, CORE_BYTES_PER_S, GPUS, least_bytes
+from gpugraph.ext.graph500 import benchmark
+from gpugraph.ext.graph500.record import record_of
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.load import load_file
-from gpugraph.graph500 import benchmark
-from gpugraph.graph500.record import record_of
 from gpugraph.measure import assemble, cell_run
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.claims import Claim, claims
-from gpugraph.measure.columns import Labelled
-from gpugraph.measure.compare import Compared, Comparison
-from gpugraph.measure.plausibility import findings
-from gpugraph.measure.plausible_figures import CACHED, CORE_BYTES_PER_S, GPUS, least_bytes
-from gpugraph.measure.ranking import Ranking
-from gpugraph.measure.record import PHASES, Record
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.measure.statistics import estimate, estimate_of_processes, spread_interval
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.registry import load_problem
+from gpugraph.records.claims import Claim, claims
+from gpugraph.records.columns import Labelled
+from gpugraph.records.compare import Compared, Comparison
+from gpugraph.records.ranking import Ranking
+from gpugraph.records.record import PHASES, Record
+from gpugraph.records.statistics import estimate, estimate_of_processes, spread_interval
 from gpugraph.report import render
-from gpugraph.report.charts.times import answers, shares, transfers
 from gpugraph.report.comparison import comparison_json, comparison_sheet
-from gpugraph.report.figure import VALUES
-from gpugraph.report.page_text import details
 from gpugraph.report.ranking import Named, exported_sheet, ranking_json, ranking_sheet, sentences
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain
@@ -454,7 +454,7 @@ def test_loading_is_not_called_compiling_and_the_start_of_python_is_shown_apart(
 
 
 def test_whatever_the_cache_does_not_have_counts_as_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from gpugraph import code_cache
+    from gpugraph.base import code_cache
 
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path))
     timer = PhaseTimer()

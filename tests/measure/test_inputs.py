@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import gpugraph
-from gpugraph.clock import PhaseTimer
+from gpugraph.base.clock import PhaseTimer
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.ext.device_graphs.device_rows import DeviceRows
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import CellSetup, Inputs
 from gpugraph.measure.instruments import OpenDevice

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.compiled import set_threads, threads
+from gpugraph.base.compiled import set_threads, threads
+from gpugraph.ext.plugins.isolation import ForeignCodeGuard, SpoiledGraph, kept
+from gpugraph.ext.scan.array import open_array
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.isolation import ForeignCodeGuard, SpoiledGraph, kept
 from gpugraph.measure.run_cell import Session
-from gpugraph.problems.scan.array import open_array
 from tests.emulator.compiler import needs_compiler
 from tests.measure.runs import Notes
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices import probes
-from gpugraph.errors import OutOfMemory
 from gpugraph.measure import inputs, instruments
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import Session
+from gpugraph.records.record import Record
 from tests.devices.fake_cupy import FakeCupy
 from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist, without_nvml
 

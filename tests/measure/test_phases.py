@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from gpugraph import clock as clocks
-from gpugraph.clock import NullClock, PhaseTimer
+from gpugraph.base import clock as clocks
+from gpugraph.base.clock import NullClock, PhaseTimer
 from gpugraph.measure import assemble, cell_run
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.record import PHASES, Record, ordered
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_delta_stepping
+from gpugraph.records.record import PHASES, Record, ordered
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain
 from tests.emulator.compiler import needs_compiler

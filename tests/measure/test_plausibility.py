@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from gpugraph.adapters.records import Measured
+from gpugraph.ext.check_record.plausibility import EVERY_RECORD, MEASURED_CELL, OF_DEVICE, conflicts, findings
+from gpugraph.ext.check_record.plausible_figures import CORE_BYTES_PER_S, GPUS, least_bytes
+from gpugraph.ext.python.records import Measured
 from gpugraph.graph.spec import is_spec
-from gpugraph.measure.plausibility import EVERY_RECORD, MEASURED_CELL, OF_DEVICE, conflicts, findings
-from gpugraph.measure.plausible_figures import CORE_BYTES_PER_S, GPUS, least_bytes
-from gpugraph.measure.record import Record
-from gpugraph.measure.record_file import parse_record, read_record_file
 from gpugraph.problems.registry import load_problem
+from gpugraph.records.record import Record
+from gpugraph.records.record_file import parse_record, read_record_file
 from tests.cli.runner import run
 from tests.hostile_records import hostile_lines
 from tests.tiers import first

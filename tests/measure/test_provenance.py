@@ -40,7 +40,9 @@ def test_the_digest_covers_the_kernels_and_not_the_comments(monkeypatch):
     assert sources_digest(boruvka) is not None
 
 
-@pytest.mark.parametrize(("change", "same"), [("# a comment\n", True), ("\n\n\n", True), ("NEW = 1\n", False)])
+@pytest.mark.parametrize(
+    ("change", "same"), [("# a comment\n", True), ("\n\n\n", True), ("import os\n", True), ("NEW = 1\n", False)]
+)
 def test_only_a_change_of_the_code_changes_the_digest(tmp_path, monkeypatch, change, same):
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     driver = tmp_path / "driver.py"

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.cli.report import BY as OFFERED
-from gpugraph.errors import InputError
-from gpugraph.measure.ranking import BY, check_ranked, rank, with_transfers
-from gpugraph.measure.record import Record
+from gpugraph.records.ranking import BY, check_ranked, rank, with_transfers
+from gpugraph.records.record import Record
 from gpugraph.report.ranking import ranking_sheet
 from tests.measure.test_compare import timed
 from tests.report.canned import emulated, failed, mst_record, sssp_record

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.clock import PhaseTimer
+from gpugraph.base.clock import PhaseTimer
+from gpugraph.base.errors import InputError
 from gpugraph.devices.discovery import select_device
-from gpugraph.errors import InputError
+from gpugraph.ext.ranks.comm import HostComm, LoneComm
+from gpugraph.ext.ranks.measuring import Ranks
+from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.measure import cell_run
 from gpugraph.measure.assemble import record_of
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.cell_run import CellRun
 from gpugraph.measure.inputs import CellSetup, Inputs, LoadedInput
 from gpugraph.measure.instruments import OpenDevice
-from gpugraph.measure.on_ranks import Ranks
-from gpugraph.measure.record import Record
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import find_algorithm
-from gpugraph.ranks.comm import HostComm, LoneComm
-from gpugraph.ranks.part import GraphPart
+from gpugraph.records.record import Record
 from tests.measure.fakes import enlist
 from tests.zoo import zoo
 

@@ -4,12 +4,12 @@ from csv import DictReader
 
 import pytest
 
-from gpugraph.measure.compare import compare
-from gpugraph.measure.record import Record, family_of
+from gpugraph.ext.charts.page import page
+from gpugraph.records.compare import compare
+from gpugraph.records.record import Record, family_of
 from gpugraph.report.cells import label, speedups
 from gpugraph.report.comparison import comparison_sheet
 from gpugraph.report.markdown_csv import csv, markdown
-from gpugraph.report.page import page
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpugraph.errors import InputError
-from gpugraph.measure import record_file
-from gpugraph.measure.record_file import parse_record, read_record_file
-from gpugraph.measure.record_shape import encodable, json_text, shape_of
+from gpugraph.base.errors import InputError
+from gpugraph.records import record_file
+from gpugraph.records.record_file import parse_record, read_record_file
+from gpugraph.records.record_shape import encodable, json_text, shape_of
 from tests.hostile_records import COMMANDS, ended, feed, hostile_lines, whole
 from tests.report.canned import mst_record
 from tests.report.sweep import sweep

@@ -10,8 +10,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from gpugraph.measure.record import Record
-from gpugraph.measure.record_shape import SCHEMA, Amount, Positive, Shape
+from gpugraph.records.record import Record
+from gpugraph.records.record_shape import SCHEMA, Amount, Positive, Shape
 from tests.cli.runner import succeed
 from tests.tiers import only
 

@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GraphFormatError, InputError
+from gpugraph.ext.device_graphs.device_build import symmetrize
+from gpugraph.ext.peers.command_peer import CommandAnswer
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_build import symmetrize
 from gpugraph.measure.check import check_result
-from gpugraph.peers.command_peer import CommandAnswer
 from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.registry import load_problem
 from gpugraph.problems.result_files import check_result_name, read_claim, write_result

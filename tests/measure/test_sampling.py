@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.measure.cell import Sampling
 from tests.cli.runner import refuse, succeed
 

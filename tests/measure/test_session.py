@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph import clock as clocks
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
+from gpugraph.base import clock as clocks
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from gpugraph.measure import cell_run, instruments, run_cell
 from gpugraph.measure.assemble import outcome_of
 from gpugraph.measure.cell import Sampling
-from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import DeviceLost, Session
+from gpugraph.records.record import Record
 from tests.measure.fakes import FakeTime, Puppet, enlist
 from tests.measure.runs import SIX, Notes, cell, measure, puppets
 

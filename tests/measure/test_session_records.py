@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.measure import cell_run
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.record_shape import OUTCOMES
 from gpugraph.measure.run_cell import Session, run_cell
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import find_algorithm
+from gpugraph.records.record_shape import OUTCOMES
 from tests.cli.test_run import RECORD_NAMES
 from tests.emulator.compiler import needs_compiler
 from tests.measure.fakes import enlist
@@ -190,7 +190,7 @@ def test_cold_samples_are_refused_on_the_emulated_device():
 
 
 def test_what_is_compiled_for_the_first_time_is_named_while_it_is(monkeypatch):
-    from gpugraph import code_cache
+    from gpugraph.base import code_cache
 
     (one,), _ = puppets(monkeypatch, "one")
     one.on_prepare = lambda turn: code_cache.find("numba", "here._step-0123456789abcdef0123.code")

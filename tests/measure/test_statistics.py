@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import stdtr, stdtrit
 
-from gpugraph.measure.statistics import (
+from gpugraph.records.statistics import (
     autocorrelation,
     estimate,
     harmonic_mean,

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from gpugraph.ext.peers import LIBRARIES
+from gpugraph.ext.peers.peer import Peer
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import Cell
-from gpugraph.measure.record import Record
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.peers import LIBRARIES
-from gpugraph.peers.peer import Peer
 from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.registry import load_problem
+from gpugraph.records.record import Record
 
 INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and LIBRARIES[name].version())
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpugraph.peers.libraries import holds_exactly
+from gpugraph.ext.peers.libraries import holds_exactly
 from tests.tiers import drawn
 
 

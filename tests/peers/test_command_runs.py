@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.base.errors import InputError
+from gpugraph.base.exact import exact_sum
 from gpugraph.bench.sweep_file import read_sweep
-from gpugraph.errors import InputError
-from gpugraph.exact import exact_sum
+from gpugraph.ext.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
+from gpugraph.ext.peers.command_peer import run_command
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
-from gpugraph.peers.command_peer import run_command
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.measure.runs import measure
@@ -276,7 +276,7 @@ print('took 1', header.tolist(), os.stat(sys.argv[1]).st_ino)
 """
     register(tmp_path, body)
     algorithm = load_peer("peer:mine", "mst", "cpu")
-    from gpugraph.peers.graph_files import graph_file
+    from gpugraph.ext.peers.graph_files import graph_file
 
     file = graph_file(graph, "egr", "peer:mine")
     assert graph_file(graph, "egr", "peer:mine") == file
@@ -286,7 +286,7 @@ print('took 1', header.tolist(), os.stat(sys.argv[1]).st_ino)
 
 
 def test_the_file_goes_with_the_graph() -> None:
-    from gpugraph.peers.graph_files import graph_file
+    from gpugraph.ext.peers.graph_files import graph_file
 
     graph = zoo("triangle").renamed(name="short-lived")
     file = graph_file(graph, "gr", "peer:mine")
@@ -298,7 +298,7 @@ def test_the_file_goes_with_the_graph() -> None:
 def test_what_a_killed_run_left_behind_goes_and_what_a_live_one_uses_stays(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from gpugraph.peers import graph_files
+    from gpugraph.ext.peers import graph_files
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     live = graph_files.graph_file(zoo("triangle").renamed(name="a"), "gr", "peer:mine")  # goes at once: nobody holds it
@@ -344,7 +344,7 @@ def test_a_program_does_not_outlive_a_measurement_that_is_killed(tmp_path: Path)
     )
     import shlex
 
-    caller = f"from gpugraph.peers.command_peer import run_command; run_command({shlex.split(words)!r}, 60, 'x')"
+    caller = f"from gpugraph.ext.peers.command_peer import run_command; run_command({shlex.split(words)!r}, 60, 'x')"
     process = subprocess.Popen([sys.executable, "-c", caller], cwd=Path(__file__).parents[3])
     pid = _wait_for(tmp_path / "pid")
     process.kill()

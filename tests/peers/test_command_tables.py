@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gpugraph.errors import InputError
-from gpugraph.peers import parse_commands, read_tables
+from gpugraph.base.errors import InputError
+from gpugraph.ext.peers import parse_commands, read_tables
 
 ECL: dict[str, Any] = {"command": "ecl-mst '{graph.egr}' -t {threads}", "time": r"runtime: ([0-9.]+)"}
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.ext.peers import LIBRARIES
+from gpugraph.ext.peers.mst import each_once, forest_of_pairs
+from gpugraph.ext.peers.peer import PeerRefused
+from gpugraph.ext.peers.sssp import distances_of
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check
-from gpugraph.peers import LIBRARIES
-from gpugraph.peers.peer import PeerRefused
 from gpugraph.problems.mst.forest import edge_endpoints
-from gpugraph.problems.mst.peers import each_once, forest_of_pairs
 from gpugraph.problems.mst.problem import PROBLEM as MST
 from gpugraph.problems.mst.verify import reference_forest
-from gpugraph.problems.sssp.peers import distances_of
 from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.zoo import UNDIRECTED, ZOO, has_negative_weights, undirected, zoo
 
@@ -150,9 +150,9 @@ def test_a_version_without_forests_is_refused(cugraph: Any) -> None:
 @pytest.mark.skipif(LIBRARIES["cugraph"].version() is None, reason="cugraph is not installed")
 @pytest.mark.parametrize("problem", ["mst", "sssp"])
 def test_cugraph_is_a_cell_like_any_other(problem: str) -> None:
+    from gpugraph.ext.peers import PeerError
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
-    from gpugraph.peers import PeerError
 
     source = "max-degree" if problem == "sssp" else None
     cell = Cell(problem, "rmat:12", "peer:cugraph", device="cuda", source=source, repeat=2, phases=False)

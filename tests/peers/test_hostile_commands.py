@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import GpuGraphWarning
+from gpugraph.base.errors import GpuGraphWarning
+from gpugraph.base.host import total_memory
+from gpugraph.ext.peers import PeerThrew, command_peer, register_commands
+from gpugraph.ext.peers.command_peer import run_command
+from gpugraph.ext.peers.graph_files import altered_files, graph_file
 from gpugraph.graph.generate import generate
-from gpugraph.host import total_memory
-from gpugraph.peers import PeerThrew, command_peer, register_commands
-from gpugraph.peers.command_peer import run_command
-from gpugraph.peers.graph_files import altered_files, graph_file
 from tests.hostile.peers import BEHAVIOURS, check, ended
 from tests.hostile.peers import GRAPH as SHARED
 from tests.peers.helpers import measured, script

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import InputError
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.errors import InputError
+from gpugraph.ext.peers import LIBRARIES, PeerRefused, load_peer
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.check import check
-from gpugraph.peers import LIBRARIES, PeerRefused, load_peer
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.problem import PROBLEM as MST

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gpugraph.peers import LIBRARIES, register_commands
+from gpugraph.ext.peers import LIBRARIES, register_commands
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from tests.cli.runner import succeed
@@ -41,7 +41,7 @@ def test_listing_imports_no_library() -> None:
 
     program = """
 import sys
-from gpugraph.peers import describe_peers
+from gpugraph.ext.peers import describe_peers
 describe_peers()
 print(sorted({'networkx', 'igraph', 'networkit', 'rustworkx', 'pylibcugraph'} & set(sys.modules)))
 """

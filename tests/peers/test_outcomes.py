@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
+from gpugraph.ext.peers import PeerError, PeerRefused, PeerThrew
+from gpugraph.ext.peers.peer import guarded
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.peers import PeerError, PeerRefused, PeerThrew
-from gpugraph.peers.peer import guarded
 from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.mst.forest import edge_endpoints
 from gpugraph.problems.mst.verify import reference_forest

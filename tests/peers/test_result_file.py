@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.ext.components.verify import reference_labels
+from gpugraph.ext.peers import PeerThrew, register_commands
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.record import Record
-from gpugraph.peers import PeerThrew, register_commands
-from gpugraph.problems.components.verify import reference_labels
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
+from gpugraph.records.record import Record
 from tests.peers.helpers import measured, script
 from tests.zoo import zoo
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from gpugraph.exact import exact_sum
-from gpugraph.peers.peer import judge, truth_of
+from gpugraph.base.exact import exact_sum
+from gpugraph.ext.peers.peer import judge, truth_of
 from gpugraph.problems.adapter import Figure
 from gpugraph.problems.mst.verify import reference_forest
 from tests.zoo import zoo

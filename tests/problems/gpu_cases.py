@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.contract import PROBLEMS

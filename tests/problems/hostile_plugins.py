@@ -15,12 +15,12 @@ PRELUDE = """\
 import atexit, ctypes, gc, io, os, random, signal, subprocess, sys, threading, time, warnings
 from dataclasses import replace
 import numpy as np
-from gpugraph.errors import GpuGraphError, InputError, VerificationFailed
+from gpugraph.base.errors import GpuGraphError, InputError, VerificationFailed
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.cpu_kruskal import kruskal
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm
-from gpugraph.problems.scan.scanned import Scanned
+from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.verify import reference_distances
 KRUSKAL = find_algorithm("mst", "kruskal", "cpu")

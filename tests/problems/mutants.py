@@ -44,7 +44,7 @@ ANSWERS = (
     Mutant("components.cu", "if (next < 0) return above;", "if (next < 0) return v;", _ON_ZOO, "hook"),
     # drivers and certificates
     Mutant(
-        "problems/mst/gpu_boruvka_hybrid.py",
+        "ext/papers/mst/gpu_boruvka_hybrid.py",
         "rows = (np.int32(self.split), np.int32(split)",
         "rows = (np.int32(self.split + 1), np.int32(split)",
         "tests/problems/mst/test_boruvka_hybrid.py",
@@ -69,10 +69,10 @@ ANSWERS = (
     ),
     Mutant("measure/cell.py", '"version": algorithm.version', '"version": 1', "tests/measure/test_identity.py"),
     Mutant("measure/instruments.py", "FALL = 0.03", "FALL = 0.3", "tests/measure/test_throttle.py"),
-    Mutant("measure/statistics.py", "0.98 * math.sqrt(n)", "0.6 * math.sqrt(n)", "tests/measure/test_statistics.py"),
+    Mutant("records/statistics.py", "0.98 * math.sqrt(n)", "0.6 * math.sqrt(n)", "tests/measure/test_statistics.py"),
     Mutant(
-        "measure/claims.py", "1.0 if spread or together else PROCESS_CHANCE", "1.0", "tests/measure/test_compare.py"
+        "records/claims.py", "1.0 if spread or together else PROCESS_CHANCE", "1.0", "tests/measure/test_compare.py"
     ),
-    Mutant("measure/claims.py", "known[0] == known[1] and", "", "tests/measure/test_compare.py"),
+    Mutant("records/claims.py", "known[0] == known[1] and", "", "tests/measure/test_compare.py"),
     Mutant("devices/cuda_streams.py", "self._stop.synchronize()", "pass", "tests/devices/test_streams.py"),
 )

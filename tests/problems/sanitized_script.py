@@ -16,30 +16,30 @@ from typing import Any
 import numpy as np
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
-from gpugraph.adapters.mst_many import GraphBatch
-from gpugraph.adapters.mst_many import on_gpu as mst_many_on_gpu
-from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
+from gpugraph.ext.components.labels import Components
+from gpugraph.ext.components.verify import Trees
+from gpugraph.ext.components.verify import certify as certify_components
+from gpugraph.ext.device_graphs.device_build import build_on_device, symmetrize
+from gpugraph.ext.device_graphs.device_rows import DeviceRows, narrow_offsets
+from gpugraph.ext.emulator.device import EmulatedDevice, EmulatedKernel
+from gpugraph.ext.graph500 import generator as graph500
+from gpugraph.ext.graph500.on_device import DeviceMachine
+from gpugraph.ext.python.mst_many import GraphBatch
+from gpugraph.ext.python.mst_many import on_gpu as mst_many_on_gpu
+from gpugraph.ext.ranks.comm import LoneComm
+from gpugraph.ext.ranks.components import boruvka_distributed
+from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.device_build import build_on_device, symmetrize
-from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import can_generate, generate
 from gpugraph.graph.load import load_file
 from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.graph500 import generator as graph500
-from gpugraph.graph500.on_device import DeviceMachine
-from gpugraph.problems.components import boruvka_distributed
-from gpugraph.problems.components.labels import Components
-from gpugraph.problems.components.verify import Trees
-from gpugraph.problems.components.verify import certify as certify_components
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import certify
 from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.verify import certify as certify_distances
-from gpugraph.ranks.comm import LoneComm
-from gpugraph.ranks.part import GraphPart
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.scan.scan_cases import scan_on
 from tests.ranks.on_zoo import solved

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import algorithms, is_foreign, offered_by_packages

@@ -7,9 +7,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from gpugraph.ext.charts.chart import LIGHT, PAGE
+from gpugraph.ext.charts.counter_example import shape_of_verdict, sketch, svg
+from gpugraph.ext.components.labels import Components
 from gpugraph.graph.open import open_graph
 from gpugraph.measure.check import check
-from gpugraph.problems.components.labels import Components
 from gpugraph.problems.counter_example import MISSING, OTHER, PATH, RIGHT, WRONG
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import reference_forest
@@ -17,8 +19,6 @@ from gpugraph.problems.registry import load_problem
 from gpugraph.problems.sssp.arcs import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.verify import reference_distances
-from gpugraph.report.charts.chart import LIGHT, PAGE
-from gpugraph.report.counter_example import shape_of_verdict, sketch, svg
 from gpugraph.report.terminal import plain
 from tests.zoo import ZOO, has_negative_weights, zoo
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice, EmulatedKernel
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice, EmulatedKernel
 from tests.problems.gpu_cases import (
     VARIANTS,
     assert_right,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.base.errors import DeviceUnavailable
 from gpugraph.devices.kernel_file import load_source
-from gpugraph.errors import DeviceUnavailable
 from tests.devices.compile_matrix import kernel_files
 from tests.emulator.compiler import needs_compiler
 from tests.emulator.sanitized import run_sanitized

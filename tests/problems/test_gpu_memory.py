@@ -15,14 +15,14 @@ import gpugraph.problems.mst.gpu_boruvka as boruvka
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
 import gpugraph.problems.mst.gpu_prim as prim
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph import host
-from gpugraph.clock import NullClock
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.base import host
+from gpugraph.base.clock import NullClock
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.papers.sssp import frontier_dijkstra
+from gpugraph.ext.papers.sssp.frontier_dijkstra import STRATEGIES
 from gpugraph.graph import view as view_module
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
-from gpugraph.problems.sssp import frontier_dijkstra
-from gpugraph.problems.sssp.frontier_dijkstra import STRATEGIES
 from tests.cli.runner import refuse
 from tests.devices.fake_cupy import FakeCupy
 from tests.emulator.compiler import needs_compiler
@@ -165,8 +165,8 @@ def test_what_does_not_fit_exits_3_with_both_figures(
             within.setattr(host, "available_memory", lambda: free[0])
             host.require_memory(*arguments)
 
-    monkeypatch.setattr("gpugraph.emulator.device.require_memory", require)
-    monkeypatch.setattr("gpugraph.emulator.device._NEVER_SHORT", 1 << 18)
+    monkeypatch.setattr("gpugraph.ext.emulator.device.require_memory", require)
+    monkeypatch.setattr("gpugraph.ext.emulator.device._NEVER_SHORT", 1 << 18)
     monkeypatch.setattr(view_module, "make_resident", placed)
     monkeypatch.setattr("gpugraph.graph.generate.can_generate", lambda spec: False)  # the host makes it
     monkeypatch.setattr(EmulatedDevice, "empty", lambda *a: made.append(1) or allocate(*a))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
+from gpugraph.ext.plugins.plugin import as_algorithm, load_plugin
 from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.plugin import as_algorithm, load_plugin
 from gpugraph.problems.registry import find_algorithm
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import gpugraph.problems.plugin as sources
-from gpugraph.errors import InputError
-from gpugraph.problems.plugin import describe_plugin, described_plugin
+import gpugraph.ext.plugins.plugin as sources
+from gpugraph.base.errors import InputError
+from gpugraph.ext.plugins.plugin import describe_plugin, described_plugin
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.cli.runner import refuse, succeed
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.problems.sssp.problem import PROBLEM
 from tests.zoo import zoo
 

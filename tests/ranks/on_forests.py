@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpugraph.devices.discovery import select_device
-from gpugraph.problems.mst import boruvka_distributed, gpu_filter_boruvka
-from gpugraph.ranks.comm import LoneComm
-from gpugraph.ranks.world import enter, world
+from gpugraph.ext.ranks.comm import LoneComm
+from gpugraph.ext.ranks.mst import boruvka_distributed
+from gpugraph.ext.ranks.world import enter, world
+from gpugraph.problems.mst import gpu_filter_boruvka
 from tests.ranks.on_zoo import complaint
 from tests.zoo import CSRGraph, undirected
 

@@ -9,7 +9,7 @@ import json
 import sys
 from dataclasses import asdict
 
-from gpugraph.ranks.world import enter, world
+from gpugraph.ext.ranks.world import enter, world
 from tests.cli.runner import run
 
 if __name__ == "__main__":

@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import GpuGraphError
+from gpugraph.base.exact import exact_sum
 from gpugraph.devices.discovery import select_device
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import GpuGraphError
-from gpugraph.exact import exact_sum
+from gpugraph.ext.components.labels import Components
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.ranks.comm import HostComm, LoneComm
+from gpugraph.ext.ranks.mst import boruvka_distributed
+from gpugraph.ext.ranks.mst.on_ranks import GatheredForest
+from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.ext.ranks.world import enter, world
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.open import open_graph
-from gpugraph.problems.components.labels import Components
-from gpugraph.problems.mst import boruvka_distributed, gpu_filter_boruvka
-from gpugraph.problems.mst.on_ranks import GatheredForest
+from gpugraph.problems.mst import gpu_filter_boruvka
 from gpugraph.problems.registry import algorithms, load_problem
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.ranks.comm import HostComm, LoneComm
-from gpugraph.ranks.part import GraphPart
-from gpugraph.ranks.world import enter, world
 from tests.zoo import ZOO, zoo
 
 

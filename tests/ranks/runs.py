@@ -23,7 +23,7 @@ needs_mpi = pytest.mark.skipif(
     reason="needs an MPI and mpi4py: pip install 'gpugraph[mpi]'",
 )
 
-START = "import sys; from gpugraph.ranks.launch import run_ranks; sys.exit(run_ranks(sys.argv[2:3] * int(sys.argv[1]), sys.argv[4:], sys.argv[3]))"  # noqa: E501
+START = "import sys; from gpugraph.ext.ranks.launch import run_ranks; sys.exit(run_ranks(sys.argv[2:3] * int(sys.argv[1]), sys.argv[4:], sys.argv[3]))"  # noqa: E501
 
 
 def environment() -> dict[str, str]:

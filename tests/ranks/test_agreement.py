@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.errors import GpuGraphError
-from gpugraph.graph500.generator import generate, share_of
-from gpugraph.graph500.on_cpu import CpuMachine, validate
-from gpugraph.problems import contraction
-from gpugraph.ranks.comm import HostComm, LoneComm
-from gpugraph.ranks.transports import SocketComm
+from gpugraph.base.errors import GpuGraphError
+from gpugraph.ext.graph500.generator import generate, share_of
+from gpugraph.ext.graph500.on_cpu import CpuMachine, validate
+from gpugraph.ext.ranks import contraction
+from gpugraph.ext.ranks.comm import HostComm, LoneComm
+from gpugraph.ext.ranks.transports import SocketComm
 
 
 def on_two(act: Callable[[HostComm], object]) -> list[object]:

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.errors import InputError, RankLost
-from gpugraph.ranks.comm import COMBINE, HostComm, LoneComm, StagedComm, from_all_ranks, to_lower_ranks
-from gpugraph.ranks.transports import SocketComm, _tournament
-from gpugraph.ranks.world import check_alike
+from gpugraph.base.errors import InputError, RankLost
+from gpugraph.ext.ranks.comm import COMBINE, HostComm, LoneComm, StagedComm, from_all_ranks, to_lower_ranks
+from gpugraph.ext.ranks.transports import SocketComm, _tournament
+from gpugraph.ext.ranks.world import check_alike
 
 DTYPES = ("uint8", "int32", "uint32", "int64", "uint64", "float32", "float64")
 
@@ -96,7 +96,7 @@ def test_every_rank_gets_what_the_others_sent_it(lengths: list[list[int]]) -> No
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 5])
 @pytest.mark.parametrize("staged", [False, True])
 def test_a_stretch_of_each_becomes_the_whole_of_all(size: int, staged: bool) -> None:
-    from gpugraph.emulator.device import EmulatedDevice
+    from gpugraph.ext.emulator.device import EmulatedDevice
 
     ranks = max(size, 1)
     cuts = [r * (r - 1) // 2 for r in range(ranks + 1)]
@@ -188,7 +188,7 @@ def test_a_meter_is_informed_of_waiting_and_of_communication() -> None:
 
 
 def test_arrays_of_a_device_go_through_the_host() -> None:
-    from gpugraph.emulator.device import EmulatedDevice
+    from gpugraph.ext.emulator.device import EmulatedDevice
 
     devices = [EmulatedDevice() for _ in range(3)]
 

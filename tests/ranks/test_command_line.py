@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from gpugraph.errors import DeviceUnavailable, GpuGraphError, InputError
-from gpugraph.ranks import world
-from gpugraph.ranks.world import RANK, device_of_rank, devices_asked_for, devices_of, expected_world_size, mpi_rank
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.ext.ranks import world
+from gpugraph.ext.ranks.world import RANK, device_of_rank, devices_asked_for, devices_of, expected_world_size, mpi_rank
 from tests.cli.runner import succeed
 from tests.ranks.runs import MPIEXEC, ROOT, command, ended, environment, needs_mpi, together
 from tests.tiers import also, extended

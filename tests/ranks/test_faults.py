@@ -154,7 +154,7 @@ def test_a_rank_that_is_killed_ends_the_run(victim: int) -> None:
     assert line.startswith(f"gpugraph: error: rank {victim} (cpu, process {ranks[victim]}) was ended by SIGKILL")
 
 
-SOON = "from gpugraph.ranks import stopped; stopped.STOPPED_S = 0.3; from gpugraph.cli import main; main()"
+SOON = "from gpugraph.ext.ranks import stopped; stopped.STOPPED_S = 0.3; from gpugraph.cli import main; main()"
 
 
 def named_when_stopped(words: list[str], count: int, victim: int) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.problems.components.labels import Components
-from gpugraph.problems.components.on_ranks import certify_part as certify_labels
+from gpugraph.ext.components.labels import Components
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.ranks.comm import HostComm
+from gpugraph.ext.ranks.components.on_ranks import certify_part as certify_labels
+from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.ext.ranks.sssp.on_ranks import certify_part as certify_distances
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.on_ranks import certify_part as certify_distances
-from gpugraph.ranks.comm import HostComm
-from gpugraph.ranks.part import GraphPart
 from tests.emulator.compiler import needs_compiler
 from tests.ranks.test_agreement import on_two
 from tests.zoo import undirected

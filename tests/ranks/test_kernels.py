@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.ranks.comm import LoneComm
+from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.ext.ranks.sssp import delta_stepping_distributed, delta_stepping_distributed_cpu
+from gpugraph.ext.ranks.sssp.delta_stepping_distributed import DeviceSearch, near_bins
+from gpugraph.ext.ranks.sssp.delta_stepping_distributed_cpu import Widths, _bin, bin_of, in_arcs_of
 from gpugraph.graph.open import open_graph
-from gpugraph.problems.sssp import delta_stepping_distributed, delta_stepping_distributed_cpu
-from gpugraph.problems.sssp.delta_stepping_distributed import DeviceSearch, near_bins
-from gpugraph.problems.sssp.delta_stepping_distributed_cpu import Widths, _bin, bin_of, in_arcs_of
-from gpugraph.ranks.comm import LoneComm
-from gpugraph.ranks.part import GraphPart
 from tests.ranks.on_zoo import complaint
 from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import DENSE, tried

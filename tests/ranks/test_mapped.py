@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.ranks.comm import HostComm, LoneComm
-from gpugraph.ranks.mapped import GRAIN, mapped_block
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.ranks.comm import HostComm, LoneComm
+from gpugraph.ext.ranks.mapped import GRAIN, mapped_block
 from tests.ranks.test_comm import on_ranks
 
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.errors import DeviceUnavailable
-from gpugraph.ranks.comm import COMBINE, HostComm
-from gpugraph.ranks.transports import NcclComm
-from gpugraph.ranks.world import gpus
+from gpugraph.base.errors import DeviceUnavailable
+from gpugraph.ext.ranks.comm import COMBINE, HostComm
+from gpugraph.ext.ranks.transports import NcclComm
+from gpugraph.ext.ranks.world import gpus
 from tests.ranks.runs import command
 from tests.ranks.test_comm import on_ranks
 

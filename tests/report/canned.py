@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpugraph.measure.record import PHASES, Record
+from gpugraph.records.record import PHASES, Record
 
 
 def mst_record(**changes: Any) -> dict[str, Any]:

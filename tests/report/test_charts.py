@@ -5,17 +5,17 @@ import re
 
 import pytest
 
-from gpugraph.errors import InputError
-from gpugraph.measure.record import Record
-from gpugraph.quantities import percent
+from gpugraph.base.errors import InputError
+from gpugraph.base.quantities import percent
+from gpugraph.ext.charts.chart import DARK, LIGHT, PAGE, colors, draw, entries, paint
+from gpugraph.ext.charts.curves import Look, Point, curves, log_axis, log_domain
+from gpugraph.ext.charts.figure import Choice, chosen_points, figure
+from gpugraph.ext.charts.page import colours
+from gpugraph.ext.charts.panels import panels
+from gpugraph.ext.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
+from gpugraph.ext.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
+from gpugraph.records.record import Record
 from gpugraph.report.cells import label, ordered
-from gpugraph.report.charts.chart import DARK, LIGHT, PAGE, colors, draw, entries, paint
-from gpugraph.report.charts.curves import Look, Point, curves, log_axis, log_domain
-from gpugraph.report.charts.panels import panels
-from gpugraph.report.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
-from gpugraph.report.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
-from gpugraph.report.figure import Choice, chosen_points, figure
-from gpugraph.report.page import colours
 from gpugraph.report.versus import gains
 from tests.report.canned import emulated, mst_record, sssp_record
 from tests.report.sweep import cell, sweep

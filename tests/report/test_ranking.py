@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from gpugraph.measure.claims import Claim
-from gpugraph.measure.ranking import Ranking, rank
-from gpugraph.quantities import with_interval
+from gpugraph.base.quantities import with_interval
+from gpugraph.records.claims import Claim
+from gpugraph.records.ranking import Ranking, rank
 from gpugraph.report.ranking import exported, ranking_sheet
 from gpugraph.report.sheet import _tex
 from gpugraph.report.terminal import columns, plain

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.errors import InputError
-from gpugraph.measure.record import Record
-from gpugraph.report.figure import Choice, sketch
+from gpugraph.base.errors import InputError
+from gpugraph.ext.charts.figure import Choice, sketch
+from gpugraph.records.record import Record
 from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record, records
 from tests.report.sweep import cell, sweep

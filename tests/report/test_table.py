@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gpugraph.measure.record import Record
+from gpugraph.records.record import Record
 from gpugraph.report.markdown_csv import markdown
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain, print_rich

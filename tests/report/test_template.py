@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
+from gpugraph.ext.charts.template import fill
 from gpugraph.measure.provenance import sources_digest
-from gpugraph.measure.record import Record
-from gpugraph.measure.record_file import read_records
 from gpugraph.problems.registry import find_algorithm
-from gpugraph.report.template import fill
+from gpugraph.records.record import Record
+from gpugraph.records.record_file import read_records
 from tests.tiers import extended, only
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -9,13 +9,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
+from gpugraph.base.host import require_memory
 from gpugraph.graph.build import VERTEX_BYTES, ArcList, RowTails
 from gpugraph.graph.check import offsets_fault
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.host import require_memory
 
 
 def _never(_: object) -> bool:

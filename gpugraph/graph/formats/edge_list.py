@@ -20,14 +20,16 @@ from typing import IO, Any
 
 import numpy as np
 
-from gpugraph.compiled import njit
-from gpugraph.errors import InputError
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError
+from gpugraph.base.quantities import counted as counted_
+from gpugraph.ext.device_graphs.device_columns import DeviceColumn
+from gpugraph.ext.formats.columns import Columns
+from gpugraph.ext.formats.tables import read_table
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
-from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import INTEGER, after, count_of, header_count, peek, shown
 from gpugraph.graph.formats.list_head import (
@@ -43,9 +45,7 @@ from gpugraph.graph.formats.list_head import (
     title,
 )
 from gpugraph.graph.formats.number_lines import ANY_ID, Rows
-from gpugraph.graph.formats.tables import read_table
 from gpugraph.graph.formats.text import IdsAreNamesError, check_lines, read_rows, write_rows
-from gpugraph.quantities import counted as counted_
 
 _COMMENTS = b"#%"
 _PLAIN = (".el", ".snap")

@@ -16,13 +16,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compression import MOST_STREAMED, check_ratio, codec_of_content, open_reader, strip_suffix
+from gpugraph.base.compression import MOST_STREAMED, check_ratio, codec_of_content, open_reader, strip_suffix
+from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory, reading, unreadable
+from gpugraph.base.host import available_memory, require_memory
+from gpugraph.base.quantities import in_units
 from gpugraph.devices.base import Device
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory, reading, unreadable
 from gpugraph.graph.csr import MappedFile
 from gpugraph.graph.formats.plain_text import PlainText
-from gpugraph.host import available_memory, require_memory
-from gpugraph.quantities import in_units
 
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 24

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import re
 
-from gpugraph.compression import strip_suffix
-from gpugraph.errors import GraphFormatError, InputError, unknown_name
-from gpugraph.graph.formats import (
-    dimacs,
+from gpugraph.base.compression import strip_suffix
+from gpugraph.base.errors import GraphFormatError, InputError, unknown_name
+from gpugraph.ext.formats import (
     dot,
     ecl,
-    edge_list,
     galois,
     gap,
     gml,
     graphalytics,
     graphml,
     gunrock,
-    matrix_market,
     metis,
-    native,
     networkx_list,
     npz,
     pbbs,
     tables,
 )
+from gpugraph.ext.formats.tables import TABLE
+from gpugraph.graph.formats import dimacs, edge_list, matrix_market, native
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.edge_list import COUNTED, PLAIN, looks_numeric
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.list_head import is_list, is_table, look, refuse_lookalike, statement
-from gpugraph.graph.formats.tables import TABLE
 
 _OTHERS = npz, matrix_market, pbbs, dimacs, galois, graphalytics, edge_list, metis, gap, ecl
 FORMATS: tuple[Format, ...] = (

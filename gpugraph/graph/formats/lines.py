@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from gpugraph.base.quantities import counted
 from gpugraph.graph.formats.input_file import Block, Source
-from gpugraph.quantities import counted
 
 _TO_SPACE = bytes.maketrans(b"\t,\v\f", b"    ")
 _GAPS = b" \t,\v\f\r"

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, InputError, check_name, errors_at
+from gpugraph.base.errors import GraphFormatError, InputError, check_name, errors_at
+from gpugraph.base.quantities import counted
+from gpugraph.ext.formats.fields import records
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.fields import records
 from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
-from gpugraph.quantities import counted
 
 _SAMPLE = 100
 """Rows that are looked at to tell words from numbers."""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from gpugraph.compiled import njit, threads
+from gpugraph.base.compiled import njit, threads
 from gpugraph.graph.chunks import in_threads
 from gpugraph.graph.formats.plain_text import Bytes, PlainText
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import unreadable
+from gpugraph.base.errors import unreadable
 
 Bytes = NDArray[np.uint8]
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import KernelFile
+from gpugraph.ext.device_graphs.device_rows import ARCS_PER_THREAD, INDICES, index_bits_of
 from gpugraph.graph.chunks import Runner
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, index_bits_of
 
 if TYPE_CHECKING:
-    from gpugraph.graph.device_build import Rows
+    from gpugraph.ext.device_graphs.device_build import Rows
 
 Values = Mapping[str, Any]
 Drawn = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]

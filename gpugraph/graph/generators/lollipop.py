@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.generators import rmat, structured
 from gpugraph.graph.generators.family import Drawn, Family, Parameter, Size, Values, edges

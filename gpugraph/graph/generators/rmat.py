@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.compiled import njit
-from gpugraph.errors import InputError
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.counter_random import hash64, shuffle, shuffle_keys
 from gpugraph.graph.digest import mix

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
+from gpugraph.base.compiled import njit
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import hash64, hash64_of, high_product, shuffle, shuffle_keys, uncompiled
 from gpugraph.graph.generators.family import SCALE, Drawn, Family, Launches, Parameter, Size, Values, edges, probability

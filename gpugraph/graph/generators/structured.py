@@ -31,8 +31,8 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.compiled import njit
-from gpugraph.errors import InputError
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import bit_width, hash64, nth_distinct, shuffle_keys
 from gpugraph.graph.generators.family import FILE, Drawn, Family, Launches, N, Parameter, Size, Values, edges

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import inner_njit, plain_njit
-from gpugraph.graph.canonical import find_arc
-from gpugraph.thread_pool import (
+from gpugraph.base.compiled import inner_njit, plain_njit
+from gpugraph.base.thread_pool import (
     COUNTERS,
     STRIDE,
     compare_and_swap,
@@ -28,6 +27,7 @@ from gpugraph.thread_pool import (
     share_of,
     stopped,
 )
+from gpugraph.graph.canonical import find_arc
 
 BLOCK = 1024
 COLUMNS = 16

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.clock import Clock
-from gpugraph.compiled import njit, threads
+from gpugraph.base.clock import Clock
+from gpugraph.base.compiled import njit, threads
 from gpugraph.graph.canonical import Keys, canonical_order, order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph

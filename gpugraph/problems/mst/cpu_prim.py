@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock
-from gpugraph.compiled import njit
+from gpugraph.base.clock import Clock
+from gpugraph.base.compiled import njit
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.heap import sift_down, sift_up

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
-from gpugraph.exact import exact_sum
+from gpugraph.base.compiled import njit
+from gpugraph.base.exact import exact_sum
+from gpugraph.base.html import Shown
+from gpugraph.ext.components.labels import labels_along
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.html import Shown
-from gpugraph.problems.components.labels import labels_along
 
 _PIECE = 1 << 16
 """Edges whose ends threads look up at a time, while those before are hashed."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock
+from gpugraph.base.clock import Clock
 from gpugraph.devices.base import Array, Defines, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import GraphView, ResidentView

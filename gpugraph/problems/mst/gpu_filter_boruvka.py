@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock, add_stamps
+from gpugraph.base.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import ResidentView

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock
+from gpugraph.base.clock import Clock
+from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, product
-from gpugraph.errors import InputError
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.gpu_forest import forest_algorithm, forest_bytes, key_dtype, key_types

@@ -10,22 +10,22 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GraphFormatError, InputError
+from gpugraph.base.quantities import counted
+from gpugraph.ext.device_graphs.device_build import symmetrize
+from gpugraph.ext.peers.mst import ByPeers
+from gpugraph.ext.plugins.plugin import numbers, plain_array
+from gpugraph.ext.ranks.mst.on_ranks import GatheredForest, certify_part
+from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_build import symmetrize
 from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest, edge_ids, ids_of_pairs
-from gpugraph.problems.mst.on_ranks import GatheredForest, certify_part
-from gpugraph.problems.mst.peers import ByPeers
 from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate, counter_example
 from gpugraph.problems.on_graphs import OnGraphs
-from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.problems.result_files import MismatchError, PathLike
-from gpugraph.quantities import counted
-from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView

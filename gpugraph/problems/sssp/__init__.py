@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.problems import Command, SourceList
 
 BATCHED = "delta-stepping-batched"

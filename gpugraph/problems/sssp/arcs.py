@@ -18,7 +18,7 @@ from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contract import TYPES_OF_SUMS
 
 if TYPE_CHECKING:
-    from gpugraph.ranks.part import GraphPart
+    from gpugraph.ext.ranks.part import GraphPart
 
 
 FLOAT64, FLOAT32 = TYPES_OF_SUMS

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import inner_njit, plain_njit
-from gpugraph.thread_pool import (
+from gpugraph.base.compiled import inner_njit, plain_njit
+from gpugraph.base.thread_pool import (
     COUNTERS,
     STRIDE,
     compare_and_swap,

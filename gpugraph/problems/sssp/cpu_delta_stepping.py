@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.clock import NullClock
-from gpugraph.compiled import njit, threads
-from gpugraph.errors import InputError
+from gpugraph.base.clock import NullClock
+from gpugraph.base.compiled import njit, threads
+from gpugraph.base.errors import InputError
+from gpugraph.base.thread_pool import STRIDE, add_phases, run_on_threads, thread_count
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
@@ -39,7 +40,6 @@ from gpugraph.problems.sssp.distances import (
     distances_from_words,
     require_room,
 )
-from gpugraph.thread_pool import STRIDE, add_phases, run_on_threads, thread_count
 
 _SAMPLE = 1 << 14
 _STATE_COLUMNS = 32

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.clock import Clock
-from gpugraph.compiled import njit
-from gpugraph.errors import InputError
+from gpugraph.base.clock import Clock
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.heap import sift_down, sift_up
 from gpugraph.problems.registry import cpu_algorithm

@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.errors import OutOfMemory
+from gpugraph.base.exact import exact_sum
+from gpugraph.base.host import available_memory
+from gpugraph.base.html import Shown
+from gpugraph.base.quantities import counted, in_units
 from gpugraph.devices.base import Defines
 from gpugraph.devices.kernel_file import unsigned
-from gpugraph.errors import OutOfMemory
-from gpugraph.exact import exact_sum
 from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.host import available_memory
-from gpugraph.html import Shown
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached, word_bits
 from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
-from gpugraph.quantities import counted, in_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from gpugraph.clock import Clock
+from gpugraph.base.clock import Clock
 from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
 from gpugraph.devices.kernel_file import KernelFile, needs
 from gpugraph.graph.digest import array_digest

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.clock import Clock
+from gpugraph.base.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
-from gpugraph.graph.device_build import transposed_on_device
+from gpugraph.ext.device_graphs.device_build import transposed_on_device
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes

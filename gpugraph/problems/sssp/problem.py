@@ -10,8 +10,14 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.clock import working_seconds
-from gpugraph.errors import GpuGraphWarning, InputError
+from gpugraph.base.clock import working_seconds
+from gpugraph.base.errors import GpuGraphWarning, InputError
+from gpugraph.base.quantities import duration
+from gpugraph.ext.papers.sssp.gpu_harish_narayanan import show_race
+from gpugraph.ext.peers.sssp import ByPeers
+from gpugraph.ext.plugins.plugin import numbers, plain_array
+from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.ext.ranks.sssp.on_ranks import Degrees, certify_part, of_greatest_degree
 from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_threads
@@ -20,20 +26,14 @@ from gpugraph.problems import CSV, TABLE, Cell, Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
-from gpugraph.problems.plugin import numbers, plain_array
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.sources import DEFAULT, resolve_sources
 from gpugraph.problems.sssp import COMMAND, verify
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
-from gpugraph.problems.sssp.gpu_harish_narayanan import show_race
 from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
-from gpugraph.problems.sssp.on_ranks import Degrees, certify_part, of_greatest_degree
-from gpugraph.problems.sssp.peers import ByPeers
 from gpugraph.problems.sssp.rounded_sums import with_rounding
 from gpugraph.problems.vertex_files import FileColumn, VertexClaim, VertexFiles
-from gpugraph.quantities import duration
-from gpugraph.ranks.part import GraphPart
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device

@@ -14,7 +14,7 @@ from decimal import ROUND_UP, Context
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
+from gpugraph.base.compiled import njit
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import Arcs

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.compiled import njit
+from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
-from gpugraph.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict

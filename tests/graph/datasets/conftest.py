@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.graph.datasets import fetch, store
-from gpugraph.graph.datasets.registry import Dataset, _merged
+from gpugraph.ext.datasets import fetch, store
+from gpugraph.ext.datasets.registry import Dataset, _merged
 from tests.graph.datasets.server import Server, serving
 
 ROADS = b"c made by hand\np sp 4 6\na 1 2 5\na 2 1 5\na 2 3 7\na 3 2 7\na 3 4 2\na 4 3 2\n"

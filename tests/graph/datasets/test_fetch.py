@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import InputError, installable_here
-from gpugraph.graph.datasets import fetch
+from gpugraph.base.errors import InputError, installable_here
+from gpugraph.ext.datasets import fetch
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from tests.cli.runner import refuse

@@ -15,10 +15,10 @@ from pathlib import Path
 import click
 import pytest
 
+from gpugraph.base.errors import InputError
 from gpugraph.cli.group import cli
-from gpugraph.errors import InputError
-from gpugraph.graph.datasets import registry
-from gpugraph.graph.datasets.fetch import sources
+from gpugraph.ext.datasets import registry
+from gpugraph.ext.datasets.fetch import sources
 from gpugraph.graph.formats.edge_list import PLAIN
 from gpugraph.graph.formats.known import FORMATS
 from tests.cli.runner import refuse, succeed

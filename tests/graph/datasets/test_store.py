@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 
 import gpugraph
+from gpugraph.base.compression import open_writer
+from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.cli.options import _defaults_and_mistake
-from gpugraph.compression import open_writer
-from gpugraph.errors import GraphFormatError, InputError
-from gpugraph.graph.datasets import store
+from gpugraph.ext.datasets import store
+from gpugraph.ext.ranks.comm import LoneComm
+from gpugraph.ext.ranks.source import open_part
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from gpugraph.problems.on_graphs import series_of, size_of
-from gpugraph.ranks.comm import LoneComm
-from gpugraph.ranks.source import open_part
 from tests.cli.runner import refuse, run, succeed
 from tests.graph.datasets.conftest import ROADS
 from tests.graph.datasets.server import Server

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import gpugraph
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GraphFormatError, InputError
 from tests.graph.formats.samples import (
     ARCS,
     arcs,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import gpugraph
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GraphFormatError, InputError
 from tests.graph.formats.samples import ARCS, arcs, load_text
 
 DIMACS = "c roads\np sp 4 4\na 1 2 5\na 1 3 7\nc between\na 2 1 5\na 3 1 7\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import gpugraph
-from gpugraph.errors import GpuGraphError, InputError, OutOfMemory
+from gpugraph.base.errors import GpuGraphError, InputError, OutOfMemory
 from tests.graph.formats.test_graphml import edges_of
 from tests.graph.formats.test_tables import load, named
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import gpugraph
-from gpugraph.errors import GpuGraphError, GraphFormatError
-from gpugraph.graph.formats import gml
+from gpugraph.base.errors import GpuGraphError, GraphFormatError
+from gpugraph.ext.formats import gml
 from tests.graph.formats.test_graphml import edges_of
 from tests.graph.formats.test_tables import load, named
 

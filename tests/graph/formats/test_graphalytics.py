@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpugraph
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph

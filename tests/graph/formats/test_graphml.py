@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import gpugraph
-from gpugraph.errors import GpuGraphError
+from gpugraph.base.errors import GpuGraphError
+from gpugraph.ext.formats import graphml
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats import graphml
 from tests.graph.formats.test_tables import load, named
 
 TOP = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import GraphFormatError
+from gpugraph.base.errors import GraphFormatError
 from tests.graph.formats.samples import ARCS, arcs, load_text
 
 BANNER = "%%MatrixMarket matrix coordinate "

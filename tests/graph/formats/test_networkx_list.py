@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 
 import gpugraph
-from gpugraph.errors import GpuGraphError
+from gpugraph.base.errors import GpuGraphError
 from tests.graph.formats.test_tables import load, named
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpugraph import host
-from gpugraph.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.base import host
+from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph.formats import number_lines, plain_text
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.number_lines import Rows

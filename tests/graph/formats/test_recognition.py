@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.graph.formats import known as formats
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.load import load_file

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpugraph.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import gpugraph
-from gpugraph.errors import GpuGraphError, GpuGraphWarning, InputError
+from gpugraph.base.errors import GpuGraphError, GpuGraphWarning, InputError
 from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph

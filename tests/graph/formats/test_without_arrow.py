@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gpugraph
-from gpugraph.errors import GraphFormatError, InputError, installable_here
-from gpugraph.graph.device_build import symmetrize
+from gpugraph.base.errors import GraphFormatError, InputError, installable_here
+from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.load import load_file, save_file
 from gpugraph.problems.result_files import Texts, parse_numbers, write_csv
 from tests.cli.runner import run, succeed

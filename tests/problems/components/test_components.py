@@ -10,18 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpugraph
-from gpugraph.clock import NullClock
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.base.clock import NullClock
+from gpugraph.ext.components import cpu_afforest, gpu_hook, verify
+from gpugraph.ext.components.labels import Components
+from gpugraph.ext.components.verify import check_against_reference, check_certificate, reference_labels
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.peers.components import canonical
+from gpugraph.ext.ranks.components import boruvka_distributed
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.check import check_result
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.problems.components import boruvka_distributed, cpu_afforest, gpu_hook, verify
-from gpugraph.problems.components.labels import Components
-from gpugraph.problems.components.peers import canonical
-from gpugraph.problems.components.verify import check_against_reference, check_certificate, reference_labels
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.problems.result_files import write_result
 from tests.cli.runner import refuse, succeed

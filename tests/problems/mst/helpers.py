@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.forest import Forest

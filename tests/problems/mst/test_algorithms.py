@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpugraph.clock import HostClock, NullClock
-from gpugraph.errors import InputError
+from gpugraph.base.clock import HostClock, NullClock
+from gpugraph.base.errors import InputError
 from gpugraph.graph import chunks
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gpugraph.problems.mst.gpu_boruvka_hybrid as hybrid
-from gpugraph.clock import HostClock, NullClock
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError, OutOfMemory
+import gpugraph.ext.papers.mst.gpu_boruvka_hybrid as hybrid
+from gpugraph.base.clock import HostClock, NullClock
+from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.papers.mst import gpu_boruvka_hybrid
+from gpugraph.ext.papers.mst.gpu_boruvka_streamed import limit_bytes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst import gpu_boruvka_hybrid
-from gpugraph.problems.mst.gpu_boruvka_streamed import limit_bytes
 from gpugraph.problems.mst.gpu_forest import fetch_forest, finish_forest
 from gpugraph.problems.registry import find_algorithm
 from tests.emulator.compiler import needs_compiler

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
-from gpugraph.problems.mst.gpu_boruvka_scan import default_rounds
+from gpugraph.base.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.papers.mst.gpu_boruvka_scan import default_rounds
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on

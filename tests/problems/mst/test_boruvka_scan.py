@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpugraph.clock import NullClock
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.base.clock import NullClock
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm
 from tests.emulator.compiler import needs_compiler

@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpugraph
-import gpugraph.problems.mst.gpu_boruvka_streamed as streamed
-from gpugraph.clock import HostClock, NullClock
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError, OutOfMemory
+import gpugraph.ext.papers.mst.gpu_boruvka_streamed as streamed
+from gpugraph.base.clock import HostClock, NullClock
+from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.papers.mst.gpu_boruvka_streamed import plan
+from gpugraph.ext.papers.mst.streamed_edges import NAMES, canonical_edges, split_edges
 from gpugraph.graph.canonical import canonical_ids
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.problems.mst.gpu_boruvka_streamed import plan
 from gpugraph.problems.mst.gpu_forest import fetch_forest
-from gpugraph.problems.mst.streamed_edges import NAMES, canonical_edges, split_edges
 from tests.cli.runner import refuse
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
-from gpugraph.clock import NullClock
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.base.clock import NullClock
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gpugraph.problems.mst.gpu_prim as prim
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.mst.helpers import random_graph
 from tests.tiers import first
@@ -86,7 +86,7 @@ def test_a_launch_without_blocks_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["prim", "prim-naive"])
 def test_the_same_state_can_be_run_again(name: str) -> None:
-    from gpugraph.clock import NullClock
+    from gpugraph.base.clock import NullClock
     from gpugraph.graph.view import GraphView, make_resident
     from gpugraph.problems.registry import find_algorithm
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpugraph.problems.mst.gpu_prim_persistent as persistent
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import InputError
 from gpugraph.devices.kernel_file import needs
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView, make_resident
 from gpugraph.measure.cell import Cell

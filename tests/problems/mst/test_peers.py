@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpugraph.ext.peers.mst import PeerForest, each_once, forest_of_pairs
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check
 from gpugraph.problems.mst.forest import Forest, edge_endpoints
-from gpugraph.problems.mst.peers import PeerForest, each_once, forest_of_pairs
 from gpugraph.problems.mst.problem import PROBLEM as MST
 from gpugraph.problems.mst.verify import reference_forest
 from tests.zoo import UNDIRECTED, undirected, zoo

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
+from gpugraph.ext.scan.array import open_array
+from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.measure.check import check
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import find_algorithm, load_problem
-from gpugraph.problems.scan.array import open_array
-from gpugraph.problems.scan.scanned import Scanned
 
 SUMS = (
     "reduce-then-scan",

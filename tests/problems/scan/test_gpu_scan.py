@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.clock import HostClock
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.base.clock import HostClock
+from gpugraph.base.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.scan.array import open_array
+from gpugraph.ext.scan.problem import PROBLEM
 from gpugraph.problems.registry import algorithms, find_algorithm
-from gpugraph.problems.scan.array import open_array
-from gpugraph.problems.scan.problem import PROBLEM
 from tests.emulator.compiler import needs_compiler
 from tests.problems.scan.scan_cases import SUMS, TYPES, scan_on, scanned_by
 from tests.tiers import extended, first

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph import host
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.base import host
+from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.scan.array import ArrayInput, generate_heads, open_array, with_kind
+from gpugraph.ext.scan.scanned import Scanned
+from gpugraph.ext.scan.verify import sums_are_exact
 from gpugraph.problems.registry import load_problem
-from gpugraph.problems.scan.array import ArrayInput, generate_heads, open_array, with_kind
-from gpugraph.problems.scan.scanned import Scanned
-from gpugraph.problems.scan.verify import sums_are_exact
 from tests.problems.scan.scan_cases import TYPES, scanned_by
 
 PROBLEM = load_problem("scan")

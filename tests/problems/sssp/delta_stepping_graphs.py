@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident

@@ -12,9 +12,9 @@ import pytest
 
 import gpugraph
 import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
-from gpugraph.clock import HostClock, NullClock
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.base.clock import HostClock, NullClock
+from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.clock import HostClock, NullClock
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError, OutOfMemory
+from gpugraph.base.clock import HostClock, NullClock
+from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.papers.sssp import frontier_dijkstra_cpu, frontier_dijkstra_gpu
+from gpugraph.ext.papers.sssp.frontier_dijkstra import STRATEGIES, State, run, state_bytes
+from gpugraph.ext.papers.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, minima_sizes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import algorithms, find_algorithm
-from gpugraph.problems.sssp import frontier_dijkstra_cpu, frontier_dijkstra_gpu
-from gpugraph.problems.sssp.frontier_dijkstra import STRATEGIES, State, run, state_bytes
-from gpugraph.problems.sssp.frontier_dijkstra_gpu import ROUNDS_PER_READ, minima_sizes
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.small_graphs import expected_distances, graphs
@@ -226,9 +226,9 @@ def test_nothing_is_allocated_where_there_is_no_room(name: str, monkeypatch: pyt
     device = EmulatedDevice()
     view, _, _ = make_resident(GraphView.of(big()), device)
     before = device.peak_bytes()
-    monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 10)
-    monkeypatch.setattr("gpugraph.host._ALWAYS_THERE", 0)
-    monkeypatch.setattr("gpugraph.emulator.device._NEVER_SHORT", 0)
+    monkeypatch.setattr("gpugraph.base.host.available_memory", lambda: 1 << 10)
+    monkeypatch.setattr("gpugraph.base.host._ALWAYS_THERE", 0)
+    monkeypatch.setattr("gpugraph.ext.emulator.device._NEVER_SHORT", 0)
     with pytest.raises(OutOfMemory, match=r"needs .* and 1 KiB are available"):
         State(view, device, ALL[name])
     assert device.peak_bytes() == before

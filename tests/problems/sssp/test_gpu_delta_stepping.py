@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph.clock import NullClock
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import InputError
 from gpugraph.devices.kernel_file import load_source
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.generate import generate

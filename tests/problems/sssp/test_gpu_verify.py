@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import OutOfMemory
+from gpugraph.base.errors import OutOfMemory
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import Cell

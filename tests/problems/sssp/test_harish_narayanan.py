@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from gpugraph.devices.kernel_file import find_source
-from gpugraph.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.papers.sssp.gpu_harish_narayanan import state_bytes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.registry import algorithms, load_problem
-from gpugraph.problems.sssp.gpu_harish_narayanan import state_bytes
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import cases, expected_on_zoo, run_on
 from tests.zoo import directed, zoo
@@ -93,8 +93,8 @@ def test_costs_beyond_32_bits_restart_in_64() -> None:
 
 
 def test_the_need_foretold_is_what_is_allocated() -> None:
+    from gpugraph.ext.papers.sssp.gpu_harish_narayanan import State
     from gpugraph.graph.view import GraphView, make_resident
-    from gpugraph.problems.sssp.gpu_harish_narayanan import State
 
     device = EmulatedDevice()
     view, _, _ = make_resident(GraphView.of(zoo("grid")), device)

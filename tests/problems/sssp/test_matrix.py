@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpugraph.clock import NullClock
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import OutOfMemory
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import OutOfMemory
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.papers.sssp.frontier_dijkstra_cpu import Cells, matrix_of
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.frontier_dijkstra_cpu import Cells, matrix_of
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
@@ -94,7 +94,7 @@ def test_the_cpu_solves_a_dense_graph(name: str) -> None:
 def test_a_matrix_that_the_host_cannot_hold_exits_3_with_both_figures(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("gpugraph.base.host.available_memory", lambda: 1 << 20)
     told = refuse(3, "sssp", "path:1000", "--algo", name, "--device", "cpu")
     assert "cpu: needs about 3.81 MiB of memory and 1 MiB are available — " in told
     assert "device" not in told
@@ -108,8 +108,8 @@ def test_a_matrix_that_the_host_cannot_hold_exits_3_with_both_figures(
 def test_a_matrix_that_the_device_cannot_hold_exits_3_with_both_figures(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpugraph.host.available_memory", lambda: 1 << 20)
-    monkeypatch.setattr("gpugraph.emulator.device._NEVER_SHORT", 1 << 20)
+    monkeypatch.setattr("gpugraph.base.host.available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("gpugraph.ext.emulator.device._NEVER_SHORT", 1 << 20)
     told = refuse(3, "sssp", "path:1000", "--algo", name, "--device", "emulated")
     assert "emulated device: needs about 3.82 MiB of memory and 1 MiB are available" in told
 

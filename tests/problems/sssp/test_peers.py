@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpugraph.ext.peers.sssp import distances_of
 from gpugraph.measure.check import check
-from gpugraph.problems.sssp.peers import distances_of
 from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.zoo import undirected
 

@@ -9,7 +9,7 @@ import struct
 import numpy as np
 import pytest
 
-from gpugraph.errors import InputError
+from gpugraph.base.errors import InputError
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.sssp.distances import Distances

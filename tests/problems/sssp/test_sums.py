@@ -16,19 +16,19 @@ from scipy.sparse.csgraph import dijkstra
 
 import gpugraph
 from gpugraph import csgraph
+from gpugraph.base.clock import NullClock
+from gpugraph.base.errors import InputError
 from gpugraph.bench.plan import expand_sweep
 from gpugraph.bench.sweep_file import read_sweep
-from gpugraph.clock import NullClock
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.emulator.device import EmulatedDevice
-from gpugraph.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.peers.sssp import distances_of
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.registry import algorithms, find_algorithm
 from gpugraph.problems.sssp.arcs import SUMS
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.peers import distances_of
 from gpugraph.problems.sssp.problem import PROBLEM
 from gpugraph.problems.sssp.rounded_sums import rounded_up
 from tests.cli.runner import refuse, succeed

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from scipy import sparse
 
+from gpugraph.ext.papers.sssp.frontier_dijkstra_cpu import predecessors
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.frontier_dijkstra_cpu import predecessors
 from tests.problems.sssp.small_graphs import graphs
 from tests.tiers import drawn
 from tests.zoo import directed, zoo

@@ -1,0 +1,1 @@
+"""The foundation: errors, files, the machine, clocks, compiled code and its cache; it knows no graphs."""

@@ -1,0 +1,1 @@
+"""Extensions: what ``mst``, ``sssp`` and ``bench`` on CSR files do without; nothing outside imports them."""

@@ -1,0 +1,196 @@
+"""Texts of the page: headlines, the meaning of every number, the details of a cell, and the machines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import geometric_mean
+from typing import Any
+
+from gpugraph.base.quantities import counted, duration, in_units, percent, rate, value
+from gpugraph.ext.charts.panels import problem_name
+from gpugraph.records.columns import Labelled
+from gpugraph.records.record import PHASES, Record
+from gpugraph.records.record_shape import OUTCOMES, jsonable, key_text
+from gpugraph.report.versus import Gain, machine, times_as_fast
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A subject, figures of the kernel and of the answer each with what it is, and the line below."""
+
+    subject: str
+    figures: tuple[tuple[str, str], ...]
+    detail: str
+
+
+def lead(cells: Sequence[Labelled]) -> str:
+    """Return what the page is about in two sentences."""
+    rows = [cell.record for cell in cells]
+    devices = list(dict.fromkeys(cell.record.device for cell in cells if cell.record.shape.device.name))
+    problems = list(dict.fromkeys(problem_name(row.problem).lower() for row in rows))
+    algorithms = {(row.problem, row.algorithm) for row in rows}
+    where = f" on {_listed(devices)}" if devices else ""
+    text = f"{_listed(problems).capitalize()}: {counted(len(algorithms), 'algorithm')} in {counted(len(rows), 'cell')}"
+    text += f"{where}, measured {_days(rows)}. "
+    verified = sum(row.ok and row.status == "passed" for row in rows)
+    text += "Every result is verified." if verified == len(rows) else f"{verified:,} of the results are verified"
+    missing = Counter(row.outcome for row in rows if not row.ok)
+    unchecked = sum(row.ok and row.status != "passed" for row in rows)
+    parts = [f"{number} {outcome}" for outcome, number in missing.items()]
+    parts += [f"{unchecked} not verified"] if unchecked else []
+    return text + (f"; the others: {', '.join(parts)}." if verified < len(rows) else "")
+
+
+def headlines(cells: Sequence[Labelled], gains: Sequence[Sequence[Gain]]) -> list[Headline]:
+    """Return the best throughput of each problem, and what the best GPU gains over the best CPU."""
+    found = []
+    for problem in dict.fromkeys(cell.record.problem for cell in cells):
+        rated = [cell for cell in cells if cell.record.problem == problem and cell.record.mteps is not None]
+        if not rated:
+            continue
+        best = max(rated, key=lambda cell: cell.record.mteps or 0.0)
+        row = best.record
+        mteps = row.mteps or 0.0
+        short = f"{mteps:,.0f}" if mteps >= 100 else rate(mteps)
+        figures = [(f"{short} MTEPS", f"kernel alone, {duration(row.kernel_s or 0.0)}")]
+        if row.answer_s is not None:
+            figures.append((duration(row.answer_s), "time to answer"))
+        elif row.transfers and row.end_to_end is not None:
+            figures.append((duration((row.kernel_s or 0.0) + row.transfer_s), "kernel and transfers"))
+        detail = f"{best.variant} on {row.graph_name}, {machine(row)}" + (f", {row.few}" if row.few else "")
+        found.append(Headline(problem_name(problem), tuple(figures), detail))
+    for problem in dict.fromkeys(group[0].gpu.problem for group in gains):
+        mine = [one for group in gains if group[0].gpu.problem == problem for one in group]
+        by = list(dict.fromkeys(one.by for one in mine))
+        means = {name: geometric_mean(one.factor for one in mine if one.by == name) for name in by}
+        graphs = {name: counted(sum(one.by == name for one in mine), "graph") for name in by}
+        same = len(set(graphs.values())) == 1
+        detail = f"the best GPU algorithm ({_who(one.gpu for one in mine)}) over the best CPU algorithm "
+        detail += f"({_who(one.cpu for one in mine)})"
+        detail += f", geometric mean over {graphs[by[0]]}" if same else ", geometric means"
+        figures = [(times_as_fast(means[name]), name if same else f"{name}, {graphs[name]}") for name in by]
+        found.append(Headline(f"{problem_name(problem)}, GPU over CPU", tuple(figures), detail))
+    return found
+
+
+def _who(rows: Iterable[Record]) -> str:
+    """Return whose figures they are: the algorithms on each machine."""
+    on: dict[str, list[str]] = {}
+    for row in rows:
+        on.setdefault(machine(row), []).append(row.program)
+    return "; ".join(f"{_listed(list(dict.fromkeys(names)))} on {place}" for place, names in on.items())
+
+
+def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:
+    """Return the terms that the records themselves explain, MTEPS and how cells ended; the page has the others."""
+    own: dict[str, str] = {}
+    for row in rows:
+        if text := row.shape.mteps.definition:
+            own.setdefault(row.problem, str(text).removeprefix("MTEPS = "))
+    mteps = [(f"MTEPS, {problem_name(problem).lower()}", text) for problem, text in own.items()]
+    seen = [name for name in OUTCOMES if any(row.outcome == name for row in rows) and name != "ok"]
+    outcomes = [(name.capitalize(), OUTCOMES[name] + ".") for name in seen]
+    return [*mteps, *outcomes]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
+
+
+def _days(rows: Sequence[Record]) -> str:
+    days = sorted({row.shape.time[:10] for row in rows} - {""})
+    if not days:
+        return "on a day not recorded"
+    return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
+
+
+def details(cell: Labelled) -> list[list[object]]:
+    """Return everything known of a cell as blocks of (title, [(name, text), …]), for the page to unfold."""
+    row = cell.record
+    verdict = row.shape.verification
+    source = ", ".join(str(part) for part in row.shape.algorithm_source.values() if part)
+    facts = {
+        "outcome": f"{row.outcome}: {row.message}" if row.message else row.outcome,
+        "algorithm": f"{row.program} — {source}" if source else row.program,
+        "device": row.device,
+        "verification": f"{row.status} by {verdict.method or 'none'}: {verdict.detail or ''}",
+        "measured": row.shape.time or "–",
+        "file": f"{row.file}, line {row.line}" if row.file else "",
+    }
+    blocks: list[list[Any]] = [["Cell", _pairs(facts)]]
+    blocks.append(["Graph", _pairs({k: value(v) for k, v in row.graph_facts.items() if v is not None})])
+    blocks.append(["Parameters", _pairs({k: value(v) for k, v in (row.field("parameters") or {}).items()})])
+    named = [[row.titles.get(n, n), duration(row.phases[n])] for n in (*PHASES, "total") if row.phases.get(n)]
+    blocks.append(["From the command to the answer", named])
+    inner = [[n, f"{percent(m)} ({percent(low)} to {percent(high)})"] for n, (low, m, high) in row.inner_shares.items()]
+    blocks.append(["Inside the kernel: median share of its time (least to greatest)", inner])
+    for title, name in (("Result", "result"), ("Counters", "counters"), ("Sampling", "sampling")):
+        blocks.append([title, _pairs({k: value(jsonable(v)) for k, v in (row.field(name) or {}).items()})])
+    blocks.append(["Energy and traffic", _pairs(_hardware(row))])
+    times = " · ".join(duration(s) for s in row.samples)
+    blocks.append([f"Every sample of the kernel ({len(row.samples)})", [["", times]] if times else []])
+    return [block for block in blocks if block[1]]
+
+
+def _hardware(row: Record) -> dict[str, str]:
+    traffic = row.shape.traffic
+    an_edge = "" if row.nanojoules is None else f", {row.nanojoules:.4g} nJ an edge"
+    copied = traffic.copy_bytes_per_s
+    return {
+        "energy": row.absent.get("energy", "") if row.joules is None else f"{row.joules:.4g} J a run{an_edge}",
+        "least traffic": "" if traffic.minimum_bytes is None else in_units(int(traffic.minimum_bytes)),
+        "copy bandwidth": f"{copied / 1e9:,.0f} GB/s, measured" if copied else "",
+        "share of the roof": row.absent.get("traffic", "") if row.share is None else percent(row.share),
+    }
+
+
+def _pairs(facts: dict[str, str]) -> list[list[str]]:
+    return [[name.replace("_", " "), text] for name, text in facts.items() if text]
+
+
+_NAMES = {"gpugraph": "gpugraph", "git_commit": "commit", "python": "Python", "cuda": "CUDA"}
+
+
+def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return titled lists of facts: each device, then each machine with its software and its command lines."""
+    found: dict[str, tuple[str, list[tuple[str, str]]]] = {}
+    for row in rows:
+        device: Mapping[str, Any] = row.field("device") or {}
+        if device.get("name"):
+            facts = _flat({k: v for k, v in device.items() if k not in ("name", "kind")})
+            found.setdefault(key_text(device), (str(device["name"]), facts))
+    machines: dict[str, tuple[dict[str, Any], dict[str, None]]] = {}
+    for row in rows:
+        if known := _steady({k: v for k, v in row.shape.environment.items() if k != "command"}):
+            command = row.shape.environment.get("command") or ""
+            line = " ".join(map(str, command)) if isinstance(command, list) else str(command)
+            machines.setdefault(key_text(known), (known, {}))[1][line] = None
+    pages = list(found.values())
+    for known, commands in machines.values():
+        pages.append(("Machine and software", [*_flat(known), *(("command", line) for line in commands if line)]))
+    return pages
+
+
+def _steady(facts: Mapping[str, object]) -> dict[str, object]:
+    """Return facts without the temperatures in them, which differ between any two cells."""
+    return {
+        name: _steady(content) if isinstance(content, Mapping) else content
+        for name, content in facts.items()
+        if "temperature" not in name
+    }
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Return facts as name and text; what is inside another is named by both."""
+    found = []
+    for name, content in facts.items():
+        shown = prefix + _NAMES.get(name, name.replace("_", " "))
+        if isinstance(content, Mapping):
+            found += _flat(content, "" if name == "packages" else f"{shown}, ")
+        elif content is not None and content != "":
+            bytes_ = name.endswith("_bytes") and isinstance(content, int)
+            text = str(content) if isinstance(content, int) and not isinstance(content, bool) else value(content)
+            found.append((shown.removesuffix(" bytes"), in_units(content) if bytes_ else text))
+    return found

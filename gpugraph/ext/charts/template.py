@@ -1,0 +1,219 @@
+"""Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
+
+The text is a Jinja2 template, which knows nine functions; docs/report.md describes them.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from math import inf
+from pathlib import Path
+from statistics import geometric_mean, median
+
+from gpugraph.base.errors import InputError, check_name, placed
+from gpugraph.base.files import read_text
+from gpugraph.base.quantities import duration, in_units
+from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.sweep_file import read_sweep
+from gpugraph.ext.findings import Question
+from gpugraph.measure.provenance import sources_digest
+from gpugraph.problems.registry import find_algorithm, is_foreign
+from gpugraph.records.record import Record
+from gpugraph.report.markdown_csv import grid
+from gpugraph.report.sweep import table_markdown, verdicts_markdown
+
+
+def fill(path: str, records: Sequence[Record]) -> str:
+    """Return the page that a template makes of records.
+
+    Raises:
+        InputError: the template cannot be read, or asks for what is not there; the message names the line where it can.
+    """
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    page = _Page(records)
+    known = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
+    functions = {name: getattr(page, name) for name in vars(_Page) if not name.startswith("_")}
+    try:
+        rendered: str = known.from_string(read_text(path)).render(functions)
+    except InputError as error:
+        raise placed(error, path) from None
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        where = f"{path} line {line}" if line else path
+        remedy = "correct the template; docs/report.md has what it knows"
+        raise InputError(f"{error.message}", where=where, remedy=remedy) from None
+    except TypeError as error:
+        raise InputError(str(error), where=path, remedy="see docs/report.md") from None
+    return rendered.rstrip("\n")
+
+
+class _Page:
+    """What a template can ask for of the records that the page is made of."""
+
+    def __init__(self, records: Sequence[Record]):
+        self._records = records
+        self._sweeps: dict[str, Sweep] = {}
+
+    def table(self, sweep: str, title: str, records: str | None = None) -> str:
+        """Return a ``[[table]]`` of a sweep."""
+        tables = {one.title: one for one in self._sweep(sweep).tables}
+        check_name(f"table of '{sweep}'", title, tables)
+        found = self._of(sweep, records)
+        text = table_markdown(tables[title], found)
+        if not text:
+            raise InputError(f"no record is in the table '{title}' of '{sweep}'", remedy="name the file that has them")
+        return text + _note(_asked(tables[title], found))
+
+    def verdicts(self, sweep: str, records: str | None = None) -> str:
+        """Return what comes of the expectations of a sweep, by the records of a file or all that are of the sweep."""
+        found, expectations = self._of(sweep, records), self._sweep(sweep).expectations
+        rows = [row for one in expectations for row in _asked(one, found)]
+        return verdicts_markdown([one.find(found) for one in expectations]) + _note(rows)
+
+    def measured(self, sweep: str, kind: str = "") -> bool:
+        """Tell whether there are records of a sweep, on a kind of device if one is named."""
+        return any(kind in ("", row.device_kind) for row in self._of(sweep, None))
+
+    def origin(self, records: str) -> str:
+        """Return how many cells a file has, on what they were measured, and when."""
+        rows = self._of("", records)
+        threads: dict[str, dict[str, None]] = {}
+        for row in (row for row in rows if row.shape.device.name):
+            counts = threads.setdefault(row.device, {})
+            if row.device_kind == "cpu":
+                counts[str(row.shape.device.threads)] = None
+        devices = [
+            name + (f", {'/'.join(counts)} {'thread' if list(counts) == ['1'] else 'threads'}" if counts else "")
+            for name, counts in threads.items()
+        ]
+        days = sorted({row.shape.time[:10] for row in rows} - {""})
+        return f"{len(rows)} cells, {' and '.join(devices)}, {' to '.join(dict.fromkeys(days[:1] + days[-1:]))}"
+
+    def command(self, records: str) -> str:
+        """Return the commands that measured a file's records, a line each."""
+        words = [row.shape.environment.get("command") or () for row in self._of("", records)]
+        lines = [shlex.join(["gpugraph", *one[one.index("bench") :]]) for one in words if "bench" in one]
+        return "\n".join(dict.fromkeys(lines))
+
+    def lead(self, records: str, problem: str, algorithm: str, graphs: str = "*") -> dict[str, object]:
+        """Compare an algorithm of ours with the fastest verified peer on each graph of a file that a pattern matches.
+
+        Returns:
+            ``mean`` (geometric), ``least`` and ``most`` of the fastest peer's kernel time over ours, the ``count`` of
+            graphs, the ``worst`` graph, the ``peers`` that were fastest somewhere, and the ``day`` of the last record,
+            with a † if our algorithm has changed since.
+
+        Raises:
+            InputError: no graph was solved by both.
+        """
+        times: dict[tuple[str, str], dict[str, float]] = {}
+        rows = self._of("", records)
+        for row in rows:
+            if row.problem == problem and row.ok and row.kernel_s and fnmatchcase(row.graph_source, graphs):
+                cell = times.setdefault((row.graph_source, str(row.asked_source)), {})
+                cell[row.algorithm] = min(row.kernel_s, cell.get(row.algorithm, inf))
+        ratios: dict[str, float] = {}
+        peers: set[str] = set()
+        for (graph, _), cell in times.items():
+            others = {name: seconds for name, seconds in cell.items() if name.startswith("peer:")}
+            if algorithm in cell and others:
+                fastest = min(others, key=others.__getitem__)
+                ratios[graph] = others[fastest] / cell[algorithm]
+                peers.add(fastest.removeprefix("peer:"))
+        if not ratios:
+            raise InputError(f"'{records}' has no graph that both '{algorithm}' and a peer have solved")
+        worst = min(ratios, key=ratios.__getitem__)
+        mark = " †" if _note([row for row in rows if row.problem == problem and row.algorithm == algorithm]) else ""
+        return {
+            "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
+            "count": len(ratios), "worst": worst, "peers": sorted(peers), "day": self.origin(records)[-10:] + mark,
+        }  # fmt: skip
+
+    def hardware(self, devices: Mapping[str, Sequence[str]]) -> str:
+        """Return a table of the fastest verified code of each device, which has files, on graphs that all have."""
+        fastest: dict[tuple[str, str], dict[str, Record]] = {}
+        for title, files in devices.items():
+            for row in [row for file in files for row in self._of("", file) if row.ok and row.kernel_s]:
+                best = fastest.setdefault((row.problem, row.graph_source), {})
+                if title not in best or (row.kernel_s or inf) < (best[title].kernel_s or inf):
+                    best[title] = row
+        rows, used = [], list[Record]()
+        for (problem, graph), best in sorted(fastest.items()):
+            if best.keys() == devices.keys():
+                used += best.values()
+                shown = [
+                    f"{'–' if one.answer_s is None else duration(one.answer_s)} ({duration(one.kernel_s or inf)}), "
+                    f"{one.program}"
+                    for one in (best[title] for title in devices)
+                ]
+                held = max(one.shape.peak_device_bytes or 0 for one in best.values())
+                rows.append([problem, graph, *shown, in_units(held)])
+        return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + _note(used)
+
+    def cells(self, records: str) -> list[Mapping[str, object]]:
+        """Return the records of a file as they are stored."""
+        return [row.data for row in self._of("", records)]
+
+    def sources(self, records: str) -> str:
+        """Return a table of searches from several sources: median, fastest, slowest; InputError if there is none."""
+        rows, used = [], list[Record]()
+        for row in self._of("", records):
+            times = sorted(float(one["kernel_s"]) for one in row.shape.per_source if one.get("kernel_s"))
+            if len(times) > 1:
+                ms = [f"{1e3 * seconds:.3f}" for seconds in (median(times), times[0], times[-1])]
+                rows.append([row.graph_source, row.algorithm, str(len(times)), *ms])
+                used.append(row)
+        if not rows:
+            raise InputError(f"'{records}' has no record of several sources")
+        titles = ["graph", "algorithm", "sources", "median", "fastest", "slowest"]
+        return "\n".join(grid(titles, rows, [2, 3, 4, 5])) + _note(used)
+
+    def _sweep(self, name: str) -> Sweep:
+        if name not in self._sweeps:
+            self._sweeps[name] = read_sweep(name)
+        return self._sweeps[name]
+
+    def _of(self, sweep: str, records: str | None) -> list[Record]:
+        """Return the records of a file, or those of a sweep."""
+        if records is None:
+            return [row for row in self._records if row.shape.cell.sweep == sweep]
+        files = {Path(row.file).name.partition(".")[0] for row in self._records if row.file}
+        check_name("file of records", records, files)
+        return [row for row in self._records if row.file and Path(row.file).name.partition(".")[0] == records]
+
+
+def _asked(question: Question, records: Sequence[Record]) -> list[Record]:
+    """Return the records that a table or an expectation takes values of."""
+    cells = question.cells(records)
+    return [row for one, beside in cells for row in (one, *(other for group in beside.values() for other in group))]
+
+
+def _note(rows: Iterable[Record]) -> str:
+    """Return a line that names the algorithms of ours which have changed since they were measured; none, nothing."""
+    earlier, unknown = set[str](), set[str]()
+    for row in rows:
+        if row.outcome == "skipped":  # no code ran
+            continue
+        measured, today = row.shape.provenance.sources_sha256, _digest_of(row)
+        if today is not None and measured != today:
+            (earlier if measured else unknown).add(f"`{row.algorithm}`")
+    parts = [
+        f"{article} version of {', '.join(sorted(names))}"
+        for article, names in (("an earlier", earlier), ("an unrecorded", unknown - earlier))
+        if names
+    ]
+    return f"\n\n*Measured with {' and '.join(parts)}.*" if parts else ""
+
+
+def _digest_of(row: Record) -> str | None:
+    """Return the digest of today's sources of a record's algorithm, None where it is not one of ours."""
+    if is_foreign(row.algorithm):
+        return None
+    try:
+        return sources_digest(find_algorithm(row.problem, row.algorithm, row.device_kind))
+    except InputError:  # it has another name today, or is no longer there
+        return "gone"

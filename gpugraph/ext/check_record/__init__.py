@@ -1,0 +1,1 @@
+"""What a record must satisfy to be believed."""

@@ -1,0 +1,438 @@
+"""Is a stored record believable?  What has to hold before somebody else's record is shown beside ours.
+
+A record is a text that anybody can edit.  The checks compare its fields with each other, with the limits of the
+device, and with an answer that is computed here.  They find a changed field; they cannot find a careful invention.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from gpugraph.base.errors import GpuGraphError, InputError
+from gpugraph.ext.check_record.plausible_figures import (
+    GPUS,
+    MOST_L2_BYTES,
+    MOST_PROCESSORS,
+    SHA256,
+    counts,
+    graph500,
+    is_graph500,
+    rates,
+    results,
+    sampling,
+    times,
+    together,
+)
+from gpugraph.graph.spec import is_spec, parse_spec
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
+from gpugraph.problems.contract import PROBLEMS, InputSize
+from gpugraph.problems.registry import find_algorithm, is_foreign, load_problem
+from gpugraph.records.record import LEAST_SAMPLES, WAY_THERE, Record
+
+FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+"""No record is older: there was no gpugraph."""
+
+MOST_SOURCES = 4
+"""Of a record with more sources the answers from so many are computed here."""
+
+
+EQUAL_SAMPLES = 5
+"""So many samples and more are never the same in two measurements, unless the clock is too coarse to tell any apart."""
+
+EVERY_RECORD = (
+    *("schema", "outcome", "time", "parameters.preparations", "parameters.warmup", "environment.command"),
+    *("algorithm_source.authors", "algorithm_source.section"),
+    *(
+        "device.kind",
+        "device.name",
+        "device.memory_bytes",
+        "environment.packages",
+        "provenance.clean",
+        "provenance.commit",
+    ),
+    *(f"samples_s.{name}" for name in ("kernel", "h2d", "d2h")),
+    *(f"graph.{name}" for name in ("name", "source", "vertices", "edges", "arcs", "weight_dtype")),
+    *(f"environment.{name}" for name in ("cores", "processor", "memory_bytes", "system", "python", "gpugraph")),
+    *(f"mteps.{name}" for name in ("kernel", "count", "counted", "definition")),
+    *(f"phases_s.{name}" for name in ("start", "load", "build", "kernel", "verify", "sampling", "total")),
+    *("verification.status", "verification.method", "verification.detail"),
+)
+"""Fields that every record of ours has which ended well: one without them was made or edited by hand."""
+
+MEASURED_CELL = (
+    *("graph.digest", "mteps.end_to_end", "cell.id", "cell.axes", "counters", "kernel_phases_s", "peak_device_bytes"),
+    *(f"phases_s.{name}" for name in ("check", "compile", "prepare", "d2h", "finish", "close")),
+    *(f"sampling.{name}" for name in ("processes", "min_samples", "max_samples", "warmup", "cold", "outliers", "load")),
+    *(f"sampling.{name}" for name in ("spent_s", "stopped_by", "time_limit_s", "throttled_repeated", "sm_clock_mhz")),
+)
+"""Fields of all but those of ``graph500``, which measures by other rules."""
+
+OF_DEVICE = {
+    "cpu": ("device.threads",),
+    "cuda": (
+        "device.compute_capability",
+        "device.multiprocessors",
+        "device.l2_bytes",
+        "device.runtime_cuda",
+        "device.clock_khz",
+    ),
+}
+
+OF_GRAPH = (
+    *("digest", "vertices", "arcs", "edges", "weight_dtype", "directed"),
+    *("elements", "segments", "exclusive", "operator", "bytes"),
+)
+"""Fields of a graph or an array that are the same wherever it is made."""
+
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+_VERSIONED = re.compile(r".*\d+\.\d+")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a record: the check that found it, ``"time"`` for instance, and a sentence."""
+
+    kind: str
+    what: str
+
+
+def findings(record: Record, most_edges: int = 0) -> list[Finding]:
+    """Return all that speaks against a record; with at most ``most_edges`` edges it is solved here and compared."""
+    if record.problem not in PROBLEMS:
+        return [Finding("problem", f"there is no problem '{record.problem}'")]
+    checks = {"commit": _commit, "date": _date}
+    if record.ok:
+        checks |= {"field": _fields, "device": _device, "graph": _graph, "count": counts, "result": results}
+        checks |= {"time": times, "sampling": sampling, "rate": rates, "graph500": graph500}
+        checks |= {"cell": _cell, "command": _command, "program": _program, "peer": _peer, "verdict": _verdict}
+    found = [Finding(kind, what) for kind, check in checks.items() for what in check(record)]
+    if record.ok and _is_small(record, most_edges):
+        try:
+            found += [Finding("answer", what) for what in _answer(record)]
+        except (GpuGraphError, MemoryError) as error:
+            found.append(Finding("answer", f"it cannot be computed here: {error}"))
+    return found
+
+
+def conflicts(records: Sequence[Record]) -> list[tuple[Record, Finding]]:
+    """Return the records that others speak against.
+
+    Such are one whose answer differs from that of an earlier one of the same query that is not wrong, and one whose
+    samples are those of an earlier one.
+    """
+    first: dict[tuple[Any, ...], Any] = {}
+    seen: dict[tuple[float, ...], Record] = {}
+    found = []
+    for record in filter(lambda one: one.ok, records):
+        samples = record.samples
+        if len(samples) >= EQUAL_SAMPLES and len(set(samples)) > 1:
+            earlier = seen.setdefault(samples, record)
+            if earlier is not record:
+                what = f"its {len(samples)} samples are those of {earlier.file} line {earlier.line}"
+                found.append((record, Finding("sampling", what)))
+        for result in record.shape.per_source or [record.shape.result]:
+            source = result.get("source")
+            if record.shape.graph.digest is None or together(result):
+                continue
+            for field in _decided(record, result) & {"edges_sha256", "distances_sha256", "total_weight", "components"}:
+                key = (record.problem, record.shape.graph.digest, source, field)
+                if first.setdefault(key, result[field]) != result[field]:
+                    what = f"{field} differs from that of another record of the graph"
+                    found.append((record, Finding("answer", what)))
+    return found
+
+
+def _decided(record: Record, result: Mapping[str, object]) -> set[str]:
+    """Return the fields of a result that are the same for every correct algorithm; peers choose among equal edges."""
+    return set(result) - {"edges_sha256" if record.algorithm.startswith("peer:") else ""}
+
+
+def _is_batch(record: Record) -> bool:
+    """Tell whether the record's algorithm answers several queries together."""
+    try:
+        return find_algorithm(record.problem, record.algorithm, record.device_kind).batched
+    except InputError:
+        return False
+
+
+def _commit(record: Record) -> Iterator[str]:
+    commit, provenance = record.shape.environment.get("git_commit"), record.shape.provenance
+    if commit is None:
+        yield "it names no commit of gpugraph"
+    elif not _COMMIT.fullmatch(commit):
+        yield f"the commit '{commit}' is not a clean one: files were changed"
+    elif record.ok and provenance.commit not in (None, commit):
+        yield f"its environment is of the commit '{commit}', its provenance of '{provenance.commit}'"
+    if provenance.clean is False:
+        yield "files were changed since its commit"
+
+
+def _date(record: Record) -> Iterator[str]:
+    try:
+        measured = datetime.fromisoformat(record.shape.time)
+    except ValueError:
+        yield f"'{record.shape.time}' is no time"
+        return
+    measured = measured.replace(tzinfo=measured.tzinfo or UTC)
+    if measured > datetime.now(UTC) + timedelta(days=1):
+        yield f"'{record.shape.time}' is in the future"
+    if measured < FIRST:
+        yield f"'{record.shape.time}' is before there was a gpugraph"
+
+
+def _fields(record: Record) -> Iterator[str]:
+    """Yield the fields that a record of ours always has and this one lacks, or has though its problem has none."""
+    needed = [*EVERY_RECORD, *OF_DEVICE.get(record.device_kind, ())]
+    ours = not record.algorithm.startswith("peer:")
+    if is_graph500(record):
+        needed += ["result.source", "result.sources", "per_source"]
+    else:
+        needed += MEASURED_CELL
+        needed += ["environment.gpu.name"] if record.device_kind == "cuda" else []
+        problem = load_problem(record.problem)
+        needed += [*problem.recorded, *(problem.recorded_of_ours if ours else ())]
+        if record.shape.result.get("sources") is not None and not _is_batch(record):
+            yield f"'{record.algorithm}' does not answer several queries together, as result.sources says it has"
+    needed += ["provenance.sources_sha256"] if ours else []
+    missing = [name for name in needed if record.field(name) in (None, "")]
+    if not is_graph500(record):
+        energy, traffic, phases = record.shape.energy, record.shape.traffic, record.shape.phases_s
+        missing += [] if energy.absent or energy.joules_per_run is not None else ["energy"]
+        parts = (traffic.minimum_bytes, traffic.copy_bytes_per_s, traffic.share)
+        missing += [] if traffic.absent or None not in parts else ["traffic"]
+        missing += [] if any(name in phases for name in WAY_THERE) else ["phases_s.transfer"]
+        each = len(record.samples) // record.sources
+        missing += ["confidence_s.kernel"] if each >= LEAST_SAMPLES and record.interval_s is None else []
+    if missing:
+        yield f"it lacks {', '.join(missing)}"
+
+
+def _program(record: Record) -> Iterator[str]:
+    if record.algorithm.startswith("peer:") or is_foreign(record.algorithm):
+        return
+    try:
+        find_algorithm(record.problem, record.algorithm, record.device_kind)
+    except InputError as error:
+        yield error.what
+
+
+def _size(record: Record) -> InputSize | None:
+    """Return the size of the input that a record's spec gives; None of a file, or of what only Graph500 makes."""
+    source = record.graph_source
+    problem = load_problem(record.problem)
+    made = problem.accepts(source) and (is_spec(source) or source.startswith("array:"))
+    if is_graph500(record) or not made:
+        return None
+    return problem.size(source, (record.shape.cell.input or {}).get("weights") or "file")
+
+
+def _graph(record: Record) -> Iterator[str]:
+    """Yield where the size of the graph, its name and the type of its weights contradict its spec."""
+    graph, source = record.shape.graph, record.graph_source
+    try:
+        size = _size(record)
+        spec = None if size is None or source.startswith("array:") else parse_spec(source)
+    except GpuGraphError as error:
+        yield str(error)
+        return
+    if size is None:
+        return
+    if not _DIGEST.fullmatch(graph.digest or "0" * 32):
+        yield f"its digest '{graph.digest}' is none"
+    if graph.name not in (source, str(spec)):
+        yield f"its name is '{graph.name}', its spec '{source}'"
+    if record.device_kind == "cuda" and not record.algorithm.startswith("peer:"):
+        least = 4 * (graph.arcs or 0) // (record.shape.device.ranks or 1)
+        if (record.shape.peak_device_bytes or 0) < least // 2:
+            yield f"{record.shape.peak_device_bytes} bytes of the device do not hold {graph.arcs} arcs"
+    if graph.vertices != size.vertices or (graph.arcs or 0) > 2 * size.arcs:
+        yield f"{graph.vertices} vertices and {graph.arcs} arcs are not those of '{source}'"
+    given = (record.shape.cell.input or {}).get("weights") or "file"
+    if spec is not None and given == "file" and graph.weight_dtype != spec.weights.dtype:
+        yield f"its weights are {graph.weight_dtype}, those of '{source}' {spec.weights.dtype}"
+
+
+def _is_small(record: Record, most_edges: int) -> bool:
+    """Tell whether the input is small enough to be made here, by its spec: the record is not to decide that."""
+    try:
+        size = _size(record)
+    except GpuGraphError:  # which ``_graph`` reports
+        return False
+    return size is not None and size.arcs <= most_edges * (1 if record.graph_source.startswith("array:") else 2)
+
+
+def _device(record: Record) -> Iterator[str]:
+    device, environment = record.shape.device, record.shape.environment
+    ranks = device.ranks or 1
+    if device.kind == "cpu":
+        threads, cores = device.threads or 0, environment.get("cores") or 0
+        if cores > MOST_PROCESSORS:
+            yield f"no machine has {cores} processors"
+        if threads > cores * ranks:
+            yield f"{threads} threads are more than the machine's {cores} processors"
+        if ranks == 1 and device.name != environment.get("processor"):
+            yield f"the device is '{device.name}', the machine has '{environment.get('processor')}'"
+        if ranks == 1 and device.memory_bytes != environment.get("memory_bytes"):
+            yield f"the device has {device.memory_bytes} bytes of memory, the machine {environment.get('memory_bytes')}"
+    elif device.kind == "cuda":
+        yield from _gpu(record, ranks)
+    else:
+        yield f"times on '{device.kind}' are no performance"
+    yield from _ranks(record, ranks)
+    held = record.shape.peak_device_bytes or 0
+    if device.memory_bytes is not None and held > device.memory_bytes * ranks:
+        yield f"{held} bytes do not fit into its memory"
+
+
+def _ranks(record: Record, ranks: int) -> Iterator[str]:
+    """Yield where the number of ranks is not that of the device's name, or of the ranks that the record lists."""
+    name, listed = str(record.shape.device.name), record.shape.ranks
+    if ranks > 1 and not name.startswith(f"{ranks} × "):
+        yield f"{ranks} ranks are not '{name}'"
+    if ranks > 1 and listed is None and not is_graph500(record):
+        yield f"it lists none of its {ranks} ranks"
+    if listed is not None and not listed.size == len(listed.members) == ranks:
+        yield f"it has {ranks} ranks, and lists {len(listed.members)} of {listed.size}"
+    others = {str(one.device.name) for one in listed.members} - {name.removeprefix(f"{ranks} × ")} if listed else ()
+    if others:
+        yield f"the device is '{name}', those of its ranks {', '.join(sorted(others))}"
+
+
+def _gpu(record: Record, ranks: int) -> Iterator[str]:
+    device = record.shape.device
+    name = str(device.name).removeprefix(f"{ranks} × ")
+    seen = (record.shape.environment.get("gpu") or {}).get("name")
+    if seen is not None and seen != name:
+        yield f"the device is '{name}', the driver has reported '{seen}'"
+    gpu = record.shape.environment.get("gpu") or {}
+    for field in () if is_graph500(record) else ("driver_cuda", "runtime_cuda", "cupy"):
+        if getattr(device, field) != gpu.get(field):
+            yield f"its {field} is {getattr(device, field)}, the driver has reported {gpu.get(field)}"
+    clock, most = device.clock_khz, (gpu.get("nvml") or {}).get("sm_clock_max_mhz")
+    if clock is not None and most is not None and clock // 1000 != most:
+        yield f"its clock is {clock} kHz, the driver has reported {most} MHz"
+    known = GPUS.get(name)
+    if known is None:
+        yield f"the limits of '{name}' are not known: add it to GPUS in ext/check_record/plausible_figures.py"
+        return
+    for field, stated in (("compute_capability", known.capability), ("multiprocessors", known.multiprocessors)):
+        if (value := getattr(device, field)) is not None and value != stated:
+            yield f"its {field} is {value}, that of an {name} is {stated}"
+    if (device.l2_bytes or 0) > MOST_L2_BYTES:
+        yield f"no GPU has a second-level cache of {device.l2_bytes} bytes"
+    memory = device.memory_bytes
+    if memory is not None and not 0.9 < memory / known.memory_bytes < 1.1:
+        yield f"its memory has {memory:.4g} bytes, that of an {name} {known.memory_bytes:.4g}"
+
+
+def _cell(record: Record) -> Iterator[str]:
+    """Yield where the cell of a sweep is that of another record."""
+    cell = record.shape.cell
+    given, axes = cell.input or {}, cell.axes or {}
+    if cell.id is not None and not SHA256.fullmatch(cell.id):
+        yield f"its cell.id '{cell.id}' is no SHA-256"
+    source = given.get("graph")
+    if source is not None and not is_graph500(record) and _plain(source) != _plain(record.graph_source):
+        yield f"cell.input is of '{source}', the graph is '{record.graph_source}'"
+    with contextlib.suppress(KeyError, ValueError, IndexError, AttributeError):  # an axis that another one fills
+        graph = str(axes.get("graph", source)).format_map(axes)
+        if "graph" in axes and _plain(graph) not in (_plain(record.graph_source), _plain(source)):
+            yield f"its graph is '{record.graph_source}', that of its cell '{graph}'"
+    for name, value, wild in (
+        ("problem", record.problem, ()),
+        ("algorithm", record.algorithm, ("auto",)),
+        ("device", record.device_kind, ("auto",)),
+    ):
+        axis: Any = axes.get(name)
+        short = axis.partition(":")[0].partition("*")[0] if isinstance(axis, str) and name == "device" else axis
+        if axis is not None and "{" not in str(axis) and short not in (value, *wild):
+            yield f"its {name} is '{value}', that of its cell '{axis}'"
+
+
+def _command(record: Record) -> Iterator[str]:
+    """Yield where the command that is recorded solves another problem, or makes other graphs."""
+    words = record.shape.environment.get("command")
+    words = [word for word in words if word != "-m"] if isinstance(words, list) else []
+    name = next(iter(words[words.index("gpugraph") + 1 :] if "gpugraph" in words else words[1:]), None)
+    if name not in PROBLEMS:  # bench, or a Python program
+        return
+    specs = {_plain(word) for word in words if is_spec(word)}
+    if name != record.problem or (specs and _plain(record.graph_source) not in specs):
+        yield f"its command solves {name} on {', '.join(sorted(specs)) or 'a file'}, it {record.problem}"
+
+
+def _plain(source: object) -> str:
+    """Return a spec as gpugraph writes it, and any other source as it is."""
+    try:
+        return str(parse_spec(str(source))) if is_spec(str(source)) else str(source)
+    except GpuGraphError:
+        return str(source)
+
+
+def _peer(record: Record) -> Iterator[str]:
+    if not record.algorithm.startswith("peer:"):
+        return
+    source, name = record.shape.algorithm_source, record.algorithm.removeprefix("peer:")
+    if source.get("authors") == "external command":
+        yield f"the version of the program '{record.algorithm}' is not recorded"
+    elif name not in load_problem(record.problem).peers:
+        yield f"there is no library '{name}' that solves {record.problem}"
+    elif not _VERSIONED.match(str(source.get("section", "")).split(",")[0]):
+        yield f"the version of the library '{record.algorithm}' is not recorded"
+
+
+def _verdict(record: Record) -> Iterator[str]:
+    if record.verdict != "verified":
+        yield f"its result is not verified ({record.verdict})"
+    elif record.shape.verification.method not in ("certificate", "reference", "both"):
+        yield f"it is verified by '{record.shape.verification.method}', which is no check"
+
+
+def _answer(record: Record) -> Iterator[str]:
+    """Make the graph from its spec, solve it on this machine's CPU, and compare what the record states."""
+    results = record.shape.per_source[:MOST_SOURCES] or [record.shape.result]
+    if _is_batch(record) and together(record.shape.result):
+        return
+    for result in results:
+        given = record.shape.cell.input or {}
+        ours = _solved(
+            record.problem,
+            record.graph_source,
+            result.get("source"),
+            given.get("weights") or "file",
+            bool(given.get("symmetrize")),
+            given.get("seed") or 1,
+        )
+        stated, made = record.graph_facts, ours.graph_facts
+        if any(stated.get(name) != made.get(name) for name in OF_GRAPH):
+            what = f"{made.get('vertices')} vertices and {made.get('arcs')} arcs, digest {made.get('digest')}"
+            yield f"'{record.graph_source}' is another graph when it is made here: {what}"
+            return
+        for field, value in ours.shape.result.items():
+            if field in _decided(record, result) and result[field] != value:
+                yield f"{field} is {result[field]}; computed here it is {value}"
+
+
+@lru_cache(maxsize=64)
+def _solved(problem: str, graph: str, source: object, weights: str, symmetrize: bool, seed: int) -> Record:
+    """Return a record of a query, solved and verified here."""
+    where = None if source is None else str(source)
+    cell = Cell(
+        *(problem, graph),
+        device="cpu",
+        source=where,
+        repeat=1,
+        warmup=0,
+        weights=weights,
+        symmetrize=symmetrize,
+        seed=seed,
+    )
+    return run_cell(cell)

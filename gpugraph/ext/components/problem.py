@@ -1,0 +1,75 @@
+"""The connected components problem: input, work counted, oracle, certificate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpugraph.ext.components import COMMAND, verify
+from gpugraph.ext.components.labels import Components
+from gpugraph.ext.device_graphs.device_build import symmetrize
+from gpugraph.ext.peers.components import ByPeers
+from gpugraph.ext.plugins.plugin import numbers, plain_array
+from gpugraph.ext.ranks.components.on_ranks import certify_part
+from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems import Column, result_column
+from gpugraph.problems.contract import Problem, Verdict
+from gpugraph.problems.on_graphs import OnGraphs, with_published
+from gpugraph.problems.vertex_files import FileColumn, VertexFiles
+
+if TYPE_CHECKING:
+    from gpugraph.problems.contract import Graph
+    from gpugraph.problems.counter_example import CounterExample
+
+
+class ConnectedComponents(VertexFiles, ByPeers, OnGraphs):
+    """The problem as the measurement sees it."""
+
+    result = Components
+    result_noun = "components"
+    recorded: tuple[str, ...] = ("graph.directed", "result.components")
+    recorded_of_ours: tuple[str, ...] = ("result.largest", "result.labels_sha256")
+    file_columns = (FileColumn("component", "labels", vertices=True),)
+    name = "components"
+    title = "Connected components"
+    certify = staticmethod(verify.certify)
+    command = COMMAND
+    columns: tuple[Column, ...] = (
+        result_column("components"),
+        result_column("largest"),
+        result_column("labels_sha256", identifies=True),
+    )
+
+    def admit(self, graph: Graph) -> Graph:
+        """Return the undirected graph: the components of a directed one are the weakly connected ones."""
+        return graph.symmetrized() if isinstance(graph, GraphPart) else symmetrize(graph)
+
+    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
+        """Return the one algorithm there is for several ranks, or for a kind of device."""
+        if isinstance(graph, GraphPart):
+            return "boruvka-distributed"
+        return "afforest" if device_kind == "cpu" else "hook"
+
+    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Components:
+        """Return the components of the labels in an array, or of Components."""
+        labels = returned.labels if isinstance(returned, Components) else numbers(returned)
+        remedy = "return of each vertex the smallest vertex of its component, an array of integers"
+        return Components.of(graph, plain_array(labels, "i u", (graph.vertices,), "a label for each vertex", remedy))
+
+    def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Components, by: str = "") -> Verdict:
+        """Compare with SciPy's components, vertex by vertex, and with what was published with the graph."""
+        published = verify.check_against_published(graph, result)
+        return with_published(graph, published, lambda: verify.check_against_reference(graph, result))
+
+    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Components) -> Verdict:
+        """Check that no arc leaves a component and that each is connected."""
+        if isinstance(graph, GraphPart):
+            return certify_part(graph, result)
+        return verify.check_certificate(graph, result)
+
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> CounterExample | None:
+        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
+        return verify.counter_example(graph, result)
+
+
+PROBLEM: Problem = ConnectedComponents()

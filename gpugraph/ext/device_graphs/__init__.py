@@ -1,0 +1,1 @@
+"""Graphs made, built and kept on a GPU."""

@@ -1,0 +1,153 @@
+"""``gpugraph races`` and ``gpugraph demo``: data races hunted, and shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gpugraph.base.clock import HostClock, NullClock
+from gpugraph.base.errors import InputError, VerificationFailed, check_name
+from gpugraph.base.quantities import counted
+from gpugraph.cli.options import command, device_option, draw_option, input_options, table_or_json, timeout_option
+from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show_as, tell
+from gpugraph.problems.contract import PROBLEMS, Input
+from gpugraph.report.terminal import Line, can_draw, page_width
+
+
+@command
+@click.argument("problem", metavar="|".join(PROBLEMS))
+@click.argument("graph")
+@input_options
+@click.option("--algo", default="auto", show_default=True, metavar="NAME", help="One with kernels, or FILE.py:OBJECT.")
+@click.option("--source", metavar="SOURCE", help="Of shortest paths [default: max-degree].")
+@click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Schedules, each of another seed.")
+@timeout_option
+@draw_option
+@table_or_json
+def races(
+    problem: str,
+    graph: str,
+    algo: str,
+    source: str | None,
+    runs: int,
+    timeout: float | None,
+    draw: str | None,
+    style: str,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Hunt data races of an algorithm's kernels on the emulated device, and name their lines.
+
+    Every run shuffles threads and blocks in another way, and its result is checked. A race that is meant says why in
+    a comment, race-allowed: REASON, and is not shown. The exit code is 1 if there is another, or a result is wrong.
+
+    Example:
+      gpugraph races sssp rmat:6 --algo delta-stepping
+    """
+    from gpugraph.ext.charts.counter_example import shape_of_verdict, sketch
+    from gpugraph.graph.csr import notices_of
+    from gpugraph.problems.registry import load_problem
+
+    check_name("problem", problem, PROBLEMS)
+    check_drawing(draw)
+    solved = load_problem(problem)
+    form = given.pop("input_format")
+    asked = {"source": source, "seed": given["seed"]}
+    with Progress(quiet=quiet) as progress:
+        progress(f"loading {graph}")
+        opened = solved.admit(solved.open(Input(problem, graph, form, **given), HostClock(), progress))
+        queries = solved.queries(opened, asked)
+        algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
+        queries = [solved.batch(queries)] if algorithm.batched else queries
+        found: dict[tuple[Any, ...], Any] = {}
+        wrong = []
+        shape = None
+        for seed in range(1, runs + 1):
+            progress(f"{algorithm.name}: schedule {seed} of {runs}")
+            verdicts, met = _run(solved, algorithm, opened, queries, seed)
+            found = {(race.kernel, race.lines): race for race in met if race.allowed is None} | found
+            failed = [verdict for verdict in verdicts if verdict.status == "failed"]
+            wrong += [f"schedule {seed}: {verdict.detail}" for verdict in failed]
+            shape = shape or next((shape_of_verdict(one) for one in failed if one.counter_example is not None), None)
+    tell(notices_of(opened), quiet=quiet)
+    lines = [str(race) for race in found.values()]
+    facts = {"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong}
+    count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
+
+    def report() -> list[Line]:
+        shown = [line for race in found.values() for line in (str(race), *race.excerpt)]
+        page: list[Line] = [
+            [(text, "")] for text in (f"{algorithm.name}: {count} in {counted(runs, 'schedule')}", *shown, *wrong)
+        ]
+        return page if shape is None else [*page, [("", "")], *sketch(shape, width=page_width(), unicode=can_draw())]
+
+    show_as(style, facts, report)
+    draw_counter_example(draw, shape, quiet=quiet)
+    if lines or wrong:
+        what = lines[0] if lines else wrong[0]
+        raise VerificationFailed(what, where=algorithm.name, remedy="let an atomic or a barrier order the two accesses")
+
+
+def _algorithm(problem: str, name: str) -> Any:
+    """Return an algorithm that runs on the emulated device, of ours or a user's own."""
+    from gpugraph.ext.plugins.plugin import is_file, load_plugin
+    from gpugraph.problems.registry import find_algorithm
+
+    if name.startswith("peer:"):
+        raise InputError("a peer has no kernels of ours", where=name, remedy="name an algorithm of: gpugraph algos")
+    return load_plugin(name, problem, "emulated") if is_file(name) else find_algorithm(problem, name, "emulated")
+
+
+def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:
+    """Return the verdicts of all queries under one schedule, and the races met."""
+    from gpugraph.devices.discovery import race_detector
+    from gpugraph.measure.check import check
+
+    device = race_detector(seed)
+    try:
+        view, _, _ = solved.to_device(solved.view(graph, (), None), device)
+        options = {option.name: option.default for option in algorithm.options}
+        state = algorithm.prepare(view, device, **options)
+        verdicts = []
+        for query in queries:
+            raw = algorithm.fetch(state, algorithm.run(state, NullClock(), *query))
+            result = algorithm.finish(state, raw, *query)
+            verdicts.append(check(solved, graph, query, result, "reference"))
+        return verdicts, device.races()
+    finally:
+        device.close()
+
+
+@command
+@click.argument("demonstration", metavar="NAME")
+@click.option("--runs", type=int, help="Of each algorithm [default: 1000 on a GPU, 200 schedules emulated].")
+@device_option("auto, cuda[:i] or emulated[:SEED].", "auto")
+@table_or_json
+def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: bool) -> None:
+    """Show what goes wrong without atomics, and that ours goes right. NAME is race.
+
+    race runs the shortest paths of Harish and Narayanan (2007), which loses updates, and ours many times on the
+    counter-example of Martín, Torres and Gavilanes (2009). It exits with 0 if theirs was wrong at least once on the
+    directed and on the undirected graph, and ours never. Without a GPU it runs on the emulated device.
+
+    Example:
+      gpugraph demo race
+    """
+    from gpugraph.devices.discovery import race_detector, select_racing_device
+    from gpugraph.problems.registry import load_problem
+    from gpugraph.report.listings import race_page
+
+    shows = {name: show for problem in PROBLEMS for name, show in load_problem(problem).demonstrations.items()}
+    check_name("demonstration", demonstration, shows)
+    opened, seed, notice = select_racing_device(device)
+    try:
+        with Progress(quiet=quiet) as progress:
+            shown = shows[demonstration](opened, seed, race_detector, runs, progress) | {"notice": notice}
+    finally:
+        opened.close()
+    tell([notice] if notice else [], quiet=quiet)
+    show_as(style, shown, lambda: race_page(shown))
+    if not shown["shown"]:
+        wrong = ", ".join(f"{case['algorithm']} {case['wrong']} of {case['runs']}" for case in shown["cases"])
+        raise VerificationFailed(f"the race was not shown; wrong answers: {wrong}", remedy="try more --runs")

@@ -1,0 +1,1 @@
+"""Sweeps on other machines, and several at once on one: Slurm, Dask, a bench per GPU."""

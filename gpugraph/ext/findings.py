@@ -1,0 +1,263 @@
+"""``[[table]]`` and ``[[expect]]`` of a sweep's file, evaluated over records.
+
+Both take values of cells: ``each`` selects cells, ``with.NAME`` other cells beside each of them, and a formula combines
+them.  docs/bench.md describes the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from gpugraph.base.errors import InputError, check_name
+from gpugraph.base.quantities import duration, percent, value
+from gpugraph.bench.axes import variables_in
+from gpugraph.bench.formula import NAMES, Choice, Formula, NotMeasured, beside, meets
+from gpugraph.bench.toml_file import Document
+from gpugraph.records.record import SCATTERED, Record
+
+NEAR = 0.25
+"""A figure this near to the stated one is the same."""
+
+SAME = 0.02
+"""Times that differ by less are the same where one is said to be the shorter."""
+
+MOST_SHOWN = 2
+"""Of more values than this only the least and the greatest are shown."""
+
+UNITS = {"%": 100.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
+"""What a figure is multiplied by to be shown in a unit; in any other it is shown as it is."""
+
+
+class Question(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """Which cells a table or an expectation is about: conditions on each, and by name how others beside it differ."""
+
+    each: dict[str, Any] = {}
+    others: dict[str, dict[str, Any]] = msgspec.field(name="with", default_factory=dict)
+
+    def cells(self, records: Sequence[Record]) -> list[tuple[Record, dict[str, list[Record]]]]:
+        """Return the cells with those beside them, in the order of the records."""
+        found = [one for one in records if meets(one, self.each)]
+        return [(one, {name: beside(one, named, records) for name, named in self.others.items()}) for one in found]
+
+
+class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """``[[table]]``: a line for each cell, ``columns`` a formula by title.
+
+    Attributes:
+        intervals: figures that come of kernel times are followed by how exactly they are known, or by their range.
+    """
+
+    title: str
+    columns: dict[str, Any]
+    intervals: bool = False
+
+    @cached_property
+    def formulas(self) -> list[Formula]:
+        """The columns; an InputError says what is wrong with one."""
+        return [Formula(str(text), self.others) for text in self.columns.values()]
+
+    def rows(self, records: Sequence[Record]) -> list[list[str]]:
+        """Return the lines; what was not measured is a dash."""
+        return [[self._shown(one, record, groups) for one in self.formulas] for record, groups in self.cells(records)]
+
+    def _shown(self, formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> str:
+        try:
+            found = formula.of(record, groups)
+        except NotMeasured:
+            return "–"
+        if not self.intervals or isinstance(found, str):
+            return number(found)
+        half = _half(formula, found, record, groups, lambda one, of: one.half_width_among(of) or one.half_range)
+        if not (half and found):
+            return number(found)
+        if half > SCATTERED * abs(found):
+            return "{} ({} to {})".format(*map(number, (found, *_range(formula, record, groups))))
+        return f"{number(found)} ± {percent(float(f'{half / abs(found):.2g}'))}"
+
+
+def _half(
+    formula: Formula,
+    found: float,
+    record: Record,
+    groups: Mapping[str, Sequence[Record]],
+    known: Callable[[Record, int], float | None],
+) -> float:
+    """Return half the interval of a figure, ``found``, with what is ``known`` of each kernel time carried through.
+
+    The best of several stays the one that was best: how well the others are known says nothing of it.  ``known`` is
+    given a record and of how many it was chosen.
+    """
+    choice = Choice()
+    formula.of(record, groups, choice=choice)
+    halves = {id(one): known(one, choice.among.get(id(one), 1)) for one in _all(record, groups)}
+    ends = (formula.of(record, groups, {one: 1 + half}, choice) for one, half in halves.items() if half)
+    return math.hypot(*(end - found for end in ends))
+
+
+def _range(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> tuple[float, float]:
+    """Return the least and the greatest value of a figure, if each kernel time is one of its samples."""
+    least, most, choice = {}, {}, Choice()
+    formula.of(record, groups, choice=choice)
+    for one in _all(record, groups):
+        if one.samples and one.kernel_s:
+            ends = (end(one.samples) / one.kernel_s for end in (min, max))
+            least[id(one)], most[id(one)] = sorted(
+                ends, key=lambda end: formula.of(record, groups, {id(one): end}, choice)
+            )
+    return formula.of(record, groups, least, choice), formula.of(record, groups, most, choice)
+
+
+def _all(record: Record, groups: Mapping[str, Sequence[Record]]) -> list[Record]:
+    return [record, *(one for group in groups.values() for one in group)]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of an expectation, in words: the expectation and its place, what is stated, and what was measured.
+
+    ``verdict`` is ``"yes"``, ``"yes, more"``, ``"less"``, ``"no"``, ``"no, the same"``, ``"unclear"`` or ``"–"``.
+    """
+
+    text: str
+    where: str
+    stated: str
+    ours: str
+    verdict: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was measured and is not so."""
+        return self.verdict.startswith(("no", "less"))
+
+
+class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """``[[expect]]``: a figure of each cell, and where it must lie.
+
+    Attributes:
+        text, where: what is expected, a sentence, and its place in a paper.
+        value, unit: the formula of the figure, and what it is shown in.
+        stated: the figure that somebody states, which ours may differ from by a quarter.
+        says: what is expected, in words, where that is more than the number.
+    """
+
+    text: str
+    value: str | float
+    where: str = ""
+    unit: str = ""
+    least: float | None = None
+    most: float | None = None
+    stated: float | None = None
+    says: str = ""
+
+    @cached_property
+    def formula(self) -> Formula:
+        """The figure; an InputError says what is wrong with its formula."""
+        return Formula(str(self.value), self.others)
+
+    def find(self, records: Sequence[Record]) -> Finding:
+        """Return what the records say of it."""
+        try:
+            found = [(record, groups, *self._value(record, groups)) for record, groups in self.cells(records)]
+            if not found:
+                raise NotMeasured("no such cell")
+        except NotMeasured as reason:
+            return self._finding(f"not measured: {reason}", "–")
+        verdict = self.judge([one[2] for one in found], [one[3] for one in found])
+        several = len({record.algorithm for record, *_ in found}) > 1
+        if many := len(found) > MOST_SHOWN:
+            found.sort(key=lambda one: one[2])
+            found = [found[0], found[-1]]
+        parts = []
+        for record, groups, ours, spread in found:
+            name = f"{record.graph_name}{f' by {record.algorithm}' if several else ''}: " if len(found) > 1 else ""
+            parts.append(name + self._worded(ours) + (f" ± {percent(spread / abs(ours))}" if spread and ours else ""))
+            parts[-1] += _times(self.formula, record, groups)
+        return self._finding(f"from {parts[0]} to {parts[1]}" if many else "; ".join(parts), verdict)
+
+    def judge(self, values: Sequence[float], spreads: Sequence[float] | None = None) -> str:
+        """Return the worst verdict on figures, each known within half an interval's width, ``spreads``."""
+        verdicts = map(self._judge, values, spreads or [0.0] * len(values))
+        return max(verdicts, key=_WORSE.index)
+
+    def _judge(self, ours: float, spread: float) -> str:
+        if self.stated is not None:
+            if abs(ours / self.stated - 1) <= NEAR:
+                return "yes"
+            return "yes, more" if ours > self.stated else "less" if ours > 1 else "no"
+        if self.least == 1 and self.most is None and abs(ours - 1) <= SAME:
+            return "no, the same"
+        for bound in (self.least, self.most):
+            if bound is not None and abs(ours - bound) < spread:
+                return "unclear"
+        low = self.least is None or ours >= self.least
+        return "yes" if low and (self.most is None or ours <= self.most) else "no"
+
+    def _value(self, record: Record, groups: Mapping[str, Sequence[Record]]) -> tuple[float, float]:
+        """Return the figure of a cell and half the width of its interval, the kernels' intervals carried through."""
+        ours = self.formula.of(record, groups)
+        if isinstance(ours, str):
+            raise NotMeasured(f"{self.formula.text} is no number")
+        return ours, _half(self.formula, ours, record, groups, Record.half_width_among)
+
+    def _worded(self, figure: float) -> str:
+        if self.unit == "%":
+            return percent(figure)
+        unit = f" {self.unit}" if self.unit else ""
+        return number(figure * UNITS.get(self.unit, 1.0)) + unit
+
+    def _finding(self, ours: str, verdict: str) -> Finding:
+        bounds = [f"{word} {self._worded(b)}" for word, b in (("at least", self.least), ("at most", self.most)) if b]
+        stated = self.says or (self._worded(self.stated) if self.stated is not None else " and ".join(bounds))
+        return Finding(self.text, self.where, stated, ours, verdict)
+
+
+_WORSE = ("yes, more", "yes", "less", "unclear", "no, the same", "no")
+
+
+def _times(formula: Formula, record: Record, groups: Mapping[str, Sequence[Record]]) -> str:
+    """Return the times that a ratio is of, where it is one of two cells."""
+    pairs = [(name, group[0]) for name, group in groups.items() if len(group) == 1 and f"{name}.kernel" in formula.text]
+    if not pairs:
+        return ""
+    times = [f"{name} {duration(one.kernel_s or 0.0)}" for name, one in pairs]
+    return f" ({', '.join([*times, duration(record.kernel_s or 0.0)])})"
+
+
+def number(found: object) -> str:
+    """Return a figure as a table has it: whole numbers in full, others to four digits."""
+    if isinstance(found, float) and math.isfinite(found):
+        return f"{found:{',.0f' if abs(found) >= 1000 else '.4g' if abs(found) >= 1e-4 or not found else '.3e'}}"
+    return value(found)
+
+
+# ------------------------------------------------------------------ the file
+
+
+def check_questions(document: Document, tables: Sequence[Table], expectations: Sequence[Expectation]) -> None:
+    """Raise InputError, with file, line and key, for a table or an expectation that makes no sense."""
+    for turn, table in enumerate(tables):
+        with document.at("table", "title", turn=turn):
+            _check_variables(table)
+            if not table.formulas:
+                raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
+    for turn, one in enumerate(expectations):
+        with document.at("expect", "text", turn=turn):
+            if one.least is one.most is one.stated is None or one.stated == 0:
+                raise InputError("it says nothing of the figure", remedy="give least, most or stated")
+            _check_variables(one)
+            _ = one.formula
+
+
+def _check_variables(table: Question) -> None:
+    """Refuse names of other cells that no formula can hold, and variables of their conditions that are unknown."""
+    for name, conditions in table.others.items():
+        if not name.isidentifier():
+            raise InputError(f"with.{name} is no table", remedy='write with.plain = { prepare = "none" }')
+        for variable in (one for text in conditions.values() for one in variables_in(text)):
+            check_name("variable", variable, NAMES)

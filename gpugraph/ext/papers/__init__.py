@@ -1,0 +1,1 @@
+"""Algorithms of papers, as their authors describe them."""

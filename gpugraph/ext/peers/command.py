@@ -1,0 +1,301 @@
+"""External commands as peers: the tables ``[peer.NAME]`` of a sweep, read and checked.
+
+::
+
+    [peer.gap]
+    command = "sssp -f {graph.wsg} -r {source} -n 6 -d {delta}"   # no shell reads it; quotes group words
+    time = 'Trial Time: +([0-9.e+-]+)'       # one group: the time that the program measured itself, of each of its runs
+                                             # "whole": the wall clock, from its start to its end
+    warmup = 1                               # its first times that do not count, of each process
+    unit = "s"                               # s, ms or us
+    distances = 'sum: ([0-9]+)'              # one group: the answer to check; or weight = '…', of a forest
+    options = { delta = 16 }                 # parameters for --set, each with its placeholder
+    env = { OMP_NUM_THREADS = "{threads}" }  # the environment that it gets besides
+    problem = "sssp"                         # or another; where left out, sssp if the command takes {source}
+    device = "cpu"                           # or cuda: which device its rows name
+    timeout = "10m"                          # then its process group is killed
+
+Placeholders: ``{graph.NAME}`` is the graph in a file of that format, ``{source}`` the 0-based source vertex,
+``{threads}`` the threads of the CPU, ``{result}`` a file that the program writes its whole answer to
+(``graph_files.py``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpugraph.base.errors import InputError, check_name, errors_at
+from gpugraph.base.files import parse_toml, read_text
+from gpugraph.base.quantities import counted, parse_seconds
+from gpugraph.ext.peers.libraries import LIBRARIES
+from gpugraph.problems.registry import peered_problems
+
+WHOLE = "whole"
+"""In place of a pattern for a time: the wall clock of the command."""
+
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+FORMATS = ("adj", "csr", "egr", "el", "galois", "gr", "mtx", "sg", "wel", "wsg")
+"""What ``{graph.NAME}`` may ask for."""
+
+KEYS = (
+    "command", "time", "warmup", "unit", "first_vertex", "unreached", "options", "env", "problem", "device", "timeout",
+)  # fmt: skip
+"""What every table may have; besides, of each problem the key of the figure that is printed."""
+DEVICES = ("cpu", "cuda")
+DEFAULT_TIMEOUT_S = 600.0
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_OPTION = re.compile(r"[A-Za-z_][\w-]*")
+_OWN = ("source", "threads", "result", "graph")
+
+
+@dataclass(frozen=True)
+class CommandPeer:
+    """An external program as a peer.
+
+    Attributes:
+        name: what it is called after ``peer:``.
+        words: the program and its arguments, placeholders and all.
+        time: pattern whose one group is the time of a run in the output, or None for that of the whole command.
+        unit_s: what that number counts, in seconds.
+        answer: pattern whose one group is the total weight or the sum of the distances, or None.
+        timeout_s: seconds until it is killed.
+        warmup: the first so many times of a process do not count.
+        first_vertex: the number of the first vertex in the result file, 0 or 1.
+        unreached: what the result file has for a vertex without a path, besides ``inf`` and ``-1``.
+        options: parameter → its default.
+        env: variables of its environment, placeholders and all.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    time: re.Pattern[str] | None
+    unit_s: float
+    problem: str
+    answer: re.Pattern[str] | None = None
+    device: str = "cpu"
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    warmup: int = 0
+    first_vertex: int = 0
+    unreached: str = ""
+    options: Mapping[str, int | float | str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def writes_result(self) -> bool:
+        """Whether it writes its whole answer to a file."""
+        return "result" in placeholders((*self.words, *self.env.values()))
+
+    def formats(self) -> list[str]:
+        """Return the formats of the graph files it is given."""
+        named = {name for name in placeholders((*self.words, *self.env.values())) if name.startswith("graph.")}
+        return sorted(name.removeprefix("graph.") for name in named)
+
+    def filled(self, values: Mapping[str, str]) -> list[str]:
+        """Return its words with every placeholder replaced."""
+        return [_fill(word, values) for word in self.words]
+
+    def environment(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables that its environment gets, with every placeholder replaced."""
+        return {name: _fill(text, values) for name, text in self.env.items()}
+
+    def describe(self) -> dict[str, Any]:
+        """Return the peer's line in a list of peers."""
+        return {
+            "name": f"peer:{self.name}",
+            "title": self.name,
+            "problems": [self.problem],
+            "device": self.device,
+            "version": shlex.join(self.words),
+            "install": "",
+            "calls": {self.problem: shlex.join(self.words)},
+            "methods": {},
+        }
+
+
+def placeholders(words: Iterable[str]) -> list[str]:
+    """Return the names of the placeholders in some words, in order."""
+    return [name for word in words for name in _PLACEHOLDER.findall(word)]
+
+
+def _fill(word: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], word)
+
+
+def read_tables(text: str) -> dict[str, Any]:
+    """Return the tables ``[peer.NAME]`` of a TOML file, or the one in the text; raise InputError for a bad one."""
+    is_file = text.endswith(".toml")
+    where, content = (text, read_text(text)) if is_file else ("--peer-command", text)
+    try:
+        tables: Any = parse_toml(content)
+    except ValueError as error:
+        remedy = "write NAME = {command = \"…\", time = '…'}, or name a file that ends in .toml"
+        line, what = re.search(r"at line (\d+)", str(error)), re.sub(r" *\(at .*\)", "", str(error))
+        place = f"{where} line {line[1] if line else len(content.splitlines())}" if is_file else where
+        raise InputError(f"is no TOML: {what}", where=place, remedy=remedy) from None
+    tables = tables.get("peer") if is_file else tables
+    if not isinstance(tables, dict) or not tables:
+        raise InputError("names no peer", where=where, remedy="write a table [peer.NAME]")
+    parse_commands(tables, where, content if is_file else "")
+    return tables
+
+
+def parse_commands(tables: Mapping[str, Any], where: str = "", text: str = "") -> dict[str, CommandPeer]:
+    """Return the commands of tables ``[peer.NAME]``; raise InputError for a bad one.
+
+    It names ``where``, the line in the file's ``text`` in which the table begins, the table and the key.
+    """
+    found = {}
+    for name, table in tables.items():
+        with errors_at(f"{where}{_line(name, text)} [peer.{name}]".strip()):
+            found[name] = _command(name, table)
+    return found
+
+
+def _line(name: str, text: str) -> str:
+    """Return where a table begins in a file, as it goes behind the file's name; nothing where that is not found."""
+    own = rf"[\"']?{re.escape(name)}[\"']?\s*"
+    begin = re.compile(rf"\s*(\[\s*)?(peer\s*\.\s*)?{own}[].=]")
+    return next((f" line {i}" for i, line in enumerate(text.splitlines(), 1) if begin.match(line)), "")
+
+
+def _command(name: str, table: object) -> CommandPeer:
+    """Return the command of one table."""
+    if not isinstance(table, Mapping):
+        raise InputError("is no table", remedy=f"write [peer.{name}]")
+    for key, value in table.items():
+        if any("\0" in text for text in _texts(value)):
+            raise InputError(f"{key} holds the character of code 0", remedy="no program can be given it: leave it out")
+    if name in LIBRARIES:
+        raise InputError(f"'{name}' is a library's name", remedy="call it otherwise")
+    if not _NAME.fullmatch(name):
+        raise InputError("is no name", remedy="take letters, digits, dots and dashes")
+    problems = peered_problems()
+    answers = {solved: problem.printed.key for solved, problem in problems.items()}
+    for key in table:
+        check_name("key", key, (*KEYS, *answers.values()))
+    words = _words(table.get("command"), name)
+    env, options = _env(table.get("env", {})), _options(table.get("options", {}))
+    names = placeholders((*words, *env.values()))
+    fits = max(problems, key=lambda solved: len({*problems[solved].query_fields} & {*names}))  # the first of equals
+    given = {"problem": fits, "unit": "s", "device": "cpu", "warmup": 0, "first_vertex": 0, **table}
+    for key, known in (("problem", problems), ("unit", UNITS), ("device", DEVICES)):
+        check_name(key, str(given[key]), known)
+    problem = given["problem"]
+    _check_placeholders(names, problems[problem].query_fields, options)
+    pattern = _time_pattern(table)
+    others = {*answers.values()} - {answers[problem]}
+    for key in table:
+        if key in others:
+            raise InputError(f"has {key}, but solves {problem}", remedy=f"use {answers[problem]}")
+    for key, most in (("warmup", 1000), ("first_vertex", 1)):
+        if type(given[key]) is not int or not 0 <= given[key] <= most:
+            raise InputError(f"{key} is {given[key]!r}", remedy=f"give a whole number from 0 to {most}")
+    with errors_at("timeout"):
+        timeout_s = parse_seconds(table["timeout"]) if "timeout" in table else DEFAULT_TIMEOUT_S
+    return CommandPeer(
+        name,
+        words,
+        pattern,
+        UNITS[given["unit"]],
+        problem,
+        answer=_pattern(answers[problem], table.get(answers[problem])),
+        timeout_s=timeout_s,
+        unreached=str(table.get("unreached", "")),
+        options=options,
+        env=env,
+        **{key: given[key] for key in ("device", "warmup", "first_vertex")},
+    )
+
+
+def _texts(value: object) -> Iterable[str]:
+    """Yield every text of a value of a table."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | Mapping):
+        for part in (*value, *value.values()) if isinstance(value, Mapping) else value:
+            yield from _texts(part)
+
+
+def _time_pattern(table: Mapping[str, Any]) -> re.Pattern[str] | None:
+    """Return the pattern that finds the program's own time, None where the whole command is timed."""
+    if table.get("time") != WHOLE:
+        pattern = _pattern("time", table.get("time"))
+        if pattern is None:
+            what = "lacks time, the pattern that finds the program's own time in its output"
+            raise InputError(what, remedy="for example time = 'runtime: ([0-9.]+)'")
+        return pattern
+    for key in ("unit", "warmup"):
+        if key in table:
+            what = f"has {key}, which is for times that the program prints"
+            raise InputError(what, remedy=f"leave {key} out, or time")
+    return None
+
+
+def _words(value: object, name: str) -> tuple[str, ...]:
+    if isinstance(value, str):
+        try:
+            value = shlex.split(value)
+        except ValueError as error:
+            raise InputError(f"command: {str(error).lower()}", remedy="close the quote") from None
+    if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+        remedy = f'for example command = "{name} {{graph.egr}}"'
+        raise InputError("lacks command, the program and its arguments", remedy=remedy)
+    return (os.path.expanduser(value[0]), *value[1:])
+
+
+def _env(value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(v, str | int) for v in value.values()):
+        raise InputError("env is no table of texts", remedy='for example env = { OMP_NUM_THREADS = "{threads}" }')
+    for name in value:
+        if not _VARIABLE.fullmatch(name):
+            what = f"env: '{name}' is no name of a variable"
+            raise InputError(what, remedy="take letters, digits and underscores, no digit first")
+    return {name: str(text) for name, text in value.items()}
+
+
+def _options(value: object) -> dict[str, int | float | str]:
+    if not isinstance(value, Mapping) or not all(isinstance(v, int | float | str) for v in value.values()):
+        what = "options is no table of parameters with their defaults"
+        raise InputError(what, remedy="for example options = { delta = 16 }")
+    for name in value:
+        if not _OPTION.fullmatch(name) or name in _OWN:
+            what = f"the option '{name}' cannot be called so"
+            raise InputError(what, remedy="take letters, digits and dashes, and none of ours")
+    return dict(value)
+
+
+def _check_placeholders(found: list[str], asked: Iterable[str], options: Iterable[str]) -> None:
+    known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", *options, *asked]
+    for name in found:
+        check_name("placeholder", name, known)
+    for name in options:
+        if name not in found:
+            what = f"the option '{name}' is nowhere in the command"
+            raise InputError(what, remedy=f"put {{{name}}} where its value belongs")
+    if not any(name.startswith("graph.") for name in found):
+        remedy = "put {graph.egr} or another format where the file belongs"
+        raise InputError("command never names the graph", remedy=remedy)
+
+
+def _pattern(key: str, value: object) -> re.Pattern[str] | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InputError(f"{key} is {value!r}, no pattern", remedy=f"{key} = 'words: ([0-9.]+)'")
+    try:
+        pattern = re.compile(value, re.MULTILINE)
+    except (re.error, RecursionError, OverflowError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"{key}: {why}", remedy="correct the regular expression") from None
+    if pattern.groups != 1:
+        what = f"{key} has {counted(pattern.groups, 'group')}, not one"
+        raise InputError(what, remedy="put the number alone in (…), other groups in (?:…)")
+    return pattern

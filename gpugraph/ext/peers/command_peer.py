@@ -1,0 +1,433 @@
+"""An external command as an ``Algorithm``: its own times are the kernel's, what it prints or writes the answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+import zlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.base.errors import GpuGraphWarning, InputError
+from gpugraph.base.host import available_memory
+from gpugraph.base.quantities import counted, in_units
+from gpugraph.ext.peers.command import CommandPeer
+from gpugraph.ext.peers.graph_files import ResultFile, altered_files, graph_file, most_result_bytes, result_path
+from gpugraph.ext.peers.peer import (
+    PeerRefused,
+    PeerThrew,
+    PeerTimedOut,
+    judge,
+    known_truth,
+    read_number,
+    threads_of,
+    truth_of,
+)
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.view import GraphView, ResidentView
+from gpugraph.problems.adapter import Figure, PrintedFigure
+from gpugraph.problems.algorithm import Algorithm, Option
+from gpugraph.problems.contract import Verdict, worst
+from gpugraph.problems.registry import load_peered
+
+# ------------------------------------------------------------------ one run of a command
+# To its end or to its time limit, in a process group of its own; what it printed is kept.
+
+MOST_OUTPUT = 8 << 20
+"""Bytes kept of each output, of its end: enough for any program that prints times, and no threat to memory."""
+
+MOST_WRITTEN = 1 << 30
+"""Bytes of a file that a command writes, or prints, besides its answer."""
+
+MOST_MEMORY = 0.9
+"""The share of the memory that is free at its start that each process of a command may take for its data."""
+
+MOST_CAPTURED = 100
+"""Characters of a number that a pattern finds: no time and no total is longer."""
+
+MATCHING_S = 10.0
+"""Seconds after which a pattern that still looks for its match is given up: some never end."""
+
+_ENDING_S = 10.0
+"""Seconds that the supervisor has for killing what a command has left behind."""
+
+MOST_LINES, MOST_WORDS = 3, 400
+"""Lines and characters of an error that a message repeats: an exception and where it came from."""
+
+_SUPERVISOR = str(Path(__file__).with_name("supervise.py"))
+_MATCHER = str(Path(__file__).with_name("matching.py"))
+
+
+def find_program(name: str, where: str) -> str:
+    """Return the path of a program; raise PeerRefused if there is none of that name."""
+    found = shutil.which(name)
+    if found is None:
+        kind = "file" if os.sep in name else "program on PATH"
+        raise PeerRefused(f"there is no {kind} '{name}' to run", where=where, remedy="install it or give its full path")
+    return found
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command printed, its standard output and its standard error; the seconds from its start to its end.
+
+    ``held_bytes`` is the memory that its largest process held at most.
+    """
+
+    output: str
+    errors: str
+    seconds: float
+    held_bytes: int = 0
+
+    @property
+    def text(self) -> str:
+        """Both, one after the other, for patterns to look through."""
+        return f"{self.output}\n{self.errors}"
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it printed as an error, else of its output; or that there was nothing."""
+        for text in (self.errors, self.output):
+            lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+            if lines:
+                said = " | ".join(lines[-MOST_LINES:])
+                return said if len(said) <= MOST_WORDS else f"…{said[-MOST_WORDS:]}"
+        return ""
+
+
+def run_command(
+    words: Sequence[str],
+    timeout_s: float,
+    where: str,
+    env: Mapping[str, str] | None = None,
+    most_bytes: int = MOST_WRITTEN,
+) -> Printed:
+    """Return what a command printed; no shell reads its words, and ``env`` is added to its environment.
+
+    What it leaves behind is killed at its end, no file that it writes grows beyond ``most_bytes``, and none of its
+    processes takes more than ``MOST_MEMORY``.  Raises PeerTimedOut after ``timeout_s`` seconds, and PeerThrew for
+    another exit code than 0, with what it printed as an error.
+    """
+    most_memory = int(MOST_MEMORY * available_memory())
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as report:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", _SUPERVISOR, *map(str, (report.fileno(), most_bytes, most_memory)), *words],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=errors,
+            env={**os.environ, **(env or {})},
+            pass_fds=[report.fileno()],
+            start_new_session=True,
+        )
+        try:
+            process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            what = f"it still ran after {timeout_s:g} s and was killed"
+            raise PeerTimedOut(what, where=where, remedy="raise its timeout, or take a smaller graph") from None
+        finally:
+            _end(process)
+        reported = _end_of(report).split() or (str(process.returncode), "nan", "0")  # who kills the group kills it too
+        code, seconds, held = int(reported[0]), float(reported[1]), int(reported[2])
+        printed = Printed(_end_of(output), _end_of(errors), seconds, held)
+    if code != 0:
+        said = f": {printed.last_words}" if printed.last_words else ", and printed nothing"
+        what = f"it ended {_manner(code, most_bytes)}{_memory(code, printed, most_memory)}{said}"
+        raise PeerThrew(what, where=where)
+    return printed
+
+
+def _end_of(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - MOST_OUTPUT))
+    return file.read().decode("utf-8", "replace")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let the supervisor end all that runs, then kill what is left of its process group."""
+    assert process.stdin is not None
+    process.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_ENDING_S)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _manner(code: int, most_bytes: int) -> str:
+    """Return how a command ended: by a signal, with what may be the reason, or with its exit code."""
+    if code >= 0:
+        return f"with exit code {code}"
+    if -code == signal.SIGXFSZ:
+        return f"by SIGXFSZ: a file that it wrote grew beyond {in_units(most_bytes)}"
+    with suppress(ValueError):  # of signals without a name
+        return f"by {signal.Signals(-code).name}"
+    return f"by signal {-code}"
+
+
+_NO_MEMORY = re.compile(r"bad_?alloc|memory ?error|out of memory|cannot allocate|alloc\w* failed", re.IGNORECASE)
+"""What programs print when they get no more memory."""
+
+
+def _memory(code: int, printed: Printed, most: int) -> str:
+    """Return what a command that failed held of memory and might hold, where that may be why; else nothing."""
+    held = printed.held_bytes
+    if held and (-code == signal.SIGKILL or 2 * held > most or _NO_MEMORY.search(printed.errors)):
+        return f", having held {in_units(held)} of memory, of which it may take {in_units(most)}"
+    return ""
+
+
+_MOST_ZEROS = 30
+
+
+_LAST_RUN = [""]
+"""The command that ran last, which has changed a file that is found changed."""
+
+
+@dataclass
+class _State:
+    graph: CSRGraph
+    values: dict[str, str]
+    program: str
+    first: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class CommandAnswer:
+    """What a command said of one query.
+
+    Attributes:
+        texts: the different figures that its runs printed; empty where no pattern looks for one.
+        first: the answer of the first sample, shared by all samples of a state.
+    """
+
+    graph: CSRGraph
+    problem: str
+    query: tuple[Any, ...]
+    texts: tuple[str, ...]
+    first: list[CommandAnswer] = field(default_factory=list)
+
+    @property
+    def _printed(self) -> PrintedFigure:
+        return load_peered(self.problem).printed
+
+    @property
+    def truth_is_known(self) -> bool:
+        """Whether the figure to compare with has been computed already."""
+        return known_truth(self.graph, self.problem, self.query) is not None
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """(n,) bool: the vertices that shortest paths lead to, which a right answer covers."""
+        truth = known_truth(self.graph, self.problem, self.query) or truth_of(self.graph, self.problem, self.query)
+        assert truth.reached is not None
+        return truth.reached
+
+    def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
+        """Return the verdict on the printed figures; without one there is nothing to check."""
+        if not self.texts:
+            return Verdict("skipped", "none", "the command prints no answer that a pattern looks for")
+        methods = ("certificate", "reference") if method == "both" else (method,)
+        truths = [truth_of(self.graph, self.problem, self.query, one) for one in methods]
+        verdicts = [judge(truth, text, self._printed.what) for truth in truths for text in self.texts]
+        return replace(worst(verdicts), method=method)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the ``result`` object of a record: only what the command said."""
+        said: dict[str, Any] = {"source": self.query[0]} if self.query else {}
+        if self.texts:
+            said[self._printed.field] = _plain(self.texts[-1])
+        return said
+
+    def fingerprint(self) -> str:
+        """Return the first sample's figures for all figures as right as those, else the answer's own."""
+        if not self.first:
+            self.first.append(self)
+        first, truth = self.first[0], known_truth(self.graph, self.problem, self.query)
+        if truth is not None and self._status(truth) == first._status(truth):
+            return str(first.texts)
+        return str(self.texts)
+
+    def _status(self, truth: Figure) -> set[str]:
+        return {judge(truth, text, self._printed.what).status for text in self.texts}
+
+    def with_predecessors(self) -> NoReturn:
+        """Refuse: a command prints figures, no paths."""
+        raise InputError("an external command gives no predecessors", remedy="leave them out")
+
+
+def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algorithm:
+    """Return a command as an algorithm; InputError if it is not for this problem or device, PeerRefused without it."""
+    label = f"peer:{peer.name}"
+    if problem != peer.problem:
+        remedy = f"name a peer for {problem}; see: gpugraph algos --peers"
+        raise InputError(f"it solves {peer.problem}, not {problem}", where=label, remedy=remedy)
+    if device_kind != peer.device:
+        remedy = f'use --device {peer.device}, or write device = "{device_kind}" in its table'
+        raise InputError(f"its table says that it runs on '{peer.device}'", where=label, remedy=remedy)
+    solves = load_peered(problem)
+    figure = solves.printed
+    program = find_program(peer.words[0], label)
+    if wrapped := _wrapped(peer.words):
+        find_program(wrapped, label)
+
+    def prepare(view: GraphView | ResidentView, device: object, **options: object) -> _State:
+        graph = view.host.graph
+        values = {f"graph.{name}": str(graph_file(graph, name, label)) for name in peer.formats()}
+        values |= {"threads": str(threads_of(device)), **{name: str(value) for name, value in options.items()}}
+        state = _State(graph, values, program)
+        if peer.writes_result:
+            values["result"] = str(result_path(graph, id(state)))
+        return state
+
+    def run(state: _State, clock: object, *query: int) -> tuple[tuple[float, ...], tuple[str, ...]]:
+        """Return the seconds of each run that the process says it made, and the different figures that it printed."""
+        values = {**state.values, "source": str(query[0]) if query else ""}
+        if peer.writes_result:
+            values["result"] = str(result_path(state.graph, id(state)))
+        words = [state.program, *peer.filled(values)[1:]]
+        if files := altered_files(state.graph):
+            what = f"{_LAST_RUN[0]} has changed {', '.join(files)}, which it was given to read; it is written anew"
+            warnings.warn(what, GpuGraphWarning, stacklevel=2)
+        _LAST_RUN[0] = label
+        most_bytes = MOST_WRITTEN + most_result_bytes(state.graph)
+        printed = run_command(words, peer.timeout_s, label, peer.environment(values), most_bytes)
+        if files := altered_files(state.graph):
+            what = f"it has changed {', '.join(files)}, which it was given to read; it is written anew for others"
+            raise PeerThrew(what, where=label, remedy="let it work on a copy")
+        seconds = (printed.seconds,) if peer.time is None else _own_seconds(peer, peer.time, printed, label)
+        answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
+        return seconds, tuple(dict.fromkeys(answers))
+
+    def finish(state: _State, raw: tuple[object, tuple[str, ...]], *query: int) -> object:
+        _, answers = raw
+        if not peer.writes_result:
+            return CommandAnswer(state.graph, problem, query, answers, state.first)
+        path, most_bytes = Path(state.values["result"]), most_result_bytes(state.graph)
+        file = ResultFile(path, peer.first_vertex, peer.unreached, label, most_bytes)
+        return _with_figures(solves.listed(file, state.graph, query, state.first), answers, figure, label)
+
+    shown = shlex.join(peer.words)
+    return Algorithm(
+        problem=problem,
+        name=label,
+        devices=(peer.device,),
+        summary=f"the command {shown}",
+        authors="external command",
+        year=0,
+        section=shown,
+        prepare=prepare,
+        run=run,
+        fetch=lambda state, handle: handle,
+        finish=finish,
+        options=tuple(Option(name, type(v), v, "as its table says") for name, v in peer.options.items()),
+        own_seconds=lambda state, handle: handle[0],
+        warms_itself=peer.time is not None,
+        version=_version(peer),
+    )
+
+
+def _own_seconds(peer: CommandPeer, pattern: re.Pattern[str], printed: Printed, label: str) -> tuple[float, ...]:
+    """Return the seconds of each run that a program measured itself."""
+    times = _matches(pattern, printed, "time", label)
+    if len(times) <= peer.warmup:
+        what = f"it printed {counted(len(times), 'time')}, and the first {peer.warmup} are its warm-up"
+        raise PeerThrew(what, where=label, remedy="let it make more runs, or lower warmup in its table")
+    return tuple(peer.unit_s * _time(text, label) for text in times[peer.warmup :])
+
+
+def _with_figures(result: Any, texts: tuple[str, ...], figure: PrintedFigure, label: str) -> Any:
+    """Return what a result file holds; at fault where the program printed another total than that of its file."""
+    if getattr(result, "fault", None) is not None or not texts:
+        return result
+    total = result.summary()[figure.field]
+    own = Figure(total, 1e-5 * abs(total) if isinstance(total, float) else 0.0, "its result file")
+    wrong = next((text for text in texts if judge(own, text, figure.what).status == "failed"), None)
+    if wrong is None:
+        return result
+    what = f"it printed the {figure.what} {wrong}, and its result file has {total}"
+    if not hasattr(result, "fault"):
+        raise PeerThrew(what, where=label)
+    return replace(result, fault=what)
+
+
+def _wrapped(words: Sequence[str]) -> str:
+    """Return the program that ``env NAME=VALUE … PROGRAM`` starts, or nothing."""
+    if os.path.basename(words[0]) != "env":
+        return ""
+    return next((word for word in words[1:] if "=" not in word and not word.startswith(("-", "{"))), "")
+
+
+def _version(peer: CommandPeer) -> int:
+    """Return a number that changes with the table and with what every program and file holds that the command names.
+
+    A copy of a program on another machine is the same program: a sweep that goes on there keeps what it has.
+    """
+    files = [shutil.which(word) or word for word in peer.words if "{" not in word]
+    facts = [_content_of(file) for file in files if os.path.isfile(file)]
+    patterns = [pattern and pattern.pattern for pattern in (peer.time, peer.answer)]
+    return zlib.crc32(f"{peer} {patterns} {facts}".encode())
+
+
+def _content_of(file: str) -> tuple[int, int]:
+    """Return the size of a file and a checksum, or its time of change where it cannot be read or is too large."""
+    state = os.stat(file)
+    if state.st_size <= _LARGEST_PROGRAM:
+        with contextlib.suppress(OSError), open(file, "rb") as opened:
+            return state.st_size, zlib.crc32(opened.read())
+    return state.st_size, state.st_mtime_ns
+
+
+_LARGEST_PROGRAM = 1 << 28
+"""Bytes of a file that is read each time its program is looked up."""
+
+
+def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:
+    """Return the group of each of a pattern's matches, found in a process of its own: a pattern may take for ever."""
+    ask = json.dumps([pattern.pattern, printed.text, MOST_CAPTURED + 1]).encode()
+    words = [sys.executable, "-I", "-S", _MATCHER]
+    try:
+        found: list[str] = json.loads(subprocess.run(words, input=ask, capture_output=True, timeout=MATCHING_S).stdout)
+    except (subprocess.TimeoutExpired, ValueError):
+        text = f"the pattern '{pattern.pattern}' did not get through its output in {MATCHING_S:g} s"
+        raise PeerThrew(text, where=where, remedy="write a pattern without one repetition inside another") from None
+    if any(len(text) > MOST_CAPTURED for text in found):
+        text = f"it printed a {what} of more than {MOST_CAPTURED} characters"
+        raise PeerThrew(text, where=where, remedy="adjust the pattern in its table to what it prints")
+    if not found:
+        said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
+        remedy = "adjust the pattern in its table to what it prints"
+        raise PeerThrew(f"it printed no {what} that '{pattern.pattern}' matches{said}", where=where, remedy=remedy)
+    return found
+
+
+def _time(text: str, where: str) -> float:
+    value = read_number(text)
+    if value is None or not 0 < (number := float(value)) < math.inf:
+        remedy = "adjust the pattern in its table to what it prints"
+        raise PeerThrew(f"it printed the time '{text}', which is no time to rate", where=where, remedy=remedy)
+    return number
+
+
+def _plain(text: str) -> int | float | str:
+    """Return a printed figure as a number where it is one."""
+    value = read_number(text)
+    if value is None:
+        return text
+    exponent = value.as_tuple().exponent
+    return int(value) if isinstance(exponent, int) and 0 <= exponent < _MOST_ZEROS else float(value)

@@ -1,0 +1,161 @@
+"""``gpugraph.bench``: several algorithms on several graphs in one call, measured in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gpugraph.base.errors import InputError, check_name, shown, unknown_name
+from gpugraph.base.quantities import parse_share
+from gpugraph.bench.store import WAIT_S, Store
+from gpugraph.ext.peers import describe_peers
+from gpugraph.ext.plugins.plugin import installed
+from gpugraph.ext.python.call_profile import showing
+from gpugraph.ext.python.records import Records
+from gpugraph.measure.cell import Cell, Sampling, check_counts
+from gpugraph.measure.run_cell import Session
+from gpugraph.problems.registry import algorithms
+from gpugraph.records.record import Record
+
+_PEER = "peer:"
+
+
+def bench(
+    graphs: object,
+    problem: str = "mst",
+    *,
+    algo: str | Sequence[str] = "auto",
+    peer: str | Sequence[str] = (),
+    device: str = "auto",
+    source: object = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    repeat: int = 20,
+    target: float | str = 0.02,
+    max_seconds: float = 5.0,
+    verify: str = "auto",
+    save: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Records:
+    """Measure algorithms on graphs, their samples interleaved on each graph, every result verified.
+
+    >>> import gpugraph
+    >>> records = gpugraph.bench(["rmat:6", "path:50"], algo="boruvka,kruskal", device="cpu", max_seconds=0.1)
+    >>> len(records), {record.verdict for record in records}
+    (4, {'verified'})
+    >>> best = min(records.where(graph_name="rmat:6"), key=lambda record: record.kernel_s)
+
+    It runs in this process: what is measured sees all that is loaded here, and a crash ends it; ``gpugraph bench`` has
+    workers and limits.
+
+    Args:
+        graphs: what ``gpugraph.load`` takes, or a list of such; for ``"scan"`` what ``gpugraph.scan`` takes.
+        problem: ``"mst"``, ``"sssp"``, ``"components"`` or ``"scan"``.
+        algo: names from ``gpugraph algos``, or ``"./file.py:driver"``, in a list or with commas between; ``NAME@cpu``
+            runs on that device.
+        peer: names from ``gpugraph algos --peers`` that run beside, e.g. ``"scipy,igraph"``.
+        device: as for ``gpugraph.mst``.
+        source: of shortest paths, as for ``gpugraph.sssp``.
+        options: parameters by algorithm: ``{"delta-stepping": {"delta": 64}}``.
+        repeat: fewest samples of each.
+        target: sampling goes on until the median is known so well: half its 95 % interval over the median, 0.02 or
+            ``"2%"``.
+        max_seconds: or until the samples of each have taken so many seconds.
+        verify: as for ``gpugraph.mst``.
+        save: a file that the records are appended to, each as it ends.
+        progress: whether to show what goes on; None: in a notebook and on a terminal.
+
+    Returns:
+        The records; a cell that failed, or whose result is wrong, is a record that says so.
+
+    Raises:
+        InputError: an unknown name, or no cell could be measured at all.
+    """
+    names = [*_listed("algo", algo), *(_PEER + name.removeprefix(_PEER) for name in _listed("peer", peer))]
+    chosen = options or {}
+    _check_names(problem, names, chosen)
+    sampling = _sampling(repeat, target, max_seconds)
+    found: list[Record] = []
+    raised: list[Exception] = []
+
+    def cell_of(graph: object, name: str) -> Cell:
+        algorithm, _, own = name.partition("@")
+        if algorithm.startswith(_PEER) and not own:
+            own = next((str(one["device"]) for one in describe_peers() if one["name"] == algorithm), "")
+        given = chosen.get(algorithm, {})
+        cell = Cell(problem, graph, algorithm, own or device, source, options=given, verify=verify, repeat=repeat)
+        check_counts(cell)
+        return cell
+
+    with contextlib.ExitStack() as stack:
+        store = None if save is None else stack.enter_context(Store(save, resume=True, wait_s=WAIT_S))
+        tell, session = stack.enter_context(showing(progress)), stack.enter_context(Session())
+
+        def measured(cells: list[Cell]) -> list[Record]:
+            ended: dict[int, Record] = {}
+
+            def finished(i: int, record: Record) -> None:
+                ended[i] = record
+                if store is not None:
+                    store.append(record)
+
+            def failed(i: int, error: Exception) -> None:
+                raised.append(error)
+                finished(i, session.failed_record(cells[i], error))
+
+            session.measure(cells, sampling, tell, finished, failed)
+            return [ended[i] for i in range(len(cells))]
+
+        for graph in graphs if isinstance(graphs, list) else [graphs]:
+            found += measured([cell_of(graph, name) for name in names])
+    if raised and not any(record.ok or record.status == "failed" for record in found):
+        raise raised[0]
+    return Records(found, _notices(found))
+
+
+def _notices(records: Sequence[Record]) -> list[str]:
+    """Return the notices of records, each once: with its graphs, unless it is one of all of several graphs."""
+    graphs_of: dict[str, dict[str, None]] = {}
+    for record in records:
+        for notice in record.notices:
+            graphs_of.setdefault(notice, {})[record.graph_name] = None
+    measured = {record.graph_name for record in records}
+    return [
+        notice if len(graphs) == len(measured) > 1 else f"{', '.join(graphs)}: {notice}"
+        for notice, graphs in graphs_of.items()
+    ]
+
+
+def _sampling(repeat: int, target: float | str, max_seconds: float) -> Sampling:
+    """Return how to sample; raise InputError where one of them is no number that makes sense."""
+    share = parse_share("target", target) if isinstance(target, str) else target
+    for name, value, kind in (("repeat", repeat, int), ("target", share, float), ("max_seconds", max_seconds, float)):
+        if isinstance(value, bool) or not isinstance(value, int | kind):
+            raise InputError(f"{name} is {shown(value)}", remedy="give a number")
+    return Sampling(share, min_samples=repeat, max_samples=max(repeat, 1000), time_limit_s=max_seconds, together=True)
+
+
+def _listed(what: str, names: str | Sequence[str]) -> list[str]:
+    listed = [part.strip() for part in names.split(",") if part.strip()] if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        remedy = "give a name, names with commas between, or a list of them"
+        raise InputError(f"{what} is {shown(names)}", remedy=remedy)
+    return list(listed)
+
+
+def _check_names(problem: str, names: Sequence[str], with_options: Iterable[str]) -> None:
+    """Refuse algorithms or peers that do not exist, and options of one that is not asked for."""
+    if not names:
+        raise InputError("there is no algorithm to measure", remedy='name one, or leave algo at "auto"')
+    known = {algorithm.name for algorithm in algorithms(problem)} | installed().keys() | {"auto"}
+    asked = [name.partition("@")[0] for name in names]
+    for name in asked:
+        if name.startswith(_PEER):
+            peers = [str(one["name"]) for one in describe_peers()]
+            if name not in peers:
+                raise unknown_name("peer", name.removeprefix(_PEER), [one.removeprefix(_PEER) for one in peers])
+        elif ":" not in name and not name.endswith(".py") and name not in known:
+            raise unknown_name("algorithm", name, known)
+    for name in with_options:
+        check_name("algorithm with options", name, asked)

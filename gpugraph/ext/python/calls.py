@@ -1,0 +1,309 @@
+"""The functions of ``gpugraph`` that load a graph, solve a problem on it, and check or convert what comes of it.
+
+``gpugraph/__init__.pyi`` gives those that solve a problem their types: it is made by ``python -m tests.stub``.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from gpugraph.base.clock import HostClock
+from gpugraph.base.errors import InputError, VerificationFailed, expect
+from gpugraph.ext.python.call_profile import showing
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.generate import generate as generate_graph
+from gpugraph.graph.open import open_graph
+
+if TYPE_CHECKING:
+    from gpugraph.ext.components.labels import Components
+    from gpugraph.ext.python.records import Measured
+    from gpugraph.ext.scan.scanned import Scanned
+    from gpugraph.problems.contract import Verdict
+    from gpugraph.problems.mst.forest import Forest
+    from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
+
+
+def load(
+    source: object,
+    *,
+    input_format: str | None = None,
+    weights: str = "file",
+    seed: int = 1,
+    symmetrize: bool = False,
+    keep_ids: bool = False,
+    vertices: int | None = None,
+    directed: bool | None = None,
+    columns: str = "",
+    weight: str | None = None,
+) -> CSRGraph:
+    """Return a graph, after the changes asked for.
+
+    >>> gpugraph.load(([0, 1, 3, 4], [1, 0, 2, 1], [5, 5, 8, 8]))
+    <CSRGraph tuple: vertices 3, edges 2, weights uint32>
+
+    The nodes of a NetworkX graph may be of any kind; ``to_networkx`` gives them back.  Edges without the attribute
+    ``weight`` weigh 1; where no edge has it and edges have other numbers, ``weight`` must name one.  An entry that a
+    SciPy matrix repeats is summed, as SciPy does; of parallel edges the lightest counts.
+
+    Args:
+        source: a path, a graph spec such as ``"rmat:16"``, a matrix of SciPy or NumPy (of NumPy's 0, inf and masked
+            entries are no edges), a graph of NetworkX or igraph, or a tuple (offsets (n+1,), targets (arcs,), weights
+            (arcs,) or None) of arrays or lists.  Weights are integers of up to 64 bits or floats, in any byte order;
+            what would have to be rounded is refused.
+        input_format: the file's format, where its content and name do not tell.
+        weights: ``"file"`` as they are, ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``.
+        seed: of uniform weights.
+        symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
+        keep_ids: an edge list has the vertices 0 to the largest id, whether or not all occur; else those that occur.
+        vertices: how many there are, those without an edge included, where a file does not say it.
+        directed: True: the lines of a file that does not say it are arcs; False: edges; None: arcs, unless every one
+            has its reverse.  Of a tuple: False asserts that every arc has its reverse of equal weight.
+        columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
+        weight: the attribute that weighs the edges of GraphML, GML, NetworkX and igraph; None: ``"weight"``.
+
+    Raises:
+        InputError: it cannot be read; the message says why and what to do.
+    """
+    texts = {"input_format": input_format, "weight": weight}
+    expect(str, weights=weights, columns=columns, **{name: text for name, text in texts.items() if text is not None})
+    expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
+    expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
+    return open_graph(
+        source,
+        input_format=input_format,
+        weights=weights,
+        seed=int(seed),
+        symmetrize=symmetrize,
+        keep_ids=keep_ids,
+        vertices=vertices,
+        directed=directed,
+        columns=columns,
+        weight=weight,
+    )
+
+
+def generate(spec: str) -> CSRGraph:
+    """Return the graph of a spec, e.g. ``"rmat:20,seed=7"``: the same bits on every machine.
+
+    >>> gpugraph.generate("path:5").weights.tolist()
+    [282665, 282665, 440890, 440890, 243610, 243610, 462018, 462018]
+    """
+    expect(str, spec=spec)
+    return generate_graph(spec)
+
+
+def mst(
+    graph: object, *, algo: str = "auto", device: str = "auto", verify: str = "auto", time: bool = False, **options: Any
+) -> Forest | Measured:
+    """Return the minimum spanning forest.
+
+    >>> gpugraph.mst("grid:8x8", device="cpu")
+    <Forest of grid:8x8: tree edges 63, total weight 22,165,424, components 1>
+    >>> record = gpugraph.mst("grid:8x8", device="cpu", time=True)
+    >>> record.verdict, record.kernel_s > 0, record.result.components
+    ('verified', True, 1)
+
+    Args:
+        graph: anything ``load`` takes; a directed graph is made undirected, the lighter arc wins.
+        algo: a name from ``gpugraph algos``, or ``"./file.py:driver"``.
+        device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated"``.
+        verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
+        time: measure it, as ``gpugraph mst`` does, and return the record: the times, the verdict, and the ``result``.
+        options: parameters of the algorithm.
+
+    Raises:
+        VerificationFailed: the result does not hold.
+        InputError, DeviceUnavailable, OutOfMemory: it could not be computed.
+    """
+    record = _solve("mst", graph, algo, device, verify, options, time)
+    forest: Forest = record.result
+    return record if time else forest
+
+
+def sssp(
+    graph: object,
+    source: object = None,
+    *,
+    sources: object = None,
+    algo: str = "auto",
+    device: str = "auto",
+    verify: str = "auto",
+    predecessors: bool = False,
+    sums: str = "float64",
+    time: bool = False,
+    **options: Any,
+) -> Distances | list[Distances] | DistanceMatrix | Measured:
+    """Return the shortest distances from a source, or a list of them where ``"random:K"`` asks for K sources.
+
+    >>> rows = [0, 1, 2, 2], [1, 0], [7, 7]              # the edge 0–1, and vertex 2 by itself
+    >>> gpugraph.sssp(rows, 0, device="cpu").distance.tolist()
+    [0, 7, None]
+    >>> matrix = gpugraph.sssp(rows, sources=[1, 0], device="cpu")
+    >>> matrix.distance.tolist()
+    [[7, 0, None], [0, 7, None]]
+
+    Args:
+        graph: anything ``load`` takes; arcs are followed as the format means them.
+        source: a node of a NetworkX graph.  Of any other graph a 0-based vertex.  Of any: ``"max-degree"`` (the
+            default), ``"random:K"``, K vertices that have arcs, ``"name:17"`` for a file's own id or the node that is
+            printed so, or ``"index:17"`` for the vertex of that number, nodes counted in their sorted order.
+        sources: several, searched together: a list or an array of what ``source`` may be, ``"random:K"``, or ``"all"``
+            for the distances of all pairs.  The result is a ``DistanceMatrix``, a row for each; every row is verified.
+        algo: as for ``mst``.
+        device: as for ``mst``.
+        verify: as for ``mst``.
+        predecessors: also return the canonical predecessors.
+        sums: ``"float32"`` rounds sums of float32 weights to float32; the verdict then tells the error.
+        time: as for ``mst``; the record's ``results`` are those of all sources.
+        options: as for ``mst``.
+
+    Raises:
+        VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
+    """
+    expect(bool, predecessors=predecessors)
+    from gpugraph.problems.sources import is_several, one_of, source_list
+    from gpugraph.problems.sssp import BATCHED
+
+    if sources is not None:
+        one_of(source, sources)
+        source, algo = source_list(sources), BATCHED if algo == "auto" else algo
+    expect(str, sums=sums)
+    more = {"source": source, "predecessors": bool(predecessors), "sums": sums}
+    record = _solve("sssp", graph, algo, device, verify, options, time, **more)
+    if time:
+        return record
+    results = [result.with_predecessors() if predecessors else result for result in record.results]
+    if sources is not None:
+        from gpugraph.problems.sssp.distances import DistanceMatrix
+
+        return DistanceMatrix.joined(results)
+    return results if is_several(record.graph, source) else results[0]
+
+
+def components(
+    graph: object, *, algo: str = "auto", device: str = "auto", verify: str = "auto", time: bool = False, **options: Any
+) -> Components | Measured:
+    """Return the connected components, of a directed graph the weakly connected ones; arguments and errors as ``mst``.
+
+    >>> gpugraph.components("rmat:8", device="cpu")
+    <Components of rmat:8: components 23, vertices of the largest 234>
+    """
+    record = _solve("components", graph, algo, device, verify, options, time)
+    found: Components = record.result
+    return record if time else found
+
+
+def scan(
+    values: object,
+    *,
+    exclusive: bool = False,
+    heads: object = None,
+    algo: str = "auto",
+    device: str = "auto",
+    verify: str = "auto",
+    time: bool = False,
+    **options: Any,
+) -> Scanned | Measured:
+    """Return the prefix sums of an array, or the minima of its segments.
+
+    >>> import numpy as np
+    >>> gpugraph.scan(np.array([3, 1, 4], np.uint32), device="cpu").array.tolist()
+    [3, 4, 8]
+
+    ``values`` are an (n,) array, a .npy file or a spec such as ``"array:n=2^20"``; sums of integers wrap.
+    ``exclusive``: element i gets the sum of those before it, without itself.  ``heads``, (n,), is nonzero where a
+    segment begins; the scan is then one of minima, with their positions.  The other arguments, and the errors, are
+    those of ``mst``.
+    """
+    expect(bool, exclusive=exclusive)
+    from gpugraph.ext.scan.array import with_kind
+
+    array = with_kind(values, exclusive=exclusive, heads=heads)
+    record = _solve("scan", array, algo, device, verify, options, time)
+    scanned: Scanned = record.result
+    return record if time else scanned
+
+
+def _solve(
+    problem: str,
+    graph: object,
+    algo: str,
+    device: str,
+    verify: str,
+    options: dict[str, object],
+    time: bool,
+    **more: Any,
+) -> Measured:
+    """Return the record of one run whose result holds, or of several where the times are asked for."""
+    expect(str, algo=algo, device=device, verify=verify)
+    expect(bool, time=time)
+    from gpugraph.measure.cell import Cell
+    from gpugraph.measure.run_cell import run_cell
+
+    runs: dict[str, Any] = {} if time else {"repeat": 1, "warmup": 0, "phases": False}
+    cell = Cell(problem, graph, algo, device, options=options, verify=verify, **runs, **more)
+    with showing() as tell:
+        record: Any = run_cell(cell, tell)
+    if record.status == "failed":
+        raise VerificationFailed(record.shape.verification.detail or "", where=f"{problem} by {algo}")
+    if time:
+        from gpugraph.ext.python.records import Measured  # which loads all that draws
+
+        record = Measured.of_record(record)
+    measured: Measured = record
+    return measured
+
+
+def verify(
+    graph: object, result: Forest | Distances | Scanned | str | os.PathLike[str], *, method: str = "auto"
+) -> Verdict:
+    """Check a result against its graph, or a scan against its array.
+
+    >>> gpugraph.verify("rmat:8", gpugraph.mst("rmat:8", device="cpu")).passed
+    True
+
+    Args:
+        graph: anything ``load`` takes; for a scan anything ``scan`` takes, scanned in the way of the result.
+        result: a Forest, Distances, a Scanned, or the path of a result file written with ``-o``.
+        method: ``"auto"``, ``"reference"``, ``"certificate"`` or ``"both"``.
+
+    Returns:
+        The verdict; a failed one names the first counter-example.
+    """
+    expect(str, method=method)
+    from gpugraph.measure.check import check_result
+    from gpugraph.problems.contract import Input
+    from gpugraph.problems.result_files import problem_of
+
+    problem = problem_of(result)
+    data = load(graph) if problem is None else problem.open(Input(problem.name, graph), HostClock(), lambda step: None)
+    return check_result(data, result, method)
+
+
+def to_networkx(result: Forest | Distances) -> Any:
+    """Return a result as a NetworkX graph: a forest as a ``Graph``, distances as the tree of shortest paths.
+
+    >>> print(gpugraph.to_networkx(gpugraph.mst("grid:4x4", device="cpu")))
+    Graph with 16 nodes and 15 edges
+
+    The nodes are those of the NetworkX graph that was solved, the very objects; else a file's own ids, else numbers.
+
+    Raises:
+        InputError: NetworkX is not installed, or ``result`` is neither a forest nor distances.
+    """
+    from gpugraph.problems.contract import PROBLEMS, BecomesNetworkx, problem_called
+    from gpugraph.problems.result_files import either, problem_of
+
+    problem = problem_of(result)
+    if not isinstance(problem, BecomesNetworkx):
+        able = [one for one in map(problem_called, PROBLEMS) if isinstance(one, BecomesNetworkx)]
+        given = f"give what {either([one.name for one in able])} returned"
+        remedy = "convert them one by one" if isinstance(result, list | tuple) else given
+        nouns = " nor ".join(one.result_noun for one in able)
+        raise InputError(f"a {type(result).__name__} is neither {nouns}", remedy=remedy)
+    try:
+        import networkx  # noqa: F401
+    except ImportError:
+        raise InputError("NetworkX is not installed", remedy="pip install networkx") from None
+    return problem.to_networkx(result)

@@ -1,0 +1,1 @@
+"""Components by several ranks."""

@@ -1,0 +1,1 @@
+"""Forests by several ranks."""

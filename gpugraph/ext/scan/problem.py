@@ -1,0 +1,192 @@
+"""The scan problem: input, work counted, oracle, certificate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpugraph.base.clock import HostClock
+from gpugraph.base.compression import WrittenThrough
+from gpugraph.base.errors import InputError
+from gpugraph.base.quantities import duration, rate
+from gpugraph.ext.plugins.plugin import plain_array
+from gpugraph.ext.scan import COMMAND
+from gpugraph.ext.scan.array import ArrayInput, open_array, shape_of
+from gpugraph.ext.scan.scanned import Scanned
+from gpugraph.ext.scan.tiles import place
+from gpugraph.ext.scan.verify import check_against_reference, check_certificate
+from gpugraph.problems import TABLE, Column, result_column
+from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
+from gpugraph.problems.on_graphs import OneQuery
+from gpugraph.problems.result_files import MismatchError, PathLike
+
+if TYPE_CHECKING:
+    from gpugraph.devices.base import Device
+    from gpugraph.ext.scan.tiles import ResidentArray
+
+
+def _speeds(found: Mapping[str, Any]) -> str:
+    names = {"h2d": "to the device", "kernel": "the kernel", "d2h": "back"}
+    parts = [f"{text} {rate(found[f'{key}_gb_s'])}" for key, text in names.items() if found[f"{key}_gb_s"]]
+    return ", ".join(parts) + " of the array"
+
+
+def _transferred(cell: Any) -> Mapping[str, Any] | None:
+    """Return the throughput of an array that went to a device and back."""
+    found: Mapping[str, Any] = cell.record.shape.throughput
+    return found if found.get("h2d_gb_s") else None
+
+
+def _total(found: Mapping[str, Any]) -> str:
+    shares = f"{found['transfers_share']:.0%} of it transfers"
+    return f"{duration(found['total_s'])} with allocation and both transfers, {shares}"
+
+
+class Scan(OneQuery):
+    """The problem as the measurement sees it."""
+
+    result = Scanned
+    result_noun = "a scan"
+    recorded: tuple[str, ...] = ("throughput.kernel_gb_s",)
+    recorded_of_ours: tuple[str, ...] = ("result.elements", "result.last", "result.digest")
+    result_endings: tuple[str, ...] = (".npy", ".npz")
+    csv_columns: tuple[str, ...] = ()
+    name = "scan"
+    title = "Prefix sums"
+    counted = "elements"
+    definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
+    command = COMMAND
+    columns: tuple[Column, ...] = (
+        result_column("elements"),
+        result_column("last"),
+        result_column("digest"),
+        Column("throughput", "GB/s", text=_speeds, shown=(TABLE,)),
+        Column("throughput.total_s", "total", _transferred, _total, shown=(TABLE,)),
+    )
+    cheaper_check = "reference"
+
+    def accepts(self, source: str) -> bool:
+        """Tell whether a text names an array."""
+        return source.startswith("array:") or source.endswith(".npy")
+
+    def size(self, source: str, weights: str) -> InputSize:
+        """Return the size of the array that a spec or a .npy file will give; it has no weights."""
+        n, dtype, segmented = shape_of(source)
+        nbytes, heads = n * (dtype.itemsize + segmented), n * segmented
+        return InputSize(n, n, dtype.itemsize, True, nbytes, nbytes, state_bytes=nbytes, extra_bytes=heads)
+
+    def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
+        """Return the sizes of the array, which needs no preparations; the heads of segments are not counted."""
+        n, width = size.arcs, size.weight_bytes
+        return ViewSize(n, n, 32 if n < 2**31 else 64, width, n * width)
+
+    def series(self, source: str) -> str:
+        """Return a spec with its length left open; a file's path."""
+        if not source.startswith("array:") or "file=" in source:
+            return source
+        return re.sub(r"(?<=[:,])(n|size)=[^,]+", r"\1={\1}", source)
+
+    def open(
+        self, input_: Input, clock: HostClock, progress: Callable[[str], None], device: Device | None = None
+    ) -> ArrayInput:
+        """Return the array, on the host; ``clock`` times ``load`` or ``build``."""
+        made = (input_.path or "").startswith("array:") and "file=" not in (input_.path or "")
+        with clock.phase("build" if made else "load"):
+            return open_array(input_.source)
+
+    def view(self, graph: ArrayInput, preparations: Sequence[str], index_bits: int | None) -> ArrayInput:
+        """Return the array itself: there is nothing to prepare."""
+        return graph
+
+    def to_device(self, view: ArrayInput, device: Device) -> tuple[ResidentArray, float, float]:
+        """Return the array on a device, and the seconds of ``stage`` and ``h2d``, the allocation included."""
+        return place(view, device)
+
+    def admit(self, graph: ArrayInput) -> ArrayInput:
+        """Return the array; nothing is refused that could be opened."""
+        return graph
+
+    def work(self, graph: ArrayInput, result: Scanned) -> int:
+        """Return the number of elements."""
+        return graph.elements
+
+    def auto(self, graph: ArrayInput, device_kind: str) -> str:
+        """Return look-back on a GPU, which reads and writes every element once; one thread on a CPU."""
+        if graph.heads is not None:
+            return "segmented-min"
+        return "cpu" if device_kind == "cpu" else "look-back"
+
+    def figures(self, graph: ArrayInput, phases: Mapping[str, float]) -> dict[str, Any]:
+        """Return what a record of a verified scan holds besides: ``throughput``, a gigabyte being 10^9 bytes.
+
+        The total is that of the paper: allocation and transfer to the device, what else is allocated (``prepare``),
+        kernel, and transfer back; the copy into pinned memory (``stage``) is listed beside it.
+        """
+        size, seconds = graph.nbytes, {name: phases.get(name, 0.0) for name in ("h2d", "kernel", "d2h")}
+        total = sum(seconds.values()) + phases.get("prepare", 0.0)
+        found = {
+            "array_bytes": size,
+            **{f"{name}_gb_s": size / taken / 1e9 if taken else None for name, taken in seconds.items()},
+            "total_s": total,
+            "total_with_stage_s": total + phases.get("stage", 0.0),
+            "transfers_share": (seconds["h2d"] + seconds["d2h"]) / total if total else None,
+        }
+        return {"throughput": found}
+
+    def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: object) -> Scanned:
+        """Return the scan in an (n,) array of the input's type; with segments a pair, the minima and their positions.
+
+        Sums of reals may round once for each element, as those of one thread do; a Scanned may promise fewer.
+        """
+        n, shape, own = graph.elements, (graph.elements,), graph.values.dtype.name
+        depth = n
+        if isinstance(returned, Scanned):
+            depth = min(max(int(returned.depth), 0), n) or n
+            returned = returned.array if returned.index is None else (returned.array, returned.index)
+        index = None
+        if graph.heads is not None:
+            if not isinstance(returned, tuple) or len(returned) != 2:
+                remedy = "return (minima, positions)"
+                raise InputError("run returned no pair of minima and their positions", remedy=remedy)
+            returned, index = returned
+            wanted = f"the positions of {n} minima"
+            index = plain_array(index, "i u", shape, wanted, "return (minima, positions)").astype(np.int64)
+        wanted, remedy = f"the scan of {n} elements as {own}", "return the scan in the type of the elements"
+        return Scanned(graph, plain_array(returned, own, shape, wanted, remedy), index, depth)
+
+    def write(self, result: Scanned, ending: str, stream: IO[bytes]) -> None:
+        """Write a scan: the array alone, or an archive of ``array`` and, for segments, ``index``."""
+        if ending == ".npy":
+            np.save(WrittenThrough(stream), result.array)  # of a plain file it would not see that the disk is full
+            return
+        positions: dict[str, Any] = {} if result.index is None else {"index": result.index}
+        np.savez(stream, array=result.array, **positions)
+
+    def read(self, content: bytes, path: PathLike) -> None:
+        """Return None: no file says that it holds a scan, what was scanned, and how."""
+
+    def claim(self, result: Scanned) -> Scanned:
+        """Return a scan at hand as what it claims."""
+        return result
+
+    def claimed(self, array: ArrayInput, claim: Scanned, path: PathLike) -> Scanned:
+        """Return a scan as one of this array; whether it is exclusive or segmented is the scan's own affair."""
+        own = claim.graph
+        if array.elements != own.elements:
+            raise MismatchError(f"the scan is one of {own.elements} elements, the array has {array.elements}")
+        return replace(claim, graph=replace(array, exclusive=own.exclusive, heads=own.heads))
+
+    def reference(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned, by: str = "") -> Verdict:
+        """Compare with NumPy's cumulative sums, or with minima found by doubling."""
+        return check_against_reference(graph, result)
+
+    def certificate(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned) -> Verdict:
+        """Check every element against its neighbour, which proves them all by induction."""
+        return check_certificate(graph, result)
+
+
+PROBLEM = Scan()  # a ``Problem`` whose input is no graph

@@ -1,0 +1,173 @@
+"""Claims: which of two records is the faster, by how much, and whether their samples prove it.
+
+Everything that compares times makes its claims here: two runs of the same cells (``compare.py``), records of the same
+work (``ranking.py``).  What is compared is the logarithm of the ratio of two medians.
+
+- Two records that took turns in one process are compared round by round, so that what drifts for both is left out.
+- Where both spread their samples over several processes, the medians of the processes take the place of the samples.
+- Otherwise the two medians are independent; the two processes may differ by ``PROCESS_CHANCE`` without any change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpugraph.base.quantities import percent
+from gpugraph.records.record import Record
+from gpugraph.records.statistics import (
+    ESTIMATE_SAMPLES,
+    estimate,
+    estimate_for_test,
+    estimate_of_processes,
+    holm,
+    median,
+    rounds,
+)
+
+ALPHA = 0.01
+"""Significance level of all claims of a comparison together.  Simulated samples with an autocorrelation of 0.9, which
+short series do not show in full, pass it in up to 5 % of the comparisons (docs/method.md)."""
+
+PROCESS_CHANCE = math.exp(1.96 * math.sqrt(2) * 0.05)
+"""The ratio that two processes may differ by where nothing tells how processes scatter: each by 5 %, with 95 %."""
+
+RESOLUTION_S = 1e-6
+"""Differences below the tick of the devices' clocks are none."""
+
+_POWER = (1.96 + 0.84) / 1.96  # so many half intervals away, a change is found in four of five tries
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """What the samples say of two records of the same work.
+
+    Attributes:
+        first, second: the two; in a ranking the first is the faster.
+        ratio: how many times as long the second takes, estimated round by round where both took turns, else from their
+            medians; None where one has no times to compare.
+        interval: the 95 % interval of that estimate; None where there are too few samples for one.
+        p_value: of the hypothesis that both take the same time, corrected for the number of claims.
+        spread: both spread their samples over several processes.
+        together: both took turns in one process.
+        chance: the ratio, at least 1, that may be reached without any change.
+    """
+
+    first: Record
+    second: Record
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
+    p_value: float | None = None
+    spread: bool = False
+    together: bool = False
+    chance: float = 1.0
+
+    @property
+    def few(self) -> str:
+        """Why the samples are too few to prove anything, or nothing."""
+        taken = [len(row.samples) // row.sources for row in (self.first, self.second)]
+        return "" if self.interval else f"too few samples: {taken[0]} and {taken[1]} prove nothing"
+
+    @property
+    def resolution(self) -> float:
+        """The ratio that one tick of the clock makes."""
+        return 1 + RESOLUTION_S / (self.first.kernel_s or median(self.first.samples))
+
+    def visible(self, threshold: float = 0.0) -> float:
+        """Return the smallest change that four of five such comparisons would have found to be beyond ``threshold``.
+
+        Changes are relative: 0.1 is a time longer by a tenth.  Infinite where there are too few samples.
+        """
+        if self.interval is None or self.ratio is None or self.interval[0] <= 0:
+            return math.inf
+        half = max(self.ratio / self.interval[0], self.interval[1] / self.ratio)
+        seen: float = max((1 + threshold) * half**_POWER, self.chance * half ** (_POWER - 1)) - 1
+        return seen
+
+    @property
+    def significant(self) -> bool:
+        """Whether the test finds a difference."""
+        return self.p_value is not None and self.p_value < ALPHA
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the ratio is beyond what may be reached without any change."""
+        return self.ratio is not None and max(self.ratio, 1 / self.ratio) > self.chance
+
+    @property
+    def proven(self) -> bool:
+        """Whether the first is faster beyond what chance, drift and noise may do."""
+        beyond = self.interval is not None and self.interval[0] > self.resolution
+        return beyond and self.significant and self.stands_out
+
+    @property
+    def doubt(self) -> str:
+        """Why a difference that the interval shows proves nothing, as far as there is more to say than that."""
+        if self.interval is None or (self.interval[0] <= self.resolution and self.interval[1] >= 1 / self.resolution):
+            return self.few
+        if not self.significant:
+            return "the processes differ as much" if self.spread else "the samples scatter or drift as much"
+        chance = percent(self.chance - 1)
+        return "" if self.stands_out else f"two processes may differ by {chance} without any change: use --processes 5"
+
+
+def claims(pairs: Sequence[tuple[Record, Record]], *, one_run: bool) -> list[Claim]:
+    """Return the claim on each pair, p-values corrected; ``one_run``: records of one file and command took turns."""
+    made = [_claim(*pair, one_run and _took_turns(*pair)) for pair in pairs]
+    corrected = holm([1.0 if one.p_value is None else one.p_value for one in made])
+    return [replace(one, p_value=p) for one, p in zip(made, corrected, strict=True)]
+
+
+def usable(row: Record) -> bool:
+    """Tell whether a record has samples to compare."""
+    return bool(row.samples) and all(0 < sample < math.inf for sample in row.samples)
+
+
+def _claim(first: Record, second: Record, together: bool) -> Claim:
+    """Return the claim on one pair alone."""
+    spread = len(first.processes) > 1 and len(second.processes) > 1
+    times = _levelled(first, first), _levelled(second, first)
+    if spread:
+        of = [
+            estimate_of_processes([median(part) for part in row.by_process(t.tolist())])
+            for row, t in zip((first, second), times, strict=True)
+        ]
+        shown = tested = of[1].minus(of[0])
+    else:
+        series = [rounds(t.reshape(row.sources, -1).tolist()) for row, t in zip((first, second), times, strict=True)]
+        if min(map(len, series)) < ESTIMATE_SAMPLES:
+            ratio = float(np.median(series[1]) / np.median(series[0]))
+            return Claim(first, second, ratio, None, 1.0, together=together)
+        logs = [np.log(one) for one in series]
+        if together:
+            both = min(map(len, logs))
+            difference = logs[1][:both] - logs[0][:both]
+            shown, tested = estimate(difference), estimate_for_test(difference)
+        else:
+            shown, tested = (of(logs[1]).minus(of(logs[0])) for of in (estimate, estimate_for_test))
+    ratio, low, high = (math.exp(max(-300.0, min(300.0, end))) for end in (shown.value, *shown.interval()))
+    chance = 1.0 if spread or together else PROCESS_CHANCE
+    return Claim(first, second, ratio, (low, high), tested.p_value(), spread, together, chance)
+
+
+def _took_turns(first: Record, second: Record) -> bool:
+    """Tell whether two records were measured in turns by one process."""
+    known = [
+        (row.file, row.shape.environment.get("command"), row.sources, len(row.processes)) for row in (first, second)
+    ]
+    return known[0] == known[1] and known[0][-1] == 1
+
+
+def _levelled(row: Record, other: Record) -> NDArray[np.float64]:
+    """Return a record's samples, where both have several sources each divided by the median of its source in ``other``.
+
+    Sources differ in their work, and their spread would hide any change.
+    """
+    groups = np.reshape(row.samples, (row.sources, -1))
+    if 1 < row.sources == other.sources:
+        groups = groups / np.median(np.reshape(other.samples, (other.sources, -1)), axis=1, keepdims=True)
+    return groups.ravel()

@@ -1,0 +1,197 @@
+"""The columns of a table of records: the one list that CSV, Markdown, the page and the terminal's tables are made of.
+
+To add a column, add it to ``COLUMNS``; one of a single problem goes to that problem's ``columns``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from gpugraph.base.quantities import count, duration, in_units, percent, rate
+from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column, file_column
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import load_problem
+from gpugraph.records.record import PHASES, WAY_THERE, Record
+from gpugraph.records.record_shape import jsonable
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A record with the names it goes by among the others that are shown, as short as they can be.
+
+    ``over_cpu`` and ``answers_over_cpu``: how many times as fast as the fastest CPU run of the same work it is, if
+    known.
+    """
+
+    record: Record
+    variant: str
+    device: str
+    over_cpu: float | None = None
+    answers_over_cpu: float | None = None
+
+    @classmethod
+    def alone(cls, record: Record) -> Labelled:
+        """Return a record under its own names."""
+        return cls(record, record.algorithm, record.device)
+
+    @property
+    def series(self) -> str:
+        """Variant and device in one."""
+        return f"{self.variant}, {self.device}"
+
+
+def kernel_time(record: Record, known: str = "") -> str:
+    """Return the median kernel time, what is known of its precision, and the samples if they are too few."""
+    return duration(record.kernel_s or 0.0) + known + (f" ({record.few})" if record.few else "")
+
+
+def precise_time(record: Record) -> str:
+    """Return the median kernel time with half the width of its interval, or with the range of samples that scatter."""
+    return kernel_time(record, _known(record, " ± "))
+
+
+def short_time(record: Record) -> str:
+    """Return the same, the precision to a hundredth of a per cent."""
+    return kernel_time(record, _known(record, " ±", 4))
+
+
+def _known(record: Record, sign: str, digits: int = 9) -> str:
+    half = record.half_width
+    if record.scattered and (half is not None or not record.few):
+        return f", {record.scattered}"
+    return "" if half is None else f"{sign}{percent(round(half, digits))}"
+
+
+def _checked(cell: Labelled) -> str:
+    """Return what verification said and by which method, or why there are no numbers."""
+    record = cell.record
+    if not record.ok:
+        return f"{record.outcome}: {record.message}".rstrip(": ")
+    return record.status + (f" ({record.shape.verification.method})" if record.status == "passed" else "")
+
+
+def _ended(cell: Labelled) -> str:
+    record = cell.record
+    return record.verdict if record.ok else f"{record.verdict}: {record.message}".rstrip(": ")
+
+
+def _factor(times: float) -> str:
+    return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
+
+
+def _memory(cell: Labelled) -> int | None:
+    return cell.record.shape.peak_device_bytes or None
+
+
+def _kernel_s(cell: Labelled) -> float | None:
+    return cell.record.kernel_s
+
+
+def _measured_s(cell: Labelled) -> float | None:
+    return None if cell.record.device_kind == "emulated" else cell.record.kernel_s
+
+
+def _with_transfers(cell: Labelled) -> float | None:
+    row = cell.record
+    return (row.kernel_s or 0.0) + row.transfer_s if row.transfers and row.finished else None
+
+
+def _end_to_end(cell: Labelled) -> float | None:
+    return cell.record.end_to_end if cell.record.transfers else None
+
+
+_figure = partial(Column, number=True)
+
+COLUMNS: tuple[Column, ...] = (
+    Column("problem", "problem", lambda c: c.record.problem, shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
+    Column("graph", "graph", lambda c: c.record.graph_name, shown=(MARKDOWN, PAGE, BENCH)),
+    file_column("graph.name"),
+    Column("graph.vertices", "vertices", text=count, number=True, shown=(CSV, MARKDOWN)),
+    file_column("graph.arcs"),
+    Column("graph.edges", "edges", text=count, number=True),
+    file_column("graph.weight_dtype"),
+    file_column("graph.digest"),
+    Column("algorithm", "algorithm", lambda c: c.variant, shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING), filter=True),
+    file_column("device.kind"),
+    file_column("device.name"),
+    Column("device", "device", lambda c: c.device, shown=(MARKDOWN, PAGE, BENCH, RANKING), filter=True),
+    Column("verdict", "verdict", lambda c: c.record.verdict, shown=(PAGE,), filter=True),
+    file_column("cell.axes", each=True),
+    file_column("parameters", each=True),
+    file_column("result", each=True),
+    *(file_column(f"phases_s.{name}", optional=name in WAY_THERE) for name in (*PHASES, "total")),
+    file_column("predecessors_s", optional=True),
+    _figure("kernel", "kernel", _kernel_s, words=lambda c: precise_time(c.record), shown=(MARKDOWN, RANKING)),
+    _figure("kernel_short", "kernel", _kernel_s, words=lambda c: short_time(c.record), shown=(BENCH,)),
+    _figure("kernel_s", "kernel", _measured_s, words=lambda c: kernel_time(c.record), shown=(PAGE,)),
+    _figure("half_width", "±", lambda c: c.record.half_width, percent, shown=(PAGE,)),
+    file_column("confidence_s.kernel.low", read=lambda c: (c.record.interval_s or (None, None))[0]),
+    file_column("confidence_s.kernel.high", read=lambda c: (c.record.interval_s or (None, None))[1]),
+    _figure("with_transfers", "with transfers", _with_transfers, duration, optional=True, shown=(RANKING,)),
+    _figure("samples", "samples", lambda c: len(c.record.samples) or None, count, shown=(CSV, RANKING)),
+    file_column("few_samples", read=lambda c: "yes" if c.record.few else None),
+    _figure("mteps.kernel", "MTEPS", lambda c: c.record.mteps, rate, shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING)),
+    file_column("mteps.end_to_end", read=lambda c: c.record.end_to_end),
+    _figure("end_to_end", "end to end", _end_to_end, rate, shown=(MARKDOWN, PAGE)),
+    _figure("answer", "time to answer", lambda c: c.record.answer_s, duration, optional=True, shown=(MARKDOWN, PAGE)),
+    _figure("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, _factor, shown=(PAGE,)),
+    _figure("answers_over_cpu", "× best CPU, answer", lambda c: c.answers_over_cpu, _factor, shown=(PAGE,)),
+    _figure("share", "Roof", lambda c: c.record.share, percent, shown=(PAGE,)),
+    _figure("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, shown=(PAGE,)),
+    _figure("memory", "memory", _memory, in_units, shown=(PAGE,)),
+    Column("memory_most", "memory", _memory, lambda most: f"{in_units(most)} at most", shown=(TABLE,)),
+    file_column("energy.joules_per_run"),
+    file_column("energy.nanojoules_per_edge"),
+    file_column("traffic.minimum_bytes"),
+    file_column("traffic.copy_bytes_per_s"),
+    file_column("traffic.share"),
+    file_column("peak_device_bytes"),
+    file_column("outcome", read=lambda c: c.record.outcome),
+    file_column("message", read=lambda c: c.record.message or None),
+    file_column("verification.status"),
+    file_column("verification.method"),
+    file_column("time"),
+    Column("checked", "verdict", _checked, shown=(MARKDOWN,)),
+    Column("ended", "outcome", _ended, shown=(BENCH,)),
+    Column("verdict_short", "verdict", lambda c: c.record.verdict, shown=(RANKING,)),
+)
+
+_FIRST = ("problem", "algorithm", "device.kind", "device.name", "device")
+"""What files and the bench's table begin with: what ran; where people compare, the graph comes first."""
+
+
+def columns_of(renderer: str, cells: Sequence[Labelled]) -> list[Column]:
+    """Return the columns that a renderer shows of some cells, in their order; the page leaves out empty figures."""
+    shown = [column for column in COLUMNS if renderer in column.shown]
+    if renderer in (CSV, BENCH):
+        shown.sort(key=lambda column: _FIRST.index(column.name) if column.name in _FIRST else len(_FIRST))
+    own = [column for column in problem_columns(cells) if renderer in column.shown]
+    found: dict[str, Column] = {}
+    for column in shown:
+        if column.name == "result" or column is shown[-1]:
+            found |= {one.name: one for one in own}
+        for one in _each(column, cells) if column.each else [column]:
+            found.setdefault(one.name, one)
+    empty = [c for c in found.values() if all(c.value(cell) is None for cell in cells)]
+    return [c for c in found.values() if c not in empty or not (c.optional or (renderer == PAGE and c.number))]
+
+
+def problem_columns(cells: Sequence[Labelled]) -> list[Column]:
+    """Return the own columns of the problems that cells are of, each left out where no cell has it."""
+    known = [name for name in dict.fromkeys(cell.record.problem for cell in cells) if name in PROBLEMS]
+    return [replace(column, optional=True) for name in known for column in load_problem(name).columns]
+
+
+def _each(column: Column, cells: Sequence[Labelled]) -> list[Column]:
+    """Return a column for every name in the object that a column is of, in the order in which they come."""
+    tables = [cell.record.field(column.name) or {} for cell in cells]
+    names = dict.fromkeys(name for table in tables for name in table)
+    return [replace(column, name=f"{column.name}.{name}", each=False) for name in names]
+
+
+def plain(value: object) -> object:
+    """Return a value as a file holds it: a list as words."""
+    value = jsonable(value)
+    return " ".join(str(item) for item in value) if isinstance(value, list) else value
