@@ -293,7 +293,7 @@ def _distances(
     n = matrix.shape[0]
     asked = np.arange(n) if indices is None else np.asarray(indices)
     if asked.dtype.kind not in "iu":  # as SciPy reads them, which wraps integers round, too
-        asked = asked.astype(np.int32)
+        asked = np.asarray(indices, np.int32)
     sources = [v + n if v < 0 else v for v in asked.reshape(-1).tolist()]
     if sources and not 0 <= min(sources) <= max(sources) < n:
         raise ValueError("indices out of range 0...N")
