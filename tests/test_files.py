@@ -171,3 +171,8 @@ def test_what_is_no_text_in_utf_8_or_not_there_is_named(tmp_path: Path) -> None:
         read_text(tmp_path / "a")
     with pytest.raises(InputError, match=r"b: cannot be read: no such file.*check the spelling"):
         read_text(tmp_path / "b")
+
+
+def test_a_zero_byte_in_a_path_is_bad_input(tmp_path):
+    with pytest.raises(InputError, match="embedded null character"), atomic_write(f"{tmp_path}/x\0.csr"):
+        pass

@@ -197,6 +197,11 @@ def _in_words(shown: str) -> Iterator[None]:
         reason = _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
         remedy = _REMEDIES.get(error.errno or 0, "write elsewhere")
         raise InputError(f"cannot be written: {reason}", where=shown, remedy=remedy) from error
+    except ValueError as error:
+        if "embedded null" not in str(error):
+            raise
+        what = "cannot be written: embedded null character in the path"
+        raise InputError(what, where=shown, remedy="check the spelling of the path") from None
 
 
 def _is_stream(shown: str) -> bool:

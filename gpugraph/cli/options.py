@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from gpugraph.base.errors import InputError, check_name, errors_at
-from gpugraph.base.files import parse_toml, resource_dir
+from gpugraph.base.files import parse_toml, read_text, resource_dir
 from gpugraph.ext.datasets import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 
@@ -163,7 +163,7 @@ def _read_keys(path: Path) -> dict[str, Any]:
     try:
         if not path.is_file():
             raise OSError("it is not a regular file")
-        tables = parse_toml(path.read_text("utf-8"))
+        tables = parse_toml(read_text(path))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", where=path, remedy="mend it; see docs/config.md") from None
     values: dict[str, Any] = {}

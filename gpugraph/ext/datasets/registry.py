@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, errors_at, unknown_name
-from gpugraph.base.files import check_ends, parse_toml
+from gpugraph.base.files import parse_toml, read_text
 from gpugraph.ext.datasets import OWN
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]+")
@@ -167,9 +167,8 @@ def _merged(own: str) -> dict[str, Collection]:
 
 def _read(path: Path) -> dict[str, Collection]:
     """Return the collections that a list has, its keys and their types checked."""
-    check_ends(path)
     try:
-        tables = parse_toml(path.read_text("utf-8"))
+        tables = parse_toml(read_text(path))
     except (OSError, ValueError) as error:
         raise InputError(f"the list of data sets cannot be read: {error}", where=path, remedy=_REMEDY) from None
     collections = {}
