@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from gpugraph.devices.discovery import select_device
+from gpugraph.ext.emulator import module
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
@@ -162,3 +166,23 @@ def test_grids_follow_the_multiprocessors_that_a_device_is_limited_to() -> None:
 def test_a_device_has_no_more_multiprocessors_than_it_has() -> None:
     with pytest.raises(InputError, match="has 4 multiprocessors"):
         select_device("emulated/5")
+
+
+def test_threads_that_load_one_library_at_once_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its kernels share variables, which the lock of one Library keeps for one launch at a time."""
+    both = threading.Barrier(2)
+
+    def load(path: Path) -> object:
+        time.sleep(0.05)
+        return object()
+
+    def build(*_: object, **__: object) -> Path:
+        both.wait(60)
+        return Path("one.so")
+
+    monkeypatch.setattr(module, "build_library", build)
+    monkeypatch.setattr(module, "_loaded", functools.cache(load))
+    work = functools.partial(module.library_of.__wrapped__, None, (), None, False, None)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (job.result(60) for job in [pool.submit(work) for _ in range(2)])
+    assert first is second

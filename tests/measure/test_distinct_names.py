@@ -84,7 +84,7 @@ def test_a_graph_is_not_skipped_for_another_of_its_name(tmp_path: Path, monkeypa
         "    def run(self, state, clock):\n        raise MemoryError if state.vertices == 3 else ValueError\n"
         "driver = Driver()\n"
     )
-    words = ("bench", "a/road.gr", "b/road.gr", "--algo", "own.py:driver@cpu,kruskal@cpu", "--budget", "9s")
+    words = ("bench", "a/road.gr", "b/road.gr", "--algo", "own.py:driver@cpu,kruskal@cpu", "--budget", "300s")
     said = succeed(*words, "--save", "two.jsonl").err
     assert "out of memory" in said
     assert ": skipped" not in said

@@ -33,7 +33,7 @@ def on_two(act: Callable[[HostComm], object]) -> list[object]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(300)
         assert not thread.is_alive(), "one waits for the other for ever"
     return found
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, unknown_name
+from gpugraph.base.host import ForkLock
 from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.kernel_file import Source
 from gpugraph.ext.emulator.races import RaceRecord, Symbols
@@ -276,7 +277,12 @@ def library_of(
 
     What is loaded needs no look at the cache of compiled code.
     """
-    return _loaded(build_library(source, dict(defines), build, cooperative=cooperative))
+    path = build_library(source, dict(defines), build, cooperative=cooperative)
+    with _LOADING:  # a second Library of one path would launch beside the first: what the kernels share has no lock
+        return _loaded(path)
+
+
+_LOADING = ForkLock()
 
 
 @functools.cache
