@@ -107,14 +107,14 @@ __device__ __forceinline__ int first_lane(unsigned lanes) { return __ffs(static_
 
 // ------------------------------------------------------------------ warp primitives
 
-// Reserve one slot for every lane that asks, with one atomic for the whole warp.  All 32 lanes must call.
-// Returns the lane's slot; meaningless for lanes that did not ask.
-__device__ __forceinline__ uint32 warp_append(uint32* counter, bool asks) {
-    const unsigned askers = __ballot_sync(FULL_MASK, asks);
+// Reserve one slot for every lane that appends, with one atomic for the whole warp.  All 32 lanes must call.
+// Returns the lane's slot; meaningless for lanes that do not append.
+__device__ __forceinline__ uint32 warp_append(uint32* counter, bool appends) {
+    const unsigned lanes = __ballot_sync(FULL_MASK, appends);
     uint32 base = 0;
-    if (lane_id() == 0 && askers != 0) base = atomicAdd(counter, static_cast<uint32>(__popc(askers)));
+    if (lane_id() == 0 && lanes != 0) base = atomicAdd(counter, static_cast<uint32>(__popc(lanes)));
     base = __shfl_sync(FULL_MASK, base, 0);
-    return base + __popc(askers & lanes_before());
+    return base + __popc(lanes & lanes_before());
 }
 
 // Note the vertex of every lane whose row is a hub's, too long for a warp.  All 32 lanes must call.
@@ -275,7 +275,11 @@ __device__ __forceinline__ void await_copies() {
         while (!(condition)) __nanosleep(20); \
     } while (0)
 
-// Say that this thread's block has arrived at a barrier, and what all its threads wrote before is there to be seen.
+// Whether a counter that wraps has reached `goal`, of which it is never 2^31 or more away.
+__device__ __forceinline__ bool has_reached(uint32 counter, uint32 goal) { return counter - goal < 0x80000000u; }
+
+// Count this thread's block as arrived at a barrier.  What all its threads wrote before is visible to whoever reads the
+// new count with read_arrivals().
 __device__ __forceinline__ void arrive(uint32* arrivals) {
 #ifdef __CUDA_ARCH__
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrivals) : "memory");
@@ -285,58 +289,69 @@ __device__ __forceinline__ void arrive(uint32* arrivals) {
 #endif
 }
 
-// Read what arrivals are counted in; what other blocks wrote before they arrived is seen by whoever reads this first.
-__device__ __forceinline__ uint32 see(const uint32* arrivals) {
+// Read how many blocks have arrived: a word of 32 bits; or one of 64, whose upper half is the word behind the arrivals.
+// That is one read of two words that are written by 32 bits.  The memory model does not define it; on all GPUs that we
+// know it is one access.
+template <typename Word>
+__device__ __forceinline__ Word read_arrivals(const uint32* arrivals) {
+    Word seen;
 #ifdef __CUDA_ARCH__
-    uint32 seen;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");
+    if constexpr (sizeof(Word) == 8) {
+        asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(arrivals) : "memory");
+    } else {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");
+    }
 #else
-    const uint32 seen = *static_cast<const volatile uint32*>(arrivals);  // race-allowed: polled
+    seen = *reinterpret_cast<const volatile Word*>(arrivals);  // race-allowed: polled
     __threadfence();
 #endif
     return seen;
 }
 
-// Wait until every block of a cooperative launch has arrived.  `arrivals` starts at 0 and only grows: the n-th
-// barrier is passed at n * gridDim.x.  Thread 0 of each block counts them in `*barriers`, 0 at the start.
+// Arrive at a barrier of all blocks of a cooperative launch, and wait until all have.  Thread 0 of each block calls,
+// between two __syncthreads(), and runs `meanwhile` before it waits.  Returns what it read last, see read_arrivals().
+// `arrivals` starts at 0 and only grows: the n-th barrier is passed at n * gridDim.x.  A block counts them in
+// `*barriers`, 0 at the start.
+template <typename Word, typename Meanwhile>
+__device__ __forceinline__ Word arrive_and_wait(uint32* arrivals, uint32* barriers, const Meanwhile& meanwhile) {
+    *barriers += 1;
+    const uint32 goal = *barriers * gridDim.x;
+    arrive(arrivals);
+    meanwhile();
+    Word seen;
+    const auto all_arrived = [&]() {
+        seen = read_arrivals<Word>(arrivals);
+        return has_reached(static_cast<uint32>(seen), goal);
+    };
+    spin_until(all_arrived());
+    return seen;
+}
+
+// Wait until every block has arrived.  All threads must call.
 __device__ __forceinline__ void grid_barrier(uint32* arrivals, uint32* barriers) {
     __syncthreads();
-    if (threadIdx.x == 0) {
-        *barriers += 1;
-        const uint32 goal = *barriers * gridDim.x;
-        arrive(arrivals);
-        spin_until(see(arrivals) - goal < 0x80000000u);
-    }
+    if (threadIdx.x == 0) arrive_and_wait<uint32>(arrivals, barriers, []() {});
     __syncthreads();
 }
 
 // A barrier with a way out: true, in all threads of all blocks alike, if the host wants the kernel to end.  `words` are
 // three, 0 at the start and at a multiple of 8 bytes: the arrivals, with which all other barriers of the kernel go too;
-// the barrier at which all leave, or 0; and what the host sets.  Block 0 looks at the last while it waits, and then
-// names the next barrier, before it arrives there itself: who passes that one sees it, and who is late at this one sees
-// that it is not meant.  The second word comes with the first, so that nobody else waits longer for it: one read of 64
-// bits of two words that are written by 32.  The memory model does not define such a read; on all GPUs that we know it
-// is one access of an aligned word, and the fence behind it orders what follows.
+// the barrier at which all leave, or 0; and the host's request.  Block 0 reads the last while it waits, and then
+// names the next barrier, before it arrives there itself: a block that passes that one sees it, and one that is late at
+// this one sees a later number than its own.  The second word comes with the first, so that nobody waits longer for it.
 __device__ __forceinline__ bool grid_barrier_or_stop(uint32* words, uint32* barriers) {
     __syncthreads();
     bool leaves = false;
     if (threadIdx.x == 0) {
-        *barriers += 1;
-        const uint32 goal = *barriers * gridDim.x;
-        arrive(words);
-        uint32 asked = 0;
-        if (blockIdx.x == 0) asked = static_cast<volatile uint32*>(words)[2];
-        uint64 seen = 0;
-        const auto arrived = [&]() {
-            seen = *reinterpret_cast<volatile uint64*>(words);  // race-allowed: polled
-            return static_cast<uint32>(seen) - goal < 0x80000000u;
+        uint32 requested = 0;
+        const auto read_request = [&]() {
+            if (blockIdx.x == 0) requested = static_cast<volatile uint32*>(words)[2];
         };
-        spin_until(arrived());
-        __threadfence();
-        const uint32 named = static_cast<uint32>(seen >> 32);
-        leaves = named != 0 && *barriers - named < 0x80000000u;
-        // race-allowed: read by who still waits, whom it does not concern
-        if (asked != 0 && named == 0) static_cast<volatile uint32*>(words)[1] = *barriers + 1;
+        const uint64 seen = arrive_and_wait<uint64>(words, barriers, read_request);
+        const uint32 last_barrier = static_cast<uint32>(seen >> 32);
+        leaves = last_barrier != 0 && has_reached(*barriers, last_barrier);
+        // race-allowed: read by blocks that still wait at this barrier, which is not the last
+        if (requested != 0 && last_barrier == 0) static_cast<volatile uint32*>(words)[1] = *barriers + 1;
     }
     return __syncthreads_or(leaves);
 }

@@ -76,7 +76,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     // A barrier that returns what a word of `control` is behind it.
     const auto told = [&](const uint32* word) {
         const auto nothing = []() {};
-        return grid_barrier_telling(shared, &control[ARRIVALS], word, nothing);
+        return grid_barrier_reading(shared, &control[ARRIVALS], word, nothing);
     };
     // A phase that is entered again, because the list was too short, goes on.
     const auto enter = [&](Phase phase) {
@@ -118,7 +118,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     enter(HOOK);
     hook_vertices(shared, vertices, pick, link, up, forest, control);
     const auto note = [&]() { note_light_arcs(shared, graph, wanted, control); };
-    uint32 live = grid_barrier_telling(shared, &control[ARRIVALS], &control[LIVE], note);
+    uint32 live = grid_barrier_reading(shared, &control[ARRIVALS], &control[LIVE], note);
     Pick* const found = reinterpret_cast<Pick*>(chain);  // nobody needs hubs any more, nor the chain yet
     if (shared.filters) {
         const bool merged = live * static_cast<uint64>(MERGED) < shared.active;

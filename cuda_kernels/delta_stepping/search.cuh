@@ -242,7 +242,7 @@ struct Search {
         const uint32 leaving = shared.leaving;
         // race-allowed: read by who is late, whom it does not concern
         if (asked != 0 && leaving == 0) control[LEAVING] = shared.barriers + 1;
-        return leaving != 0 && shared.barriers - leaving < 0x80000000u;
+        return leaving != 0 && has_reached(shared.barriers, leaving);
     }
 
     __device__ __forceinline__ void relax_hubs_put_aside() {

@@ -105,7 +105,7 @@ enum Phase { ROW_MINIMA, HOOK, LIGHT_EDGES, LIGHT_ROUNDS, SPREAD, HEAVY_EDGES, H
 // Words of `control`, all 0 before the launch.
 enum Control {
     ARRIVALS,                // of blocks at the grid barrier
-    UNFINISHED,              // the last turn, counted from 1, in which some chain was too long; see see_two()
+    UNFINISHED,              // the last turn, counted from 1, in which some chain was too long; behind ARRIVALS
     FOREST,                  // edges picked
     ROUNDS,                  // rounds made
     HUBS_FIRST,              // hubs met by each of the two walks over the rows
@@ -189,7 +189,7 @@ struct Shared {
     uint32 barriers;          // passed,
     uint32 round;             // rounds begun,
     uint32 batches;           // and batches of rows that the warps have taken
-    uint32 told;              // what grid_barrier_telling() returned last
+    uint32 word;              // of `control`, as grid_barrier_reading() read it last
     uint32 hubs;              // rows too long for a warp
     uint32 left;              // live components after a round
     slot_t begin[WARPS][2];   // where the slots of each span begin,
@@ -222,41 +222,19 @@ __device__ __forceinline__ Pick group_lightest(Pick mine) {
 // A word of `control` as it is now; after a barrier, the same in every thread.
 __device__ __forceinline__ uint32 current(const uint32* word) { return *static_cast<const volatile uint32*>(word); }
 
-// The same as see(), of a word and the next: one read of 64 bits of two words that are written by 32.  The memory model
-// does not define such a read; on all GPUs that we know it is one access.
-__device__ __forceinline__ uint64 see_two(const uint32* words) {
-#ifdef __CUDA_ARCH__
-    uint64 seen;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(words) : "memory");
-#else
-    const uint64 seen = *reinterpret_cast<const volatile uint64*>(words);  // race-allowed: polled
-    __threadfence();
-#endif
-    return seen;
-}
-
-// A barrier of all blocks that returns, in all threads, what a word of `control` is behind it.  One thread of each
+// A barrier of all blocks that returns, in all threads, the value of a word of `control` behind it.  One thread of each
 // block reads it, because reads of one word by all warps wait for each other.  Without a word it returns the one behind
 // the arrivals, which is read with them.  The same thread runs `meanwhile` before it waits.
 template <typename Meanwhile>
-__device__ __forceinline__ uint32 grid_barrier_telling(Shared& shared, uint32* arrivals, const uint32* word,
+__device__ __forceinline__ uint32 grid_barrier_reading(Shared& shared, uint32* arrivals, const uint32* word,
                                                        const Meanwhile& meanwhile) {
     __syncthreads();
     if (threadIdx.x == 0) {
-        shared.barriers += 1;
-        const uint32 goal = shared.barriers * gridDim.x;
-        arrive(arrivals);
-        meanwhile();
-        uint64 seen = 0;
-        const auto arrived = [&]() {
-            seen = see_two(arrivals);
-            return static_cast<uint32>(seen) - goal < 0x80000000u;
-        };
-        spin_until(arrived());
-        shared.told = word == nullptr ? static_cast<uint32>(seen >> 32) : current(word);
+        const uint64 seen = arrive_and_wait<uint64>(arrivals, &shared.barriers, meanwhile);
+        shared.word = word == nullptr ? static_cast<uint32>(seen >> 32) : current(word);
     }
     __syncthreads();
-    return shared.told;
+    return shared.word;
 }
 
 // COUNT words of this thread, `step` apart from `first` on; `otherwise` from `count` on.
