@@ -199,35 +199,22 @@ extern "C" __global__ void build_restore_8_bytes(int64 arcs, uint64 sign, int32 
 
 // ------------------------------------------------------------------ undirected graphs of directed ones
 
-constexpr int ARC_TILE = 1024;  // consecutive arcs that a warp takes, so that no row, however long, falls to one alone
-
-// Visit every arc with its row, whole warps at a time.
-template <typename Visit>
-__device__ __forceinline__ void visit_arcs(int32 vertices, int64 arcs, const index_t* __restrict__ offsets,
-                                           Visit visit) {
-    for (int64 begin = grid_thread() / WARP * ARC_TILE; begin < arcs; begin += grid_threads() / WARP * ARC_TILE) {
-        const int64 end = begin + ARC_TILE < arcs ? begin + ARC_TILE : arcs;
-        int32 u = row_of_arc(offsets, static_cast<index_t>(begin), 0, vertices - 1);
-        const int32 last = row_of_arc(offsets, static_cast<index_t>(end - 1), u, vertices - 1);
-        for (int64 at = begin + lane_id(); at < end; at += WARP) {
-            u = row_of_arc(offsets, static_cast<index_t>(at), u, last);
-            visit(u, at);
-        }
-    }
-}
+constexpr int ARC_TILE = 1024;  // consecutive arcs that a warp takes
 
 // Launch: any grid of whole warps.  Writes tails, each by one thread; no atomics.
 extern "C" __global__ void build_tails(int32 vertices, int64 arcs, const index_t* __restrict__ offsets, int32* tails) {
-    visit_arcs(vertices, arcs, offsets, [&](int32 u, int64 at) { tails[at] = u; });
+    walk_arcs<ARC_TILE>(offsets, vertices, 0, arcs, [&](int32 u, index_t at, bool there) {
+        if (there) tails[at] = u;
+    });
 }
 
 // Launch: any grid of whole warps; weights are words of 4 or 8 bytes.  Writes *unequal, by atomicAdd.
 extern "C" __global__ void build_unequal(int32 vertices, int64 arcs, const index_t* __restrict__ offsets,
                                          const int32* __restrict__ targets, const void* __restrict__ weights,
                                          int32 bytes, uint64* unequal) {
-    visit_arcs(vertices, arcs, offsets, [&](int32 u, int64 at) {
-        const int32 v = targets[at];
-        if (u > v) return;
+    walk_arcs<ARC_TILE>(offsets, vertices, 0, arcs, [&](int32 u, index_t at, bool there) {
+        const int32 v = there ? targets[at] : u;
+        if (!there || u > v) return;
         const int64 back = find_arc(targets, offsets[v], offsets[v + 1], u);
         if (back < 0) return;
         const bool differ = bytes == 4

@@ -225,17 +225,18 @@ __device__ __forceinline__ Row row_of_arc(const Offset* __restrict__ offsets, Of
 // of row u.  A warp takes TILE consecutive arcs at a time, so that no row, however long, falls to one alone, and finds
 // the rows of the first and the last of them; a lane finds its own between these.  All lanes of a warp call together; a
 // lane that has no arc is not `there`.
-template <int TILE, typename Visit>
-__device__ __forceinline__ void walk_arcs(const index_t* __restrict__ offsets, int32 vertices, index_t first,
-                                          index_t count, Visit visit) {
+template <int TILE, typename Offset, typename Visit>
+__device__ __forceinline__ void walk_arcs(const Offset* __restrict__ offsets, int32 vertices, int64 first, int64 count,
+                                          Visit visit) {
+    const Offset origin = static_cast<Offset>(first);
     for (int64 begin = grid_thread() / WARP * TILE; begin < count; begin += grid_threads() / WARP * TILE) {
-        const int64 end = begin + TILE < count ? begin + TILE : static_cast<int64>(count);
-        int32 u = row_of_arc(offsets, first + static_cast<index_t>(begin), 0, vertices - 1);
-        const int32 last = row_of_arc(offsets, first + static_cast<index_t>(end - 1), u, vertices - 1);
+        const int64 end = begin + TILE < count ? begin + TILE : count;
+        int32 u = row_of_arc(offsets, origin + static_cast<Offset>(begin), 0, vertices - 1);
+        const int32 last = row_of_arc(offsets, origin + static_cast<Offset>(end - 1), u, vertices - 1);
         for (int64 portion = begin; portion < end; portion += WARP) {
-            const index_t at = static_cast<index_t>(portion + lane_id());
+            const Offset at = static_cast<Offset>(portion + lane_id());
             const bool there = at < end;
-            if (there) u = row_of_arc(offsets, first + at, u, last);
+            if (there) u = row_of_arc(offsets, origin + at, u, last);
             visit(u, at, there);
         }
     }

@@ -69,37 +69,32 @@ __device__ __forceinline__ Entry read_entry(const uint64* entries, int64 i) {
 
 // ------------------------------------------------------------------ rows by head
 
-// Launch: any.  Writes: left (n,), raised by the number of own arcs that lead to each vertex.
+// Launch: any.  Writes: unplaced (n,), raised by the number of own arcs that lead to each vertex.
 extern "C" __global__ void delta_stepping_distributed_count(int64 arcs, const int32* __restrict__ own_targets,
-                                                            uint32* left) {
-    for (int64 arc = grid_thread(); arc < arcs; arc += grid_threads()) atomicAdd(&left[own_targets[arc]], 1u);
+                                                            uint32* unplaced) {
+    for (int64 arc = grid_thread(); arc < arcs; arc += grid_threads()) atomicAdd(&unplaced[own_targets[arc]], 1u);
 }
 
 // Turn every own arc v -> u of a graph that has both arcs of every edge into u -> v: light ones from the front of the
 // row of u on, others from its end.
-// Launch: any grid, blocks of whole warps.  Writes: heads, weights; light, 0 at first; left, from count to 0 by the
-// heavy ones.  The order of arcs within a row is left open.
+// Launch: any grid, blocks of whole warps.  Writes: heads, weights; light, 0 at first; unplaced, which heavy ones lower
+// from the count of all to that of the light ones.  The order of arcs within a row is left open.
 extern "C" __global__ void delta_stepping_distributed_turn(int32 rows, int64 arcs,
                                                            const int64* __restrict__ own_offsets,
                                                            const int32* __restrict__ own_targets,
                                                            const weight_t* __restrict__ own_weights, distance_t horizon,
-                                                           const int64* __restrict__ offsets, uint32* left,
+                                                           const int64* __restrict__ offsets, uint32* unplaced,
                                                            uint32* light, int32* heads, weight_t* weights) {
-    for (int64 begin = grid_thread() / WARP * TILE; begin < arcs; begin += grid_threads() / WARP * TILE) {
-        const int64 end = begin + TILE < arcs ? begin + TILE : arcs;
-        int32 row = row_of_arc(own_offsets, begin, 0, rows - 1);
-        const int32 last = row_of_arc(own_offsets, end - 1, row, rows - 1);
-        for (int64 arc = begin + lane_id(); arc < end; arc += WARP) {
-            row = row_of_arc(own_offsets, arc, row, last);
-            const int32 tail = own_targets[arc];
-            const weight_t weight = own_weights[arc];
-            const int64 first = offsets[tail];
-            const int64 at = extended(0, weight) < horizon ? first + atomicAdd(&light[tail], 1u)
-                                                           : first + atomicSub(&left[tail], 1u) - 1;
-            heads[at] = row;
-            weights[at] = weight;
-        }
-    }
+    walk_arcs<TILE>(own_offsets, rows, 0, arcs, [&](int32 row, int64 arc, bool there) {
+        if (!there) return;
+        const int32 tail = own_targets[arc];
+        const weight_t weight = own_weights[arc];
+        const int64 first = offsets[tail];
+        const int64 at = extended(0, weight) < horizon ? first + atomicAdd(&light[tail], 1u)
+                                                       : first + atomicSub(&unplaced[tail], 1u) - 1;
+        heads[at] = row;
+        weights[at] = weight;
+    });
 }
 
 // ------------------------------------------------------------------ what is pending
