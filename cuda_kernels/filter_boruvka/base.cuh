@@ -55,7 +55,8 @@ constexpr int TILE = 128;              // the fewest arcs of a span
 constexpr int PAGE = 64;               // entries of a page of the list
 constexpr int MOST_SPANS = 8192;       // warps that list light edges
 constexpr int BUFFER = PACKED ? 96 : 64;         // edges a warp gathers before it writes them to the list
-constexpr int QUAD = 16 / sizeof(weight_t);      // weights in 16 bytes, the most that one load brings
+constexpr int QUAD = 16 / sizeof(weight_t);      // weights in 16 bytes, the most that one load brings,
+constexpr int FOUR = 16 / sizeof(int32);         // and targets
 constexpr int POSITIONS = WARP * (STREAMED * QUAD + LISTED);  // arcs a warp gathers before it looks at them
 constexpr int CHASE = 32;              // links followed before the others get a chance to shorten the chain
 constexpr int MAX_ROUNDS = 34;
@@ -283,21 +284,25 @@ __device__ __forceinline__ uint32 next_batch(uint32* taken) {
     return (batch / WARPS * COUNT * gridDim.x + blockIdx.x) * BLOCK + batch % WARPS * WARP;
 }
 
-// Sixteen bytes of weights.
+// Sixteen bytes of weights or targets, the most that one load brings.
+template <typename T>
 struct alignas(16) Quad {
-    weight_t weight[QUAD];
+    static constexpr int SIZE = 16 / sizeof(T);
+    T value[SIZE];
 };
 
-// Load a quad at once.  The last may be cut off: then the last weight is repeated.  Weights that do not begin at a
-// multiple of 16 bytes are loaded one by one.
-__device__ __forceinline__ Quad load_quad(const Graph& graph, index_t quad) {
-    const bool aligned = reinterpret_cast<uint64>(graph.weights) % sizeof(Quad) == 0;
-    if (aligned && quad < graph.arcs / QUAD) return reinterpret_cast<const Quad*>(graph.weights)[quad];
-    Quad last;
+// Load a quad of values[0, count) at once.  The last may be cut off: then the last value is repeated, which needs no
+// branch.  Values that do not begin at a multiple of 16 bytes are loaded one by one.
+template <typename T>
+__device__ __forceinline__ Quad<T> load_quad(const T* __restrict__ values, index_t quad, index_t count) {
+    constexpr int SIZE = Quad<T>::SIZE;
+    const bool aligned = reinterpret_cast<uint64>(values) % sizeof(Quad<T>) == 0;
+    if (aligned && quad < count / SIZE) return reinterpret_cast<const Quad<T>*>(values)[quad];
+    Quad<T> last;
 #pragma unroll
-    for (int i = 0; i < QUAD; ++i) {
-        const index_t left = graph.arcs - 1 - quad * QUAD;
-        last.weight[i] = graph.weights[quad * QUAD + (i < left ? i : left)];
+    for (int i = 0; i < SIZE; ++i) {
+        const index_t rest = count - 1 - quad * SIZE;
+        last.value[i] = values[quad * SIZE + (i < rest ? i : rest)];
     }
     return last;
 }

@@ -28,24 +28,6 @@ __device__ int32 find_giant(Shared& shared, const Graph& graph, const int32* lab
     return shared.giant;
 }
 
-constexpr int FOUR = 4;  // arcs of a row that a lane looks at together
-
-struct alignas(16) FourTargets {
-    int32 target[FOUR];
-};
-
-// The targets of four arcs from `first` on, a multiple of four; the last of all again beyond it.
-__device__ __forceinline__ FourTargets load_four(const Graph& graph, index_t first) {
-    const bool aligned = reinterpret_cast<uint64>(graph.targets) % sizeof(FourTargets) == 0;
-    if (aligned && first <= graph.arcs - FOUR) return *reinterpret_cast<const FourTargets*>(graph.targets + first);
-    FourTargets last;
-#pragma unroll
-    for (int j = 0; j < FOUR; ++j) {
-        last.target[j] = graph.targets[first + j < graph.arcs ? first + j : graph.arcs - 1];
-    }
-    return last;
-}
-
 // A bit for each of the four arcs from `first` on that lies in [begin, end), as one of them does.
 __device__ __forceinline__ uint32 bits_of_row(index_t first, index_t begin, index_t end) {
     const uint32 from = first < begin ? static_cast<uint32>(begin - first) : 0;
@@ -61,18 +43,18 @@ template <typename AnyGatherer>
 __device__ __forceinline__ Pick look_outside(const Graph& graph, const int32* __restrict__ label, int32 giant, int32 u,
                                              int32 own, index_t first, uint32 bits, AnyGatherer& gatherer) {
     if (giant != NO_GIANT && bits != 0) prefetch_line(&graph.weights[first]);  // most lead there
-    const FourTargets four = load_four(graph, first);
+    const Quad<int32> four = load_quad(graph.targets, first / FOUR, graph.arcs);
     uint32 leaving = 0, inward = 0;  // bits, for labels would spill: leads to another, and to the giant one
     int32 other[FOUR];
 #pragma unroll
     for (int j = 0; j < FOUR; ++j) {
-        const bool looks = (bits >> j & 1) != 0 && (lists_here(u, four.target[j]) || giant != NO_GIANT);
-        other[j] = looks ? label[four.target[j]] : own;
+        const bool looks = (bits >> j & 1) != 0 && (lists_here(u, four.value[j]) || giant != NO_GIANT);
+        other[j] = looks ? label[four.value[j]] : own;
     }
 #pragma unroll
     for (int j = 0; j < FOUR; ++j) {
         const bool into = other[j] == giant;
-        if (other[j] != own && (into || lists_here(u, four.target[j]))) leaving |= 1u << j;
+        if (other[j] != own && (into || lists_here(u, four.value[j]))) leaving |= 1u << j;
         if (other[j] != own && into) inward |= 1u << j;
     }
     Pick lightest = NO_PICK;
@@ -80,7 +62,7 @@ __device__ __forceinline__ Pick look_outside(const Graph& graph, const int32* __
     for (int j = 0; j < FOUR; ++j) {
         const bool leaves = (leaving >> j & 1) != 0, into = (inward >> j & 1) != 0;
         if (!__any_sync(FULL_MASK, leaves)) continue;
-        const int32 v = four.target[j];
+        const int32 v = four.value[j];
         const bool lists = leaves && !into;
         weight_key_t key = NO_KEY;
         if (leaves) key = order_key(graph.weights[first + j]);

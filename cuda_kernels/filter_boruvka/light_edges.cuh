@@ -260,10 +260,10 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
     for (count_t portion = begin; portion < end; portion += STREAMED * WARP * QUAD) {
         const index_t quad = static_cast<index_t>(portion / QUAD) + lane_id();
         const index_t last = static_cast<index_t>((end - 1) / QUAD);
-        Quad streamed[STREAMED];
+        Quad<weight_t> streamed[STREAMED];
 #pragma unroll
         for (int i = 0; i < STREAMED; ++i) {
-            streamed[i] = load_quad(graph, quad + i * WARP < last ? quad + i * WARP : last);
+            streamed[i] = load_quad(graph.weights, quad + i * WARP < last ? quad + i * WARP : last, graph.arcs);
         }
         // A byte for each quad of this lane: how many of its arcs are light.  One scan counts those before all of them.
         uint32 light[STREAMED], counts = 0;
@@ -273,7 +273,7 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
 #pragma unroll
             for (int j = 0; j < QUAD; ++j) {
                 const index_t arc = (quad + i * WARP) * QUAD + j;
-                if (static_cast<count_t>(arc) < end && order_key(streamed[i].weight[j]) <= most) light[i] |= 1u << j;
+                if (static_cast<count_t>(arc) < end && order_key(streamed[i].value[j]) <= most) light[i] |= 1u << j;
             }
             counts |= static_cast<uint32>(__popc(light[i])) << (8 * i);
         }

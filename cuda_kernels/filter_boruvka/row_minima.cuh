@@ -19,11 +19,11 @@ __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, 
                                                    : LONG_FLIGHT;
     const index_t last = (end - 1) / QUAD;
     for (index_t portion = begin / QUAD; portion <= last; portion += STRIDE * FLIGHT) {
-        Quad found[FLIGHT];
+        Quad<weight_t> found[FLIGHT];
 #pragma unroll
         for (int i = 0; i < FLIGHT; ++i) {
             const index_t ahead = static_cast<index_t>(i) * STRIDE + lane;
-            found[i] = load_quad(graph, ahead < last - portion ? portion + ahead : last);
+            found[i] = load_quad(graph.weights, ahead < last - portion ? portion + ahead : last, graph.arcs);
         }
 #pragma unroll
         for (int i = 0; i < FLIGHT; ++i) {
@@ -32,7 +32,7 @@ __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, 
 #pragma unroll
             for (int j = 0; j < QUAD; ++j) {
                 const index_t arc = first + j;  // ascending, so that of equal weights the first is kept
-                const weight_key_t key = order_key(found[i].weight[j]);
+                const weight_key_t key = order_key(found[i].value[j]);
                 if (arc >= begin && arc < end && key < best.key) best = {key, arc};
             }
         }
