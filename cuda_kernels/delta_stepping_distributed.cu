@@ -225,8 +225,8 @@ struct Lower {
         int32 head[QUAD] = {};
         weight_t weight[QUAD] = {};
         if (first < row.end) {
-            load_quad(heads, first, arcs, head);
-            load_quad(weights, first, arcs, weight);
+            load_streamed(heads, first, arcs, head);
+            load_streamed(weights, first, arcs, weight);
         }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
@@ -259,7 +259,7 @@ struct Offer {
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
         distance_t near[QUAD];
         int32 head[QUAD] = {};
-        if (first < row.end) load_quad(heads, first, arcs, head);
+        if (first < row.end) load_streamed(heads, first, arcs, head);
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
             const bool mine = row.holds(first + i);

@@ -408,18 +408,7 @@ __device__ __forceinline__ Row row_of(int32 v, const float32* __restrict__ dista
 __device__ __forceinline__ void look_through(const Row& row, index_t first, index_t arcs,
                                              const weight_t* __restrict__ weights, Candidates& candidates) {
     float32 weight[QUAD] = {};
-    if (first < row.end) {
-        if (reinterpret_cast<uint64>(weights) % sizeof(uint4) == 0 && first <= arcs - QUAD) {
-            const uint4 words = __ldcs(reinterpret_cast<const uint4*>(weights + first));
-            weight[0] = __uint_as_float(words.x);
-            weight[1] = __uint_as_float(words.y);
-            weight[2] = __uint_as_float(words.z);
-            weight[3] = __uint_as_float(words.w);
-        } else {
-#pragma unroll
-            for (int i = 0; i < QUAD; ++i) weight[i] = first + i < arcs ? weights[first + i] : 0.0f;
-        }
-    }
+    if (first < row.end) load_streamed(weights, first, arcs, weight);
 #pragma unroll
     for (int i = 0; i < QUAD; ++i) {
         const index_t arc = first + i;

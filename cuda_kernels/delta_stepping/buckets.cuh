@@ -67,7 +67,7 @@ __device__ __forceinline__ Sample sample_arcs(const Graph& graph) {
     const index_t first = quad_of(arc);
     Sample sample;
     sample.head = graph.arcs == 0 ? 0 : graph.targets[arc];
-    load_quad(graph.weights, first, graph.arcs, sample.weight);
+    load_streamed(graph.weights, first, graph.arcs, sample.weight);
 #pragma unroll
     for (int i = 1; i < SAMPLES; ++i) {
         if (first + i >= graph.arcs) sample.weight[i] = sample.weight[0];

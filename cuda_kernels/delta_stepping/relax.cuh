@@ -8,27 +8,6 @@ Relaxing: what is done with four arcs, and with the rows of a warp.
 
 // ------------------------------------------------------------------ four arcs
 
-// Load what is known of the quad of arcs that begins at `first`, by one load where memory allows; what lies beyond the
-// last arc of the graph is 0.  Such values are read once or twice and should not push distances out of the cache.
-template <typename T>
-__device__ __forceinline__ void load_quad(const T* values, index_t first, index_t arcs, T (&loaded)[QUAD]) {
-    union {
-        uint4 words[QUAD * sizeof(T) / sizeof(uint4)];
-        T value[QUAD];
-    } quad;
-    if (reinterpret_cast<uint64>(values) % sizeof(uint4) == 0 && first <= arcs - QUAD) {
-#pragma unroll
-        for (int i = 0; i < static_cast<int>(QUAD * sizeof(T) / sizeof(uint4)); ++i) {
-            quad.words[i] = streamed(reinterpret_cast<const uint4*>(values + first) + i);
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < QUAD; ++i) quad.value[i] = first + i < arcs ? streamed(&values[first + i]) : T();
-    }
-#pragma unroll
-    for (int i = 0; i < QUAD; ++i) loaded[i] = quad.value[i];
-}
-
 // A sum that does not fit matters only if its vertex `v` cannot be reached otherwise.
 __device__ __forceinline__ void note_overflow(uint32* control, const distance_t* distance, int32 v) {
     if (current(&distance[v]) == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
@@ -65,8 +44,8 @@ struct Push {
         const bool all = horizon == UNREACHED;
         weight_t weight[QUAD] = {};
         if (first < row.end) {
-            load_quad(graph.weights, first, graph.arcs, weight);
-            if (whole) load_quad(graph.targets, first, graph.arcs, head);
+            load_streamed(graph.weights, first, graph.arcs, weight);
+            if (whole) load_streamed(graph.targets, first, graph.arcs, head);
         }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
@@ -127,8 +106,8 @@ struct Pull {
         weight_t weight[QUAD] = {};
         distance_t offer[QUAD];
         if (first < row.end) {
-            load_quad(graph.targets, first, graph.arcs, head);
-            if (!all) load_quad(graph.weights, first, graph.arcs, weight);
+            load_streamed(graph.targets, first, graph.arcs, head);
+            if (!all) load_streamed(graph.weights, first, graph.arcs, weight);
         }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
