@@ -116,7 +116,7 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
         barrier();
     }
     enter(HOOK);
-    hook_vertices(shared, vertices, pick, link, up, forest, control);
+    hook_along(shared, vertices, VertexChoices{link, pick}, up, forest, control, &control[LIVE]);
     const auto note = [&]() { note_light_arcs(shared, graph, wanted, control); };
     uint32 live = grid_barrier_reading(shared, &control[ARRIVALS], &control[LIVE], note);
     Pick* const found = reinterpret_cast<Pick*>(chain);  // nobody needs hubs any more, nor the chain yet
@@ -204,8 +204,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
                 barrier();
             }
             next_round();
-            hook_by_slots(shared, live, pages, narrow, best_key, best_id, up, forest, control,
-                          live_after(shared.round));
+            const ComponentChoices<Pages> choices = {narrow ? best_key : best_id, pages, narrow};
+            hook_along(shared, live, choices, up, forest, control, live_after(shared.round));
             barrier();
             renumber();
         }

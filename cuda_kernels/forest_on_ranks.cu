@@ -470,7 +470,8 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
                 bid_again_by_slots(slots, in_order, best_key, best_id);
                 barrier();
             }
-            hook_by_slots(shared, live, slots, narrow, best_key, best_id, up, picked, counters, live_after(round));
+            const ComponentChoices<Piece> choices = {narrow ? best_key : best_id, slots, narrow};
+            hook_along(shared, live, choices, up, picked, counters, live_after(round));
         } else {
             held = compact_and_bid(shared, region, held, renumbered(), giant, best_key);
             barrier();

@@ -195,8 +195,8 @@ struct Shared {
     uint32 left;              // live components after a round
     slot_t begin[WARPS][2];   // where the slots of each span begin,
     uint32 listed[WARPS][2];  // and the edges of it
-    uint64 tallies[2][HOOKS * WARPS];  // of what takes places (hooking.cuh),
-    uint32 bases[3];                   // and where the places of this block begin
+    uint64 tallies[HOOKS * WARPS];  // of each warp, what takes places (hooking.cuh),
+    uint32 bases[3];                // and where the places of this block begin
     uint32 levels[MAX_ROUNDS + 1];  // where the numbers of each round begin in the chain, and the next will
     int32 giant;
     uint64 active;  // vertices that have arcs, by the sample

@@ -19,15 +19,16 @@ struct Place {
     uint32 edge, number, final;
 };
 
-// A place for each of them, in the order of the vertices, for what is numbered alike shares a line of the cache.  The
-// halves of the tallies take turns, so that a warp may still read one while others write the other.  All threads must
-// call.
+// A place for each of them, in the order of the vertices, for what is numbered alike shares a line of the cache.  Each
+// warp writes and reads its own tallies; only between the two barriers does the first warp write those of all.  All
+// threads must call.
 template <int COUNT>
-__device__ __forceinline__ void take_places(Shared& shared, uint32 turn, const Fates<COUNT>& fates, uint32* control,
-                                            uint32* live, Place (&place)[COUNT]) {
+__device__ __forceinline__ void take_places(Shared& shared, const Fates<COUNT>& fates, uint32* control, uint32* live,
+                                            Place (&place)[COUNT]) {
     static_assert(COUNT <= HOOKS, "there is a tally for each");
-    uint64* const tally = shared.tallies[turn % 2];
+    uint64* const tally = shared.tallies;
     const int warp = threadIdx.x / WARP;
+    __syncwarp();  // all lanes have read what is written now
     uint32 rank[COUNT];  // of the lane's own in its warp, eight bits for each
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
@@ -51,8 +52,8 @@ __device__ __forceinline__ void take_places(Shared& shared, uint32 turn, const F
         }
         if (lane_id() < 3) {
             uint32* const word = lane_id() == 0 ? &control[FOREST] : lane_id() == 1 ? live : &control[FINALS];
-            const uint32 asked = counter(total, lane_id());
-            shared.bases[lane_id()] = asked == 0 ? 0 : atomicAdd(word, asked);
+            const uint32 places = counter(total, lane_id());
+            shared.bases[lane_id()] = places == 0 ? 0 : atomicAdd(word, places);
         }
     }
     __syncthreads();
@@ -68,7 +69,7 @@ __device__ __forceinline__ void take_places(Shared& shared, uint32 turn, const F
 // A root is numbered among the live; what leads to an `other` is hooked on it, and its edge joins the forest; what
 // leads nowhere is DEAD (a vertex) or retires (a component).  All threads must call.
 template <int COUNT>
-__device__ __forceinline__ void hook_on(Shared& shared, uint32 turn, uint32 first, uint32 count, bool vertices,
+__device__ __forceinline__ void hook_on(Shared& shared, uint32 first, uint32 count, bool vertices,
                                         const int32 (&other)[COUNT], const bool (&root)[COUNT],
                                         const edge_id_t (&id)[COUNT], int32* up, edge_id_t* forest, uint32* control,
                                         uint32* live) {
@@ -80,7 +81,7 @@ __device__ __forceinline__ void hook_on(Shared& shared, uint32 turn, uint32 firs
         fates.root[k] = root[k];
         fates.retired[k] = other[k] == NO_LINK && !vertices && first + k * BLOCK + threadIdx.x < count;
     }
-    take_places(shared, turn, fates, control, live, to);
+    take_places(shared, fates, control, live, to);
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
         const uint32 t = first + k * BLOCK + threadIdx.x;
@@ -96,65 +97,77 @@ __device__ __forceinline__ void hook_on(Shared& shared, uint32 turn, uint32 firs
     }
 }
 
-// Hook vertices along their links.  Of two that picked each other the smaller is a root.  The next links are under way
-// while places are taken.  All threads must call.
-__device__ void hook_vertices(Shared& shared, uint32 count, const edge_id_t* pick, const int32* link, int32* up,
-                              edge_id_t* forest, uint32* control) {
-    const uint32 begin = blockIdx.x * BLOCK * HOOKS, step = gridDim.x * BLOCK * HOOKS;
-    int32 next[HOOKS];
-    load_each(link, begin + threadIdx.x, BLOCK, count, NO_LINK, next);
-    uint32 turn = 0;
-    for (uint32 first = begin; first < count; first += step, ++turn) {
-        int32 other[HOOKS];
-        edge_id_t id[HOOKS];
-        bool root[HOOKS];
-#pragma unroll
-        for (int k = 0; k < HOOKS; ++k) {
-            other[k] = next[k];
-            id[k] = other[k] != NO_LINK ? pick[first + k * BLOCK + threadIdx.x] : 0;
-        }
-#pragma unroll
-        for (int k = 0; k < HOOKS; ++k) {
-            const int32 t = static_cast<int32>(first + k * BLOCK + threadIdx.x);
-            root[k] = other[k] != NO_LINK && link[other[k]] == t && t < other[k];
-        }
-        load_each(link, first + step + threadIdx.x, BLOCK, count, NO_LINK, next);
-        hook_on(shared, turn, first, count, true, other, root, id, up, forest, control, &control[LIVE]);
-    }
-}
+// The choices of the vertices: each leads along the arc that was picked.  Of two that picked each other the smaller is a
+// root.
+struct VertexChoices {
+    typedef int32 Choice;
+    static constexpr int AT_ONCE = HOOKS;  // of a thread
+    static constexpr bool VERTICES = true;
+    static constexpr int32 NONE = NO_LINK;
+    const int32* chosen;  // the link of each
+    const edge_id_t* pick;
 
-// The same of the components of a round on a list in order: the winning bid has the slot of the lightest edge, and two
-// picked each other if theirs are the same.  All threads must call.
+    __device__ __forceinline__ void follow(int32 t, int32 link, int32& other, edge_id_t& id) const {
+        other = link;
+        id = pick[t];
+    }
+    __device__ __forceinline__ bool is_root(int32 t, int32, int32 other) const {
+        return chosen[other] == t && t < other;
+    }
+};
+
+// Those of the components of a round on a list in order: the winning bid has the slot of the lightest edge, and two
+// picked each other if theirs are the same.
 template <typename Slots>
-__device__ void hook_by_slots(Shared& shared, uint32 count, const Slots& pages, bool narrow, const uint64* best_key,
-                              const uint64* best_slot, int32* up, edge_id_t* forest, uint32* control, uint32* live) {
-    const uint64* const winner = narrow ? best_key : best_slot;
-    const uint32 begin = blockIdx.x * BLOCK * PER_THREAD, step = gridDim.x * BLOCK * PER_THREAD;
-    uint64 next[PER_THREAD];
-    load_each(winner, begin + threadIdx.x, BLOCK, count, NO_BID, next);
-    uint32 turn = 0;
-    for (uint32 first = begin; first < count; first += step, ++turn) {
-        uint64 bid[PER_THREAD];
-        int32 other[PER_THREAD];
-        edge_id_t id[PER_THREAD];
-        bool root[PER_THREAD];
+struct ComponentChoices {
+    typedef uint64 Choice;
+    static constexpr int AT_ONCE = PER_THREAD;
+    static constexpr bool VERTICES = false;
+    static constexpr uint64 NONE = NO_BID;
+    const uint64* chosen;  // the winning bid of each
+    const Slots& pages;
+    bool narrow;
+
+    __device__ __forceinline__ void follow(int32 t, uint64 bid, int32& other, edge_id_t& id) const {
+        const Edge* const edge = pages.at(narrow ? static_cast<uint32>(bid) : bid);
+        other = edge->a == t ? edge->b : edge->a;
+        id = edge->id;
+    }
+    __device__ __forceinline__ bool is_root(int32 t, uint64 bid, int32 other) const {
+        return t < other && chosen[other] == bid;
+    }
+};
+
+// Hook `count` vertices or components along their choices.  The next are under way while places are taken.  All threads
+// must call.
+template <typename Choices>
+__device__ void hook_along(Shared& shared, uint32 count, const Choices& choices, int32* up, edge_id_t* forest,
+                           uint32* control, uint32* live) {
+    constexpr int COUNT = Choices::AT_ONCE;
+    typedef typename Choices::Choice Choice;
+    const uint32 begin = blockIdx.x * BLOCK * COUNT, step = gridDim.x * BLOCK * COUNT;
+    Choice next[COUNT];
+    load_each(choices.chosen, begin + threadIdx.x, BLOCK, count, Choices::NONE, next);
+    for (uint32 first = begin; first < count; first += step) {
+        Choice choice[COUNT];
+        int32 other[COUNT];
+        edge_id_t id[COUNT];
+        bool root[COUNT];
 #pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
-            bid[k] = next[k];
+        for (int k = 0; k < COUNT; ++k) {
+            choice[k] = next[k];
             other[k] = NO_LINK;
             id[k] = 0;
-            if (bid[k] == NO_BID) continue;
-            const Edge* const edge = pages.at(narrow ? static_cast<uint32>(bid[k]) : bid[k]);
-            other[k] = edge->a == static_cast<int32>(first + k * BLOCK + threadIdx.x) ? edge->b : edge->a;
-            id[k] = edge->id;
+            const int32 t = static_cast<int32>(first + k * BLOCK + threadIdx.x);
+            if (choice[k] != Choices::NONE) choices.follow(t, choice[k], other[k], id[k]);
         }
 #pragma unroll
-        for (int k = 0; k < PER_THREAD; ++k) {
+        for (int k = 0; k < COUNT; ++k) {
             const int32 t = static_cast<int32>(first + k * BLOCK + threadIdx.x);
-            root[k] = other[k] != NO_LINK && t < other[k] && winner[other[k]] == bid[k];
+            root[k] = other[k] != NO_LINK && choices.is_root(t, choice[k], other[k]);
         }
-        load_each(winner, first + step + threadIdx.x, BLOCK, count, NO_BID, next);
-        hook_on(shared, turn, first, count, false, other, root, id, up, forest, control, live);
+        load_each(choices.chosen, first + step + threadIdx.x, BLOCK, count, Choices::NONE, next);
+        hook_on(shared, first, count, Choices::VERTICES, other, root, id, up, forest, control, live);
     }
 }
 

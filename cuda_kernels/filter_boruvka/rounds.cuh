@@ -173,8 +173,7 @@ __device__ void bid_again(const Edge* region, uint32 held, const uint64* best_ke
 // All threads must call.
 __device__ void hook_by_edges(Shared& shared, uint32 count, const Edge* region, uint32 held, const uint64* best_key,
                               const uint64* best_id, int32* up, edge_id_t* forest, uint32* control, uint32* live) {
-    uint32 turn = 0;
-    for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD, ++turn) {
+    for (uint32 first = 0; first < held; first += BLOCK * PER_THREAD) {
         Edge edge[PER_THREAD];
         uint64 at_a[PER_THREAD], at_b[PER_THREAD];
         bool wins_a[PER_THREAD], wins_b[PER_THREAD];
@@ -200,7 +199,7 @@ __device__ void hook_by_edges(Shared& shared, uint32 count, const Edge* region, 
             fates.root[k] = wins_a[k] && wins_b[k];
             fates.retired[k] = false;
         }
-        take_places(shared, turn, fates, control, live, to);
+        take_places(shared, fates, control, live, to);
 #pragma unroll
         for (int k = 0; k < PER_THREAD; ++k) {
             if (!wins_a[k] && !wins_b[k]) continue;
