@@ -54,6 +54,264 @@ do and find them, and reading only the rows outside the giant component are ours
 #include "filter_boruvka/matrix.cuh"
 #include "filter_boruvka/heavy_edges.cuh"
 
+// The arguments of the kernel, and its phases.  All threads of all blocks must call all functions but enter() and those
+// that only return something.
+struct Phases {
+    Shared& shared;
+    const Graph& graph;
+    const Pages& pages;
+    uint64 wanted;
+    int32* label;
+    index_t* pick;
+    int32 *link, *up;
+    uint64 *best_key, *best_id;
+    int32 *chain, *first_row, *hubs;
+    index_t* forest;
+    uint32* control;
+    uint64 *timeline, *cells;
+    uint32 dense;
+    bool narrow;          // a bid that names a slot is one word
+    uint32 live, levels;  // components, and rounds whose numbers are in the chain
+
+    // ------------------------------------------------------------------ what the phases use
+
+    __device__ __forceinline__ void barrier() { grid_barrier(&control[ARRIVALS], &shared.barriers); }
+
+    // A barrier that returns a word of `control` as it is behind it; see grid_barrier_reading().
+    __device__ __forceinline__ uint32 read_behind_barrier(const uint32* word) {
+        return grid_barrier_reading(shared, &control[ARRIVALS], word, []() {});
+    }
+
+    // A phase that is entered again, because the list was too short, goes on.
+    __device__ __forceinline__ void enter(Phase phase) {
+        if (own_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
+    }
+
+    // From how many components on the rounds are made on a matrix, whose bids are words.
+    __device__ __forceinline__ uint32 few() const { return narrow ? dense : 1; }
+    __device__ __forceinline__ uint32 few_by_id() const { return PACKED ? dense : 1; }
+
+    // How many components are live after a round.
+    __device__ __forceinline__ uint32* live_after(uint32 rounds) const { return &control[LIVE + rounds % 3]; }
+
+    // How many heavy edges are listed.
+    __device__ __forceinline__ count_t* heavy_listed() const { return reinterpret_cast<count_t*>(&control[ENTRIES]); }
+
+    __device__ __forceinline__ void forget_bids(uint32 count) {
+        for (int64 t = own_thread(); t < count; t += grid_threads()) {
+            best_key[t] = NO_BID;
+            if (!PACKED) best_id[t] = NO_BID;
+        }
+        if (count > few()) return;
+        const uint32 words = Matrix{cells, count}.words();
+        for (int64 t = own_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
+    }
+
+    // Vertices or components learn the numbers of their roots.  A turn has the number of the barrier at its end, and
+    // that barrier returns the last turn in which some chain was too long.
+    template <typename Meanwhile>
+    __device__ __forceinline__ void learn(uint32 count, int32* number, const Meanwhile& meanwhile) {
+        const auto next_turn = [&]() { return shared.barriers + 1; };
+        const auto last_long_chain = [&]() { return read_behind_barrier(nullptr); };
+        learn_numbers(count, up, number, &control[LAST_LONG_CHAIN], next_turn, meanwhile, last_long_chain);
+    }
+
+    // Where the list has no room for the `needed` pages less has to be light: lower the threshold, and list anew.
+    __device__ __forceinline__ void list_fewer(uint32 needed) {
+        lower_threshold(shared, pages.list, pages.room, needed);
+        if (threadIdx.x == 0) {
+            shared.filters = true;
+            shared.batches = 0;
+        }
+        barrier();
+        if (own_thread() == 0) *heavy_listed() = control[PAGES] = control[HUBS_HEAVY] = 0;
+        barrier();
+    }
+
+    // ------------------------------------------------------------------ 1 and 2: vertices
+
+    __device__ __forceinline__ void pick_lightest_arcs() {
+        if (wanted != 0 && threadIdx.x / WARP == 0) {
+            sample_vertices(graph.vertices, graph.offsets, graph.targets, control);
+        }
+        pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
+                        &control[HUBS_FIRST]);
+        const uint32 long_rows = read_behind_barrier(&control[HUBS_FIRST]);
+        if (threadIdx.x == 0) {
+            shared.hubs = long_rows;
+            shared.batches = 0;  // for the next that go through all rows
+        }
+        if (long_rows != 0) {
+            pick_hub_minima(shared, graph, pick, link, hubs, long_rows);
+            barrier();
+        }
+    }
+
+    // Hook vertices along their arcs, and label them with their components; meanwhile the threshold is found.
+    __device__ __forceinline__ void hook_vertices() {
+        enter(HOOK);
+        hook_along(shared, graph.vertices, VertexChoices{link, pick}, up, forest, control, &control[LIVE]);
+        const auto note = [&]() { note_light_arcs(shared, graph, wanted, control); };
+        live = grid_barrier_reading(shared, &control[ARRIVALS], &control[LIVE], note);
+        Pick* const found = reinterpret_cast<Pick*>(chain);  // nobody needs hubs any more, nor the chain yet
+        if (shared.filters) {
+            const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
+            const float part = LESS_MERGED / 100.0f;
+            estimate_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light, found);
+        }
+        learn(graph.vertices, label, [&]() { forget_bids(live); });
+        agree_on_threshold(shared, found);
+    }
+
+    // ------------------------------------------------------------------ 3: light edges
+
+    // List the edges of the warp's first or second span that join two components: light ones, or all.
+    __device__ __forceinline__ void list_span(int which) {
+        const uint64 number = span_number(which), base = number * shared.span;
+        const uint64 rest = static_cast<uint64>(graph.arcs) - base;
+        const bool any = base < static_cast<uint64>(graph.arcs);
+        const count_t begin = static_cast<count_t>(any ? base : 0);
+        const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
+        Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0};
+        if (shared.filters) {
+            list_light(shared, graph, begin, end, lister);
+        } else {
+            list_all(graph, begin, end, lister);
+        }
+        if (lane_id() == 0) {
+            shared.begin[threadIdx.x / WARP][which] = static_cast<slot_t>(base);
+            shared.listed[threadIdx.x / WARP][which] = lister.held;
+        }
+    }
+
+    // List both, and again with a lower threshold until the list has room.  Returns what the warp holds of it.
+    __device__ __forceinline__ Holding list_light_edges() {
+        while (true) {
+            enter(shared.round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
+#pragma unroll 1
+            for (int which = 0; which < 2; ++which) list_span(which);
+            __syncwarp();
+            const uint32* const listed = shared.listed[threadIdx.x / WARP];
+            const Holding held = {shared.begin[threadIdx.x / WARP], listed[0], listed[0] + listed[1]};
+            const uint32 taken = read_behind_barrier(&control[PAGES]);
+            if (taken <= pages.room) return held;
+            list_fewer(taken);
+        }
+    }
+
+    // ------------------------------------------------------------------ 4 and 6: rounds
+
+    __device__ __forceinline__ void begin_rounds(Phase phase) {
+        enter(phase);
+        levels = 0;
+        if (threadIdx.x == 0) shared.levels[0] = 0;
+        __syncthreads();
+    }
+
+    // Begins after a barrier, so that nobody reads the last round's number any more.
+    __device__ __forceinline__ void next_round() {
+        if (threadIdx.x == 0) shared.round += 1;
+        __syncthreads();
+    }
+
+    // The numbers that components got in the last round; nullptr before the first.
+    __device__ __forceinline__ const int32* renumbered() const {
+        return levels == 0 ? nullptr : chain + shared.levels[levels - 1];
+    }
+
+    // After a round, the components learn their new numbers and there are fewer.
+    __device__ __forceinline__ void renumber() {
+        barrier();
+        if (own_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
+        uint32 roots = 0;  // which forget the bids at them meanwhile
+        if (threadIdx.x == 0) roots = current(live_after(shared.round));
+        learn(live, chain + shared.levels[levels], [&]() {
+            if (threadIdx.x == 0) shared.live = roots;
+            __syncthreads();
+            forget_bids(shared.live);
+        });
+        levels += 1;
+        if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
+        __syncthreads();
+        live = shared.live;
+    }
+
+    __device__ __forceinline__ void light_rounds(Holding held) {
+        begin_rounds(shared.round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
+        while (live > few()) {
+            held = bid_by_slots(pages, held, narrow, renumbered(), best_key);
+            barrier();
+            if (!narrow) {
+                bid_again_by_slots(pages, held, best_key, best_id);
+                barrier();
+            }
+            next_round();
+            const ComponentChoices<Pages> choices = {narrow ? best_key : best_id, pages, narrow};
+            hook_along(shared, live, choices, up, forest, control, live_after(shared.round));
+            renumber();
+        }
+        if (live == 1) return;
+        finish_on_matrix(shared, {cells, live}, NamedBySlot<Pages>{pages, held}, renumbered(), link, forest,
+                         &control[FOREST], [&]() { barrier(); });
+        if (own_thread() == 0) *live_after(shared.round + 1) = 0;
+    }
+
+    // Every vertex learns its component after these rounds; the live ones are numbered like the retired.
+    __device__ __forceinline__ void spread_labels() {
+        enter(SPREAD);
+        for (int64 t = own_thread(); t < live; t += grid_threads()) {
+            chain[shared.levels[levels] + t] = live > 1 ? shared.root[t] : 0;
+        }
+        levels += 1;
+        const uint32 retired = read_behind_barrier(&control[FINALS]);
+        shorten_chain(shared, levels == 1 ? live : shared.levels[1], chain, levels, static_cast<int32>(retired));
+        barrier();
+        spread(graph.vertices, label, chain);
+        live += retired;
+        forget_bids(live);
+        barrier();
+        if (own_thread() == 0) control[PAGES] = control[FINALS] = 0;
+        if (threadIdx.x == 0) shared.filters = false;
+    }
+
+    // ------------------------------------------------------------------ 5: heavy edges
+
+    // List the edges outside the giant component.  Returns how many there are, more than `most` if there is no room.
+    __device__ __forceinline__ uint64 list_heavy_edges(int32 giant, count_t most) {
+        enter(HEAVY_EDGES);
+        Gatherer<count_t> gatherer = {shared.buffer[threadIdx.x / WARP], pages.list, most, heavy_listed(), 0};
+        list_rows(shared, graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
+        if (shared.hubs != 0) {
+            list_hubs(graph, label, giant, gatherer, hubs, read_behind_barrier(&control[HUBS_HEAVY]));
+        }
+        gatherer.flush();
+        barrier();
+        return *static_cast<const volatile count_t*>(heavy_listed());
+    }
+
+    // Each block keeps a region of the list and compacts it in place, round by round.
+    __device__ __forceinline__ void heavy_rounds(int32 giant, uint64 entries) {
+        begin_rounds(HEAVY_ROUNDS);
+        Edge* const region = pages.list + entries * blockIdx.x / gridDim.x;
+        uint32 in_region = static_cast<uint32>(pages.list + entries * (blockIdx.x + 1) / gridDim.x - region);
+        while (live > few_by_id()) {
+            in_region = compact_and_bid(shared, region, in_region, renumbered(), giant, best_key);
+            barrier();
+            if (!PACKED) {
+                bid_again(region, in_region, best_key, best_id);
+                barrier();
+            }
+            next_round();
+            hook_by_edges(shared, live, region, in_region, best_key, best_id, up, forest, control,
+                          live_after(shared.round));
+            renumber();
+        }
+        if (live == 1) return;
+        finish_on_matrix(shared, {cells, live}, NamedById(region, in_region), renumbered(), link, forest,
+                         &control[FOREST], [&]() { barrier(); });
+    }
+};
+
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident; `control` is all 0, and
 // `next_control` when it has ended.
 // `wanted` is how many arcs should be light if every vertex has arcs, 0 for all (then phases 5 and 6 are not needed),
@@ -71,215 +329,30 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
-    const uint32 few = narrow ? dense : 1;  // a bid on the matrix is one word
-    const auto barrier = [&]() { grid_barrier(&control[ARRIVALS], &shared.barriers); };
-    // A barrier that returns what a word of `control` is behind it.
-    const auto told = [&](const uint32* word) {
-        const auto nothing = []() {};
-        return grid_barrier_reading(shared, &control[ARRIVALS], word, nothing);
-    };
-    // A phase that is entered again, because the list was too short, goes on.
-    const auto enter = [&](Phase phase) {
-        if (own_thread() == 0 && timeline[phase] == 0) timeline[phase] = device_nanoseconds();
-    };
-    const auto forget_bids = [&](uint32 count) {
-        for (int64 t = own_thread(); t < count; t += grid_threads()) {
-            best_key[t] = NO_BID;
-            if (!PACKED) best_id[t] = NO_BID;
-        }
-        if (count > few) return;
-        const uint32 words = Matrix{cells, count}.words();
-        for (int64 t = own_thread(); t < words; t += grid_threads()) cells[t] = NO_BID;
-    };
-    // For learn_numbers(): a turn has the number of the barrier at its end, and that barrier returns the last turn in
-    // which some chain was too long.
-    const auto turn = [&]() { return shared.barriers + 1; };
-    const auto unfinished = [&]() { return told(nullptr); };
-
     if (threadIdx.x == 0) {
         shared.span = span_length(arcs);
         shared.barriers = shared.batches = shared.round = 0;
     }
     __syncthreads();
-    enter(ROW_MINIMA);
+    Phases phases = {shared, graph, pages, wanted, label, pick, link, up, best_key, best_id, chain, first_row, hubs,
+                     forest, control, timeline, cells, dense, narrow, 0, 0};
+    phases.enter(ROW_MINIMA);
     clear_for_next(next_control, CONTROL_WORDS);
-    if (wanted != 0 && threadIdx.x / WARP == 0) sample_vertices(vertices, offsets, targets, control);
-    pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
-                    &control[HUBS_FIRST]);
-    const uint32 long_rows = told(&control[HUBS_FIRST]);
-    if (threadIdx.x == 0) {
-        shared.hubs = long_rows;
-        shared.batches = 0;  // for the next that go through all rows
-    }
-    if (long_rows != 0) {
-        pick_hub_minima(shared, graph, pick, link, hubs, long_rows);
-        barrier();
-    }
-    enter(HOOK);
-    hook_along(shared, vertices, VertexChoices{link, pick}, up, forest, control, &control[LIVE]);
-    const auto note = [&]() { note_light_arcs(shared, graph, wanted, control); };
-    uint32 live = grid_barrier_reading(shared, &control[ARRIVALS], &control[LIVE], note);
-    Pick* const found = reinterpret_cast<Pick*>(chain);  // nobody needs hubs any more, nor the chain yet
-    if (shared.filters) {
-        const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
-        const float part = LESS_MERGED / 100.0f;
-        estimate_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light, found);
-    }
-    const auto forget = [&]() { forget_bids(live); };
-    learn_numbers(vertices, up, label, &control[UNFINISHED], turn, forget, unfinished);
-    agree_on_threshold(shared, found);
-    Holding held;   // what the warp has listed
-    uint32 levels;  // rounds whose numbers are in the chain
-    // Begins after a barrier, so that nobody reads the last round's number any more.
-    const auto next_round = [&]() {
-        if (threadIdx.x == 0) shared.round += 1;
-        __syncthreads();
-    };
-    const auto live_after = [&](uint32 rounds) { return &control[LIVE + rounds % 3]; };
-    const auto begin_rounds = [&]() {
-        levels = 0;
-        if (threadIdx.x == 0) shared.levels[0] = 0;
-        __syncthreads();
-    };
-    // What became of the components in the last round; nullptr before the first.
-    const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
-    // After a round, the components learn their new numbers and there are fewer.
-    const auto renumber = [&]() {
-        if (own_thread() == 0) *live_after(shared.round + 1) = 0;  // last read two barriers ago
-        uint32 left = 0;  // the roots, which forget the bids at them meanwhile
-        if (threadIdx.x == 0) left = current(live_after(shared.round));
-        const auto forget_them = [&]() {
-            if (threadIdx.x == 0) shared.left = left;
-            __syncthreads();
-            forget_bids(shared.left);
-        };
-        learn_numbers(live, up, chain + shared.levels[levels], &control[UNFINISHED], turn, forget_them, unfinished);
-        levels += 1;
-        if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
-        __syncthreads();
-        live = shared.left;
-    };
-
+    phases.pick_lightest_arcs();
+    phases.hook_vertices();
     while (true) {
-        enter(shared.round == 0 ? LIGHT_EDGES : HEAVY_EDGES);
-#pragma unroll 1
-        for (int which = 0; which < 2; ++which) {
-            const uint64 number = span_number(which), base = number * shared.span;
-            const uint64 rest = static_cast<uint64>(arcs) - base;
-            const bool any = base < static_cast<uint64>(arcs);
-            const count_t begin = static_cast<count_t>(any ? base : 0);
-            const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
-            Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0};
-            if (shared.filters) {
-                list_light(shared, graph, begin, end, lister);
-            } else {
-                list_all(graph, begin, end, lister);
-            }
-            if (lane_id() == 0) {
-                shared.begin[threadIdx.x / WARP][which] = static_cast<slot_t>(base);
-                shared.listed[threadIdx.x / WARP][which] = lister.held;
-            }
-        }
-        __syncwarp();
-        held.begin = shared.begin[threadIdx.x / WARP];
-        held.first = shared.listed[threadIdx.x / WARP][0];
-        held.edges = held.first + shared.listed[threadIdx.x / WARP][1];
-        const uint32 taken = told(&control[PAGES]);
-        if (taken > room) {  // less has to be light
-            lower_threshold(shared, list, room, taken);
-            if (threadIdx.x == 0) shared.filters = true;
-            barrier();
-            if (own_thread() == 0) control[PAGES] = 0;
-            barrier();
-            continue;
-        }
-
-        enter(shared.round == 0 ? LIGHT_ROUNDS : HEAVY_ROUNDS);
-        begin_rounds();
-        while (live > few) {
-            held = bid_by_slots(pages, held, narrow, renumbered(), best_key);
-            barrier();
-            if (!narrow) {
-                bid_again_by_slots(pages, held, best_key, best_id);
-                barrier();
-            }
-            next_round();
-            const ComponentChoices<Pages> choices = {narrow ? best_key : best_id, pages, narrow};
-            hook_along(shared, live, choices, up, forest, control, live_after(shared.round));
-            barrier();
-            renumber();
-        }
-        if (live > 1) {
-            finish_on_matrix(shared, {cells, live}, NamedBySlot<Pages>{pages, held}, renumbered(), link, forest,
-                             &control[FOREST], barrier);
-            if (own_thread() == 0) *live_after(shared.round + 1) = 0;
-        }
-        if (!shared.filters) break;
-
-        // Every vertex learns its component after these rounds; the live ones are numbered like the retired.
-        enter(SPREAD);
-        for (int64 t = own_thread(); t < live; t += grid_threads()) {
-            chain[shared.levels[levels] + t] = live > 1 ? shared.root[t] : 0;
-        }
-        levels += 1;
-        const uint32 last = told(&control[FINALS]);
-        shorten_chain(shared, levels == 1 ? live : shared.levels[1], chain, levels, static_cast<int32>(last));
-        barrier();
-        spread(vertices, label, chain);
-        live += last;
-        forget_bids(live);
-        barrier();
-        if (own_thread() == 0) control[PAGES] = control[FINALS] = 0;
-        if (threadIdx.x == 0) shared.filters = false;
-        int32 giant = find_giant(shared, graph, label);
-
-        enter(HEAVY_EDGES);
+        phases.light_rounds(phases.list_light_edges());
+        if (!shared.filters) break;  // all edges were listed
+        phases.spread_labels();
+        const int32 giant = find_giant(shared, graph, label);
         const count_t most = static_cast<count_t>(room) * PAGE;
-        count_t* const listed = reinterpret_cast<count_t*>(&control[ENTRIES]);
-        Gatherer<count_t> gatherer = {shared.buffer[threadIdx.x / WARP], list, most, listed, 0};
-        list_rows(shared, graph, label, giant, gatherer, hubs, &control[HUBS_HEAVY]);
-        if (shared.hubs != 0) {
-            list_hubs(graph, label, giant, gatherer, hubs, told(&control[HUBS_HEAVY]));
+        const uint64 entries = phases.list_heavy_edges(giant, most);
+        if (entries <= most) {
+            phases.heavy_rounds(giant, entries);
+            break;
         }
-        gatherer.flush();
-        barrier();
-        const uint64 entries = *static_cast<const volatile count_t*>(listed);
-        if (entries > most) {  // more has to be light
-            lower_threshold(shared, list, room, static_cast<uint32>(entries / PAGE));
-            if (threadIdx.x == 0) {
-                shared.filters = true;
-                shared.batches = 0;
-            }
-            barrier();
-            if (own_thread() == 0) *listed = control[HUBS_HEAVY] = 0;
-            barrier();
-            continue;
-        }
-        // Each block keeps a region of the list and compacts it in place, round by round.
-        enter(HEAVY_ROUNDS);
-        Edge* const region = list + entries * blockIdx.x / gridDim.x;
-        uint32 in_region = static_cast<uint32>(list + entries * (blockIdx.x + 1) / gridDim.x - region);
-        begin_rounds();
-        const uint32 few_by_id = PACKED ? dense : 1;
-        while (live > few_by_id) {
-            in_region = compact_and_bid(shared, region, in_region, renumbered(), giant, best_key);
-            barrier();
-            if (!PACKED) {
-                bid_again(region, in_region, best_key, best_id);
-                barrier();
-            }
-            next_round();
-            hook_by_edges(shared, live, region, in_region, best_key, best_id, up, forest, control,
-                          live_after(shared.round));
-            barrier();
-            renumber();
-        }
-        if (live > 1) {
-            finish_on_matrix(shared, {cells, live}, NamedById(region, in_region), renumbered(), link, forest,
-                             &control[FOREST], barrier);
-        }
-        break;
+        phases.list_fewer(static_cast<uint32>(entries / PAGE));  // and list what is light now
     }
     if (own_thread() == 0) control[ROUNDS] = shared.round;
-    enter(END);
+    phases.enter(END);
 }

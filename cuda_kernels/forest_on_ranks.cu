@@ -172,7 +172,7 @@ forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __r
     const auto is_root = [&](int64 v) { return (roots[v / WARP] >> v % WARP & 1) != 0; };
     int64 begin = first, end = last;
     while (true) {
-        bool left = false;
+        bool gave_up = false;
         for (int64 start = begin + grid_thread(); start < end; start += grid_threads() * PER_THREAD) {
             int32 at[PER_THREAD], number[PER_THREAD];  // NO_LINK where there is none, or not yet
 #pragma unroll
@@ -209,16 +209,16 @@ forest_on_ranks_label(int32 vertices, int32 first, int32 last, const uint32* __r
                 if (v >= end) continue;
                 if (at[k] != NO_LINK && number[k] == NO_LINK) {
                     links[v] = at[k];  // race-allowed: a shortcut to the same root
-                    left = true;
+                    gave_up = true;
                 } else if (v >= first && v < last) {
                     label[v] = number[k];  // DEAD is NO_LINK
                 }
             }
         }
         turns += 1;
-        if (left) counters[UNFINISHED] = turns;  // race-allowed: every writer writes the same
+        if (gave_up) counters[LAST_LONG_CHAIN] = turns;  // race-allowed: every writer writes the same
         grid_barrier(&counters[ARRIVALS], &barriers);
-        if (current(&counters[UNFINISHED]) < turns) break;  // who is late may find the next turn's number there
+        if (current(&counters[LAST_LONG_CHAIN]) < turns) break;  // who is late may find the next turn's number there
         begin = 0;
         end = vertices;
     }
@@ -436,9 +436,9 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
     uint32 barriers = 0, turns = 0, round = 0, levels = 0, live = components;
     const auto barrier = [&]() { grid_barrier(&counters[ARRIVALS], &barriers); };
     const auto turn = [&]() { return ++turns; };
-    const auto unfinished = [&]() {
+    const auto last_long_chain = [&]() {
         barrier();
-        return current(&counters[UNFINISHED]);
+        return current(&counters[LAST_LONG_CHAIN]);
     };
     const auto live_after = [&](uint32 rounds) { return &counters[LIVE + rounds % 3]; };
     const auto renumbered = [&]() -> const int32* { return levels == 0 ? nullptr : chain + shared.levels[levels - 1]; };
@@ -481,14 +481,14 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
         }
         barrier();
         if (grid_thread() == 0) *live_after(round + 1) = 0;  // last read two barriers ago
-        const uint32 left = current(live_after(round));
-        forget_bids(left);
-        const auto nothing = []() {};  // what is forgotten meanwhile would spill on sm_120
-        learn_numbers(live, up, chain + shared.levels[levels], &counters[UNFINISHED], turn, nothing, unfinished);
+        const uint32 roots = current(live_after(round));
+        forget_bids(roots);
+        const auto nothing = []() {};  // to forget bids meanwhile would spill on sm_120
+        learn_numbers(live, up, chain + shared.levels[levels], &counters[LAST_LONG_CHAIN], turn, nothing, last_long_chain);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();
-        live = left;
+        live = roots;
     }
     const uint32 finals = current(&counters[FINALS]);
     if (again) {  // the least number of its parts represents a component

@@ -106,7 +106,7 @@ enum Phase { ROW_MINIMA, HOOK, LIGHT_EDGES, LIGHT_ROUNDS, SPREAD, HEAVY_EDGES, H
 // Words of `control`, all 0 before the launch.
 enum Control {
     ARRIVALS,                // of blocks at the grid barrier
-    UNFINISHED,              // the last turn, counted from 1, in which some chain was too long; behind ARRIVALS
+    LAST_LONG_CHAIN,         // the last turn, counted from 1, in which some chain was too long; behind ARRIVALS
     FOREST,                  // edges picked
     ROUNDS,                  // rounds made
     HUBS_FIRST,              // hubs met by each of the two walks over the rows
@@ -192,7 +192,7 @@ struct Shared {
     uint32 batches;           // and batches of rows that the warps have taken
     uint32 word;              // of `control`, as grid_barrier_reading() read it last
     uint32 hubs;              // rows too long for a warp
-    uint32 left;              // live components after a round
+    uint32 live;              // components after a round
     slot_t begin[WARPS][2];   // where the slots of each span begin,
     uint32 listed[WARPS][2];  // and the edges of it
     uint64 tallies[HOOKS * WARPS];  // of each warp, what takes places (hooking.cuh),

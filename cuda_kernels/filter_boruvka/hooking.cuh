@@ -177,9 +177,10 @@ __device__ void hook_along(Shared& shared, uint32 count, const Choices& choices,
 // leads twice as far as the one before it, and who comes to the root leaves its number to those below.  The way of a
 // thread may lead on among those whose turn has not come.  After CHASE links it gives up and reports so, by the number
 // of this turn: the caller repeats until nobody did.
-__device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unfinished, uint32 turn) {
+__device__ void learn_number(uint32 count, int32* up, int32* number, uint32* last_long_chain,
+                             uint32 turn) {
     static_assert(LONG_WAY < CHASE, "who gives up has come nearer");
-    bool left = false;
+    bool gave_up = false;
     int32 next[PER_THREAD];
     load_each(up, own_thread(), grid_threads(), count, DEAD, next);
     for (int64 first = own_thread(); first < count; first += grid_threads() * PER_THREAD) {
@@ -208,27 +209,27 @@ __device__ void learn_number(uint32 count, int32* up, int32* number, uint32* unf
             const int64 t = first + k * grid_threads();
             if (t >= count) continue;
             if (found[k] >= 0) {
-                left = true;
+                gave_up = true;
             } else {
                 number[t] = learned(found[k]);
             }
         }
     }
-    if (left) *unfinished = turn;  // race-allowed: every writer writes the same
+    if (gave_up) *last_long_chain = turn;  // race-allowed: every writer writes the same
 }
 
-// The same until nobody gives up.  `next_turn` numbers the turns, from 1 on and alike in all threads; `unfinished` is
-// the last in which somebody gave up, 0 at first, and `read_unfinished` a barrier of all blocks that returns it.  What
-// the caller does `meanwhile`, it does in the first turn.  All threads of all blocks must call.
+// The same until nobody gives up.  `next_turn` numbers the turns, from 1 on and alike in all threads; `last_long_chain`
+// is the last in which somebody gave up, 0 at first, and `read_behind_barrier` a barrier of all blocks that returns it.
+// The caller runs `meanwhile` in the first turn.  All threads of all blocks must call.
 template <typename Turn, typename Meanwhile, typename Read>
-__device__ __forceinline__ void learn_numbers(uint32 count, int32* up, int32* number, uint32* unfinished,
+__device__ __forceinline__ void learn_numbers(uint32 count, int32* up, int32* number, uint32* last_long_chain,
                                               const Turn& next_turn, const Meanwhile& meanwhile,
-                                              const Read& read_unfinished) {
+                                              const Read& read_behind_barrier) {
     for (bool more = true, first = true; more; first = false) {
         const uint32 turn = next_turn();
-        learn_number(count, up, number, unfinished, turn);
+        learn_number(count, up, number, last_long_chain, turn);
         if (first) meanwhile();
-        more = read_unfinished() >= turn;  // who is late may find the next turn's number there
+        more = read_behind_barrier() >= turn;  // a block that is late may find the next turn's number there
     }
 }
 
