@@ -144,6 +144,18 @@ __device__ __forceinline__ uint32 warp_reserve(uint32* counter, uint32 count) {
     return __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - count;
 }
 
+// How many lanes before the last hold a number up to `value`; the lanes' numbers ascend.  Each brings a value of its own,
+// and all 32 must call.
+template <typename T>
+__device__ __forceinline__ int lanes_up_to(T value, T ascending) {
+    int lanes = 0;
+#pragma unroll
+    for (int step = WARP / 2; step > 0; step /= 2) {
+        if (__shfl_sync(FULL_MASK, ascending, lanes + step - 1) <= value) lanes += step;
+    }
+    return lanes;
+}
+
 // Smallest value of the warp, in every lane.  All 32 lanes must call.
 template <typename T>
 __device__ __forceinline__ T warp_min(T value) {

@@ -447,11 +447,8 @@ graph500_tight(int32 vertices, index_t arcs, int64 pieces, const int32* __restri
         const uint32 inclusive = warp_scan(mine), total = __shfl_sync(FULL_MASK, inclusive, WARP - 1);
         const index_t origin = quad - static_cast<index_t>(inclusive - mine);
         for (uint32 turn = lane_id(); turn - lane_id() < total; turn += WARP) {
-            int owner = 0;  // the first lane whose rows, with those before it, hold more than `turn` quads
-#pragma unroll
-            for (int step = WARP / 2; step > 0; step /= 2) {
-                if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
-            }
+            // The first lane whose rows, with those before it, hold more than `turn` quads.
+            const int owner = lanes_up_to(turn, inclusive);
             const index_t first = (__shfl_sync(FULL_MASK, origin, owner) + static_cast<index_t>(turn)) * QUAD;
             Row row = {static_cast<int32>(batch) + owner, __shfl_sync(FULL_MASK, own.most, owner),
                        __shfl_sync(FULL_MASK, own.begin, owner), __shfl_sync(FULL_MASK, own.end, owner)};

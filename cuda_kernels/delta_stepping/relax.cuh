@@ -213,11 +213,8 @@ __device__ __forceinline__ void relax_rows(Visit& visit, Row row, const Hubs& hu
     const index_t origin = quad - static_cast<index_t>(inclusive - mine);
 #pragma unroll 1
     for (uint32 turn = lane_id(); turn - lane_id() < total; turn += WARP) {
-        int owner = 0;  // the first lane whose rows, with those before it, hold more than `turn` quads
-#pragma unroll
-        for (int step = WARP / 2; step > 0; step /= 2) {
-            if (turn >= __shfl_sync(FULL_MASK, inclusive, owner + step - 1)) owner += step;
-        }
+        // The first lane whose rows, with those before it, hold more than `turn` quads.
+        const int owner = lanes_up_to(turn, inclusive);
         const index_t first = (__shfl_sync(FULL_MASK, origin, owner) + static_cast<index_t>(turn)) * QUAD;
         Row whole = {__shfl_sync(FULL_MASK, row.vertex, owner), __shfl_sync(FULL_MASK, row.length, owner),
                      __shfl_sync(FULL_MASK, row.begin, owner), __shfl_sync(FULL_MASK, row.end, owner)};

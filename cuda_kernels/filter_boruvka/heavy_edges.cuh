@@ -122,11 +122,7 @@ __device__ __forceinline__ Pick list_own_rows(const Graph& graph, const int32* _
     for (int32 first = 0; first < all; first += WARP) {
         const bool valid = first + lane_id() < all;
         const int32 at = valid ? first + lane_id() : all - 1;
-        int row = 0;  // rows that end at or before it
-#pragma unroll
-        for (int step = WARP / 2; step > 0; step /= 2) {
-            if (__shfl_sync(FULL_MASK, after, row + step - 1) <= at) row += step;
-        }
+        const int row = lanes_up_to(at, after);  // rows that end at or before it
         const index_t arc = (__shfl_sync(FULL_MASK, begin / FOUR - before, row) + at) * FOUR;
         const uint32 bits = bits_of_row(arc, __shfl_sync(FULL_MASK, begin, row), __shfl_sync(FULL_MASK, end, row));
         const Pick into = look_outside(graph, label, giant, __shfl_sync(FULL_MASK, u, row),

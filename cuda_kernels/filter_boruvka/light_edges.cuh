@@ -145,11 +145,7 @@ __device__ __forceinline__ void rows_ahead(const Graph& graph, int32& row, const
         bool missing = false;
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {
-            int passed = 0;  // rows of these that end at or before the arc
-#pragma unroll
-            for (int step = WARP / 2; step > 0; step /= 2) {
-                if (__shfl_sync(FULL_MASK, end, passed + step - 1) <= arc[k]) passed += step;
-            }
+            const int passed = lanes_up_to(arc[k], end);  // rows of these that end at or before the arc
             if (found[k]) continue;
             tail[k] = first + passed;
             found[k] = arc[k] < last;
