@@ -12,29 +12,94 @@ __device__ __forceinline__ Row row_of(const Graph& graph, int32 vertex, distance
     return {vertex, length, graph.offsets[vertex], graph.offsets[vertex + 1]};
 }
 
+// The arcs that a lane relaxes at once in local steps: ARCS of a row, as many lanes apart as share it.
+template <int ARCS>
+struct LaneArcs {
+    int32 head[ARCS];
+    weight_t weight[ARCS];
+
+    // Read those from `first` on that the row has, which ends at `end`.
+    __device__ __forceinline__ void read(const Graph& graph, index_t first, index_t end, int32 lanes) {
+#pragma unroll
+        for (int k = 0; k < ARCS; ++k) {
+            const index_t arc = first + static_cast<index_t>(k * lanes);
+            if (arc >= end) continue;
+            weight[k] = graph.weights[arc];
+            head[k] = graph.targets[arc];
+        }
+    }
+};
+
+// The head of an arc with the sum as its distance, and its row if it is near; and the distance that the sum met, 0 where
+// that is left alone.
+struct Lowered {
+    Row head;
+    distance_t before;
+
+    __device__ __forceinline__ bool won() const { return head.length < before; }
+    __device__ __forceinline__ bool is_near(distance_t threshold) const { return won() && head.length < threshold; }
+    __device__ __forceinline__ bool is_far(distance_t threshold) const { return won() && head.length >= threshold; }
+};
+
+// Lower the distance of `head` to the sum of a row's distance and an arc's weight.  Where the row of the head begins is
+// read while the distance is lowered.
+__device__ __forceinline__ Lowered lower_head(const Push& push, distance_t length, int32 head, weight_t weight,
+                                              distance_t threshold, distance_t horizon) {
+    Lowered lowered = {{head, extended(length, weight), 0, 0}, 0};
+    const distance_t sum = lowered.head.length;
+    if (SUMS_OVERFLOW && sum == UNREACHED && horizon == UNREACHED) note_overflow(push.control, push.distance, head);
+    if (sum >= horizon) return lowered;
+    if (sum < threshold) {
+        lowered.head.begin = push.graph.offsets[head];
+        lowered.head.end = push.graph.offsets[head + 1];
+    }
+    lowered.before = atomicMin(&push.distance[head], sum);
+    return lowered;
+}
+
+// Reserve places for up to ARCS vertices of this lane.
+template <int ARCS>
+__device__ __forceinline__ uint32 take_lane_places(uint32* count, int places) {
+    return ARCS == 1 ? take_place(count) : atomicAdd(count, static_cast<uint32>(places));
+}
+
+// Enter those that have won: near ones into the block's own queue for the next step, far ones into the far list.
+template <int ARCS>
+__device__ __forceinline__ void enter_lowered(Outbox& outbox, const Lowered (&lowered)[ARCS], distance_t threshold) {
+    int near = 0, far = 0;
+#pragma unroll
+    for (int k = 0; k < ARCS; ++k) {
+        near += lowered[k].is_near(threshold);
+        far += lowered[k].is_far(threshold);
+    }
+    if (near != 0) {
+        uint32 slot = take_lane_places<ARCS>(outbox.next_count(), near);
+#pragma unroll
+        for (int k = 0; k < ARCS; ++k) {
+            if (lowered[k].is_near(threshold)) outbox.put_locally(slot++, lowered[k].head);
+        }
+    }
+    if (outbox.far_open && far != 0) {
+        uint32 slot = take_lane_places<ARCS>(&outbox.shared.far_found, far);
+#pragma unroll
+        for (int k = 0; k < ARCS; ++k) {
+            if (!lowered[k].is_far(threshold)) continue;
+            outbox.put_far_locally(slot++, lowered[k].head.vertex, lowered[k].head.length);
+        }
+    }
+}
+
 // Relax the rows of the warp's lanes in groups: the LANES lanes of one row bring the same, or `lanes` where that is 0.
-// Nothing here waits for what could have been asked for before: arcs are read while the distance shows whether the row
-// is stale, and where the row of a head begins is read while its distance is lowered.  Where LANES are given, for rows
-// are long, two arcs of a lane are under way at once.  All lanes must call.
+// Nothing here waits for what could have been requested before: arcs are read while the distance shows whether the row
+// is stale.  Where LANES are given, for rows are long, two arcs of a lane are under way at once.  All lanes must call.
 template <int LANES>
 __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, const Hubs& hubs, Counts& counts) {
-    const Graph& graph = push.graph;
-    Outbox& outbox = push.outbox;
-    constexpr int ARCS = LANES != 0 ? 2 : 1;  // of a lane
+    constexpr int ARCS = LANES != 0 ? 2 : 1;
     const int32 group = LANES != 0 ? LANES : lanes, turn = ARCS * group;
-    const distance_t threshold = outbox.shared.threshold, horizon = push.horizon;
+    const distance_t threshold = push.outbox.shared.threshold, horizon = push.horizon;
     index_t at = row.begin + static_cast<index_t>(lane_id() & (group - 1));
-    const auto read = [&](index_t arc, int32* head, weight_t* weight) {
-        if (arc >= row.end) return;
-        *weight = graph.weights[arc];
-        *head = graph.targets[arc];
-    };
-    int32 next_head = 0;
-    weight_t next_weight = 0;
-    read(at, &next_head, &next_weight);
-    int32 second_head = 0;
-    weight_t second_weight = 0;
-    if (ARCS == 2) read(at + group, &second_head, &second_weight);
+    LaneArcs<ARCS> arcs = {};
+    arcs.read(push.graph, at, row.end, group);
     const distance_t now = row.begin < row.end ? current(&push.distance[row.vertex]) : row.length;
     bool more = __any_sync(FULL_MASK, row.end - row.begin > turn);
     if (more) {
@@ -45,52 +110,23 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, c
             if (is_hub) row.end = row.begin;
         }
     }
-    // Returns the sum; *before is the distance that it met, or 0; *begin and *end are the head's row if it is near.
-    const auto lower = [&](index_t arc, int32 head, weight_t weight, distance_t* before, index_t* begin, index_t* end) {
-        if (arc >= row.end || now != row.length) return UNREACHED;
-        const distance_t sum = extended(row.length, weight);
-        if (SUMS_OVERFLOW && sum == UNREACHED && horizon == UNREACHED) note_overflow(push.control, push.distance, head);
-        if (sum >= horizon) return sum;
-        if (sum < threshold) {
-            *begin = graph.offsets[head];
-            *end = graph.offsets[head + 1];
-        }
-        *before = atomicMin(&push.distance[head], sum);
-        return sum;
-    };
-    // Reserve a place for each vertex of this lane: one, where it has one arc under way.
-    const auto reserve = [&](uint32* count, int places) {
-        return LANES != 0 ? atomicAdd(count, static_cast<uint32>(places)) : take_place(count);
-    };
     do {
-        Row head = {next_head, UNREACHED, 0, 0}, other = {second_head, UNREACHED, 0, 0};
-        distance_t before = 0, other_before = 0;
-        head.length = lower(at, head.vertex, next_weight, &before, &head.begin, &head.end);
-        if (ARCS == 2) {
-            other.length = lower(at + group, other.vertex, second_weight, &other_before, &other.begin, &other.end);
+        Lowered lowered[ARCS];
+#pragma unroll
+        for (int k = 0; k < ARCS; ++k) {
+            lowered[k] = {{arcs.head[k], UNREACHED, 0, 0}, 0};
+            if (at + static_cast<index_t>(k * group) >= row.end || now != row.length) continue;  // no arc, or stale
+            lowered[k] = lower_head(push, row.length, arcs.head[k], arcs.weight[k], threshold, horizon);
         }
         if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
-        const bool won = head.length < before, other_won = other.length < other_before;
-        const bool is_near = won && head.length < threshold, other_is_near = other_won && other.length < threshold;
-        if (won) counts.note_lowered(before, threshold);
-        if (other_won) counts.note_lowered(other_before, threshold);
-        if (is_near || other_is_near) {
-            uint32 slot = reserve(outbox.next_count(), is_near + other_is_near);
-            if (is_near) outbox.put_locally(slot++, head);
-            if (other_is_near) outbox.put_locally(slot, other);
+#pragma unroll
+        for (int k = 0; k < ARCS; ++k) {
+            if (lowered[k].won()) counts.note_lowered(lowered[k].before, threshold);
         }
-        const bool is_far = won && !is_near, other_is_far = other_won && !other_is_near;
-        if (outbox.far_open && (is_far || other_is_far)) {
-            uint32 slot = reserve(&outbox.shared.far_found, is_far + other_is_far);
-            if (is_far) outbox.put_far_locally(slot++, head.vertex, head.length);
-            if (other_is_far) outbox.put_far_locally(slot, other.vertex, other.length);
-        }
+        enter_lowered(push.outbox, lowered, threshold);
         at += static_cast<index_t>(turn);
         more = more && __any_sync(FULL_MASK, at < row.end);
-        if (more) {
-            read(at, &next_head, &next_weight);
-            if (ARCS == 2) read(at + group, &second_head, &second_weight);
-        }
+        if (more) arcs.read(push.graph, at, row.end, group);
     } while (more);
 }
 
