@@ -13,7 +13,7 @@ scanned to where each tree's segment begins (prefix_scan.cu), and every arc is p
     link, edge (trees)      the tree it leads to, its id; best_key, best_id as in boruvka.cu
     number, renamed (trees) a root's next number; every tree's
     counts, ends (trees)    arcs of each new tree; where its segment begins, and once the arcs are placed, where it ends
-    trees (rounds)          trees of each round; left (2): trees and arcs of the next round, for the host
+    trees (rounds)          trees of each round; next (2): trees and arcs of the next round, for the host
 
 Invariants.  Every listed arc joins two different trees, so every segment has a lightest arc.  Edges compare by (weight,
 id), a total order, so the order of arcs inside a segment, which varies from run to run, does not matter.
@@ -110,15 +110,15 @@ extern "C" __global__ void boruvka_scan_count_arcs(index_t arcs, const int32* __
     }
 }
 
-// Mark where the segments begin, and report to the host what is left.
-// Launch: any grid; `head` is all 0, `ends` the exclusive scan of `counts`.  Writes head, left.
+// Mark where the segments begin, and report to the host how much the next round has.
+// Launch: any grid; `head` is all 0, `ends` the exclusive scan of `counts`.  Writes head, next.
 extern "C" __global__ void boruvka_scan_mark_heads(int32 round, const uint32* __restrict__ trees,
                                                    const count_t* __restrict__ counts,
-                                                   const count_t* __restrict__ ends, uint8* head, uint64* left) {
+                                                   const count_t* __restrict__ ends, uint8* head, uint64* next) {
     const int64 count = trees[round + 1];
     if (grid_thread() == 0) {
-        left[0] = static_cast<uint64>(count);
-        left[1] = count == 0 ? 0 : ends[count - 1] + counts[count - 1];
+        next[0] = static_cast<uint64>(count);
+        next[1] = count == 0 ? 0 : ends[count - 1] + counts[count - 1];
     }
     for (int64 t = grid_thread(); t < count; t += grid_threads()) {
         if (counts[t] != 0) head[ends[t]] = 1;

@@ -178,8 +178,8 @@ extern "C" __global__ void streamed_link_chunk(index_t first, index_t count, ind
 extern "C" __global__ void streamed_deal_list(int32 blocks, uint32 share, const uint32* __restrict__ control,
                                               uint32* kept) {
     for (int64 b = grid_thread(); b < blocks; b += grid_threads()) {
-        const int64 left = static_cast<int64>(control[LISTED]) - b * share;
-        kept[b] = left < 0 ? 0 : left < share ? static_cast<uint32>(left) : share;
+        const int64 rest = static_cast<int64>(control[LISTED]) - b * share;
+        kept[b] = rest < 0 ? 0 : rest < share ? static_cast<uint32>(rest) : share;
     }
 }
 
@@ -280,7 +280,7 @@ extern "C" __global__ void streamed_rename_list(uint32 share, uint32* kept, uint
     const int warp = threadIdx.x / WARP;
     const int64 start = static_cast<int64>(blockIdx.x) * share;
     const uint32 count = kept[blockIdx.x];
-    uint32 left = 0;
+    uint32 stayed = 0;
     for (uint32 base = 0; base < count; base += BLOCK) {
         const int64 at = start + base + threadIdx.x;
         uint64 a = 0, b = 0, mine = 0, number = 0;
@@ -293,10 +293,10 @@ extern "C" __global__ void streamed_rename_list(uint32 share, uint32* kept, uint
         const unsigned stays = __ballot_sync(FULL_MASK, a != b);
         if (lane_id() == 0) warp_total[warp] = static_cast<uint32>(__popc(stays));
         __syncthreads();  // and all of this portion has been read: what is written now lies before the next
-        uint32 slot = left + __popc(stays & lanes_before());
+        uint32 slot = stayed + __popc(stays & lanes_before());
         for (int w = 0; w < BLOCK / WARP; ++w) {
             if (w < warp) slot += warp_total[w];
-            left += warp_total[w];
+            stayed += warp_total[w];
         }
         if (a != b) {
             ends[start + slot] = a << 32 | b;
@@ -306,8 +306,8 @@ extern "C" __global__ void streamed_rename_list(uint32 share, uint32* kept, uint
         __syncthreads();
     }
     if (threadIdx.x == 0) {
-        kept[blockIdx.x] = left;
-        if (left != 0) atomicAdd(&control[LEFT], left);
+        kept[blockIdx.x] = stayed;
+        if (stayed != 0) atomicAdd(&control[LEFT], stayed);
     }
 }
 

@@ -209,11 +209,11 @@ __device__ __forceinline__ void join_in_tile(int32* up, int32 i, int32 j) {
 __device__ __forceinline__ void start_tile(int32 base, int32 size, const index_t* __restrict__ offsets,
                                            const int32* __restrict__ targets, int32* parent, int32* up, bool whole) {
     const auto inside = [&](int32 v) { return v >= base && v < base + size; };
-    // Asked in the middle, where a neighbour to either side is as likely inside as it can be.
-    const int32 asked = base + size / 2 - BLOCK / 2 + static_cast<int32>(threadIdx.x);
+    // Sampled in the middle, where a neighbour to either side is as likely inside as it can be.
+    const int32 sampled = base + size / 2 - BLOCK / 2 + static_cast<int32>(threadIdx.x);
     bool close = false;
-    if (inside(asked)) {
-        const index_t begin = offsets[asked], end = offsets[asked + 1];
+    if (inside(sampled)) {
+        const index_t begin = offsets[sampled], end = offsets[sampled + 1];
         close = begin < end && inside(targets[begin]);
         if (!close && begin + 1 < end) close = inside(targets[begin + 1]);
     }
@@ -285,9 +285,9 @@ __device__ __noinline__ void find_giant(int32 vertices, const index_t* __restric
     __shared__ uint4 roots[SAMPLES / 4];
     __shared__ uint64 best, outside;
     if (threadIdx.x == 0) best = outside = 0;
-    const int32 asked = static_cast<int32>(static_cast<uint64>(rank_of(threadIdx.x)) * vertices >> 32);
-    const index_t length = offsets[asked + 1] - offsets[asked];
-    int32 root = asked;
+    const int32 sampled = static_cast<int32>(static_cast<uint64>(rank_of(threadIdx.x)) * vertices >> 32);
+    const index_t length = offsets[sampled + 1] - offsets[sampled];
+    int32 root = sampled;
     for (int32 above = parent_seen(parent, root); above >= 0 && above != root; above = parent_seen(parent, root)) {
         root = above;
     }

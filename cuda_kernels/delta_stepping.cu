@@ -105,7 +105,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             continue;
         }
         // All that is asked for is settled: nobody writes a distance before all have read the goal's.
-        const distance_t end = search.asked();
+        const distance_t end = search.end_of_search();
         if (!search.is_early() && shared.threshold >= end) {
             if (is_first_thread() && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
             break;
@@ -117,8 +117,8 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     }
     if (is_first_thread()) {
         reply(reply_word, number, current(&control[OVERFLOW]));
-        for (int what = 0; what < TALLIES; ++what) control[STEPS + what] = shared.counted[what];
-        for (int what = ROUNDS; what < OVERFLOW; ++what) control[what] = shared.done[what - ROUNDS];
+        for (int tally = 0; tally < TALLIES; ++tally) control[STEPS + tally] = shared.counted[tally];
+        for (int word = ROUNDS; word < OVERFLOW; ++word) control[word] = shared.done[word - ROUNDS];
         for (int phase = 0; phase < PHASES; ++phase) timeline[phase] = shared.spent[phase];
     }
 }

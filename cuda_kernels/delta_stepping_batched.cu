@@ -279,7 +279,7 @@ struct Sweep {
             if (!__any_sync(FULL_MASK, has)) break;
             const uint32 wanted = tile.own(__ballot_sync(FULL_MASK, has && (shared.every != 0 || fell(tail))));
             int at = tile.part();
-            for (uint32 left = wanted; __any_sync(FULL_MASK, left); left >>= IN_FLIGHT * parts) {
+            for (uint32 rest = wanted; __any_sync(FULL_MASK, rest); rest >>= IN_FLIGHT * parts) {
                 Share there[IN_FLIGHT];
 #pragma unroll
                 for (int i = 0; i < IN_FLIGHT; ++i) {
@@ -332,23 +332,23 @@ struct Sweep {
         if ((lowers || unfit) && too_long(best, shared.limit, unfit)) {
             shared.unfit = 1;  // race-allowed: every writer writes 1
         }
-        bool tells = tile.own(__ballot_sync(FULL_MASK, lowers)) != 0;
-        if (tells && tile.lane() == 0) {
+        bool is_first = tile.own(__ballot_sync(FULL_MASK, lowers)) != 0;
+        if (is_first && tile.lane() == 0) {
             const uint32 bit = 1u << row.item % 32;
             uint32* const word = &shared.next[row.item / 32];
             if (row.whole) {
                 atomicOr(word, bit);  // nobody waits for what it was
             } else {
-                tells = (atomicOr(word, bit) & bit) == 0;  // of several pieces the first
+                is_first = (atomicOr(word, bit) & bit) == 0;  // of several pieces
             }
         }
-        tell(row.item, row.first, __shfl_sync(FULL_MASK, static_cast<int>(tells), 0, TILE) != 0);
+        note_fallen(row.item, row.first, __shfl_sync(FULL_MASK, static_cast<int>(is_first), 0, TILE) != 0);
     }
 
-    // Count an item that fell, and list the heads of its out-arcs if that is wanted.  All lanes of a warp call.
-    __device__ __forceinline__ void tell(uint32 item, uint32 first, bool tells) const {
+    // Count an item if it fell, and list the heads of its out-arcs if that is wanted.  All lanes of a warp call.
+    __device__ __forceinline__ void note_fallen(uint32 item, uint32 first, bool fallen) const {
         index_t begin = 0, end = 0;
-        if (tells) {
+        if (fallen) {
             begin = out_offsets[item - first];
             end = out_offsets[item - first + 1];
             if (tile.lane() == 0) {
@@ -427,9 +427,9 @@ __device__ __forceinline__ void list_heads(const Sweep& sweep, uint32 items) {
     const Tile tile = sweep.tile;
     for (uint32 base = tile.first(); base < items; base += tile.all()) {
         const uint32 item = base + tile.rank();
-        const bool tells = item < items && sweep.fell(item);
-        if (!__any_sync(FULL_MASK, tells)) continue;
-        sweep.tell(item, item / sweep.vertices * sweep.vertices, tells);
+        const bool fallen = item < items && sweep.fell(item);
+        if (!__any_sync(FULL_MASK, fallen)) continue;
+        sweep.note_fallen(item, item / sweep.vertices * sweep.vertices, fallen);
     }
 }
 

@@ -474,11 +474,11 @@ extern "C" __global__ void graph500_list_open(int32 vertices, const float32* __r
 
 // Give listed vertices an equally far parent.  Who has one got it before whoever reads it here, and so
 // on back to a nearer vertex: there is no cycle.
-// Launch: any grid of whole warps; a warp takes a vertex.  Writes parent, and adds to *left those that found nothing.
+// Launch: any grid of whole warps; a warp takes a vertex.  Writes parent, and adds to *unattached those that found nothing.
 extern "C" __global__ void graph500_attach(int64 count, const int32* __restrict__ list,
                                            const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                                            const weight_t* __restrict__ weights, const float32* __restrict__ distance,
-                                           int32* parent, uint32* left) {
+                                           int32* parent, uint32* unattached) {
     volatile int32* const seen = parent;
     for (int64 i = grid_thread() / WARP; i < count; i += grid_threads() / WARP) {
         const int32 v = list[i];
@@ -496,7 +496,7 @@ extern "C" __global__ void graph500_attach(int64 count, const int32* __restrict_
             attached = offers != 0;
             if (attached && lane_id() == first_lane(offers)) seen[v] = u;  // race-allowed: readers take either value
         }
-        if (!attached && lane_id() == 0) atomicAdd(left, 1u);
+        if (!attached && lane_id() == 0) atomicAdd(unattached, 1u);
     }
 }
 

@@ -121,13 +121,13 @@ extern "C" __global__ void verify_distances_find_loose(int32 vertices, const dis
 
 // ------------------------------------------------------------------ levels
 
-// Offer v the tail u at this level, if the lane asks; if v had none before, the pieces of its row join `items`.
+// Offer v the tail u at this level, if the lane `offers` it; if v had none before, the pieces of its row join `items`.
 // All lanes must call.
-__device__ __forceinline__ void offer(const Solved& graph, uint64* hold, uint64* items, uint32* count, bool asks,
+__device__ __forceinline__ void offer(const Solved& graph, uint64* hold, uint64* items, uint32* count, bool offers,
                                       uint32 level, int32 u, int32 v) {
     uint32 pieces = 0;
     const uint64 offered = static_cast<uint64>(level) << 32 | static_cast<uint32>(u);
-    if (asks && offered < *static_cast<volatile uint64*>(&hold[v])) {  // race-allowed: it only falls; losers may try
+    if (offers && offered < *static_cast<volatile uint64*>(&hold[v])) {  // race-allowed: it only falls; losers may try
         if (atomicMin(&hold[v], offered) == NOTHING) {
             pieces = static_cast<uint32>((graph.offsets[v + 1] - graph.offsets[v] + TILE - 1) / TILE);
         }
@@ -148,8 +148,8 @@ extern "C" __global__ void verify_distances_begin_levels(int32 vertices, index_t
     const Solved graph = {{vertices, arcs, offsets, targets, weights}, distance};
     for_each_arc(graph, [&](int32 kind, int32 u, int32 v, index_t) {
         // Others may lower the tail's hold meanwhile, but never to level 0.
-        const bool asks = kind == LEVEL && *static_cast<volatile uint64*>(&hold[u]) >> 32 == 0;  // race-allowed: so
-        offer(graph, hold, items, &found[1], asks, 1, u, v);
+        const bool offers = kind == LEVEL && *static_cast<volatile uint64*>(&hold[u]) >> 32 == 0;  // race-allowed: so
+        offer(graph, hold, items, &found[1], offers, 1, u, v);
     });
 }
 
@@ -175,8 +175,8 @@ extern "C" __global__ void verify_distances_follow_levels(int32 vertices, index_
             for (int64 at = first; at < last; at += WARP) {
                 const int64 arc = at + lane_id();
                 const int32 v = arc < last ? targets[arc] : u;
-                const bool asks = arc < last && kind_of(near, weights[arc], distance[v]) == LEVEL;
-                offer(graph, hold, items + end, &found[level % 3], asks, level, u, v);
+                const bool offers = arc < last && kind_of(near, weights[arc], distance[v]) == LEVEL;
+                offer(graph, hold, items + end, &found[level % 3], offers, level, u, v);
             }
         }
         if (grid_barrier_or_stop(barrier, &barriers)) return;

@@ -53,7 +53,7 @@ __device__ __forceinline__ uint32 Search::move_alone(uint32 step) {
     }
     const bool is_valid = threadIdx.x < found && current(&distance[row.vertex]) == row.length;
     const bool has_hubs = current(hubs(0).pieces) != 0;
-    const distance_t nearest = warp_min(is_valid ? row.length : UNREACHED), end = asked();
+    const distance_t nearest = warp_min(is_valid ? row.length : UNREACHED), end = end_of_search();
     if (lane_id() == 0) lower_to(&shared.far_least, nearest);
     outbox.count();
     __syncthreads();
@@ -67,7 +67,7 @@ __device__ __forceinline__ uint32 Search::move_alone(uint32 step) {
         shared.seen.least = ~static_cast<uint64>(least);
         shared.last = shared.floor = shared.threshold;
         shared.tallies[STEPPED] = step;
-        for (int what = 0; what < TALLIES; ++what) shared.counted[what] = shared.tallies[what];
+        for (int tally = 0; tally < TALLIES; ++tally) shared.counted[tally] = shared.tallies[tally];
         shared.far_found = 0;
         note(BUCKETS_DONE);
     }

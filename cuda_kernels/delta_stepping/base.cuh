@@ -250,7 +250,7 @@ struct Shared {
     int32 nearness_shift;   // binary logarithm of the width of such a bin
     uint32 choice[BLOCK / LEAST_GROUP];  // places of the entries that a step relaxes
     uint32 base, far_base;
-    uint32 near_left, far_left;  // entries that warps still hold at the end of a round
+    uint32 near_unwritten, far_unwritten;  // entries that warps still hold at the end of a round
     uint32 far_found;       // far entries that the block holds in local steps
     Seen seen;
     uint32 round;           // from 1

@@ -222,9 +222,9 @@ __device__ __forceinline__ bool is_tail(const Shared& shared, int32 vertices, ui
 __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index_t arcs_in_all, distance_t least) {
     if (threadIdx.x == 0) {
         uint32 last[TALLIES];
-        for (int what = 0; what < TALLIES; ++what) {
-            last[what] = shared.counted[what] - shared.counted_before[what];
-            shared.counted_before[what] = shared.counted[what];
+        for (int tally = 0; tally < TALLIES; ++tally) {
+            last[tally] = shared.counted[tally] - shared.counted_before[tally];
+            shared.counted_before[tally] = shared.counted[tally];
         }
         const uint32 steps = last[STEPPED], settled = last[RELAXED], pushes = last[PUSHED], repeats = last[REPEATED];
         const bool grows = settled > 2ull * shared.settled_last;

@@ -88,16 +88,16 @@ struct Outbox {
         }
     }
 
-    // Write what the block holds when its local steps are done: `left` near rows, and far vertices.  Two threads
+    // Write what the block holds when its local steps are done: `count` near rows, and far vertices.  Two threads
     // reserve for all at the same time.  All threads must call.
-    __device__ __forceinline__ void write_block(const Row* rows, uint32 left) {
+    __device__ __forceinline__ void write_block(const Row* rows, uint32 count) {
         const uint32 found = shared.far_found < FAR_ROOM ? shared.far_found : FAR_ROOM;
-        if (left == 0 && found == 0) return;
-        if (threadIdx.x == 0 && left != 0) shared.base = reserve_near(left);
+        if (count == 0 && found == 0) return;
+        if (threadIdx.x == 0 && count != 0) shared.base = reserve_near(count);
         if (threadIdx.x == WARP && found != 0) shared.far_base = atomicAdd(shared.far.count, found);
         for (uint32 i = threadIdx.x; i < found; i += BLOCK) lower_to(&shared.far_least, shared.far_held.length[i]);
         __syncthreads();
-        for (uint32 i = threadIdx.x; i < left; i += BLOCK) {
+        for (uint32 i = threadIdx.x; i < count; i += BLOCK) {
             shared.near.put(shared.base + i, rows[i].vertex, rows[i].length);
         }
         for (uint32 i = threadIdx.x; i < found; i += BLOCK) {
@@ -216,8 +216,8 @@ struct Outbox {
     // warps at once, since reservations wait for each other.  All threads must call.
     __device__ __forceinline__ void flush() {
         uint32 near_at = 0, far_at = 0;
-        if (lane_id() == 0 && near_held != 0) near_at = atomicAdd(&shared.near_left, near_held);
-        if (lane_id() == 0 && far_held != 0) far_at = atomicAdd(&shared.far_left, far_held);
+        if (lane_id() == 0 && near_held != 0) near_at = atomicAdd(&shared.near_unwritten, near_held);
+        if (lane_id() == 0 && far_held != 0) far_at = atomicAdd(&shared.far_unwritten, far_held);
         note_far_least();
         count();
         __syncthreads();
@@ -227,12 +227,12 @@ struct Outbox {
         }
         if (threadIdx.x == 0) {
             if (shared.far_least != UNREACHED) atomicMax(shared.far.least, ~static_cast<uint64>(shared.far_least));
-            if (shared.near_left != 0) shared.base = reserve_near(shared.near_left);
-            shared.near_left = 0;
+            if (shared.near_unwritten != 0) shared.base = reserve_near(shared.near_unwritten);
+            shared.near_unwritten = 0;
         }
         if (threadIdx.x == WARP) {
-            if (shared.far_left != 0) shared.far_base = atomicAdd(shared.far.count, shared.far_left);
-            shared.far_left = 0;
+            if (shared.far_unwritten != 0) shared.far_base = atomicAdd(shared.far.count, shared.far_unwritten);
+            shared.far_unwritten = 0;
         }
         __syncthreads();
         if (near_held != 0) write_near(shared.base + __shfl_sync(FULL_MASK, near_at, 0));

@@ -173,8 +173,8 @@ template <typename RowOfHub, typename Visit>
 __device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfHub row_of_hub, Visit visit) {
     const uint32 rows = static_cast<uint32>(word >> HUB_SHIFT < hubs.room ? word >> HUB_SHIFT : hubs.room);
     const uint64 pieces = word & ((1ull << HUB_SHIFT) - 1), mine = pieces * grid_warp() / grid_warps();
-    uint32 left = static_cast<uint32>(pieces * (grid_warp() + 1) / grid_warps() - mine);
-    if (left == 0) return;
+    uint32 remaining = static_cast<uint32>(pieces * (grid_warp() + 1) / grid_warps() - mine);
+    if (remaining == 0) return;
     uint32 hub = 0, beyond = rows;  // the last hub whose first piece is not after `mine`
     while (beyond - hub > 1) {
         const uint32 middle = (hub + beyond) / 2;
@@ -186,14 +186,14 @@ __device__ __forceinline__ void share_hubs(const Hubs& hubs, uint64 word, RowOfH
     }
     count_t skipped = static_cast<count_t>(mine - current(&hubs.first_piece[hub]));  // pieces that others relax
 #pragma unroll 1
-    for (; left != 0 && hub < rows; ++hub) {
+    for (; remaining != 0 && hub < rows; ++hub) {
         Row row = row_of_hub(current(&hubs.vertex[hub]), current(&hubs.length[hub]));
         const count_t there = pieces_of(row.begin, row.end) - skipped;
-        const uint32 taken = there < left ? static_cast<uint32>(there) : left;
+        const uint32 taken = there < remaining ? static_cast<uint32>(there) : remaining;
         const index_t begin = quad_of(row.begin) + static_cast<index_t>(skipped * PIECE);
         if (skipped != 0) row.begin = begin;
         if (taken < there) row.end = begin + static_cast<index_t>(taken) * PIECE;
-        left -= taken;
+        remaining -= taken;
         skipped = 0;
         visit(row);
     }

@@ -17,7 +17,7 @@ struct Search {
     Shared& shared;
     const Graph& graph;
     int32 goal;            // -1 for none
-    distance_t limit;      // distances from here on are not asked for
+    distance_t limit;      // distances from here on are not wanted
     int32 symmetric;       // both arcs of every edge are there
     int32 group_shift;     // binary logarithm of the lanes that share a row in local steps
     int32 packs;           // there are packed_rows
@@ -40,8 +40,8 @@ struct Search {
 
     __device__ __forceinline__ void barrier() { grid_barrier(&control[ARRIVALS], &shared.barriers); }
 
-    // Count one more of `what`, a word of `control` that is written at the end.  By thread 0.
-    __device__ __forceinline__ void note(Control what) { shared.done[what - ROUNDS] += 1; }
+    // Count one more in a word of `control` that is written at the end.  By thread 0.
+    __device__ __forceinline__ void note(Control word) { shared.done[word - ROUNDS] += 1; }
 
     // The time since the last call was spent in `phase`.
     __device__ __forceinline__ void enter(Phase phase) {
@@ -51,8 +51,8 @@ struct Search {
         shared.since = now;
     }
 
-    // Distances from here on are not asked for, as far as is known.
-    __device__ __forceinline__ distance_t asked() const {
+    // Distances from here on are not wanted: the limit, or what lies beyond the goal as far as that is known.
+    __device__ __forceinline__ distance_t end_of_search() const {
         if (goal < 0) return limit;
         const distance_t known = current(&distance[goal]);
         return known < limit ? known + 1 : limit;
@@ -91,7 +91,7 @@ struct Search {
     __device__ __forceinline__ void clear(uint32 turn) {
         *near(turn).count = 0;
         control[DRY + turn % 3] = 0;
-        for (int what = 0; what < TALLIES; ++what) control[COUNTED + turn % 3 * TALLIES + what] = 0;
+        for (int tally = 0; tally < TALLIES; ++tally) control[COUNTED + turn % 3 * TALLIES + tally] = 0;
     }
 
     // Read what all blocks have counted before they met: of the near queue `which`, of the hubs put aside while it was
@@ -111,10 +111,10 @@ struct Search {
             shared.leaving = static_cast<uint32>(two >> 32);
             if (shared.seen.near > room || shared.seen.pieces >> HUB_SHIFT > hubs(turn).room) shared.lost = true;
 #pragma unroll
-            for (int what = 0; what < TALLIES; ++what) {
-                const uint32 seen = current(&control[COUNTED + turn % 3 * TALLIES + what]);
-                shared.counted[what] += seen - (shared.looked == turn ? shared.seen_tallies[what] : 0);
-                shared.seen_tallies[what] = seen;
+            for (int tally = 0; tally < TALLIES; ++tally) {
+                const uint32 seen = current(&control[COUNTED + turn % 3 * TALLIES + tally]);
+                shared.counted[tally] += seen - (shared.looked == turn ? shared.seen_tallies[tally] : 0);
+                shared.seen_tallies[tally] = seen;
             }
             shared.looked = turn;
         }
@@ -134,13 +134,13 @@ struct Search {
             shared.settled_last = 1;
             shared.most = gridDim.x - gridDim.x / BUSY_SHARE;
             shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
-            shared.near_left = shared.far_left = shared.due.count = 0;
+            shared.near_unwritten = shared.far_unwritten = shared.due.count = 0;
             shared.requested[0] = shared.requested[1] = 0;
             shared.lost = false;
             shared.seen = {0, 1, 0, 0, 0, 0, 0};  // the source is near
-            for (int what = 0; what < TALLIES; ++what) {
-                shared.tallies[what] = shared.seen_tallies[what] = 0;
-                shared.counted[what] = shared.counted_before[what] = 0;
+            for (int tally = 0; tally < TALLIES; ++tally) {
+                shared.tallies[tally] = shared.seen_tallies[tally] = 0;
+                shared.counted[tally] = shared.counted_before[tally] = 0;
             }
             shared.floor = shared.last = shared.complete = 0;
             for (uint32& count : shared.done) count = 0;
@@ -221,11 +221,11 @@ struct Search {
         }
         outbox.flush();
         round = shared.round;
-        uint32 asked = 0;
-        if (is_first_thread()) asked = static_cast<volatile uint32*>(control)[STOP];
+        uint32 requested = 0;
+        if (is_first_thread()) requested = static_cast<volatile uint32*>(control)[STOP];
         meet(round);
         if (round == 1) follow_first_block();
-        if (ends(asked)) return false;
+        if (ends(requested)) return false;
         if (threadIdx.x == 0) enter(shared.phase);
         return true;
     }
@@ -236,12 +236,12 @@ struct Search {
     __device__ __forceinline__ void follow_first_block();
 
     // Whether the host wants the kernel to end, alike in all threads of all blocks.  The first thread, which brings
-    // what the host has `asked`, names the next barrier: who passes that one sees it, and who is late at this one sees
-    // that it is not meant.
-    __device__ __forceinline__ bool ends(uint32 asked) {
+    // what the host has `requested`, names the next barrier: a block that passes that one sees it, and one that is late
+    // at this one sees a later number than its own.
+    __device__ __forceinline__ bool ends(uint32 requested) {
         const uint32 leaving = shared.leaving;
-        // race-allowed: read by who is late, whom it does not concern
-        if (asked != 0 && leaving == 0) control[LEAVING] = shared.barriers + 1;
+        // race-allowed: read by blocks that are late, at a barrier before it
+        if (requested != 0 && leaving == 0) control[LEAVING] = shared.barriers + 1;
         return leaving != 0 && has_reached(shared.barriers, leaving);
     }
 
@@ -306,7 +306,7 @@ struct Search {
         if (waiting == 0) return CROSSING;
         if (!few && sets_horizon()) set_late_horizon(shared, graph.vertices, waiting);
         const distance_t threshold =
-            next_threshold(shared, graph.vertices, graph.arcs, symmetric != 0, !few, asked());
+            next_threshold(shared, graph.vertices, graph.arcs, symmetric != 0, !few, end_of_search());
         const bool keeps = fits_far_list(waiting, threshold);
         pack_if_it_pays();
         clear_for_next_bucket(bucket, turn, few);

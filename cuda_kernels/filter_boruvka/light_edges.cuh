@@ -60,23 +60,23 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
 }
 
 // Take the pick of `rank`, the least having rank 0, among those that the threads of the block bring as the threshold.
-// They are told apart bit by bit, the highest first, until one is left, or several that are equal.  All threads must
+// Their bits are compared one by one, the highest first, until one remains, or several that are equal.  All threads must
 // call.
 __device__ void take_threshold(Shared& shared, const Pick& mine, uint32 rank) {
     if (rank >= SAMPLES) rank = SAMPLES - 1;
-    uint32 left = SAMPLES;  // that agree with the one wanted in all bits so far
+    uint32 candidates = SAMPLES;  // that agree with the one wanted in all bits so far
     bool agrees = true;
-    const auto tell_apart = [&](bool bit) {
+    const auto keep_half = [&](bool bit) {
         const uint32 low = __syncthreads_count(agrees && !bit);
         const bool wanted = rank >= low;  // its bit
         agrees = agrees && bit == wanted;
-        left = wanted ? left - low : low;
+        candidates = wanted ? candidates - low : low;
         if (wanted) rank -= low;
     };
 #pragma unroll 1
-    for (int bit = 8 * sizeof(weight_key_t) - 1; bit >= 0 && left > 1; --bit) tell_apart(mine.key >> bit & 1);
+    for (int bit = 8 * sizeof(weight_key_t) - 1; bit >= 0 && candidates > 1; --bit) keep_half(mine.key >> bit & 1);
 #pragma unroll 1
-    for (int bit = INDEX_BITS - 1; bit >= 0 && left > 1; --bit) tell_apart(mine.arc >> bit & 1);
+    for (int bit = INDEX_BITS - 1; bit >= 0 && candidates > 1; --bit) keep_half(mine.arc >> bit & 1);
     if (agrees) shared.threshold = mine;  // race-allowed: all that do write the same
     __syncthreads();
 }

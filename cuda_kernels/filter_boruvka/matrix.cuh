@@ -147,7 +147,7 @@ __device__ void finish_on_matrix(Shared& shared, const Matrix& matrix, const Nam
     for (uint32 t = threadIdx.x; t < matrix.size; t += BLOCK) shared.root[t] = static_cast<int32>(t);
     __syncthreads();
     uint32 round = 0;
-    for (uint32 left = matrix.size, joined = 1; left > 1 && joined != 0; left -= joined, ++round) {
+    for (uint32 trees = matrix.size, joined = 1; trees > 1 && joined != 0; trees -= joined, ++round) {
         uint64 *const row_bid = matrix.row_bids(round), *const bids = matrix.root_bids(round);
         int32* const row_to = leads_to + round % 2 * matrix.size;
         bid_by_rows(matrix, shared.root, bids, row_bid, row_to);
