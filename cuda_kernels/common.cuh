@@ -144,8 +144,8 @@ __device__ __forceinline__ uint32 warp_reserve(uint32* counter, uint32 count) {
     return __shfl_sync(FULL_MASK, base, WARP - 1) + inclusive - count;
 }
 
-// How many lanes before the last hold a number up to `value`; the lanes' numbers ascend.  Each brings a value of its own,
-// and all 32 must call.
+// How many lanes before the last hold a number up to `value`; the lanes' numbers ascend.  Each lane brings a value of
+// its own, and all 32 must call.
 template <typename T>
 __device__ __forceinline__ int lanes_up_to(T value, T ascending) {
     int lanes = 0;

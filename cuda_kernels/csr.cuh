@@ -14,8 +14,8 @@ struct Graph {
     const weight_t* __restrict__ weights;
 };
 
-// Load the targets or the weights of COUNT arcs side by side, from `first` on, a multiple of COUNT: by loads of 16 bytes
-// where memory allows, and 0 beyond the last arc of the graph.  They are read once or twice, and should not push
+// Load the targets or the weights of COUNT arcs side by side, from `first` on, a multiple of COUNT: by loads of 16
+// bytes where memory allows, and 0 beyond the last arc of the graph.  They are read once or twice, and should not push
 // distances out of the cache.
 template <int COUNT, typename T>
 __device__ __forceinline__ void load_streamed(const T* values, index_t first, index_t arcs, T (&loaded)[COUNT]) {

@@ -484,7 +484,8 @@ forest_on_ranks_rounds(uint32 components, uint64 entries, int32 ordered, int32 a
         const uint32 roots = current(live_after(round));
         forget_bids(roots);
         const auto nothing = []() {};  // to forget bids meanwhile would spill on sm_120
-        learn_numbers(live, up, chain + shared.levels[levels], &counters[LAST_LONG_CHAIN], turn, nothing, last_long_chain);
+        learn_numbers(live, up, chain + shared.levels[levels], &counters[LAST_LONG_CHAIN], turn, nothing,
+                      last_long_chain);
         levels += 1;
         if (threadIdx.x == 0) shared.levels[levels] = shared.levels[levels - 1] + live;
         __syncthreads();

@@ -474,7 +474,8 @@ extern "C" __global__ void graph500_list_open(int32 vertices, const float32* __r
 
 // Give listed vertices an equally far parent.  Who has one got it before whoever reads it here, and so
 // on back to a nearer vertex: there is no cycle.
-// Launch: any grid of whole warps; a warp takes a vertex.  Writes parent, and adds to *unattached those that found nothing.
+// Launch: any grid of whole warps; a warp takes a vertex.  Writes parent, and adds to *unattached those that found
+// nothing.
 extern "C" __global__ void graph500_attach(int64 count, const int32* __restrict__ list,
                                            const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                                            const weight_t* __restrict__ weights, const float32* __restrict__ distance,

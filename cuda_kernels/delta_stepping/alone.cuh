@@ -27,7 +27,7 @@ __device__ __forceinline__ uint32 Search::relax_alone() {
         const uint32 slot = threadIdx.x / WARP * rows + (static_cast<uint32>(lane_id()) >> group_shift);
         Row row = {0, UNREACHED, 0, 0};
         if (slot < held) row = shared.local.row[step % 2 * LOCAL_ROOM + slot];
-        relax_groups<0>(push, row, 1 << group_shift, hubs(0), counts);
+        relax_groups<0>(push, row, 1 << group_shift, hubs(1), counts);
         __syncthreads();
         step += 1;
         held = shared.local_count[step % 4];
@@ -52,7 +52,7 @@ __device__ __forceinline__ uint32 Search::move_alone(uint32 step) {
         row = row_of(graph, shared.far_held.vertex[threadIdx.x], shared.far_held.length[threadIdx.x]);
     }
     const bool is_valid = threadIdx.x < found && current(&distance[row.vertex]) == row.length;
-    const bool has_hubs = current(hubs(0).pieces) != 0;
+    const bool has_hubs = current(hubs(1).pieces) != 0;
     const distance_t nearest = warp_min(is_valid ? row.length : UNREACHED), end = end_of_search();
     if (lane_id() == 0) lower_to(&shared.far_least, nearest);
     outbox.count();

@@ -30,8 +30,8 @@ struct LaneArcs {
     }
 };
 
-// The head of an arc with the sum as its distance, and its row if it is near; and the distance that the sum met, 0 where
-// that is left alone.
+// The head of an arc with the sum as its distance, and its row if it is near; and the distance before, 0 where the sum
+// lies beyond the horizon.
 struct Lowered {
     Row head;
     distance_t before;

@@ -1,6 +1,22 @@
 /*
 The phases of a search, in the order in which they follow each other: start, rounds until little is near, and between
 two of these the next threshold, or the vertices beyond the horizon.
+
+Blocks are less than a barrier apart: one may still read the counts of a round while others are in the next.  So these
+words take turns, and the first block clears those that nobody can read any more.  Round R relaxes near queue R - 1 and
+makes near queue R; near queue 0 is the source.  A pull is a round, too, and so is a pass that enters the vertices below
+a new threshold, unless that moves early.  Bucket B ends when the threshold of bucket B + 1 is found.
+
+    words                              cleared in           added to in          read
+    NEAR, DRY, COUNTED      [R % 3]    round R - 1          round R              after round R, by look()
+    HUB_PIECES              [R % 3]    round R - 1          round R              after round R, by look() and relax_hubs
+    near queue              [R % 2]                         round R              in round R + 1
+    FAR, FAR_LEAST          [B % 3]    the end of B - 2     bucket B             after its rounds, by look(); at its end
+    far list                [B % 2]                         bucket B             at its end, or in the round after it
+    PENDING, LEAST          [B % 2]    the end of B - 1     the end of B         behind the next barrier
+    histogram               [B % 2]    the end of B - 1     the end of B         behind the next barrier
+    Shared::local_count     [S % 4]    step S - 2           step S - 1           in step S, by the block alone
+    LocalQueues::row        [S % 2]                         step S - 1           in step S, by the block alone
 */
 #ifndef GPUGRAPH_DELTA_STEPPING_SEARCH_CUH
 #define GPUGRAPH_DELTA_STEPPING_SEARCH_CUH
@@ -34,7 +50,7 @@ struct Search {
     uint64* wide_control;
     Outbox& outbox;
     Push& push;
-    uint32 round;
+    uint32 round;          // the last one
 
     // ------------------------------------------------------------------ what the phases use
 
@@ -58,19 +74,22 @@ struct Search {
         return known < limit ? known + 1 : limit;
     }
 
-    __device__ __forceinline__ List near(uint32 turn) const {
-        const int64 first = static_cast<int64>(turn % 2) * room;
-        return {{near_queues.vertex + first, near_queues.length + first}, &control[NEAR + turn % 3], room, nullptr};
+    // The near queue that a round makes.
+    __device__ __forceinline__ List near(uint32 in_round) const {
+        const int64 first = static_cast<int64>(in_round % 2) * room;
+        return {{near_queues.vertex + first, near_queues.length + first}, &control[NEAR + in_round % 3], room, nullptr};
     }
 
-    __device__ __forceinline__ List far(uint32 turn) const {
-        const int64 first = static_cast<int64>(turn % 2) * far_room;
-        return {{far_lists.vertex + first, far_lists.length + first}, &control[FAR + turn % 3], far_room,
-                &wide_control[FAR_LEAST + turn % 3]};
+    // The far list of a bucket.
+    __device__ __forceinline__ List far(uint32 of_bucket) const {
+        const int64 first = static_cast<int64>(of_bucket % 2) * far_room;
+        return {{far_lists.vertex + first, far_lists.length + first}, &control[FAR + of_bucket % 3], far_room,
+                &wide_control[FAR_LEAST + of_bucket % 3]};
     }
 
-    __device__ __forceinline__ Hubs hubs(uint32 turn) const {
-        return {hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + turn % 3],
+    // The hubs that a round puts aside.
+    __device__ __forceinline__ Hubs hubs(uint32 in_round) const {
+        return {hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + in_round % 3],
                 static_cast<uint64>(graph.arcs / LOCAL_ROW + 1)};
     }
 
@@ -87,18 +106,19 @@ struct Search {
     // The threshold moves before everything near is relaxed.
     __device__ __forceinline__ bool is_early() const { return shared.seen.near != 0; }
 
-    // Clear the counters of the round in which near queue `turn` is made.
-    __device__ __forceinline__ void clear(uint32 turn) {
-        *near(turn).count = 0;
-        control[DRY + turn % 3] = 0;
-        for (int tally = 0; tally < TALLIES; ++tally) control[COUNTED + turn % 3 * TALLIES + tally] = 0;
+    // Clear the counters of a round, in the round before it.
+    __device__ __forceinline__ void clear(uint32 of_round) {
+        *near(of_round).count = 0;
+        *hubs(of_round).pieces = 0;
+        control[DRY + of_round % 3] = 0;
+        for (int tally = 0; tally < TALLIES; ++tally) control[COUNTED + of_round % 3 * TALLIES + tally] = 0;
     }
 
-    // Read what all blocks have counted before they met: of the near queue `which`, of the hubs put aside while it was
-    // made, of the tallies, which a pass of hubs adds to, and of the far list.  One thread reads for its block, since
-    // reads of one word by all warps wait for each other.
-    __device__ __forceinline__ void look(uint32 which) {
-        const uint32 turn = anew(which);
+    // Read the counters of a round, behind its barrier: of the near queue that it made, the hubs that it put aside, the
+    // tallies, which a pass of hubs adds to, and of the far list.  One thread reads for its block, since reads of one
+    // word by all warps wait for each other.
+    __device__ __forceinline__ void look(uint32 of_round) {
+        const uint32 turn = anew(of_round);
         if (threadIdx.x == 0) {
             const uint64 two = current(reinterpret_cast<const uint64*>(&control[OVERFLOW]));
             shared.seen = {shared.looked == turn ? shared.seen.began : shared.seen.near,
@@ -106,7 +126,7 @@ struct Search {
                            current(&control[DRY + turn % 3]),
                            current(far(shared.bucket).count),
                            static_cast<uint32>(two),
-                           current(hubs(turn + 2).pieces),
+                           current(hubs(turn).pieces),
                            current(far(shared.bucket).least)};
             shared.leaving = static_cast<uint32>(two >> 32);
             if (shared.seen.near > room || shared.seen.pieces >> HUB_SHIFT > hubs(turn).room) shared.lost = true;
@@ -121,9 +141,9 @@ struct Search {
         __syncthreads();
     }
 
-    __device__ __forceinline__ void meet(uint32 turn) {
+    __device__ __forceinline__ void meet(uint32 of_round) {
         barrier();
-        look(turn);
+        look(of_round);
     }
 
     // ------------------------------------------------------------------ start
@@ -189,13 +209,10 @@ struct Search {
         }
     }
 
-    // One round: relax what is near, by local steps where that is little.
+    // Round `round` + 1: relax what is near, by local steps where that is little.
     __device__ __forceinline__ bool relax_near() {
         const auto entries = [&]() { return shared.seen.near < room ? shared.seen.near : room; };
-        if (is_first_thread()) {
-            clear(round + 2);
-            *hubs(round + 1).pieces = 0;
-        }
+        if (is_first_thread()) clear(round + 2);
         if (threadIdx.x == 0) {
             shared.round = round + 1;
             note(ROUNDS);
@@ -208,12 +225,12 @@ struct Search {
             const bool packed = PACKABLE && shared.packed;
             distribute(outbox, near(round).queue, entries(), packed);
             if (packed) {
-                steps = relax_carried(push, packed_rows, hubs(round));
+                steps = relax_carried(push, packed_rows, hubs(round + 1));
             } else {
-                steps = round == 0 ? relax_alone() : relax_locally(push, group_shift, hubs(round));
+                steps = round == 0 ? relax_alone() : relax_locally(push, group_shift, hubs(round + 1));
             }
         } else {
-            relax_widely(push, near(round).queue, entries(), hubs(round));
+            relax_widely(push, near(round).queue, entries(), hubs(round + 1));
         }
         if (threadIdx.x == 0) {
             shared.tallies[STEPPED] += steps;
@@ -252,7 +269,7 @@ struct Search {
             if (many && shared.waits) set_horizon_beyond(shared, shared.threshold);
         }
         outbox.open(near(round), far(shared.bucket), shared.threshold, shared.seen.listed);
-        relax_hubs(push, graph, distance, hubs(round + 2), shared.seen.pieces);
+        relax_hubs(push, graph, distance, hubs(round), shared.seen.pieces);
         outbox.flush();
         meet(round);
         enter(HUBS);
@@ -336,7 +353,6 @@ struct Search {
         }
         if (is_first_thread()) {
             clear(round + 1);
-            *hubs(round).pieces = 0;
             if (!keeps) *shared.far.count = far_room + 1;
         }
         if (threadIdx.x == 0) shared.bucket = bucket + 1;
@@ -414,16 +430,13 @@ struct Search {
 #pragma unroll 1
         for (int again = 0; again < 2; ++again) {
             Pull pull = {graph, distance, control, outbox, again ? UNREACHED : crossed, shared.complete};
-            pull_rows(shared, pull, crossed, hubs(round));
+            pull_rows(shared, pull, crossed, hubs(round + 1));
             outbox.flush();
-            if (is_first_thread()) {
-                clear(round + 2);
-                *hubs(round + 1).pieces = 0;
-            }
+            if (is_first_thread()) clear(round + 2);
             round += 1;
             meet(round);
             if (shared.seen.pieces != 0) {
-                relax_hubs(pull, graph, distance, hubs(round - 1), shared.seen.pieces);
+                relax_hubs(pull, graph, distance, hubs(round), shared.seen.pieces);
                 outbox.flush();
                 meet(round);
             }

@@ -97,8 +97,8 @@ __device__ __forceinline__ void hook_on(Shared& shared, uint32 first, uint32 cou
     }
 }
 
-// The choices of the vertices: each leads along the arc that was picked.  Of two that picked each other the smaller is a
-// root.
+// The choices of the vertices: each leads along the arc that was picked.  Of two that picked each other the smaller is
+// a root.
 struct VertexChoices {
     typedef int32 Choice;
     static constexpr int AT_ONCE = HOOKS;  // of a thread

@@ -60,8 +60,8 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
 }
 
 // Take the pick of `rank`, the least having rank 0, among those that the threads of the block bring as the threshold.
-// Their bits are compared one by one, the highest first, until one remains, or several that are equal.  All threads must
-// call.
+// Their bits are compared one by one, the highest first, until one remains, or several that are equal.  All threads
+// must call.
 __device__ void take_threshold(Shared& shared, const Pick& mine, uint32 rank) {
     if (rank >= SAMPLES) rank = SAMPLES - 1;
     uint32 candidates = SAMPLES;  // that agree with the one wanted in all bits so far
