@@ -8,7 +8,7 @@ thread; from there they are appended to a list, in any order, for the sort that 
 
 Where the keys of a whole graph and the room to sort them do not fit, only the tails of [first, last) are taken, and all
 edges are drawn again for the next range, and so are they where several devices make the rows of a graph, a range
-each.  How many arcs a range has tells a launch that only counts.
+each.  A launch that only counts gives how many arcs a range has.
 
 Counters, 64 bits each: KEYS appended · LOOPS dropped · NEGATIVE loops, those of negative weight · FIRST_NEGATIVE, the
 first of them as item << 31 | vertex, ~0 if there is none.
@@ -73,8 +73,8 @@ __device__ __forceinline__ void drop_loop(const Sink& sink, int64 i, int64 u, bo
     }
 }
 
-// Draw the items from the sink's first on, one a thread and step, and put what they give.  draw(i, u, v) tells whether
-// item i gives an edge, and negative(i, u) whether a loop of item i at u would have a negative weight.
+// Draw the items from the sink's first on, one a thread and step, and put the edges that they give.  draw(i, u, v)
+// returns whether item i gives one, and negative(i, u) whether a loop of item i at u would have a negative weight.
 template <typename Draw, typename Negative>
 __device__ __forceinline__ void put_all(const Sink& sink, int64 items, Draw draw, Negative negative) {
     for (int64 begin = sink.begin + static_cast<int64>(blockIdx.x) * blockDim.x; begin < items;

@@ -56,7 +56,7 @@ constexpr int JUMPS = 8;            // links followed in one launch of boruvka_m
 
 // A key of 32-bit weight and 32-bit id fits one atomicMin; wider ones go in two passes.
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
-// A packed key ends in an id, which is below 2^31; a wide one may be this word, and then its id tells it apart.
+// A packed key ends in an id, which is below 2^31; a wide one may be this word, and then its id differs.
 constexpr uint64 NO_BID = ~0ull;
 
 // ------------------------------------------------------------------ helpers

@@ -39,7 +39,7 @@ constexpr int BLOCK = 256;  // threads of a block that renames its share of the 
 
 // A key of 32-bit weight and 32-bit number fits one atomicMin; wider ones go in two steps.
 constexpr bool PACKED = INDEX_BITS == 32 && sizeof(weight_key_t) == 4;
-// A packed key ends in a number below 2^31; a wide one may be this word, and then its number tells it apart.
+// A packed key ends in a number below 2^31; a wide one may be this word, and then its number differs.
 constexpr uint64 NONE = ~0ull;
 
 // Words of `control`: edges on the list (more than it holds: it overflowed), edges of the forest, edges that the last

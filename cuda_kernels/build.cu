@@ -16,8 +16,8 @@ whatever the weights are, and how many parallel arcs there are does not matter.
     words (arcs)                weights as words that compare as unsigned numbers do, ~0 at the start; then as they are
     unequal (1)                 edges of a directed graph whose two arcs differ in weight
 
-A directed graph that is to be undirected lists its arcs by build_tails, and tells what differs by build_unequal.  What
-a file lists may come in several parts, each of which is listed by a launch of its own; its ids are first made numbers
+A directed graph that is to be undirected lists its arcs by build_tails, and counts by build_unequal those that differ.
+A file may come in several parts, each of which is listed by a launch of its own; its ids are first made numbers
 0, 1, 2, ... by build_less, or by build_mark and build_renumber.
 
 Kernels, in launch order: build_list (or generate_*), sort, build_count, build_rows; build_lightest_N_bytes,
@@ -51,7 +51,7 @@ struct ListedNegative {
 };
 
 // Launch: any grid, blocks of whole warps.  Item i of [begin, items) is arc i - begin of the part of the list that is
-// given.  `is_signed` tells whether a weight can be below zero.  Writes out and counters, by atomics.
+// given.  `is_signed`: a weight can be below zero.  Writes out and counters, by atomics.
 extern "C" __global__ void build_list(int64 items, int64 begin, uint64* out, int32 mode, int32 mirrored,
                                       int32 head_bits, int64 first, int64 last, uint64* counters,
                                       const int32* __restrict__ tails, const int32* __restrict__ heads,

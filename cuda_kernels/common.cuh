@@ -63,7 +63,7 @@ __device__ __forceinline__ uint64 order_key(float64 w) {
 }
 
 typedef decltype(order_key(weight_t())) weight_key_t;
-// Also the key of the greatest integer: who looks for the least tells by an id or a flag whether there is one.
+// Also the key of the greatest integer: whoever looks for the least needs an id or a flag to know whether there is one.
 constexpr weight_key_t NO_KEY = static_cast<weight_key_t>(-1);
 constexpr weight_key_t TOP_BIT = static_cast<weight_key_t>(1) << (8 * sizeof(weight_key_t) - 1);
 

@@ -58,7 +58,7 @@ constexpr int AHEAD = 4;         // vertices that a lane looks at together, for 
 constexpr int QUEUE = (AHEAD + 1) * WARP;
 constexpr int SHORT_ROW = 16;    // below this many arcs one lane reads a row,
 constexpr int HUB_ROW = 8192;    // below this many a warp, and from it on a block
-constexpr int SAMPLES = BLOCK;   // vertices asked for their root,
+constexpr int SAMPLES = BLOCK;   // vertices whose root is looked up,
 constexpr int FEW = 16;          // one of so many at least belongs to a giant
 
 enum Skips { READ_ALL, SKIP, WHOLE };  // whether to skip a giant's rows; WHOLE: and these are all rows of the graph
@@ -73,7 +73,7 @@ enum Control {
     ARRIVALS,        // of blocks at the grid barrier
     HUB_COUNT,       // hubs met
     GIANT_ROOT,      // the root of the giant; NO_GIANT where all rows are to be read
-    GIANT_VOTES,     // of the vertices asked, those that belong to it,
+    GIANT_VOTES,     // of the vertices sampled, those that belong to it,
     OUTSIDE,         // those that do not, but have arcs,
     OUTSIDE_ARCS,    // and the arcs of their rows
     CONTROL_WORDS

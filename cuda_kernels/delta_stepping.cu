@@ -32,7 +32,7 @@ threshold that moves up.  What is special:
                       threshold
     hubs              long rows are cut into pieces for all warps
     quads             a lane relaxes four arcs side by side, which one load brings
-    an early end      where only the distance of a goal, or only distances up to a limit are asked for, no threshold
+    an early end      where only the distance of a goal, or only distances up to a limit are wanted, no threshold
                       goes beyond them; the goal's is the least known so far
 
 The phases are in delta_stepping/, in this order: relax (four arcs, a warp's rows), frontier (the near queue), carried
@@ -77,8 +77,8 @@ GPUs", PPoPP 2021 (the width follows the run).  Local steps, the list that may o
 // all 0, and so are the `next_words` words at `next` afterwards.  `symmetric`: both arcs of every edge are
 // there; `group_shift` is the binary logarithm of the lanes that share a row in local steps, half of a warp where few
 // arcs lead to rows that need a whole one.  Local steps relax up to `local_limit` entries, at times LOCAL_LIMIT_FACTOR
-// times as many; `packs`: there are packed_rows.  Only distances below `limit` are asked for, and none beyond
-// that of `goal`, -1 for none.  Writes distance, of which what was not asked for may be too large; replies whether a
+// times as many; `packs`: there are packed_rows.  Only distances below `limit` are wanted, and none beyond
+// that of `goal`, -1 for none.  Writes distance, where those not wanted may be too large; replies whether a
 // wider word is needed, as the launch of that `number`.  The host may set control[STOP] while it runs: then it ends a
 // round or two later, without a reply, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
@@ -104,7 +104,7 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
             search.collect_lost();
             continue;
         }
-        // All that is asked for is settled: nobody writes a distance before all have read the goal's.
+        // All that is wanted is settled: nobody writes a distance before all have read the goal's.
         const distance_t end = search.end_of_search();
         if (!search.is_early() && shared.threshold >= end) {
             if (is_first_thread() && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it

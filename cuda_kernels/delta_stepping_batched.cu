@@ -538,7 +538,7 @@ delta_stepping_batched_order(int32 vertices, int32 searches, int32 threads, cons
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident, after the two above.  A line takes
 // `threads` threads, 1 to TILE, a power of two; searches that do not fill the last group's lines stay nowhere.  Writes
-// lines.  They mean nothing if control[OVERFLOW] tells that a wider word may be needed, or control[LEFT] that more than
+// lines.  They mean nothing if control[OVERFLOW] says that a wider word may be needed, or control[LEFT] that more than
 // `most_falls` lines fell and the search was left.  The host may set control[STOP] while it runs: then it ends a sweep
 // or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)

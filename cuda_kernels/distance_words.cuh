@@ -59,7 +59,7 @@ __device__ __forceinline__ distance_t extended(distance_t length, Integer w) {
     return static_cast<uint64>(w) > room ? UNREACHED : length + static_cast<distance_t>(w);
 }
 
-// The number that a word encodes, rounded where a double cannot hold it; the second argument tells the type.
+// The number that a word encodes, rounded where a double cannot hold it; the second argument has the type.
 __device__ __forceinline__ float64 value_of(distance_t word, float32) { return as_real(word); }
 __device__ __forceinline__ float64 value_of(distance_t word, float64) { return as_real(word); }
 template <typename Integer>

@@ -345,7 +345,7 @@ extern "C" __global__ void graph500_push(int32 vertices, const index_t* __restri
     }
 }
 
-// Arcs that may be tight.  A warp holds them back until it has one for each lane: the two gathers that tell wait for
+// Arcs that may be tight.  A warp holds them back until it has one for each lane: the two gathers that decide wait for
 // each
 // other, and few of the arcs that a warp reads at a time are so short.
 struct Candidates {

@@ -127,7 +127,7 @@ __device__ __forceinline__ void prefetch_row(const index_t* __restrict__ offsets
 
 // Launch: cooperative, as many blocks as chosen but no more than vertices, blockDim.x a multiple of 32 up to
 // MAX_THREADS, dynamic shared memory for what is on chip.  A block writes parent of its own vertices and its slots;
-// forest is appended to by all, through the counter forest_edges.  `ahead` tells whether rows are prefetched.
+// forest is appended to by all, through the counter forest_edges.  `ahead`: rows are prefetched.
 extern "C" __global__ void __launch_bounds__(MAX_THREADS, 1)
 prim_persistent(int32 vertices, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                 const weight_t* __restrict__ weights, int32 weight_kind, int32 ahead, int32* parent,

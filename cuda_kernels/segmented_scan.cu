@@ -11,7 +11,7 @@ Segmented min-scan: for every element the least key from the head of its segment
 
 The scheme is that of prefix_scan.cu: upsweep, spine, downsweep, in three launches; a lane scans its vector in
 registers, a warp its lanes by Kogge-Stone, a thread the warps before its own.  What the flags change: a sum never
-reaches back across a head.  Inside a warp one ballot tells how far each lane reaches, so that flags never travel; and a
+reaches back across a head.  Inside a warp one ballot shows how far each lane reaches, so that flags never travel; and a
 block of the upsweep reads its range backwards, and only down to the last head in it.
 
 Defines in addition to those of common.cuh:

@@ -35,7 +35,7 @@ takes O(log n) for each, but runs for all of them at once.
 constexpr int TILE = 1024;  // consecutive arcs that a warp takes
 constexpr int JUMPS = 8;    // links followed in one launch of verify_forest_follow
 
-// A packed key ends in a position, which is below 2^31; a wide one may be NO_KEY_YET, and Node::edge tells.
+// A packed key ends in a position, which is below 2^31; a wide one may be NO_KEY_YET; Node::edge decides.
 constexpr uint64 NO_KEY_YET = ~0ull;
 constexpr uint32 NO_EDGE = ~0u;
 constexpr int32 INSIDE = -1;  // nodes are numbered from 0

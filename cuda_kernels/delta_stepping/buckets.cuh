@@ -117,7 +117,7 @@ __device__ __forceinline__ distance_t first_horizon_of(Shared& shared, const Gra
     const float64 part = (hubs ? HORIZON_ARCS : LATE_ARCS) / degree;  // of the arcs
     const uint32 rank = part < 1 ? static_cast<uint32>(BLOCK * SAMPLES * part) : BLOCK * SAMPLES + 1;
     sum_histogram(shared.histogram, shared.sums);
-    distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);  // UNREACHED where it is asked for more than all
+    distance_t edge = histogram_edge(shared, rank > 0 ? rank : 1);  // UNREACHED where more than all are wanted
     const distance_t least = histogram_edge(shared, 1), hops = HOPS * (least - 1) + 1;
     const bool varies = least < histogram_edge(shared, BLOCK * SAMPLES / 2) && least < UNREACHED / HOPS;
     if (hubs) waits = sample.leads_to_rows(static_cast<float64>(source_row) + 1, SOURCE_AMONG);
@@ -371,7 +371,7 @@ __device__ __forceinline__ void collect_near(Outbox& outbox, uint32 vertices, di
 // ------------------------------------------------------------------ the horizon
 
 // Tell whether the vertices beyond the horizon have fewer arcs than those below it: `balance`, a signed number, grows
-// by the arcs of these and falls by the arcs of those.  Of a large graph a part is asked.  All threads must call.
+// by the arcs of these and falls by the arcs of those.  Of a large graph a part is sampled.  All threads must call.
 __device__ __forceinline__ void weigh_sides(Shared& shared, const Graph& graph, const distance_t* distance,
                                             uint64* balance) {
     if (threadIdx.x == 0) shared.total = 0;

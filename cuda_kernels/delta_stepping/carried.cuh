@@ -98,7 +98,7 @@ struct Carrier {
         if (rest != 0) outbox.enqueue(rest, vertex, length);
     }
 
-    // Relax the next entries, PACKED lanes each.  All that a hop needs is asked for at once, so that it waits for the
+    // Relax the next entries, PACKED lanes each.  All that a hop needs is requested at once, so that it waits for the
     // memory once: the distance at the head is lowered while the head's row is read, in case it falls, and while the
     // distance of the tail shows whether the entry is stale.
     __device__ __forceinline__ void step(const Hubs& hubs) {

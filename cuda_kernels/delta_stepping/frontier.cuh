@@ -222,7 +222,7 @@ __device__ __forceinline__ void choose_nearest(Shared& shared, uint32 step, uint
 
 // Distribute a small frontier, at most an entry for each thread, to the blocks' own queues: `count` near entries, and
 // of the far list those that are due, for they are below the threshold by now.  The others come into the far list
-// anew.  Both are read at once, and where the row of a due vertex begins while its distance tells whether the entry is
+// anew.  Both are read at once, and where the row of a due vertex begins while its distance shows whether the entry is
 // stale.  Where rows are packed it need not be known where a row begins.  All threads must call.
 __device__ __forceinline__ void distribute(Outbox& outbox, const Queue& near, uint32 count, bool packed) {
     Shared& shared = outbox.shared;

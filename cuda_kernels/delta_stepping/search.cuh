@@ -400,7 +400,7 @@ struct Search {
     __device__ __forceinline__ void cross_horizon() {
         const distance_t crossed = push.horizon;
         if (shared.complete == 0) weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
-        barrier();  // all have seen the queue empty, and what is asked for, before either changes
+        barrier();  // all have seen the queue empty, and the end of the search, before either changes
         const bool mostly_within = shared.complete == 0
                                        ? static_cast<int64>(current(&wide_control[BALANCE])) >= 0
                                        : shared.counted[RELAXED] > static_cast<uint32>(graph.vertices) / 2;

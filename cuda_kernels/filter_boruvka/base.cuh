@@ -45,7 +45,7 @@ constexpr int TARGETS_AHEAD = 12;  // and for their targets
 constexpr int LONG_FLIGHT = NARROW && INDEX_BITS == 32 ? 6 : 4;     // and in a longer one,
 constexpr int STREAMED = NARROW ? 4 : 2;        // quads when arcs are streamed,
 constexpr int LISTED = 2;          // arcs when edges are listed; every edge brings two more loads
-constexpr int AHEAD = 4;           // looks before which targets are asked for, where all edges are listed,
+constexpr int AHEAD = 4;           // looks before which targets are prefetched, where all edges are listed,
 constexpr int ROWS_AHEAD = 3 * WARP;            // and rows before which offsets are
 constexpr int HOOKS = 4;           // vertices a thread hooks at once,
 constexpr int PER_THREAD = 2;      // edges or components it has under way in a round,
@@ -78,7 +78,7 @@ constexpr int32 NO_VERTEX = -1;
 constexpr int32 DEAD = -1;             // label of an isolated vertex
 constexpr int32 NO_GIANT = -2;
 // A packed bid ends in a slot or id, of which none has all bits set; that of a wide key may be this word, and then
-// best_id tells it apart.
+// best_id differs.
 constexpr uint64 NO_BID = ~0ull;
 
 // `up` holds the parent or another one above (>= 0), DEAD, or what became of the root: its number among the live, or
@@ -124,7 +124,7 @@ static_assert(ENTRIES % 2 == 0 && ARRIVALS % 2 == 0, "words of 64 bits lie at a 
 
 // ------------------------------------------------------------------ helpers
 
-// The numbers of this block and of this thread in the grid, asked for anew each time: they would otherwise be kept in
+// The numbers of this block and of this thread in the grid, read anew each time: they would otherwise be kept in
 // registers through all phases, and others would spill.
 __device__ __forceinline__ uint32 own_block() {
 #ifdef __CUDA_ARCH__

@@ -7,9 +7,9 @@ edges that join two components, or of all that do, by warps that go through span
 
 #include "filter_boruvka/base.cuh"
 
-// Sample some vertices, a lane each, and two neighbours of each that has two: what is counted tells how many vertices
-// have arcs, and how many pairs of neighbours are edges.  One warp of each block calls, while the others look for row
-// minima.
+// Sample some vertices, a lane each, and two neighbours of each that has two: from these counts follow the numbers of
+// vertices that have arcs, and of pairs of neighbours that are edges.  One warp of each block calls, while the others
+// look for row minima.
 __device__ void sample_vertices(int32 count, const index_t* __restrict__ offsets, const int32* __restrict__ targets,
                                 uint32* control) {
     const uint32 lanes = gridDim.x * WARP, turns = (SAMPLES + lanes - 1) / lanes;
@@ -91,8 +91,8 @@ __device__ void estimate_threshold(Shared& shared, const Graph& graph, uint64 wa
     if (threadIdx.x == 0 && blockIdx.x < WARP) found[blockIdx.x] = shared.threshold;
 }
 
-// Where edges are held back, take the median of what the first blocks have found.  The sample of one tells how many
-// arcs are light to a fifth or so, all together to a twentieth.  Each lane of a warp counts how many are less than its
+// Where edges are held back, take the median of what the first blocks have found.  The sample of one gives the number
+// of light arcs to a fifth or so, all together to a twentieth.  Each lane of a warp counts how many are less than its
 // own.  All threads must call; the same in every block.
 __device__ void agree_on_threshold(Shared& shared, const Pick* found) {
     if (shared.filters && threadIdx.x < WARP) {
@@ -236,7 +236,7 @@ __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister&
 }
 
 // List those up to the threshold: all weights stream by, and only the few arcs that are light are looked at.  Of the
-// arcs of a span that weigh as much as the threshold all are light, or none: so one comparison tells.
+// arcs of a span that weigh as much as the threshold all are light, or none: so one comparison is enough.
 __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, count_t end, Lister& lister) {
     const bool ties = static_cast<index_t>(begin) <= shared.threshold.arc;
     if (!ties && shared.threshold.key == 0) return;

@@ -55,7 +55,7 @@ __device__ __forceinline__ int place(int row) {
 }
 
 // Read a tile of `count` elements, TILE or fewer; what is missing is 0.  Every element is read by the thread that will
-// write it, so that source and target may be the same array.  LAST_USE tells the cache not to keep the elements.
+// write it, so that source and target may be the same array.  With LAST_USE the cache need not keep the elements.
 template <bool LAST_USE>
 __device__ __forceinline__ void load_tile(Items& items, const element_t* source, int64 count) {
     if (count >= TILE) {

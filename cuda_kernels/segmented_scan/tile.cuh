@@ -169,7 +169,7 @@ __device__ __forceinline__ Item warp_scan(Item item, unsigned heads, const index
     return item;
 }
 
-// What each warp of a block tells the later ones; `turn` alternates, so that one barrier is enough.
+// What each warp of a block publishes for the later ones; `turn` alternates, so that one barrier is enough.
 struct WarpItems {
     weight_key_t key[2][WARPS];
     index_t index[2][WARPS];
