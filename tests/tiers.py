@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import settings
 
+from tests.zoo import COMMON
+
 FULL = os.environ.get("GPUGRAPH_TESTS") == "all"
 """True in ``make test-all``, where tests take all of their samples."""
 
@@ -43,11 +45,12 @@ def only(chosen: Container[Any], values: Iterable[Any]) -> list[Any]:
 
 
 def by_width(names: Iterable[str]) -> list[Any]:
-    """Return (name of a graph, bits of an index): each name with 32, and the graph of random ties with 64 as well.
+    """Return (name of a graph, bits of an index): common graphs with 32, and the graph of random ties with 64 as well.
 
     Numba takes seconds for each pair of a type of weights and a width.
     """
-    return [one for name in names for one in ((name, 32), (name, 64) if name == "random-ties" else also(name, 64))]
+    pairs = [(name, bits) for name in names for bits in (32, 64)]
+    return [(n, b) if (b == 32 and n in COMMON) or n == "random-ties" else also(n, b) for n, b in pairs]
 
 
 def also(*values: Any) -> Any:

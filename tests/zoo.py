@@ -104,6 +104,8 @@ _GRAPHS: dict[str, Callable[[], CSRGraph]] = {
 }
 
 ZOO = tuple(_GRAPHS)
+COMMON = tuple(name for name in ZOO if name not in ("negative-int32", "int64", "uint64"))
+"""Those with weights of the types that most tests use: for each other type Numba compiles everything anew."""
 UNDIRECTED = tuple(name for name in ZOO if not name.startswith("directed"))
 
 

@@ -14,8 +14,8 @@ from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.python import mst_many
 from gpugraph.ext.python.mst_many import GraphBatch, on_gpu
 from tests.emulator.compiler import needs_compiler
-from tests.tiers import drawn
-from tests.zoo import ZOO, directed, undirected, zoo
+from tests.tiers import drawn, first
+from tests.zoo import COMMON, ZOO, directed, undirected, zoo
 
 DEVICES = ("cpu", pytest.param("emulated", marks=needs_compiler))
 
@@ -32,10 +32,11 @@ def small_graphs(draw: st.DrawFn, dtype: str = "uint32"):
     return undirected(n, [(u, v, w) for u, v, w in edges if u != v], dtype)
 
 
+@pytest.mark.parametrize("zoo_names", first(1, [COMMON, ZOO]), ids=["common", "all"])
 @pytest.mark.parametrize("device", DEVICES)
-def test_the_whole_zoo_at_once_has_the_forests_of_its_graphs(device):
+def test_the_whole_zoo_at_once_has_the_forests_of_its_graphs(device, zoo_names):
     by_type: dict[str, list[str]] = {}
-    for name in ZOO:
+    for name in zoo_names:
         by_type.setdefault(zoo(name).weights.dtype.name, []).append(name)
     for names in by_type.values():
         forests = gpugraph.mst_many([zoo(name) for name in names], device=device)

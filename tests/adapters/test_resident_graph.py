@@ -21,12 +21,13 @@ from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.python import certified, inputs, resident_graph
 from gpugraph.graph.build import ArcList
 from tests.emulator.compiler import needs_compiler
-from tests.zoo import ZOO, directed, has_negative_weights, undirected, zoo
+from tests.tiers import only
+from tests.zoo import COMMON, ZOO, directed, has_negative_weights, undirected, zoo
 
 DEVICES = ("cpu", "emulated")
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", only(COMMON, ZOO))
 def test_it_gives_what_the_single_calls_give(name):
     graph = zoo(name)
     with gpugraph.on(graph, "cpu") as g:

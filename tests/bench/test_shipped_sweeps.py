@@ -24,6 +24,7 @@ from gpugraph.report.sweep import plan_lines, price_lines
 from gpugraph.report.terminal import plain
 from gpugraph.report.versus import stated
 from tests.report.canned import mst_record
+from tests.tiers import only
 
 PAPERS = [name for name in shipped() if name.startswith("papers/")]
 KINDS = {"auto": "cuda", "cpu": "cpu"} | dict.fromkeys(
@@ -177,7 +178,10 @@ PEERS_ALONE = {"figures/commands", "figures/commands-binary", "figures/commands-
 """Whose algorithms are commands: tests/peers tries them."""
 
 
-@pytest.mark.parametrize("name", sorted({*shipped()} - PEERS_ALONE))
+OF_PROGRAMS = sorted({*shipped()} - PEERS_ALONE)
+
+
+@pytest.mark.parametrize("name", only(OF_PROGRAMS[::4], OF_PROGRAMS))
 def test_a_small_form_of_every_sweep_runs_is_verified_and_fills_its_tables(name):
     records = small_records(name)
     if name in SYSTEMS:

@@ -20,7 +20,8 @@ from gpugraph.problems.sssp.arcs import distance_dtype
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.verify import reference_distances
 from gpugraph.report.terminal import plain
-from tests.zoo import ZOO, has_negative_weights, zoo
+from tests.tiers import only
+from tests.zoo import COMMON, ZOO, has_negative_weights, zoo
 
 
 def drawn(problem, graph, result, query=()):
@@ -126,7 +127,7 @@ def test_what_is_no_answer_at_all_is_not_drawn():
         assert (verdict.status, verdict.counter_example) == ("failed", None)
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", only(COMMON, ZOO))
 def test_whatever_is_wrong_on_any_graph_of_the_zoo_is_small_enough_to_be_drawn(name):
     graph = zoo(name)
     answers = {

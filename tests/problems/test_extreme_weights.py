@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from tests.problems.extreme_weights import (
 )
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.delta_stepping_graphs import search
-from tests.tiers import extended, first
+from tests.tiers import also, extended, first
 from tests.zoo import UNDIRECTED
 
 by_type = pytest.mark.parametrize("dtype", TYPES)
@@ -62,7 +63,9 @@ def test_a_filter_keeps_edges_of_the_greatest_weight(
 
 
 @needs_compiler
-@pytest.mark.parametrize("dtype", ["uint32", "int64", *(pytest.param(t, marks=pytest.mark.thorough) for t in TYPES)])
+@pytest.mark.parametrize(
+    "dtype", ["uint32", also("int64"), *(pytest.param(t, marks=pytest.mark.thorough) for t in TYPES)]
+)
 def test_lists_and_hubs_keep_them_too(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filter_boruvka, "FILTER_ARCS", 1300)
     monkeypatch.setattr(filter_boruvka, "ALL_LISTED", 1)
@@ -72,15 +75,23 @@ def test_lists_and_hubs_keep_them_too(dtype: str, tmp_path: Path, monkeypatch: p
             assert_forest(graph, device=EmulatedDevice(seed=seed))
 
 
+def in_tiers(pairs: list[tuple[str, str]], chosen: str) -> list[Any]:
+    """Return (algorithm, kind of device, types): all types for the chosen one on a GPU, for others two and the rest."""
+    rest = [t for t in TYPES if t not in ("uint32", "float64")]
+    common = [(*pair, TYPES if pair == (chosen, "emulated") else ("uint32", "float64")) for pair in pairs]
+    return [*common, *(also(*pair, rest) for pair in pairs)]
+
+
 FORESTS = [(one.name, kind) for one in algorithms("mst") for kind in ("cpu", "emulated") if kind in one.devices]
 
 
 @needs_compiler
-@pytest.mark.parametrize(("name", "kind"), FORESTS)
-def test_every_forest_takes_both_ends_of_a_type_as_weights(name: str, kind: str) -> None:
+@pytest.mark.parametrize(("name", "kind", "types"), in_tiers(FORESTS, "filter-boruvka"))
+def test_every_forest_takes_both_ends_of_a_type_as_weights(name: str, kind: str, types: Sequence[str]) -> None:
     """Prim's algorithm launches kernels for every vertex: it gets a part of the zoo."""
     parts = UNDIRECTED[3:18] if name.startswith("prim") and kind == "emulated" else UNDIRECTED
-    for seed, dtype in enumerate(TYPES):
+    for dtype in types:
+        seed = TYPES.index(dtype)
         device = EmulatedDevice(seed=seed) if kind == "emulated" else select_device(kind)[0]
         assert_forest(zoo_in_one(dtype, seed, parts), name, device)
 
@@ -106,11 +117,14 @@ PATHS = [
 
 
 @needs_compiler
-@pytest.mark.parametrize(("name", "kind"), PATHS)
-def test_every_search_finds_the_longest_distance_and_refuses_a_longer_one(name: str, kind: str) -> None:
+@pytest.mark.parametrize(("name", "kind", "types"), in_tiers(PATHS, "delta-stepping"))
+def test_every_search_finds_the_longest_distance_and_refuses_a_longer_one(
+    name: str, kind: str, types: Sequence[str]
+) -> None:
     """Reals are never too far: what no sum reaches is not reached."""
     (algorithm,) = [one for one in algorithms("sssp") if one.name == name and kind in one.devices]
-    for seed, dtype in enumerate(TYPES):
+    for dtype in types:
+        seed = TYPES.index(dtype)
         for too_far in (False, True):
             graph = longest(dtype, too_far=too_far)
             device = EmulatedDevice(seed=seed) if kind == "emulated" else select_device(kind)[0]

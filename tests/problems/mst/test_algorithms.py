@@ -20,8 +20,8 @@ from gpugraph.problems.mst.problem import PROBLEM
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.problems.mst.helpers import CPU_ALGORITHMS, forest_by, random_graph
-from tests.tiers import by_width, drawn
-from tests.zoo import ZOO, undirected, zoo
+from tests.tiers import by_width, drawn, only
+from tests.zoo import COMMON, ZOO, undirected, zoo
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_every_algorithm_finds_the_forest_of_the_zoo(name: str, algorithm: str, 
 
 @pytest.mark.usefixtures("many_threads")
 @pytest.mark.parametrize("algorithm", CPU_ALGORITHMS)
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", only(COMMON, ZOO))
 def test_the_forest_does_not_depend_on_threads_and_filters(name: str, algorithm: str) -> None:
     graph = PROBLEM.admit(zoo(name))
     forest = forest_by(algorithm, graph)
@@ -53,7 +53,7 @@ def test_the_forest_does_not_depend_on_threads_and_filters(name: str, algorithm:
     assert PROBLEM.certificate(graph, (), forest).passed
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", only(COMMON, ZOO))
 def test_all_algorithms_give_one_digest(name: str) -> None:
     graph = PROBLEM.admit(zoo(name))
     forests = [forest_by(algorithm, graph) for algorithm in CPU_ALGORITHMS]
