@@ -117,6 +117,17 @@ def test_there_is_no_race_beyond_those_explained_in_the_kernels() -> None:
     assert device.races() == []
 
 
+@pytest.mark.parametrize("dtype", ["uint32", "float64"])
+def test_of_equal_edges_the_last_on_a_cycle_is_compared(dtype: str) -> None:
+    """Keys of 32 bits have the edge below them, wider ones beside them."""
+    graph = undirected(3, [(0, 1, 5), (0, 2, 5), (1, 2, 5)], dtype)
+    wrong = Forest.of(graph, np.array([0, 3]))
+    assert [ends.tolist() for ends in wrong.endpoints()] == [[0, 1], [1, 2]]
+    found = certified(EmulatedDevice(), graph, wrong)
+    assert not found.passed
+    assert found == check_certificate(graph, wrong)
+
+
 @pytest.mark.parametrize("dtype", ["uint32", "int32", "uint64", "int64"])
 def test_a_vertex_that_a_wrong_forest_leaves_alone_is_found_though_its_edges_weigh_the_most(dtype: str) -> None:
     """It has chosen no edge, and the key of none is that of the greatest weight: there is nothing to look up."""
