@@ -56,7 +56,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 RUN = [page for page in PAGES if page.name not in OWN_TESTS and any("parsed:" not in how for how, _ in blocks(page))]
 
 
-DEAR = ("peers", "report", "python")
+DEAR = ("peers", "report", "python", "tutorial")
 """Pages whose commands take many seconds."""
 
 

@@ -19,6 +19,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@extended
 def test_a_planted_slow_down_is_found_in_the_cell_that_was_held_up(folder, monkeypatch):
     words = ("bench", *SMALL, "--set", f"algorithm={HELD_UP}:on_cpu,boruvka")
     assert run(*words, "--save", "base.jsonl").code == 0

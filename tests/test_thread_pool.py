@@ -15,6 +15,7 @@ from gpugraph.base import thread_pool
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.compiled import plain_njit
 from gpugraph.base.thread_pool import fetch_add
+from tests.tiers import extended
 
 
 @plain_njit
@@ -142,6 +143,7 @@ def test_runs_one_upon_the_other_never_mix_up_their_counters():
         assert decided.tolist() == [1, 2]
 
 
+@extended
 def test_numba_counts_the_processors_of_the_machine_when_a_team_is_the_first_to_need_it():
     code = (
         "import numpy as np\n"

@@ -57,6 +57,7 @@ def test_the_parent_never_imports_a_plugin_not_to_list_nor_to_run_nor_to_resume(
     assert "finished before: 2 cells" in run("bench", "--sweep", path, "--save", "r.jsonl", "--resume").err
 
 
+@extended
 def test_a_resumed_sweep_measures_a_plugin_whose_file_has_changed_again(write: Write) -> None:
     path = sweep("kruskal", write(PRELUDE))
     succeed("bench", "--sweep", path, "--save", "r.jsonl", "-q")

@@ -108,6 +108,7 @@ def test_every_way_a_cell_can_end_is_a_row_that_says_so_and_the_sweep_goes_on(fo
         assert record["environment"]["command"] == command_line()
 
 
+@extended
 def test_a_file_that_changed_or_an_algorithm_that_did_is_measured_again(folder):
     succeed("generate", "path:9", "-o", "g.csr")
     write_sweep(folder, "./mine.py:right")

@@ -13,7 +13,7 @@ import pytest
 from gpugraph.base.errors import InputError
 from gpugraph.cli.options import read_defaults, users_file
 from tests.cli.runner import succeed
-from tests.tiers import extended
+from tests.tiers import extended, first
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "configs" / "default.toml"
@@ -87,7 +87,7 @@ def test_the_example_of_the_page_is_one(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "text", ['[default]\ngrph = "x"\n', "[default\n", "default = 3\n", "[measure]\nwarmup = true\n"]
+    "text", first(2, ['[default]\ngrph = "x"\n', "[default\n", "default = 3\n", "[measure]\nwarmup = true\n"])
 )
 def test_a_mistake_in_the_users_file_is_one_line_and_the_version_is_printed_all_the_same(
     text: str, tmp_path: Path

@@ -28,7 +28,7 @@ from gpugraph.graph.load import load_file, save_file
 from gpugraph.graph.open import open_graph
 from gpugraph.records.record_file import read_record_file
 from tests.cli.runner import refuse, succeed
-from tests.tiers import first
+from tests.tiers import extended, first
 
 ALWAYS = 1 << 24
 """In place of what comes of any file: 64 MB would take long to make."""
@@ -92,7 +92,7 @@ def test_no_command_unpacks_a_bomb(tmp_path: Path, content: str) -> None:
     assert "times its size" in _refused("verify", "grid:3x3", tmp_path / "r.csv.gz")
 
 
-@pytest.mark.parametrize("ending", PACKERS)
+@pytest.mark.parametrize("ending", first(1, PACKERS))
 @pytest.mark.parametrize("name", first(1, ["z.txt", "z.csr", "z.mtx", "z.graphml", "r.jsonl"]))
 def test_no_codec_hides_one(tmp_path: Path, ending: str, name: str) -> None:
     path = tmp_path / f"{name}{ending}"
@@ -100,6 +100,7 @@ def test_no_codec_hides_one(tmp_path: Path, ending: str, name: str) -> None:
     assert str(path) in _refused("report" if name == "r.jsonl" else "info", path)
 
 
+@extended
 def test_a_record_is_no_line_of_a_hundred_megabytes(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     file.write_bytes(RECORD + b'{"schema": 1, "x": [' + b"0," * (1 << 24) + b"0]}\n" + RECORD)

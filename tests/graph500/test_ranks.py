@@ -30,6 +30,7 @@ def test_ranks_find_what_one_processor_finds_and_agree_on_what_is_wrong(tmp_path
     assert len(list(tmp_path.glob("*.parents"))) == 2
 
 
+@extended
 def test_the_command_runs_on_processors_and_refuses_other_ranks(tmp_path: Path) -> None:
     file = tmp_path / "runs.jsonl"
     (ran,) = together("cpu", 2, ("graph500", "--scale", "6", "--roots", "2", "-q", "--save", str(file)))

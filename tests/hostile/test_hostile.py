@@ -17,7 +17,7 @@ import pytest
 from tests.hostile.__main__ import table
 from tests.hostile.parts import PARTS
 from tests.hostile.trials import Part, Tally, Trial, run_here, run_in_workers, work_folder
-from tests.tiers import extended, first
+from tests.tiers import also, extended
 
 SMALL = {
     "graphs": range(600),
@@ -46,10 +46,24 @@ SMALL = {
 
 SHARE = 12
 """One of so many trials of a small part is made in ``make test``."""
+OF_PROCESSES = (
+    "signals",
+    "bombs",
+    "streams",
+    "locales",
+    "disks",
+    "exits",
+    "limits",
+    "environment",
+    "config",
+    "modules",
+)
 
 
-@pytest.mark.parametrize("share", first(1, [SHARE, 1]))
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [(name, SHARE) for name in SMALL if name not in OF_PROCESSES] + [also(name, 1) for name in SMALL],
+)
 def test_a_small_part_of_the_hostile_test_holds(name: str, share: int) -> None:
     tally, trials = Tally(), SMALL[name][::share]
     with work_folder() as folder:

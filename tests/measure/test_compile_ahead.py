@@ -13,6 +13,7 @@ import pytest
 from gpugraph.base import numba_prebuilt
 from gpugraph.base.host import environment_with_package
 from gpugraph.measure import compile_ahead
+from tests.tiers import also
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_no_process_is_started_on_one_processor(started: list[Any], monkeypatch:
     assert started == []
 
 
-@pytest.mark.parametrize(("problem", "graph"), [("components", "rmat:6"), ("components", "roads.gr")])
+@pytest.mark.parametrize(("problem", "graph"), [("components", "roads.gr"), also("components", "rmat:6")])
 def test_the_process_solves_and_verifies_a_small_graph(problem: str, graph: str) -> None:
     command = [sys.executable, "-P", "-m", compile_ahead.__name__, problem, graph, "auto", str(os.getpid())]
     done = subprocess.run(command, capture_output=True, text=True, env=environment_with_package(), timeout=120)

@@ -60,6 +60,7 @@ def test_every_report_and_ranking_keeps_two_graphs_of_one_name_apart() -> None:
 
 
 @pytest.mark.parametrize("source", first(1, ["b\u2028\u2029/c.gr", "./grid:mine.gr", "./rmat:.gr"]))
+@extended
 def test_a_file_may_have_any_name(source: str, tmp_path: Path) -> None:
     named = {**mst_record()["graph"], "name": Path(source).stem, "source": source}
     records = tmp_path / "r.jsonl"
@@ -74,6 +75,7 @@ def test_one_graph_from_two_files_gives_two_variants() -> None:
     assert [cell.variant.rpartition(", ")[2] for cell in cells] == ["net.gr", "net.mtx"]
 
 
+@extended
 def test_a_graph_is_not_skipped_for_another_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder, spec in (("a", "path:3"), ("b", "path:4")):

@@ -8,6 +8,7 @@ import pytest
 
 from gpugraph.devices.discovery import select_device
 from tests.measure import flatness
+from tests.tiers import extended
 
 
 @pytest.mark.parametrize("problem", flatness.TUNED)
@@ -18,6 +19,7 @@ def test_every_tuned_constant_is_one_of_the_kernel_file_or_of_its_driver(problem
     assert all(isinstance(getattr(tuned.driver, name), int | float) for name in tuned.host)
 
 
+@extended
 def test_a_constant_changes_in_the_compiled_kernels_and_changes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def test_a_run_of_many_rounds_says_that_one_device_is_faster() -> None:
     assert ["one device is faster on such a graph" in each.err for each in told] == [True, False]
 
 
+@extended
 def test_one_record_and_one_result_are_written_by_however_many_ranks(tmp_path: Path) -> None:
     save, output = tmp_path / "r.jsonl", tmp_path / "forest.npz"
     run = command("mst", "rmat:6", "--device", "cpu*3", "--save", str(save), "-o", str(output), "-q")

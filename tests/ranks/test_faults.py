@@ -186,6 +186,7 @@ def test_a_rank_of_an_mpi_that_is_stopped_is_named_by_another_of_its_machine(tmp
 
 
 @pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGTERM), also(0, signal.SIGHUP), also(1, signal.SIGINT)])
+@extended
 def test_a_rank_that_is_interrupted_ends_the_run_with_a_line(victim: int, number: int) -> None:
     with running(own(2), 2) as (run, ranks):
         os.kill(ranks[victim], number)

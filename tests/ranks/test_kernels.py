@@ -40,6 +40,7 @@ def test_they_race_only_where_they_say_so(names: tuple[str, ...]) -> None:
 
 
 @by_names
+@extended
 def test_shuffled_schedules_give_one_result(names: tuple[str, ...]) -> None:
     run = own_ranks(3, "emulated", "tests.ranks.on_zoo", "emulated:1", *names)
     assert run.returncode == 0, run.stderr

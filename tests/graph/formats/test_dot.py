@@ -10,6 +10,7 @@ import gpugraph
 from gpugraph.base.errors import GpuGraphError, InputError, OutOfMemory
 from tests.graph.formats.test_graphml import edges_of
 from tests.graph.formats.test_tables import load, named
+from tests.tiers import extended
 
 
 def test_edges_chains_defaults_quotes_ports_subgraphs_and_comments(tmp_path: Path) -> None:
@@ -80,6 +81,7 @@ def test_an_edge_of_a_subgraph_is_one_of_each_of_its_vertices(tmp_path: Path, te
     assert named(graph) == [(pair[0], pair[1], 3) for pair in expected]
 
 
+@extended
 def test_edges_of_large_subgraphs_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
     group = "{" + " ".join(map(str, range(200_000))) + "}"
     with pytest.raises(OutOfMemory):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import distance_dtype, unreached
+from tests.tiers import FULL
 from tests.zoo import ZOO, has_negative_weights, zoo
 
 SEARCHABLE = tuple(name for name in ZOO if zoo(name).vertices and not has_negative_weights(zoo(name)))
@@ -25,7 +26,7 @@ WEIGHTS: dict[str, st.SearchStrategy[Any]] = {
 @st.composite
 def graphs(draw: st.DrawFn, weights: dict[str, st.SearchStrategy[Any]] | None = None) -> CSRGraph:
     """Draw a graph of up to 12 vertices: sparse or dense, directed or not, of any kind of weight."""
-    choices = weights or WEIGHTS
+    choices = weights or (WEIGHTS if FULL else {t: WEIGHTS[t] for t in ("uint32", "float32", "float64")})
     dtype = draw(st.sampled_from(sorted(choices)))
     n = draw(st.integers(1, 12))
     arcs = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1), choices[dtype]), max_size=40))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.base.clock import HostClock, NullClock
@@ -22,7 +22,7 @@ from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import run_on
 from tests.problems.sssp.small_graphs import expected_distances, graphs
-from tests.tiers import also, first
+from tests.tiers import also, drawn, first
 from tests.zoo import directed, undirected, zoo
 
 pytestmark = needs_compiler
@@ -186,7 +186,7 @@ def test_a_distance_beyond_64_bits_is_refused(device: EmulatedDevice, name: str,
     assert found.raw.tolist() == [0, 9, 7]
 
 
-@settings(max_examples=25, deadline=None)
+@drawn(25)
 @given(graph=graphs(), data=st.data())
 def test_drawn_graphs_are_solved_by_every_variant(graph: CSRGraph, data: st.DataObject) -> None:
     source = data.draw(st.integers(0, graph.vertices - 1))

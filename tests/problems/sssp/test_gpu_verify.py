@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import OutOfMemory
@@ -29,7 +29,7 @@ from gpugraph.problems.sssp.tight_arcs import canonical_predecessors
 from gpugraph.problems.sssp.verify import certify, check_certificate
 from tests.emulator.compiler import needs_compiler
 from tests.problems.sssp.small_graphs import SEARCHABLE, expected_distances, graphs, some_sources
-from tests.tiers import first
+from tests.tiers import drawn, first
 from tests.zoo import directed, undirected, zoo
 
 LEVELS = ("zero-weights", "all-zero", "caterpillar", "float-tiny-and-huge", "directed-sink")
@@ -223,7 +223,7 @@ def test_a_vertex_hung_elsewhere_is_refused(device: Any) -> None:
     assert "vertex 9 has predecessor 8, the canonical one is 1" in verdict.detail
 
 
-@settings(max_examples=40, deadline=None)
+@drawn(40)
 @given(graph=graphs(), data=st.data())
 def test_drawn_graphs_get_the_hosts_verdict_and_predecessors(graph: CSRGraph, data: st.DataObject) -> None:
     device = EmulatedDevice(seed=data.draw(st.integers(0, 9)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, save_npz
@@ -127,7 +127,7 @@ def test_drawn_float32_graphs_have_scipys_distances_bit_for_bit(graph: CSRGraph,
         np.testing.assert_array_equal(solved("dijkstra-fibonacci", "cpu", graph, source).raw, due)
 
 
-@settings(max_examples=15, deadline=None)
+@drawn(15)
 @given(graph=graphs(REALS))
 def test_drawn_float32_graphs_have_the_same_distances_on_a_device(graph: CSRGraph) -> None:
     for name in ("delta-stepping", "dijkstra", "delta-stepping-batched"):
