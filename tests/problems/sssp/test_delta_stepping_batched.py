@@ -233,7 +233,7 @@ def test_a_graph_on_a_device_is_asked_for_a_matrix_with_all_that_one_source_has(
 
 
 def test_more_pairs_than_the_host_has_room_for_are_refused_with_both_figures() -> None:
-    with pytest.raises(OutOfMemory, match=r"distances from 400000 sources take 1.16 TiB, and .* are free"):
+    with pytest.raises(OutOfMemory, match=r"distances from 400,000 sources take 1.16 TiB, and .* are free"):
         gpugraph.sssp("path:400000", sources="all", device="cpu")
 
 
