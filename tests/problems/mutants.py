@@ -27,12 +27,6 @@ ANSWERS = (
         "boruvka",
     ),
     Mutant(
-        "delta_stepping/buckets.cuh",
-        "if (length[k] < beyond ||",
-        "if (length[k] <= beyond ||",
-        "tests/problems/sssp/test_gpu_delta_stepping.py",
-    ),
-    Mutant(
         "delta_stepping/relax.cuh",
         "if (offer[i] >= horizon) continue;",
         "if (offer[i] + 1 >= horizon) continue;",
@@ -41,7 +35,11 @@ ANSWERS = (
     Mutant("verify_forest.cu", "a.key == b.key && a.edge > b.edge", "a.key == b.key && false", _CERTIFICATE),
     Mutant("verify_forest.cu", "if (heavier(b, heaviest)) heaviest = b;", "", _CERTIFICATE),
     Mutant("dijkstra.cu", "arc < row_end; arc += WARP", "arc < row_end - 1; arc += WARP", _ON_ZOO, "dijkstra"),
-    Mutant("components.cu", "if (next < 0) return above;", "if (next < 0) return v;", _ON_ZOO, "hook"),
+    Mutant("components.cu", "there == near || there == root", "there == near || there >= 0", _ON_ZOO, "hook"),
+    Mutant("prim_naive.cu", " || endpoints(list, static_cast<int32>(i)) != *least_ends", "", _ON_ZOO, "naive"),
+    Mutant(
+        "prefix_scan/look_back.cuh", "sum += source[i];", "sum = source[i];", "tests/problems/scan/test_gpu_scan.py"
+    ),
     # drivers and certificates
     Mutant(
         "ext/papers/mst/gpu_boruvka_hybrid.py",
