@@ -221,8 +221,6 @@ class Problem(Protocol):
     """The fields of a cell that choose its queries, e.g. ``("source",)``."""
     command: Command
     """The command that solves it; without the problem's other parts see ``registry.command_of``."""
-    demonstrations: Mapping[str, Callable[..., dict[str, Any]]]
-    """Name → what ``gpugraph demo`` shows of the problem: ``show(device, seed, detector, runs, progress)``."""
     peers: Mapping[str, Adapter]
     """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
     cheaper_check: str

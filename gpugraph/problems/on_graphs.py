@@ -47,7 +47,6 @@ class OneQuery:
 
     query_fields: tuple[str, ...] = ()
     peers: Mapping[str, Adapter] = {}
-    demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {}
 
     def queries(self, graph: Any, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make; the input says which."""

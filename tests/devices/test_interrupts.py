@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gpugraph.ext.batched.sssp.gpu_delta_stepping_batched as batched
 import gpugraph.ext.papers.mst.gpu_boruvka_scan as boruvka_scan
 import gpugraph.problems.mst.gpu_prim_persistent as prim_persistent
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.devices.cuda import CudaDevice

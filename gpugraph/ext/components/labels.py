@@ -97,21 +97,6 @@ class Components(Shown):
         return self.labels_sha256
 
 
-def labels_along(vertices: int, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
-    """Return (vertices,) the smallest vertex of each vertex's component, along edges {tail, head}; by SciPy."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    if vertices == 0:
-        return np.zeros(0, np.int64)
-    ends = tails.astype(np.int32), heads.astype(np.int32)  # what SciPy before 1.16 takes
-    edges = coo_array((np.ones(len(tails), bool), ends), (vertices, vertices))
-    _, component = connected_components(edges, directed=False)
-    _, smallest = np.unique(component, return_index=True)
-    labels: NDArray[np.int64] = smallest[component].astype(np.int64, copy=False)
-    return labels
-
-
 def label_bytes(sizes: InputSizes) -> int:
     """Return the bytes that no algorithm can do without: the rows' bounds, one arc of every vertex, one label each."""
     return sizes.index_bits // 8 * (sizes.vertices + 1) + 4 * min(sizes.vertices, sizes.arcs) + 4 * sizes.vertices

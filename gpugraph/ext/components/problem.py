@@ -8,13 +8,13 @@ from gpugraph.ext.components import COMMAND, verify
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.ext.peers.components import ByPeers
-from gpugraph.ext.plugins.plugin import numbers, plain_array
 from gpugraph.ext.ranks.components.on_ranks import certify_part
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
+from gpugraph.problems.returned import numbers, plain_array
 from gpugraph.problems.vertex_files import FileColumn, VertexFiles
 
 if TYPE_CHECKING:

@@ -135,15 +135,14 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
       gpugraph demo race
     """
     from gpugraph.devices.discovery import race_detector, select_racing_device
-    from gpugraph.problems.registry import load_problem
+    from gpugraph.ext.papers.sssp.gpu_harish_narayanan import show_race
     from gpugraph.report.listings import race_page
 
-    shows = {name: show for problem in PROBLEMS for name, show in load_problem(problem).demonstrations.items()}
-    check_name("demonstration", demonstration, shows)
+    check_name("demonstration", demonstration, ["race"])
     opened, seed, notice = select_racing_device(device)
     try:
         with Progress(quiet=quiet) as progress:
-            shown = shows[demonstration](opened, seed, race_detector, runs, progress) | {"notice": notice}
+            shown = show_race(opened, seed, race_detector, runs, progress) | {"notice": notice}
     finally:
         opened.close()
     tell([notice] if notice else [], quiet=quiet)

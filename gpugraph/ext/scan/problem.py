@@ -13,7 +13,6 @@ from gpugraph.base.clock import HostClock
 from gpugraph.base.compression import WrittenThrough
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import duration, rate
-from gpugraph.ext.plugins.plugin import plain_array
 from gpugraph.ext.scan import COMMAND
 from gpugraph.ext.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.ext.scan.scanned import Scanned
@@ -23,6 +22,7 @@ from gpugraph.problems import TABLE, Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
 from gpugraph.problems.on_graphs import OneQuery
 from gpugraph.problems.result_files import MismatchError, PathLike
+from gpugraph.problems.returned import plain_array
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from gpugraph.base.compiled import njit
 from gpugraph.base.exact import exact_sum
 from gpugraph.base.html import Shown
-from gpugraph.ext.components.labels import labels_along
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
@@ -142,7 +141,7 @@ class Forest(Shown):
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """(n,) int64: of each vertex, the smallest vertex of its component."""
-        return labels_along(self.graph.vertices, *self.endpoints())
+        return _labels_along(self.graph.vertices, *self.endpoints())
 
     @cached_property
     def edges_sha256(self) -> str:
@@ -188,3 +187,18 @@ class Forest(Shown):
         digest = hashlib.sha256(np.ascontiguousarray(self.edges, "<i8").data)
         digest.update(f"{self.total_weight!r} {self.components}".encode())
         return digest.hexdigest()
+
+
+def _labels_along(vertices: int, tails: NDArray[Any], heads: NDArray[Any]) -> NDArray[np.int64]:
+    """Return (vertices,) the smallest vertex of each vertex's component, along edges {tail, head}; by SciPy."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if vertices == 0:
+        return np.zeros(0, np.int64)
+    ends = tails.astype(np.int32), heads.astype(np.int32)  # what SciPy before 1.16 takes
+    edges = coo_array((np.ones(len(tails), bool), ends), (vertices, vertices))
+    _, component = connected_components(edges, directed=False)
+    _, smallest = np.unique(component, return_index=True)
+    labels: NDArray[np.int64] = smallest[component].astype(np.int64, copy=False)
+    return labels

@@ -14,7 +14,6 @@ from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.base.quantities import counted
 from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.ext.peers.mst import ByPeers
-from gpugraph.ext.plugins.plugin import numbers, plain_array
 from gpugraph.ext.ranks.mst.on_ranks import GatheredForest, certify_part
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.csr import CSRGraph
@@ -26,6 +25,7 @@ from gpugraph.problems.mst.forest import Forest, edge_ids, ids_of_pairs
 from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate, counter_example
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.result_files import MismatchError, PathLike
+from gpugraph.problems.returned import numbers, plain_array
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView

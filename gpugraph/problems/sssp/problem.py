@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import working_seconds
 from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.base.quantities import duration
-from gpugraph.ext.papers.sssp.gpu_harish_narayanan import show_race
 from gpugraph.ext.peers.sssp import ByPeers
-from gpugraph.ext.plugins.plugin import numbers, plain_array
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.ext.ranks.sssp.on_ranks import Degrees, certify_part, of_greatest_degree
 from gpugraph.graph.build import ASSUMED
@@ -27,6 +25,7 @@ from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.result_files import MismatchError, PathLike
+from gpugraph.problems.returned import numbers, plain_array
 from gpugraph.problems.sources import DEFAULT, resolve_sources
 from gpugraph.problems.sssp import COMMAND, verify
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached
@@ -176,7 +175,6 @@ class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
     certify = staticmethod(verify.certify)
     query_fields: tuple[str, ...] = ("source",)
     command = COMMAND
-    demonstrations: Mapping[str, Callable[..., dict[str, Any]]] = {"race": show_race}
     counted = "edges with an endpoint in the reached set"
     definition = (
         "MTEPS = undirected edges with an endpoint in the reached set (directed graphs: arcs whose tail is reached) "

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gpugraph
-import gpugraph.problems.sssp.gpu_delta_stepping_batched as batched
+import gpugraph.ext.batched.sssp.gpu_delta_stepping_batched as batched
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.ext.emulator.device import EmulatedDevice

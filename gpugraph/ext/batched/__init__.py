@@ -1,0 +1,1 @@
+"""Shortest paths from several sources in one run."""

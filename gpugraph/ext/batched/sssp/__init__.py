@@ -1,0 +1,1 @@
+"""Algorithms for shortest paths from several sources in one run."""
