@@ -23,6 +23,7 @@ HOSTILE = {
     "a formula of 100,000 signs": (TABLE % ("-" * 100_000 + "kernel"), "line.*2000"),
     "a formula of 900 signs": (TABLE % ("-" * 900 + "kernel"), "line"),
     "a formula of 150 terms": (TABLE % " + ".join(["kernel"] * 150), "line.*100 terms"),
+    "a pattern that may mean another thing later": (PEER.replace("t (.+)", "[[a](.)") % "", "line.*nested set"),
     "a list 5,000 deep": (f"{GRAPH}x = {DEEP}", "line 2.*nested too deeply"),
     "a list 100 deep": (f"{GRAPH}x = {'[' * 100}{']' * 100}", "line 2.*nested too deeply"),
     "a pattern of 3,000 brackets": (PEER % f"weight = '{'(' * 3000}a{')' * 3000}'", "line 2.*weight"),

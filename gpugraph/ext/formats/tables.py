@@ -82,7 +82,9 @@ def read_parquet(source: Source) -> ArcList:
         file = parquet.ParquetFile(arrow_reader(content), read_dictionary=texts)
         _check_size(source, file.metadata, schema)
         first = next(file.iter_batches(batch_size=100), None) if names else None
-    cells = [_head(first.column(i)) for i in range(len(names))] if first is not None else []
+        if first is not None:
+            first.validate(full=True)  # of a damaged file positions in a dictionary may lie beyond it
+        cells = [_head(first.column(i)) for i in range(len(names))] if first is not None else []
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*cells, strict=True)]
     if not rows:
         raise no_edges(source, titled=True)
@@ -90,6 +92,7 @@ def read_parquet(source: Source) -> ArcList:
     chosen = roles(source, head, Statement())
     with reading(source.path, AGAIN):
         table = file.read(columns=[names[i] for i in (*chosen.taken, chosen.kind) if i is not None])
+        table.validate(full=True)
     weights = kinds = None
     if chosen.weight is not None:
         weights = _of_arrow(source, table[names[chosen.weight]], names[chosen.weight])

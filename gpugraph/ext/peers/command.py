@@ -25,6 +25,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -291,8 +292,9 @@ def _pattern(key: str, value: object) -> re.Pattern[str] | None:
     if not isinstance(value, str):
         raise InputError(f"{key} is {value!r}, no pattern", remedy=f"{key} = 'words: ([0-9.]+)'")
     try:
-        pattern = re.compile(value, re.MULTILINE)
-    except (re.error, RecursionError, OverflowError) as error:
+        with warnings.catch_warnings(action="error"):  # what may mean another thing in a later Python
+            pattern = re.compile(value, re.MULTILINE)
+    except (re.error, RecursionError, OverflowError, Warning) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise InputError(f"{key}: {why}", remedy="correct the regular expression") from None
     if pattern.groups != 1:

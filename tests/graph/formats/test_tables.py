@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import io
 import tempfile
 from pathlib import Path
@@ -248,4 +249,23 @@ def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path, bad: byt
     path = tmp_path / "a.edgelist"
     path.write_bytes(bad)
     with pytest.raises(GpuGraphError, match=r"a\.edgelist line 3: is not UTF-8 text — save it in UTF-8"):
+        gpugraph.load(path)
+
+
+BEYOND_ITS_DICTIONARY = (
+    "KLUv/WCdAtUPANYbXjwgiyodQBEKQYABAkRhAGBWkjC/JyoJ0TmmZcukPk0ARPO07N//n1uWWWNru+FatCzQcN/57zy/LQjZOwVI"
+    "AE4ATQAGYL0IhKPtInISkZWtrHfiB/eDWcxeC0dOapptN/o8yzlo+9l+eBA5OXIQtsDgwp0s3AjKUtZbbbvbdjbFe22Eylb22swm"
+    "QgUuQ+Y4qFIk29DZhBPGjd9O1uu33msjZiS7yD7iR4TROyfQFVOymLPNxCaMVp1MG6UVlO9yqVIkG/v4om0pS76LZA1XJKF00lJQ"
+    "uuIzrw1fHXPSPEA10JD+38DrT5RSysH5DxJQj/Fz/l/BX6uJc9Pvual+9Sf4Qf//AZRSSp8GScABg1DoEolNWyAxksFogcQAD0P2"
+    "OmQuJLqQK5nQM+y3wTa2mZkJzISFxjKhYyO1lSxYVh3bJpJAoTQJVakChU2EskjXg34ICCi0/y+gEar1x3jnq3oNz3+BUprhcRCF"
+    "xvF3PJ3/F5RSjwUHfk45IKACIaLs8FGONbU3cAWc3cVoBmPEIBsxXXTwgTG0W8jBxFRA+gXuLCa6upYRaT5wht0NIYToiXlei9b+"
+    "S1lit07KuLQIgWsGu2ickYjTGc5OcbzkQJLQFoMjDncinOo3hzc4u48jhnSAr9CNDDjcEDYeFoICcZBpGU8IsHgG"
+)
+"""A damaged Parquet file, a position of which lies beyond the dictionary of its column; compressed, in base64."""
+
+
+def test_a_position_beyond_the_dictionary_of_a_column_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "columns.parquet.zst"
+    path.write_bytes(base64.b64decode(BEYOND_ITS_DICTIONARY))
+    with pytest.raises(InputError, match=r"is damaged: .*out of bounds"):
         gpugraph.load(path)
