@@ -25,10 +25,11 @@ import msgspec
 from gpugraph.base.errors import InputError, check_name, errors_at, unknown_name
 from gpugraph.base.files import parse_toml
 from gpugraph.bench.toml_file import Document
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.contract import PROBLEMS
 
-_OF_CELLS = {field.name: field.default for field in fields(Cell)}
+_OF_CELLS = {field.name: field.default for field in (*fields(ReadOptions), *fields(Cell))}
 AXES: dict[str, list[Any]] = {
     "problem": [next(iter(PROBLEMS))],
     "graph": [],

@@ -157,7 +157,7 @@ def _is_command(planned: Planned) -> bool:
 def making_bytes(planned: Planned) -> int:
     """Return the peak of host memory to make or read an input; a GPU makes it if the host need not change it."""
     cell, size = planned.cell, planned.size
-    changed = cell.weights != "file" or cell.symmetrize or cell.preparations
+    changed = cell.read.weights != "file" or cell.read.symmetrize or cell.preparations
     if planned.kind != "cuda" or size.fed_bytes is None or changed or cell.verify in ("reference", "both"):
         return size.making_bytes
     return size.fed_bytes

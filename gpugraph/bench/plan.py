@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gpugraph.base.errors import InputError, placed
@@ -17,6 +17,7 @@ from gpugraph.bench.available import PEER, Available, Plugins, Way
 from gpugraph.bench.axes import AXES, described, filled, meets, variables_in
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Sweep, Variant
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell, unopened_id
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import InputSize, Problem
@@ -48,7 +49,7 @@ class Planned:
     def label(self) -> str:
         """The cell for a reader: ``mst boruvka on cuda, rmat:20``."""
         cell = self.cell
-        weights = "" if cell.weights == "file" else f", {cell.weights} weights"
+        weights = "" if cell.read.weights == "file" else f", {cell.read.weights} weights"
         return f"{cell.problem} {described_algorithm(cell)} on {cell.device}, {cell.graph}{weights}"
 
     @property
@@ -163,7 +164,8 @@ def _cell(sweep: str, block: Block, problem: Problem, template: str, bound: Mapp
     axes |= {"graph": template, "algorithm": bound["algorithm"], "device": device, **options}
     axes |= {"prepare": prepare} if steps else {}
     cell = Cell(
-        **{name: bound[name] for name in AXES if name != "prepare"},
+        **{one.name: bound[one.name] for one in fields(Cell) if one.name in AXES},
+        read=ReadOptions(**{one.name: bound[one.name] for one in fields(ReadOptions)}),
         preparations=steps,
         options={name: str(value) for name, value in options.items()},
         axes={name: value for name, value in axes.items() if value is not None},

@@ -31,13 +31,13 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from queue import SimpleQueue
 from typing import IO, Any, TypedDict
 
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.base.host import end_with
 from gpugraph.ext.plugins.plugin import describe_plugin, described_plugin
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.records.record_shape import json_text, jsonable
 
@@ -243,13 +243,13 @@ def describe_device(name: str) -> DescribedDevice:
 
 def cell_to_words(cell: Cell) -> dict[str, object]:
     """Return a cell as JSON's own types."""
-    words: dict[str, Any] = jsonable({f.name: getattr(cell, f.name) for f in fields(cell)})
+    words: dict[str, Any] = jsonable({**vars(cell), "read": vars(cell.read)})
     return words
 
 
 def cell_from(words: Mapping[str, Any]) -> Cell:
     """Return the cell that ``cell_to_words`` wrote."""
-    return Cell(**{**words, "preparations": tuple(words["preparations"])})
+    return Cell(**{**words, "preparations": tuple(words["preparations"]), "read": ReadOptions(**words["read"])})
 
 
 if __name__ == "__main__":

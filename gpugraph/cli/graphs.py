@@ -14,6 +14,7 @@ from gpugraph.base.quantities import in_units
 from gpugraph.cli.options import command, input_options, named, offline_option, table_or_json
 from gpugraph.cli.output import Progress, check_destination, show, show_as, show_written, tell
 from gpugraph.ext.datasets.registry import find, listed, registry
+from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.problems.contract import METHODS
 from gpugraph.report.terminal import page_width, table_width
 
@@ -78,7 +79,7 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
     check_destination(output)
     with Progress(quiet=quiet) as progress:
         progress(f"loading {source}")
-        graph = open_graph(source, progress=progress, **changes)
+        graph = open_graph(source, ReadOptions(**changes), progress=progress)
         progress(f"writing {output}")
         notices = save_file(graph, output, output_format, renumber=renumber)
     tell([*notices_of(graph), *notices], quiet=quiet)
@@ -110,7 +111,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
         show_as(style, advice, lambda: advice_lines(advice, width=page_width()))
         return
     with Progress(quiet=quiet) as progress:
-        loaded = open_graph(graph, progress=progress, **changes)
+        loaded = open_graph(graph, ReadOptions(**changes), progress=progress)
         progress("counting")
         figures = properties(loaded)
         described = loaded.describe()
@@ -141,7 +142,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
         raise InputError("there is no such file", where=result, remedy="give a file that -o wrote")
     with Progress(quiet=quiet) as progress:
         progress(f"loading {graph}")
-        loaded = open_graph(graph, progress=progress, **changes)
+        loaded = open_graph(graph, ReadOptions(**changes), progress=progress)
         progress(f"checking {result}")
         verdict = check_result(loaded, result, method)
     tell(notices_of(loaded), quiet=quiet)
@@ -174,7 +175,6 @@ def datasets(
       gpugraph datasets dimacs9:rome99
     """
     from gpugraph.ext.datasets.store import describe, open_dataset, remove
-    from gpugraph.graph.formats.input_file import ReadOptions
     from gpugraph.report.listings import dataset_list, dataset_page
     from gpugraph.report.table import describe_graph
 
@@ -187,7 +187,7 @@ def datasets(
     chosen += [one for one in listed() if not names or one.collection in (name.removesuffix(":") for name in whole)]
     for dataset in chosen if fetching else ():
         with Progress(quiet=quiet) as progress:
-            graph = open_dataset(str(dataset), ReadOptions(), HostClock(), progress)
+            graph = open_dataset(str(dataset), AS_GIVEN, HostClock(), progress)
         tell([f"{dataset}: {describe_graph(graph.describe())}", *graph.notes], quiet=quiet)
     for dataset in chosen if removing or forgetting else ():
         freed = remove(dataset, pin=forgetting)

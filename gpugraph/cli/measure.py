@@ -29,6 +29,7 @@ from gpugraph.cli.output import (
     tell,
 )
 from gpugraph.cli.process import Command, is_watched
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.problems.contract import problem_called
 from gpugraph.problems.registry import algorithms, command_of, is_foreign
 from gpugraph.report.terminal import page_width
@@ -167,6 +168,7 @@ def _measure(asked: Asked, name: str) -> None:
 
     print_record = _printer(asked.style)
     _check_algorithm(asked.problem, algo)
+    reading = {field.name for field in fields(ReadOptions)} & asked.same.keys()
     cell = Cell(
         asked.problem,
         asked.graph,
@@ -175,7 +177,8 @@ def _measure(asked: Asked, name: str) -> None:
         preparations=asked.prepare,
         options=parse_settings(asked.settings),
         index_bits=int(asked.index_bits) if asked.index_bits else None,
-        **asked.same,
+        read=ReadOptions(**{name: asked.same[name] for name in reading}),
+        **{name: value for name, value in asked.same.items() if name not in reading - {"seed"}},
     )
     sampling = _sampling(cell, asked)
     output, save, quiet = asked.output, asked.save, asked.quiet

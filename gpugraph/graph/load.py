@@ -21,8 +21,9 @@ from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import check_on_device, ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Progress, ReadOptions, Source
+from gpugraph.graph.formats.input_file import Progress, Source
 from gpugraph.graph.formats.lines import wide_encoding
+from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 _ATTRIBUTES = ("graphml", "gml", "networkx", "dot")
@@ -34,9 +35,8 @@ _TABLES = ("table", "parquet")
 @missing_packages_named()
 def load_file(
     path: str | os.PathLike[str],
+    options: ReadOptions = AS_GIVEN,
     *,
-    input_format: str | None = None,
-    options: ReadOptions | None = None,
     check: bool = True,
     clock: HostClock | None = None,
     progress: Progress | None = None,
@@ -46,8 +46,7 @@ def load_file(
 
     Args:
         path: the file.
-        input_format: the name of a format; default: recognised by content, else by name.
-        options: what the user says of a file that does not say it itself.
+        options: the format, and what the user says of a file that does not say it itself.
         check: check the whole structure of a ``.csr``, else it is only mapped, which takes no time at any size, and
             ``check_structure`` has to run before any algorithm does; other formats are checked while they are read.
         clock: what the phases ``load``, ``build`` and ``check`` are timed by.
@@ -61,7 +60,7 @@ def load_file(
     """
     from gpugraph.graph.formats import known
 
-    form = known.named(input_format) if input_format else None
+    form = known.named(options.input_format) if options.input_format else None
     clock = HostClock() if clock is None else clock
     with clock.phase("load"):  # a pipe may have to be waited for
         opened = Source(path, progress, options, device)

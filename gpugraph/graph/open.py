@@ -15,57 +15,46 @@ from gpugraph.ext.python.from_python import arcs_of_object
 from gpugraph.graph.build import build
 from gpugraph.graph.check import ensure_rows, note_rows
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file
+from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.spec import is_spec
 from gpugraph.graph.weights import transform_weights
 
 
 def open_graph(
     source: object,
+    options: ReadOptions = AS_GIVEN,
     *,
-    input_format: str | None = None,
-    weights: str = "file",
-    seed: int = 1,
-    symmetrize: bool = False,
-    keep_ids: bool = False,
-    vertices: int | None = None,
-    directed: bool | None = None,
-    columns: str = "",
-    weight: str | None = None,
     clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
     device: Device | None = None,
 ) -> CSRGraph:
     """Return the graph behind ``source``, checked, after the changes asked for.
 
-    The arguments are those of ``gpugraph.load``; ``source`` may also be the name of a data set, or a CSRGraph.  The
-    clock times the phases ``load``, ``build`` and ``check``, and ``progress`` is called with a few words whenever
-    something new begins.  A device that will work on the graph makes, builds or checks it, and keeps it, where it can.
+    The source is what ``gpugraph.load`` takes, the name of a data set, or a CSRGraph.  The clock times the phases
+    ``load``, ``build`` and ``check``, and ``progress`` is called with a few words whenever something new begins.  A
+    device that will work on the graph makes, builds or checks it, and keeps it, where it can.
 
     Raises:
         InputError: nothing of that kind, or damaged.
     """
     clock = HostClock() if clock is None else clock
-    maker = device if weights == "file" and not symmetrize else None
-    replaced = weights.partition(":")[0] not in ("file", "abs")
-    options = ReadOptions(keep_ids, vertices, directed, columns, "" if replaced and weight is None else weight)
-    graph = _opened(source, input_format, options, clock, progress, maker)
+    changed = options.symmetrize or options.weights != "file"
+    graph = _opened(source, options.of_file(), clock, progress, None if changed else device)
     with clock.phase("build"):
-        if weights != "file":
+        if options.weights != "file":
             progress("changing the weights")
-            graph = transform_weights(graph, weights, seed)
-        if symmetrize and graph.directed:
+            graph = transform_weights(graph, options.weights, options.seed)
+        if options.symmetrize and graph.directed:
             progress("making the graph undirected")
             graph = symmetrized(graph)
     # What was published with a graph holds for the graph that was published.
-    return note_rows(graph.renamed(answers={}) if graph.answers and (symmetrize or weights != "file") else graph)
+    return note_rows(graph.renamed(answers={}) if graph.answers and changed else graph)
 
 
 def _opened(
     source: object,
-    input_format: str | None,
     options: ReadOptions,
     clock: HostClock,
     progress: Callable[[str], None],
@@ -74,11 +63,13 @@ def _opened(
     """Return the graph as its source has it."""
     text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
     named = text is not None and is_dataset(text)
-    made = text is not None and input_format is None and not named and not os.path.exists(text) and is_spec(text)
+    made = (
+        text is not None and options.input_format is None and not named and not os.path.exists(text) and is_spec(text)
+    )
     rows = isinstance(source, tuple)
-    own = replace(options, keep_ids=False, weight=None, directed=None if rows else options.directed)
+    own = options.vertices, options.columns, None if rows else options.directed
     named_weight = options.weight if made or isinstance(source, CSRGraph) else None
-    if (text is None or made) and (own != ReadOptions() or named_weight):
+    if (text is None or made) and (own != (None, "", None) or named_weight):
         what = "says all of itself; --directed, --undirected, --vertices, --columns and --weight are for files"
         raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
     if isinstance(source, CSRGraph):
@@ -97,11 +88,11 @@ def _opened(
     if named:
         from gpugraph.ext.datasets.store import open_dataset
 
-        if input_format is not None:
+        if options.input_format is not None:
             raise InputError("has its format known", where=text, remedy="leave --input-format out")
         return open_dataset(text, options, clock, progress, device)
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    return load_file(text, input_format=input_format, options=options, clock=clock, progress=reading, device=device)
+    return load_file(text, options, clock=clock, progress=reading, device=device)

@@ -16,6 +16,7 @@ from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, unknown_name
 from gpugraph.ext.plugins.plugin import is_file, load_plugin
+from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, TYPES_OF_SUMS, Input, Problem
 from gpugraph.records.record_shape import jsonable
@@ -131,13 +132,7 @@ class Cell:
         repeat: samples to take (per source); None: as many as a second has room for, up to 100.
         verify: ``"auto"``, ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
         index_bits: 32 or 64 forces the width of arc indices; None chooses.
-        input_format: overrides the recognition of a file's format.
-        weights: replaces the weights: ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``; ``"file"``
-            keeps them.
-        keep_ids: an edge list has the vertices 0 to the largest id.
-        vertices, directed, columns, weight: of a file that does not say them, as ``gpugraph.graph.open.open_graph``
-            takes them.
-        symmetrize: make a directed graph undirected before anything else.
+        read: how the graph is read; its seed is the cell's.
         predecessors: also return the canonical predecessors of shortest paths.
         sums: type in which shortest paths add float32 weights: None and ``"float64"``, or ``"float32"``, which rounds.
         phases: also time the algorithm's inner phases, in runs of their own.
@@ -159,14 +154,7 @@ class Cell:
     warmup: int = 1
     verify: str = "auto"
     index_bits: int | None = None
-    input_format: str | None = None
-    weights: str = "file"
-    symmetrize: bool = False
-    keep_ids: bool = False
-    vertices: int | None = None
-    directed: bool | None = None
-    columns: str = ""
-    weight: str | None = None
+    read: ReadOptions = AS_GIVEN
     predecessors: bool = False
     sums: str | None = None
     phases: bool = True
@@ -180,9 +168,8 @@ class Cell:
     @property
     def input(self) -> Input:
         """What it is measured on."""
-        seed = self.seed if self.weights.startswith("uniform") else None
-        read = {name: getattr(self, name) for name in ("keep_ids", "vertices", "directed", "columns", "weight")}
-        return Input(self.problem, self.graph, self.input_format, self.weights, self.symmetrize, seed=seed, **read)
+        seed = self.seed if self.read.random_weights else AS_GIVEN.seed
+        return Input(self.problem, self.graph, replace(self.read, seed=seed))
 
     @property
     def input_key(self) -> tuple[object, ...]:
@@ -279,7 +266,7 @@ def cell_id(
         "version": algorithm.version,
         "content": _content(cell.algorithm) if is_file(cell.algorithm) else None,
         "graph": graph_digest,
-        "weights": cell.weights,
+        "weights": cell.read.weights,
         "options": dict(options),
         "preparations": list(cell.preparations),
         "source": source,
@@ -294,7 +281,9 @@ def cell_id(
 
 def unopened_id(cell: Cell, device: Mapping[str, object], cold: bool = False) -> str:
     """Return an id for a cell whose graph was never opened, from the words that name it, its sweep aside."""
-    words = {k: v for k, v in vars(cell).items() if k not in ("axes", "series", "sweep", "graph", "transfers")}
+    words = {**vars(cell.read), **vars(cell)}
+    for name in ("axes", "series", "sweep", "graph", "transfers", "read"):
+        del words[name]
     parts = [words, cell.input.describe(), device.get("kind"), device.get("name"), device.get("threads"), cold]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
+from gpugraph.graph.read_options import AS_GIVEN, STATED, ReadOptions
+
 if TYPE_CHECKING:
     from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
@@ -95,21 +97,12 @@ class Input:
 
     Attributes:
         source: a path, a spec, or an object.
-        seed: of random weights; None where they are not random.
-        keep_ids, vertices, directed, columns, weight: as ``open_graph`` takes them.
+        read: how it is read.
     """
 
     problem: str
     source: Any
-    format: str | None = None
-    weights: str = "file"
-    symmetrize: bool = False
-    keep_ids: bool = False
-    seed: int | None = None
-    vertices: int | None = None
-    directed: bool | None = None
-    columns: str = ""
-    weight: str | None = None
+    read: ReadOptions = AS_GIVEN
 
     @property
     def path(self) -> str | None:
@@ -117,7 +110,7 @@ class Input:
         return os.fsdecode(self.source) if isinstance(self.source, str | os.PathLike) else None
 
     def _key(self) -> tuple[Any, ...]:
-        return (*(value for name, value in vars(self).items() if name != "source"), self.path or id(self.source))
+        return self.problem, self.read, self.path or id(self.source)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Input) and self._key() == other._key()
@@ -136,16 +129,15 @@ class Input:
     def describe(self) -> dict[str, Any]:
         """Return the ``cell.input`` object of a record: equal for equal inputs, unequal once a file has changed."""
         stamp = self.stamp()
-        defaults = {"keep_ids": False, "vertices": None, "directed": None, "columns": "", "weight": None}
-        said = {name: getattr(self, name) for name, default in defaults.items() if getattr(self, name) != default}
+        given = {name: getattr(self.read, name) for name in STATED}
         return {
             "graph": str(self.source),
             "stamp": None if stamp is None else stamp[:2],
-            "weights": self.weights,
-            "format": self.format,
-            "symmetrize": self.symmetrize,
-            **said,
-            "seed": self.seed,
+            "weights": self.read.weights,
+            "format": self.read.input_format,
+            "symmetrize": self.read.symmetrize,
+            **{name: value for name, value in given.items() if value != getattr(AS_GIVEN, name)},
+            "seed": self.read.seed if self.read.random_weights else None,
         }
 
 

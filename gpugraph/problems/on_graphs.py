@@ -179,10 +179,7 @@ class OnGraphs(OneQuery):
         """Return the graph, timed by ``clock``, made by ``device`` if it can; InputError for none, or a damaged one."""
         from gpugraph.graph.open import open_graph
 
-        names = ("weights", "symmetrize", "keep_ids", "vertices", "directed", "columns", "weight")
-        how: dict[str, Any] = {name: getattr(input_, name) for name in names}
-        how |= {"input_format": input_.format, "seed": 1 if input_.seed is None else input_.seed}
-        return open_graph(input_.source, clock=clock, progress=progress, device=device, **how)
+        return open_graph(input_.source, options=input_.read, clock=clock, progress=progress, device=device)
 
     def view(self, graph: CSRGraph, preparations: Sequence[str], index_bits: int | None) -> GraphView:
         """Return the graph after the preparations."""

@@ -65,7 +65,7 @@ def price_lines(plan: Plan, prices: Prices, sweep: Sweep, *, width: int | None =
 
 def _named(planned: Planned) -> list[str]:
     cell = planned.cell
-    weights = "" if cell.weights == "file" else f" {cell.weights}"
+    weights = "" if cell.read.weights == "file" else f" {cell.read.weights}"
     source = "" if cell.source is None else f" from {cell.source}"
     return [cell.problem, described_algorithm(cell), cell.device, f"{cell.graph}{weights}{source}"]
 

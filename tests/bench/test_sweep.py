@@ -414,7 +414,7 @@ def test_what_a_file_does_not_say_is_an_axis_too(plan: Make, tmp_path: Path) -> 
     graph.write_text("src,dst,weight\n0,1,3\n1,2,4\n")
     settings = ("columns=src,dst,weight", "directed=true,false", "vertices=9", f"graph={graph}")
     made = [p.cell for p in plan('[axes]\nproblem = "mst"\nalgorithm = "kruskal"\ndevice = "cpu"\n', *settings).cells]
-    assert {(cell.columns, cell.vertices, cell.directed) for cell in made} == {
+    assert {(cell.read.columns, cell.read.vertices, cell.read.directed) for cell in made} == {
         ("src,dst,weight", 9, True),
         ("src,dst,weight", 9, False),
     }

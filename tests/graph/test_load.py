@@ -17,6 +17,7 @@ from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph import load
 from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
 from gpugraph.graph.open import open_graph
+from gpugraph.graph.read_options import ReadOptions
 from tests.zoo import zoo
 
 
@@ -98,7 +99,7 @@ def test_a_damaged_native_file_is_refused_before_it_is_symmetrised_or_converted(
     (tmp_path / "a.csr").write_bytes(data)
     for symmetrized in (False, True):
         with pytest.raises(GraphFormatError, match=r"a.csr: damaged: its digest is"):
-            open_graph(tmp_path / "a.csr", symmetrize=symmetrized)
+            open_graph(tmp_path / "a.csr", ReadOptions(symmetrize=symmetrized))
     with pytest.raises(GraphFormatError, match="digest"):
         save_file(load_file(tmp_path / "a.csr", check=False), tmp_path / "b.gr")
     assert not (tmp_path / "b.gr").exists()

@@ -22,10 +22,10 @@ from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.formats.number_lines import LineParser
 from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.read_options import ReadOptions
 from tests.graph.formats.samples import egr, galois, gunrock, sg, written, wsg
 from tests.hostile.trials import Part, Trial, refused
 from tests.mutate import inner_mutants, mutants
@@ -163,8 +163,9 @@ def try_graph(trial: Trial) -> str:
     path = trial.folder / name
     path.write_bytes(data)
     both_ways = draw.random() < 0.1
-    options: dict[str, Any] = {"options": ReadOptions(keep_ids=draw.random() < 0.1)}
-    options["input_format"] = draw.choice(FORMATS).name if draw.random() < 0.05 else None
+    keep_ids = draw.random() < 0.1
+    input_format = draw.choice(FORMATS).name if draw.random() < 0.05 else None
+    options: dict[str, Any] = {"options": ReadOptions(input_format, keep_ids)}
     with little_memory():
         how, found, graph = _loaded(path, both_ways, options)
         if draw.random() < 0.3:

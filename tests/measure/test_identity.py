@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell, Sampling, cell_id
 from gpugraph.measure.run_cell import Session, run_cell
 from gpugraph.problems.registry import find_algorithm
@@ -24,7 +25,7 @@ def test_whatever_can_change_the_time_changes_the_id():
         identity(replace(CELL, problem="mst")),
         identity(replace(CELL, source="random:3")),
         identity(replace(CELL, seed=2)),
-        identity(replace(CELL, weights="unit")),
+        identity(replace(CELL, read=ReadOptions(weights="unit"))),
         identity(replace(CELL, preparations=("renumber",))),
         identity(replace(CELL, index_bits=64)),
         identity(algorithm=replace(DELTA, version=DELTA.version + 1)),

@@ -10,6 +10,7 @@ import pytest
 from gpugraph.base.errors import InputError
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure import cell_run
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import Cell, Sampling
@@ -36,7 +37,9 @@ def test_a_graph_is_loaded_once_for_all_calls_and_its_seconds_stay(monkeypatch):
         for notes in (first, second):
             used.measure([cell("a"), cell("b")], SIX, lambda what: None, notes.finished, notes.failed)
         assert loaded == [GRID]
-        used.measure([cell("a", weights="unit")], SIX, lambda what: None, first.finished, first.failed)
+        used.measure(
+            [cell("a", read=ReadOptions(weights="unit"))], SIX, lambda what: None, first.finished, first.failed
+        )
         assert loaded == [GRID, GRID]
         assert used.known(cell("a"))["graph"]["vertices"] == 25
         assert used.known(cell("a"))["device"]["kind"] == "cpu"
@@ -81,7 +84,9 @@ def test_competing_cells_share_one_copy_of_the_graph_and_each_tells_its_own_memo
     graph = "random:n=300,deg=8"
     names = ("boruvka", "filter-boruvka")
     # Weights that the host changes make the graph the host's.
-    cells = [Cell("mst", graph, name, "emulated", weights="hash:1..99", phases=False) for name in names]
+    cells = [
+        Cell("mst", graph, name, "emulated", read=ReadOptions(weights="hash:1..99"), phases=False) for name in names
+    ]
     alone = [run_cell(replace(one, repeat=2, warmup=0)).data for one in cells]
     copies, upload = [], EmulatedDevice.stage
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell
 from gpugraph.problems.registry import load_problem
 
@@ -18,7 +19,14 @@ def test_cells_that_differ_in_anything_but_their_input_share_it():
 
 
 @pytest.mark.parametrize(
-    "changes", [{"graph": "path:8"}, {"problem": "sssp"}, {"weights": "unit"}, {"symmetrize": True}, {"keep_ids": True}]
+    "changes",
+    [
+        {"graph": "path:8"},
+        {"problem": "sssp"},
+        {"read": ReadOptions(weights="unit")},
+        {"read": ReadOptions(keep_ids=True)},
+        {"read": ReadOptions(symmetrize=True)},
+    ],
 )
 def test_an_input_read_otherwise_is_another(changes):
     fields = {"problem": "mst", "graph": "path:9", **changes}
@@ -26,7 +34,9 @@ def test_an_input_read_otherwise_is_another(changes):
 
 
 def test_a_seed_tells_inputs_apart_where_their_weights_are_random():
-    first, second = (Cell("mst", "path:9", weights="uniform:1..9", seed=seed).input for seed in (1, 2))
+    first, second = (
+        Cell("mst", "path:9", read=ReadOptions(weights="uniform:1..9"), seed=seed).input for seed in (1, 2)
+    )
     assert first != second
 
 

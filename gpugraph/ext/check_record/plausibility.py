@@ -29,6 +29,7 @@ from gpugraph.ext.check_record.plausible_figures import (
     times,
     together,
 )
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.spec import is_spec, parse_spec
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
@@ -431,8 +432,7 @@ def _solved(problem: str, graph: str, source: object, weights: str, symmetrize: 
         source=where,
         repeat=1,
         warmup=0,
-        weights=weights,
-        symmetrize=symmetrize,
+        read=ReadOptions(weights=weights, symmetrize=symmetrize),
         seed=seed,
     )
     return run_cell(cell)

@@ -37,8 +37,8 @@ from gpugraph.ext.datasets.fetch import ROOM, Tell, changed, fetch, require_room
 from gpugraph.ext.datasets.registry import SHIPPED, Dataset, find
 from gpugraph.graph.csr import Answer, CSRGraph
 from gpugraph.graph.formats.base import numbered_from_one
-from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.read_options import AS_GIVEN, STATED, ReadOptions
 
 
 def convert(
@@ -55,7 +55,7 @@ def convert(
 
     with _unpacked(dataset, file, tell) as source:
         try:
-            graph = load_file(source, input_format=dataset.format, options=options, progress=progress)
+            graph = load_file(source, replace(options, input_format=dataset.format), progress=progress)
         except InputError as error:  # where it was unpacked to says nothing to anybody
             error.where = (error.where or "").replace(os.fspath(source.parent), str(dataset))
             raise
@@ -129,8 +129,6 @@ def _unpacked(dataset: Dataset, file: Path, tell: Tell) -> Iterator[Path]:
             raise GraphFormatError(f"holds no file {dataset.member}", path=file, remedy="report it to gpugraph")
         yield Path(folder) / dataset.member
 
-
-_PLAIN = ReadOptions()
 
 LONGEST_WAIT = 3600.0
 """Seconds; who fetches and converts a data set for longer has been stopped."""
@@ -229,7 +227,7 @@ def open_dataset(
 def local_csr(text: str, tell: Tell = lambda what: None) -> Path:
     """Return the ``.csr`` of a data set, fetched and converted if need be; errors as those of ``open_dataset``."""
     dataset = find(text)
-    return _converted(dataset, _with_registry(dataset, _PLAIN), HostClock(), tell)[0]
+    return _converted(dataset, _with_registry(dataset, AS_GIVEN), HostClock(), tell)[0]
 
 
 def _with_registry(dataset: Dataset, options: ReadOptions) -> ReadOptions:
@@ -245,8 +243,9 @@ def _converted(
     dataset: Dataset, options: ReadOptions, clock: HostClock, tell: Tell, *, anew: bool = False
 ) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
     """Return the ``.csr``, what its JSON says, and notes on what is new; ``anew``: not the one that is there."""
-    folder, plain = _folder(dataset), options == _with_registry(dataset, _PLAIN)
-    mark = "" if plain else "-" + hashlib.sha256(json.dumps(asdict(options)).encode()).hexdigest()[:12]
+    folder, plain = _folder(dataset), options == _with_registry(dataset, AS_GIVEN)
+    stated = {name: getattr(options, name) for name in STATED}
+    mark = "" if plain else "-" + hashlib.sha256(json.dumps(stated).encode()).hexdigest()[:12]
     path = folder / f"graph{mark}.csr"
     if not anew and (facts := _facts(path)):
         return path, facts, ()

@@ -11,6 +11,7 @@ from gpugraph.base.errors import InputError, VerificationFailed, check_name
 from gpugraph.base.quantities import counted
 from gpugraph.cli.options import command, device_option, draw_option, input_options, table_or_json, timeout_option
 from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show_as, tell
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.problems.contract import PROBLEMS, Input
 from gpugraph.report.terminal import Line, can_draw, page_width
 
@@ -52,11 +53,10 @@ def races(
     check_name("problem", problem, PROBLEMS)
     check_drawing(draw)
     solved = load_problem(problem)
-    form = given.pop("input_format")
     asked = {"source": source, "seed": given["seed"]}
     with Progress(quiet=quiet) as progress:
         progress(f"loading {graph}")
-        opened = solved.admit(solved.open(Input(problem, graph, form, **given), HostClock(), progress))
+        opened = solved.admit(solved.open(Input(problem, graph, ReadOptions(**given)), HostClock(), progress))
         queries = solved.queries(opened, asked)
         algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
         queries = [solved.batch(queries)] if algorithm.batched else queries

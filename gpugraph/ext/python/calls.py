@@ -14,6 +14,7 @@ from gpugraph.ext.python.call_profile import showing
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate as generate_graph
 from gpugraph.graph.open import open_graph
+from gpugraph.graph.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from gpugraph.ext.components.labels import Components
@@ -71,15 +72,7 @@ def load(
     expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
     return open_graph(
         source,
-        input_format=input_format,
-        weights=weights,
-        seed=int(seed),
-        symmetrize=symmetrize,
-        keep_ids=keep_ids,
-        vertices=vertices,
-        directed=directed,
-        columns=columns,
-        weight=weight,
+        ReadOptions(input_format, keep_ids, vertices, directed, columns, weight, weights, symmetrize, int(seed)),
     )
 
 

@@ -72,16 +72,7 @@ def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedIn
         if refused:
             raise InputError(what, remedy=remedy)
     setup.progress(f"loading {cell.graph} on {comm.size} ranks")
-    part = open_part(
-        cell.graph,
-        comm,
-        input_format=cell.input_format,
-        weights=cell.weights,
-        symmetrize=cell.symmetrize,
-        device=device,
-        clock=setup.phase_timer,
-        progress=setup.progress,
-    )
+    part = open_part(cell.graph, comm, cell.read, device=device, clock=setup.phase_timer, progress=setup.progress)
     with setup.phase_timer.phase("build"):
         part = problem.admit(part)
     there = 0 if part.on_device is None else part.on_device.nbytes

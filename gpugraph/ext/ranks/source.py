@@ -27,16 +27,15 @@ from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.families import ORDERS
 from gpugraph.graph.generate import can_generate, draw_arcs, generate_piece
+from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.spec import Spec, is_spec, parse_spec
 
 
 def open_part(
     source: object,
     comm: HostComm,
+    options: ReadOptions = AS_GIVEN,
     *,
-    input_format: str | None = None,
-    weights: str = "file",
-    symmetrize: bool = False,
     device: Device | None = None,
     clock: HostClock | None = None,
     progress: Callable[[str], None] = lambda what: None,
@@ -49,6 +48,7 @@ def open_part(
     else, which several ranks cannot share, and OutOfMemory if it does not fit all ranks together.
     """
     text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else ""
+    weights = options.weights
     if weights not in ("file", "unit"):
         remedy = "write w=LO..HI into the spec, or convert the file with --weights first"
         raise InputError(f"several ranks cannot change weights to {weights}", remedy=remedy)
@@ -59,7 +59,7 @@ def open_part(
 
         with clock.phase("fetch"):
             text = os.fspath(local_csr(text, progress))
-    if text and input_format is None and not os.path.exists(text) and is_spec(text):
+    if text and options.input_format is None and not os.path.exists(text) and is_spec(text):
         with clock.phase("build"):
             spec = parse_spec(text)
             if device is not None and can_generate(spec) and spec.order == ORDERS[0]:
@@ -67,12 +67,12 @@ def open_part(
                 part = _made(spec, comm, device)
             else:
                 part = _drawn(spec, comm, progress)
-    elif text.endswith(".csr") and input_format in (None, "csr"):
+    elif text.endswith(".csr") and options.input_format in (None, "csr"):
         from gpugraph.graph.load import load_file
 
         progress(f"reading {text}")
         with clock.phase("load"):
-            graph = load_file(text, input_format=input_format, check=False)
+            graph = load_file(text, check=False)
             part = GraphPart.of(graph, comm) if device is None else _read(graph, comm, device)
         with clock.phase("check"):
             part.check()
@@ -86,7 +86,7 @@ def open_part(
             part = part.changed(weights=np.ones(part.own_arcs, np.uint32))
         else:
             part = part.changed(on_device=replace(rows, weights=rows.device.full(rows.arcs, 1, np.uint32)))
-    if symmetrize and part.directed:
+    if options.symmetrize and part.directed:
         with clock.phase("build"):
             part = part.symmetrized()
     return part

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
 
@@ -23,6 +22,7 @@ from gpugraph.base.quantities import in_units
 from gpugraph.devices.base import Device
 from gpugraph.graph.csr import MappedFile
 from gpugraph.graph.formats.plain_text import PlainText
+from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 24
@@ -40,26 +40,6 @@ Progress = Callable[[int, int], None]
 
 Block = tuple[int, bytes]
 """The 1-based number of the first line, and the lines."""
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """What a user states about a graph file that the file itself does not state.
-
-    Attributes:
-        keep_ids: a file that only lists ids has the vertices 0 to the largest, whether or not all occur.
-        vertices: how many there are, those without an edge included; None where that is not said.
-        directed: every line is an arc; False: an edge, both ways; None: an edge list in which every arc has its reverse
-            is undirected, any other directed.
-        columns: of a table, ``"src,dst,weight"``: names, or numbers from 1 on; ``""``: the first two or three.
-        weight: of edges with named attributes, the one that weighs them; None: ``weight``; ``""``: every edge weighs 1.
-    """
-
-    keep_ids: bool = False
-    vertices: int | None = None
-    directed: bool | None = None
-    columns: str = ""
-    weight: str | None = None
 
 
 class Source:
@@ -84,11 +64,10 @@ class Source:
         self,
         path: str | os.PathLike[str],
         progress: Progress | None = None,
-        options: ReadOptions | None = None,
+        options: ReadOptions = AS_GIVEN,
         device: Device | None = None,
     ):
         given = os.fsdecode(path)
-        options = options or ReadOptions()
         self.keep_ids, self.vertices = options.keep_ids, options.vertices
         self.directed, self.columns, self.weight = options.directed, options.columns, options.weight
         self.progress = progress

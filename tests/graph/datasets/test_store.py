@@ -25,6 +25,7 @@ from gpugraph.ext.ranks.comm import LoneComm
 from gpugraph.ext.ranks.source import open_part
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.problems.on_graphs import series_of, size_of
 from tests.cli.runner import refuse, run, succeed
 from tests.graph.datasets.conftest import ROADS
@@ -55,7 +56,7 @@ def test_names_and_notes_of_the_file_come_out_of_the_cache(lists: Lists, server:
     lists(file="{name}.txt", collection='format = "el"')
     server.files["/a/roads.txt"] = EDGES
     (tmp_path / "roads.txt").write_bytes(EDGES)
-    expected = load_file(tmp_path / "roads.txt", input_format="el")
+    expected = load_file(tmp_path / "roads.txt", ReadOptions(input_format="el"))
     assert "dropped 1 self loop" in expected.notes
     for _ in range(2):
         graph = open_graph("own:roads")
@@ -79,14 +80,14 @@ def test_each_way_to_read_it_has_a_graph_of_its_own_and_one_download(
 ) -> None:
     lists(file="{name}.txt", collection='format = "el"')
     server.files["/a/roads.txt"] = EDGES
-    arcs, edges = open_graph("own:roads"), open_graph("own:roads", directed=False)
+    arcs, edges = open_graph("own:roads"), open_graph("own:roads", ReadOptions(directed=False))
     assert (arcs.directed, edges.directed) == (True, False)
-    assert open_graph("own:roads", directed=False).digest == edges.digest
-    assert open_graph("own:roads", keep_ids=True).vertices == 31
+    assert open_graph("own:roads", ReadOptions(directed=False)).digest == edges.digest
+    assert open_graph("own:roads", ReadOptions(keep_ids=True)).vertices == 31
     assert len(server.asked) == 1
     pin = json.loads((folder / "own/roads/pin.json").read_text())
     assert sorted(pin["digests"].values()) == sorted(
-        {arcs.digest, edges.digest, open_graph("own:roads", keep_ids=True).digest}
+        {arcs.digest, edges.digest, open_graph("own:roads", ReadOptions(keep_ids=True)).digest}
     )
 
 
@@ -99,10 +100,10 @@ def test_what_the_list_knows_of_a_file_is_not_overruled(lists: Lists, server: Se
 
 
 def test_weights_and_symmetry_are_changed_as_of_any_graph(lists: Lists, server: Server) -> None:
-    assert set(open_graph("own:roads", weights="unit").weights) == {1}
+    assert set(open_graph("own:roads", ReadOptions(weights="unit")).weights) == {1}
     lists(file="{name}.txt", collection='format = "el"', name="streets")
     server.files["/a/streets.txt"] = EDGES
-    assert not open_graph("own:streets", symmetrize=True).directed
+    assert not open_graph("own:streets", ReadOptions(symmetrize=True)).directed
 
 
 def test_a_member_of_an_archive_is_found_and_the_others_stay_packed(lists: Lists, server: Server, folder: Path) -> None:
@@ -178,7 +179,7 @@ def test_the_digest_of_the_list_is_of_the_way_to_read_that_it_means(lists: Lists
     server.files["/a/roads.txt"] = EDGES
     told = open_graph("own:roads").digest
     lists(f"digest = '{told}'", file="{name}.txt", collection='format = "el"')
-    assert open_graph("own:roads", directed=False).digest != told
+    assert open_graph("own:roads", ReadOptions(directed=False)).digest != told
 
 
 @pytest.mark.parametrize("what", ["graph.csr", "graph.json", "graph.npy"])
@@ -355,7 +356,7 @@ def test_in_the_users_cache_data_sets_are_the_users_alone_whatever_the_umask(
         (cache / "datasets/own/roads").mkdir(parents=True)  # of an older version, as the umask had it
         (cache / "datasets/own/roads/roads.csv").write_bytes(server.files["/a/roads.csv"])
         open_graph("own:roads")
-        open_graph("own:roads", directed=False)
+        open_graph("own:roads", ReadOptions(directed=False))
     finally:
         os.umask(before)
     paths = [cache / "datasets", *(cache / "datasets").rglob("*")]

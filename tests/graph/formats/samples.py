@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.input_file import ReadOptions
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file
+from gpugraph.graph.read_options import ReadOptions
 
 ARCS = [(0, 1, 5), (0, 2, 7), (1, 0, 5), (2, 0, 7)]
 """The arcs of the two edges 0 - 1 (5) and 0 - 2 (7) among four vertices."""
@@ -30,7 +30,7 @@ def load_text(folder: Path, name: str, text: str | bytes, **options: Any) -> CSR
     """Return the graph of a file with this content."""
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    told = {name: options.pop(name) for name in ("keep_ids", "directed") if name in options}
+    told = {name: options.pop(name) for name in ("keep_ids", "directed", "input_format") if name in options}
     return load_file(path, options=ReadOptions(**told), **options)
 
 

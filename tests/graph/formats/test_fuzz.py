@@ -11,6 +11,7 @@ from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file
+from gpugraph.graph.read_options import ReadOptions
 from tests.graph.formats.test_binary_formats import SAMPLES
 from tests.tiers import drawn
 
@@ -25,7 +26,7 @@ def _loads_or_refuses(data: bytes, name: str, input_format: str | None) -> None:
         path = Path(folder) / name
         path.write_bytes(data)
         try:
-            graph = load_file(path, input_format=input_format)
+            graph = load_file(path, ReadOptions(input_format=input_format))
         except (InputError, OutOfMemory):
             return
         check_structure(graph)

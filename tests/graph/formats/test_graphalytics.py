@@ -16,6 +16,7 @@ from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
+from gpugraph.graph.read_options import ReadOptions
 from gpugraph.problems import on_graphs
 from gpugraph.problems.on_graphs import published_values
 from tests.cli.runner import refuse, succeed
@@ -74,7 +75,7 @@ def test_an_undirected_graph_lists_each_edge_once(tmp_path: Path) -> None:
 def test_without_properties_the_files_do_not_say_whether_they_are_arcs(net: Path) -> None:
     net.unlink()
     assert open_graph(str(net.with_suffix(".v"))).directed
-    assert not open_graph(str(net.with_suffix(".e")), directed=False).directed
+    assert not open_graph(str(net.with_suffix(".e")), ReadOptions(directed=False)).directed
 
 
 def test_a_list_of_edges_alone_is_an_edge_list(net: Path) -> None:
@@ -193,10 +194,10 @@ def test_components_are_compared_with_the_published_ones_whatever_they_are_calle
 def test_nothing_was_published_of_a_graph_that_was_changed(net: Path) -> None:
     net.with_name("net-SSSP").write_text(DISTANCES)
     assert open_graph(str(net)).answers
-    assert not open_graph(str(net), weights="unit").answers
-    assert not open_graph(str(net), symmetrize=True).answers
+    assert not open_graph(str(net), ReadOptions(weights="unit")).answers
+    assert not open_graph(str(net), ReadOptions(symmetrize=True)).answers
     with pytest.raises(InputError, match="no distances were published"):
-        gpugraph.sssp(open_graph(str(net), weights="unit"), source="published", device="cpu")
+        gpugraph.sssp(open_graph(str(net), ReadOptions(weights="unit")), source="published", device="cpu")
 
 
 def test_of_a_large_graph_the_published_output_is_the_oracle(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:

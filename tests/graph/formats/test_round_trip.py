@@ -10,6 +10,7 @@ from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.read_options import ReadOptions
 from tests.zoo import ZOO, zoo
 
 EXTENSIONS = (".csr", ".gr", ".mtx", ".el", ".wel", ".txt", ".tsv", ".csv", ".egr", ".wsg", ".sg", ".npz", ".adj")
@@ -88,7 +89,7 @@ def test_galois_comes_back_where_its_weights_allow_it_and_an_odd_number_of_targe
                 save_file(graph, path, "galois")
             continue
         save_file(graph, path, "galois")
-        back = load_file(path, input_format="galois")
+        back = load_file(path, ReadOptions(input_format="galois"))
         assert np.array_equal(back.offsets, graph.offsets), name
         assert np.array_equal(back.targets, graph.targets), name
         assert np.array_equal(back.weights.astype(graph.weights.dtype), graph.weights), name
