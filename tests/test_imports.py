@@ -43,12 +43,70 @@ except SystemExit as end:
 def test_problems_algorithms_and_what_measures_them_import_no_compiler_and_no_library() -> None:
     program = """
 import gpugraph.measure.run_cell, gpugraph.report.table
-from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import load_problem
-for name in PROBLEMS:
-    load_problem(name)
+from gpugraph.problems.registry import algorithms
+algorithms()
 """
     assert loaded_by(program) == set()
+
+
+COUNTED = """
+own = {name: m.__file__ for name, m in sys.modules.items() if name.split(".")[0] == "gpugraph"}
+print(json.dumps(sorted(file for file in own.values() if file)))
+"""
+ALONE = ("--device", "cpu", "--quiet")
+
+
+@pytest.mark.parametrize(
+    ("words", "most_modules", "most_lines"),
+    [
+        # The goals: 90 modules and 15,000 lines, 95 and 16,000, 110 and 19,000.
+        (("mst", "{graph}", *ALONE), 165, 30_500),
+        (("sssp", "{graph}", "--source", 0, "--device", "emulated", "--repeat", 1, "--quiet"), 173, 32_500),
+        (("bench", "{graph}", "--algo", "kruskal", *ALONE, "--save", "{folder}/r.jsonl"), 210, 38_900),
+    ],
+    ids=["mst", "sssp", "bench"],
+)
+@needs_compiler
+def test_a_command_loads_few_modules(
+    words: tuple[object, ...], most_modules: int, most_lines: int, tmp_path: Path
+) -> None:
+    save_file(zoo("random"), tmp_path / "g.csr")
+    given = [str(word).format(graph=tmp_path / "g.csr", folder=tmp_path) for word in words]
+    program = f"import json, sys{command(*given)}{COUNTED}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    files = json.loads(done.stdout.splitlines()[-1])
+    lines = sum(len(Path(file).read_text("utf-8").splitlines()) for file in files)
+    assert (len(files) <= most_modules, lines <= most_lines) == (True, True), (len(files), lines)
+
+
+def test_each_algorithm_is_found_without_the_others() -> None:
+    """The module that registers it is one of those that its name leads to."""
+    program = """
+import sys
+from gpugraph.problems import registry
+add, origins = registry.add_algorithm, []
+
+def noting(problem, name, **fields):
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    made = add(problem, name, **fields)
+    origins.extend((problem, name, kind, frame.f_globals["__name__"]) for kind in made.devices)
+    return made
+
+registry.add_algorithm = noting
+registry.algorithms()
+import json
+missed = [
+    origin for origin in origins
+    if origin[3] not in registry.homes_of(*origin[:2], "cpu_" if origin[2] == "cpu" else "gpu_")
+]
+print(json.dumps([len(origins), missed]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    found, missed = json.loads(done.stdout)
+    assert found > 50
+    assert missed == [], "name the file after the algorithm, or list it in FILES of its package"
 
 
 @pytest.mark.parametrize("words", [("--help",), ("mst", "--help"), ("bench", "--help")])

@@ -15,13 +15,12 @@ from gpugraph.base.errors import GpuGraphError, InputError, check_name, placed, 
 from gpugraph.base.quantities import in_seconds
 from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.sweep import Block, Sweep, Variant
-from gpugraph.ext.plugins.plugin import described_plugin, installed, is_file
 from gpugraph.measure.cell import parse_options
-from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems import foreign
+from gpugraph.problems.algorithm import Algorithm, algorithm_from
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import algorithms
-
-PEER = "peer:"
+from gpugraph.problems.foreign import PEER, is_file
+from gpugraph.problems.registry import algorithms, algorithms_called
 
 LEAST_LIMIT_S = 30.0
 """Seconds that importing a plugin may take in any case: compilers and CUDA libraries are slow to load."""
@@ -95,7 +94,7 @@ class Available:
         if trouble is not None:
             raise trouble
         known = {a.name for problem in problems if problem in PROBLEMS for a in algorithms(problem)}
-        raise unknown_name("algorithm", name, known | installed().keys())
+        raise unknown_name("algorithm", name, known | foreign.plugins().installed().keys())
 
     def _check_option(self, algorithm: str, problems: Sequence[str], option: str, value: object) -> None:
         """Refuse an option that the algorithm does not have, or a value it does not take."""
@@ -135,21 +134,19 @@ class Available:
         """Return the algorithms of a name, one for each kind of device that has its own."""
         if self._is_plugin(name):
             return [self._plugins.find(name, problem)]
-        return [a for a in algorithms(problem) if a.name == name]
+        return [a for a in algorithms_called(name) if a.problem == problem]
 
     @cache  # noqa: B019
     def _is_plugin(self, name: str) -> bool:
         """Tell whether a name is that of a user's own algorithm, in a file or of an installed package."""
         if name == "auto" or name.startswith(PEER):
             return False
-        return is_file(name) or (name in installed() and name not in {a.name for a in algorithms()})
+        return is_file(name) or (not algorithms_called(name) and name in foreign.plugins().installed())
 
     @cache  # noqa: B019
     def _peers(self) -> dict[str, dict[str, Any]]:
         """Return what there is to say of each peer, by name; the external commands of the sweep are among them."""
-        from gpugraph.ext.peers import describe_peers
-
-        return {peer["name"]: peer for peer in describe_peers()}
+        return {peer["name"]: peer for peer in foreign.peers().describe_peers()}
 
     def _solves(self, name: str, problem: str) -> bool:
         """Tell whether the name is that of an algorithm of the problem."""
@@ -200,12 +197,12 @@ class Plugins:
 
     def find(self, name: str, problem: str) -> Algorithm:
         """Return a user's own algorithm as one that cannot run: its options etc.; InputError if it cannot be used."""
-        return described_plugin(self._about(name)[problem])
+        return algorithm_from(self._about(name)[problem])
 
     def any_problem(self, name: str) -> Algorithm:
         """Return it for the problem that it solves, which an installed one says itself; errors as for ``find``."""
         described = self._about(name)
-        return described_plugin(
+        return algorithm_from(
             next((one for one in described.values() if "error" not in one), described[next(iter(PROBLEMS))])
         )
 

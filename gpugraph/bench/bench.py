@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
 from gpugraph.base.quantities import in_seconds
-from gpugraph.bench.available import PEER
 from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import LocalWorker, WorkerDied
@@ -22,8 +21,9 @@ from gpugraph.bench.store import Store, dated_name, latest_name
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.worker import DescribedDevice
 from gpugraph.ext.engines.unit import Task
-from gpugraph.ext.peers import describe_peers, read_tables, register_commands
 from gpugraph.measure.cell import Sampling
+from gpugraph.problems import foreign
+from gpugraph.problems.foreign import PEER
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
 
@@ -167,10 +167,10 @@ def _with_commands(sweep: Sweep, commands: Sequence[str]) -> Sweep:
         return sweep
     for name, table in sweep.peers.items():
         with sweep.document.at("peer", name):
-            register_commands({name: table})
-    given = {name: table for text in commands for name, table in read_tables(text).items()}
+            foreign.peers().register_commands({name: table})
+    given = {name: table for text in commands for name, table in foreign.peers().read_tables(text).items()}
     sweep = replace(sweep, peers={**sweep.peers, **given})
-    register_commands(sweep.peers)
+    foreign.peers().register_commands(sweep.peers)
     return sweep
 
 
@@ -180,7 +180,7 @@ def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
     for block in sweep.blocks:
         names += [*map(str, block.axes["device"]), *(one.device for one in block.variants() if one.device)]
         named += [variant.name for variant in block.variants() if variant.name.startswith(PEER)]
-    known = {peer["name"]: str(peer["device"]) for peer in describe_peers()} if named else {}
+    known = {peer["name"]: str(peer["device"]) for peer in foreign.peers().describe_peers()} if named else {}
     return list(dict.fromkeys([*names, *(known[name] for name in named if name in known)]))
 
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.base.host import usable_cores
 from gpugraph.base.quantities import in_seconds
-from gpugraph.bench.available import PEER
 from gpugraph.bench.plan import Planned
-from gpugraph.ext.peers import LIBRARIES
 from gpugraph.measure.cell import PATIENCE, PROCESSES, Cell, Sampling, resolve_algorithm
 from gpugraph.measure.check import REFERENCE_LIMIT
+from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize
+from gpugraph.problems.foreign import PEER
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 
@@ -151,7 +151,7 @@ class Prices:
 def _is_command(planned: Planned) -> bool:
     """Return whether a cell's algorithm is an external program."""
     name = planned.cell.algorithm
-    return name.startswith(PEER) and name.removeprefix(PEER) not in LIBRARIES
+    return name.startswith(PEER) and name.removeprefix(PEER) not in foreign.peers().LIBRARIES
 
 
 def making_bytes(planned: Planned) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gpugraph.base.errors import InputError, placed
-from gpugraph.bench.available import PEER, Available, Plugins, Way
+from gpugraph.bench.available import Available, Plugins, Way
 from gpugraph.bench.axes import AXES, described, filled, meets, variables_in
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import Block, Sweep, Variant
@@ -21,6 +21,7 @@ from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell, unopened_id
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import InputSize, Problem
+from gpugraph.problems.foreign import PEER
 from gpugraph.problems.registry import load_problem
 
 MOST_CELLS = 100_000

@@ -27,10 +27,10 @@ from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import paper_of
 from gpugraph.bench.worker import DescribedDevice, cell_to_words
-from gpugraph.ext.plugins.plugin import description_of
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.instruments import command_line
+from gpugraph.problems.algorithm import algorithm_to_words
 from gpugraph.problems.contract import Input
 from gpugraph.records.record import Record
 
@@ -240,7 +240,7 @@ class Runner:
             **self._budget.on_the_clock(),
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
             "plugins": {
-                i: description_of(planned.plugin) for i, planned in enumerate(cells) if planned.plugin is not None
+                i: algorithm_to_words(planned.plugin) for i, planned in enumerate(cells) if planned.plugin is not None
             },
         }
 

@@ -36,9 +36,10 @@ from typing import IO, Any, TypedDict
 
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.base.host import end_with
-from gpugraph.ext.plugins.plugin import describe_plugin, described_plugin
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.problems import foreign
+from gpugraph.problems.algorithm import algorithm_from
 from gpugraph.records.record_shape import json_text, jsonable
 
 Send = Callable[..., None]
@@ -128,7 +129,7 @@ class Worker:
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
             self._open()  # while the parent plans
         elif request["do"] == "describe":
-            self._send("described", problems=describe_plugin(request["algorithm"]))
+            self._send("described", problems=foreign.plugins().describe_plugin(request["algorithm"]))
         elif request["do"] == "measure":
             try:
                 self._measure(request)
@@ -151,12 +152,10 @@ class Worker:
         until = time.perf_counter() + request.get("left_s", math.inf)
         self._open()
         if request.get("peers"):
-            from gpugraph.ext.peers import register_commands
-
-            register_commands(request["peers"])
+            foreign.peers().register_commands(request["peers"])
         cells = [cell_from(words) for words in request["cells"]]
         for index, plugin in request.get("plugins", {}).items():
-            self._session.describe(cells[int(index)], described_plugin(plugin))
+            self._session.describe(cells[int(index)], algorithm_from(plugin))
         sampling = Sampling(**request["sampling"])
         places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
         before = request.get("earlier", {})

@@ -21,6 +21,7 @@ from gpugraph.cli.options import command, defaults, export_option, offline_optio
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
 from gpugraph.cli.process import Command
 from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.foreign import PEER, is_file
 from gpugraph.report.terminal import page_width, table_width
 
 if TYPE_CHECKING:
@@ -37,11 +38,12 @@ SAMPLING = {"together": True, "min_samples": 20}
 def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> dict[str, dict[str, list[object]]]:
     """Return options by algorithm: ``NAME=VALUE`` for all that have it, ``ALGORITHM.NAME=VALUE`` for one."""
     from gpugraph.bench.axes import parse_settings
-    from gpugraph.problems.registry import algorithms
+    from gpugraph.problems.registry import algorithms_called
 
     named = list(dict.fromkeys(name.partition("@")[0] for name in names))
-    own = {name: {o.name for a in algorithms(problem) if a.name == name for o in a.options} for name in named}
-    foreign = [name for name in named if name == "auto" or ":" in name or name.endswith(".py")]
+    foreign = [name for name in named if name == "auto" or name.startswith(PEER) or is_file(name)]
+    ours = {name: algorithms_called(name, (problem,)) for name in named if name not in foreign}
+    own = {name: {option.name for one in ours.get(name, ()) for option in one.options} for name in named}
     found: dict[str, dict[str, list[Any]]] = {}
     for setting, values in parse_settings(settings).items():
         head, dot, tail = setting.rpartition(".")
@@ -57,10 +59,11 @@ def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> d
 
 def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object]:
     """Return the axes of a sweep that graphs and names of algorithms stand for, the problem worked out from these."""
-    from gpugraph.problems.registry import algorithms, load_problem
+    from gpugraph.problems.registry import algorithms_called, load_problem
 
     plain = [name.partition("@")[0] for name in names]
-    solved = {name: [a.problem for a in algorithms() if a.name == name] for name in plain}
+    ours = [name for name in plain if name != "auto" and not name.startswith(PEER) and not is_file(name)]
+    solved = {name: [one.problem for one in algorithms_called(name)] for name in ours}
     solved = {name: problems for name, problems in solved.items() if problems}
     able = [name for name in PROBLEMS if all(load_problem(name).accepts(graph) for graph in graphs)]
     common = [problem for problem in able if all(problem in problems for problems in solved.values())]

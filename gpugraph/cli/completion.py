@@ -69,9 +69,9 @@ def _sweeps(context: click.Context, incomplete: str) -> Names:
 
 
 def _peers(context: click.Context, incomplete: str) -> Names:
-    from gpugraph.ext.peers import LIBRARIES
+    from gpugraph.problems import foreign
 
-    return LIBRARIES
+    return foreign.peers().LIBRARIES
 
 
 def _formats(context: click.Context, incomplete: str) -> Names:

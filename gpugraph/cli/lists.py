@@ -12,6 +12,8 @@ from gpugraph.base.errors import GpuGraphError, InputError, installable_here, un
 from gpugraph.base.files import resource_dir
 from gpugraph.cli.options import command, named, table_or_json
 from gpugraph.cli.output import Progress, show, show_as, tell
+from gpugraph.problems import foreign
+from gpugraph.problems.contract import PROBLEMS
 from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ _STYLES = ("table", "json", "markdown")
 
 
 @command
-@click.option("--problem", metavar="PROBLEM", help="Only those of mst, sssp or scan.")
+@click.option("--problem", metavar="PROBLEM", help=f"Only those of {', '.join(PROBLEMS)}.")
 @click.option("--peers", is_flag=True, help="Other people's programs instead, installed or not; see docs/peers.md.")
 @named("--format", "style", kind="output format", names=_STYLES, default="table", help="How to print them.")
 def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
@@ -35,9 +37,7 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     from gpugraph.report.listings import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
 
     if peers:
-        from gpugraph.ext.peers import describe_peers
-
-        found, lines, markdown = describe_peers(problem), peer_catalogue, peer_catalogue_markdown
+        found, lines, markdown = foreign.peers().describe_peers(problem), peer_catalogue, peer_catalogue_markdown
     else:
         found = [algorithm.describe() for algorithm in (*algorithms(problem), *_installed(problem, quiet=quiet))]
         lines, markdown = catalogue, catalogue_markdown
@@ -50,11 +50,10 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
     """Return what installed packages offer; one that cannot be used is reported and left out."""
     from gpugraph.bench.available import Plugins
-    from gpugraph.ext.plugins.plugin import installed
     from gpugraph.problems.registry import algorithms
 
     found, plugins, taken = [], Plugins(), {algorithm.name for algorithm in algorithms()}
-    for name, entry in installed().items():
+    for name, entry in foreign.plugins().installed().items():
         if name in taken:
             tell([f"entry point {entry.value}: an algorithm named {name} exists"], quiet=quiet)
             continue

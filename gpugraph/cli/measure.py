@@ -30,8 +30,10 @@ from gpugraph.cli.output import (
 )
 from gpugraph.cli.process import Command, is_watched
 from gpugraph.graph.read_options import ReadOptions
+from gpugraph.problems import foreign
 from gpugraph.problems.contract import problem_called
-from gpugraph.problems.registry import algorithms, command_of, is_foreign
+from gpugraph.problems.foreign import PEER, is_file, is_foreign
+from gpugraph.problems.registry import algorithms, algorithms_called, command_of
 from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
@@ -331,27 +333,22 @@ def _with_commands(algo: str, commands: tuple[str, ...]) -> str:
     """Make the tables of ``--peer-command`` known; return the algorithm, the only table's where none is named."""
     if not commands:
         return algo
-    from gpugraph.ext.peers import read_tables, register_commands
-
-    tables = {name: table for text in commands for name, table in read_tables(text).items()}
-    register_commands(tables)
+    peers = foreign.peers()
+    tables = {name: table for text in commands for name, table in peers.read_tables(text).items()}
+    peers.register_commands(tables)
     return f"peer:{next(iter(tables))}" if algo == "auto" and len(tables) == 1 else algo
 
 
 def _device_of(algo: str) -> str:
     """Return the device that a peer runs on; ``"auto"`` for any other algorithm."""
-    if not algo.startswith("peer:"):
+    if not algo.startswith(PEER):
         return "auto"
-    from gpugraph.ext.peers import describe_peers
-
-    return next((str(peer["device"]) for peer in describe_peers() if peer["name"] == algo), "auto")
+    described = foreign.peers().describe_peers()
+    return next((str(peer["device"]) for peer in described if peer["name"] == algo), "auto")
 
 
 def _check_algorithm(problem: str, name: str) -> None:
     """Refuse an algorithm that does not exist before a large graph is loaded for it."""
-    if name != "auto" and ":" not in name and not name.endswith(".py"):
+    if name != "auto" and not name.startswith(PEER) and not is_file(name) and not algorithms_called(name, (problem,)):
         known = {algorithm.name for algorithm in algorithms(problem)}
-        if name not in known:
-            from gpugraph.ext.plugins.plugin import installed
-
-            check_name("algorithm", name, known | installed().keys())
+        check_name("algorithm", name, known | foreign.plugins().installed().keys())

@@ -31,7 +31,7 @@ def plugin_in(words: Sequence[str]) -> str | None:
     if len(given) != 1 or compete(words):
         return None
     named = given[0].partition("@")[0]
-    from gpugraph.problems.registry import is_foreign
+    from gpugraph.problems.foreign import is_foreign
 
     return named if is_foreign(named) and not named.startswith("peer:") else None
 

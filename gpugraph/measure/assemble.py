@@ -16,6 +16,7 @@ from gpugraph.measure.cell import Cell, cell_id
 from gpugraph.measure.instruments import environment, machine_load
 from gpugraph.measure.provenance import provenance
 from gpugraph.problems.contract import ReportsFigures, Verdict, worst
+from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import WAY_THERE, Record, ordered
 from gpugraph.records.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
 from gpugraph.records.statistics import (
@@ -298,8 +299,6 @@ def failed_record(
     """
     if outcome not in OUTCOMES or outcome == "ok":
         raise unknown_name("outcome of a failed cell", outcome, [name for name in OUTCOMES if name != "ok"])
-    from gpugraph.problems.registry import load_problem
-
     data = _blank(cell, load_problem(cell.problem), outcome, message)
     data["device"] |= device or {}
     data["graph"] |= graph or {}

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, unknown_name
-from gpugraph.ext.plugins.plugin import is_file, load_plugin
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, TYPES_OF_SUMS, Input, Problem
+from gpugraph.problems.foreign import is_file
+from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record_shape import jsonable
 from gpugraph.records.statistics import INTERVAL_SAMPLES
 
@@ -195,20 +196,9 @@ def check_counts(cell: Cell) -> None:
 
 
 def resolve_algorithm(cell: Cell, problem: Problem, graph: Any, device_kind: str) -> Algorithm:
-    """Return the algorithm a cell names: registered, chosen by ``auto``, a peer, or a user's own file."""
-    name = cell.algorithm
-    if name.startswith("peer:"):
-        from gpugraph.ext.peers import load_peer
-
-        return load_peer(name, problem.name, device_kind)
-    from gpugraph.ext.plugins.isolation import kept
-    from gpugraph.problems.registry import find_algorithm
-
-    with kept():  # where it is a user's own, its code is imported here
-        if is_file(name):
-            return load_plugin(name, problem.name, device_kind)
-        chosen = problem.auto(graph, device_kind) if name == "auto" else name
-        return find_algorithm(problem.name, chosen, device_kind)
+    """Return the algorithm a cell names, or that ``auto`` chooses; errors as for ``find_algorithm``."""
+    name = problem.auto(graph, device_kind) if cell.algorithm == "auto" else cell.algorithm
+    return find_algorithm(problem.name, name, device_kind)
 
 
 def parse_options(algorithm: Algorithm, given: Mapping[str, object], sums: str | None = None) -> dict[str, object]:

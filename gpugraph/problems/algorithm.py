@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gpugraph.base.errors import InputError, shown, unknown_name
+from gpugraph.base.errors import GpuGraphError, InputError, shown, unknown_name
 
 
 class InputSizes(Protocol):
@@ -158,6 +158,34 @@ class Algorithm:
 
 
 _LISTED = ("problem", "name", "devices", "summary", "authors", "year", "section", "preparations", "options", "trusted")
+
+
+def algorithm_to_words(algorithm: Algorithm) -> dict[str, Any]:
+    """Return what another process needs of an algorithm to plan with it, in JSON's types."""
+    return {**algorithm.describe(), "version": algorithm.version}
+
+
+def algorithm_from(words: Mapping[str, Any]) -> Algorithm:
+    """Return a user's own algorithm that cannot run, of ``algorithm_to_words``; raise the InputError of its ``error``.
+
+    A process that plans asks another for these words: importing such an algorithm may hang, or end it.
+    """
+    if (error := words.get("error")) is not None:
+        raise InputError(error["what"], where=error["where"], remedy=error["remedy"])
+    types = {kind.__name__: kind for kind in (int, float, str, bool)}
+    options = tuple(
+        Option(o["name"], types[o["type"]], o["default"], o["help"], o["choices"] and tuple(o["choices"]))
+        for o in words["options"]
+    )
+    plain: dict[str, Any] = {name: value for name, value in words.items() if isinstance(value, str | int)}
+    lists: dict[str, Any] = {name: tuple(words[name]) for name in ("devices", "preparations")}
+    steps: dict[str, Any] = dict.fromkeys(("prepare", "run", "fetch", "finish"), _not_here)
+    return Algorithm(**plain, **lists, **steps, options=options, foreign=True)
+
+
+def _not_here(*_: object, **__: object) -> Any:
+    raise GpuGraphError("a user's own algorithm runs in a worker only")
+
 
 ENTRY_POINTS = "gpugraph.algorithms"
 """The group of entry points by which an installed package offers algorithms."""

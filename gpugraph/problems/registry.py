@@ -1,54 +1,31 @@
 """The list of the problems and algorithms there are.
 
-An algorithm is registered under (problem, name, kind of device).  ``load_problem`` imports every module of a problem,
-each of which registers its algorithms.  A user's own come from ``--algo ./mine.py:driver`` or, found when their name is
-asked for, from the entry-point group ``gpugraph.algorithms``.
+An algorithm is registered under (problem, name, kind of device) by the module that holds it, which is imported when the
+name is used: ``cpu_NAME.py``, ``gpu_NAME.py`` or ``NAME.py`` in the problem's package or an extension's folder for the
+problem, or the file that ``FILES`` of such a package names.
 """
 
 from __future__ import annotations
 
-import glob
 import importlib
-import os
 import pkgutil
-import sys
-from collections.abc import Callable
-from contextlib import suppress
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.errors import InputError, unknown_name
-from gpugraph.problems.algorithm import ENTRY_POINTS, REGISTERED, Algorithm
+from gpugraph.problems import foreign
+from gpugraph.problems.algorithm import REGISTERED, Algorithm
 from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
+from gpugraph.problems.foreign import PEER, is_file
 
 if TYPE_CHECKING:
     from gpugraph.problems import Command
 
-_LOADED: set[str] = set()
-
 _EXTENSIONS = Path(__file__).resolve().parents[1] / "ext"
 """Folders of extensions; what one adds to a problem lies in its subfolder of the problem's name."""
-
-
-@lru_cache(maxsize=1)
-def offered_by_packages() -> frozenset[str]:
-    """Return the names of the algorithms that installed packages offer, read from their metadata.
-
-    The command line asks at every start; importing ``importlib.metadata`` would take longer than all the files.
-    """
-    names: set[str] = set()
-    for folder in sys.path:
-        for path in glob.iglob(os.path.join(glob.escape(folder), "*-info", "entry_points.txt")):
-            with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-                section = file.read().partition(f"[{ENTRY_POINTS}]")[2].partition("\n[")[0]
-                names.update(line.partition("=")[0].strip() for line in section.splitlines() if "=" in line)
-    return frozenset(names)
-
-
-def is_foreign(name: str) -> bool:
-    """Tell whether an algorithm's name is not one of gpugraph's own: a user's file, a peer, or a package's."""
-    return name != "auto" and (":" in name or name.endswith(".py") or name in offered_by_packages())
 
 
 def add_algorithm(problem: str, name: str, **fields: object) -> Algorithm:
@@ -83,7 +60,7 @@ def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Cal
             from gpugraph.base.clock import NullClock
 
             tiny = view.tiny()
-            (query,) = load_problem(problem).queries(getattr(tiny, "graph", tiny), {"source": 0})
+            (query,) = problem_called(problem).queries(getattr(tiny, "graph", tiny), {"source": 0})
             function(tiny, NullClock(), *query, **chosen)
 
         add_algorithm(
@@ -101,21 +78,28 @@ def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Cal
 
 
 def load_problem(name: str) -> Problem:
-    """Return the problem called ``name``, its algorithms registered.  Raises InputError if there is no such problem."""
+    """Return the problem called ``name`` without its algorithms.  Raises InputError if there is no such problem."""
     if name not in PROBLEMS:
         raise unknown_name("problem", name, PROBLEMS)
-    if name not in _LOADED:
-        for package in _packages(name):
-            for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-                importlib.import_module(f"{package}.{module.name}")
-        _LOADED.add(name)
     return problem_called(name)
 
 
+@cache
 def _packages(problem: str) -> list[str]:
     """Return the packages whose modules register algorithms of a problem: its own, and those of extensions."""
     extensions = sorted(_EXTENSIONS.glob(f"*/{problem}/__init__.py"))
     return [PROBLEMS[problem], *(f"gpugraph.ext.{file.parts[-3]}.{problem}" for file in extensions)]
+
+
+def homes_of(problem: str, name: str, *prefixes: str) -> list[str]:
+    """Return the modules that bear an algorithm's name behind one of the prefixes or none, or in ``FILES``."""
+    stem, packages = name.replace("-", "_"), _packages(problem)
+    if not stem.isidentifier():
+        return []
+    files = [f"{package}.{prefix}{stem}" for prefix in (*prefixes, "") for package in packages]
+    tables = {package: getattr(importlib.import_module(package), "FILES", {}) for package in packages}
+    listed = [f"{package}.{table[name]}" for package, table in tables.items() if name in table]
+    return [file for file in files if find_spec(file) is not None] + listed
 
 
 def command_of(problem: str) -> Command:
@@ -138,31 +122,58 @@ def load_peered(name: str) -> SolvedByPeers:
     return problem
 
 
+def _registered() -> list[Algorithm]:
+    """Return the algorithms that are registered so far, once each."""
+    return list({id(one): one for one in tuple(REGISTERED.values())}.values())
+
+
 def algorithms(problem: str | None = None) -> list[Algorithm]:
     """Return every registered algorithm, once each, of one problem or of all; what packages add is not among them."""
-    for name in PROBLEMS if problem is None else (problem,):
-        load_problem(name)
-    unique = {id(a): a for a in REGISTERED.values() if problem in (None, a.problem)}
-    return sorted(unique.values(), key=lambda a: (a.problem, a.name, a.devices))
+    for one in PROBLEMS if problem is None else (problem,):
+        load_problem(one)
+        for package in _packages(one):
+            for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                importlib.import_module(f"{package}.{module.name}")
+    found = [one for one in _registered() if problem in (None, one.problem)]
+    return sorted(found, key=lambda a: (a.problem, a.name, a.devices))
+
+
+def algorithms_called(name: str, problems: Iterable[str] = PROBLEMS) -> list[Algorithm]:
+    """Return the registered algorithms of a name, for all kinds of device; only if no module bears it all are imported.
+
+    Raises InputError if there is no such problem.
+    """
+    homes = [home for problem in problems for home in homes_of(load_problem(problem).name, name, "cpu_", "gpu_")]
+    for home in homes:
+        importlib.import_module(home)
+    named = [one for one in _registered() if one.name == name and one.problem in problems]
+    return named or [one for problem in problems for one in algorithms(problem) if one.name == name]
 
 
 def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
-    """Return the algorithm called ``name`` for a kind of device: registered, or else of an installed package.
+    """Return the algorithm of a name for a kind of device: registered, a peer, a user's own or of an installed package.
 
-    Only the package that offers the name is imported.  Raises InputError if it is unknown, not for this device, or
-    cannot be loaded.
+    Only the module, the file or the package of that name is imported.  Raises InputError if it is unknown, not for this
+    device, or cannot be loaded, and a peer's own errors.
     """
     load_problem(problem)
-    found = REGISTERED.get((problem, name, device_kind))
-    if found is not None:
-        return found
-    kinds = sorted(kind for p, n, kind in REGISTERED if (p, n) == (problem, name))
+    if name.startswith(PEER):
+        return foreign.peers().load_peer(name, problem, device_kind)
+    if is_file(name):
+        return foreign.plugins().load_plugin(name, problem, device_kind)
+    key = problem, name, device_kind
+    for home in homes_of(problem, name, "cpu_" if device_kind == "cpu" else "gpu_"):
+        if key not in REGISTERED:
+            importlib.import_module(home)
+    if key in REGISTERED:
+        return REGISTERED[key]
+    known = algorithms(problem)
+    if key in REGISTERED:
+        return REGISTERED[key]
+    kinds = sorted(kind for one in known if one.name == name for kind in one.devices)
     if kinds:
         what = f"algorithm '{name}' does not run on device '{device_kind}'"
         raise InputError(what, remedy=f"use --device {' or '.join(kinds)}")
-    from gpugraph.ext.plugins.plugin import check_fits, installed, installed_plugin
-
-    if name in installed():
-        return check_fits(installed_plugin(name), name, problem, device_kind)
-    known = {n for p, n, kind in REGISTERED if p == problem and kind == device_kind}
-    raise unknown_name("algorithm", name, known | installed().keys())
+    if name in (installed := foreign.plugins().installed()):
+        return foreign.plugins().load_plugin(name, problem, device_kind)
+    raise unknown_name("algorithm", name, {one.name for one in known if device_kind in one.devices} | installed.keys())

@@ -10,7 +10,8 @@ import pytest
 from gpugraph.base.errors import InputError
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import algorithms, is_foreign, offered_by_packages
+from gpugraph.problems.foreign import is_foreign, offered_by_packages
+from gpugraph.problems.registry import algorithms
 
 
 @pytest.mark.parametrize(

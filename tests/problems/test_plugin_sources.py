@@ -12,7 +12,8 @@ import pytest
 
 import gpugraph.ext.plugins.plugin as sources
 from gpugraph.base.errors import InputError
-from gpugraph.ext.plugins.plugin import describe_plugin, described_plugin
+from gpugraph.ext.plugins.plugin import describe_plugin
+from gpugraph.problems.algorithm import algorithm_from
 from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.cli.runner import refuse, succeed
 
@@ -92,11 +93,11 @@ def test_an_installed_package_cannot_take_the_name_of_another_algorithm(install:
 def test_what_a_plugin_says_of_itself_survives_the_way_to_another_process(install: Callable[..., None]) -> None:
     install(forest=Installed)
     told = describe_plugin("forest")
-    found = described_plugin(told["mst"])
+    found = algorithm_from(told["mst"])
     assert (found.name, found.devices, found.summary) == ("forest", ("cpu",), "A forest of no edges.")
     assert found.foreign
     with pytest.raises(InputError, match="solves mst, not sssp"):
-        described_plugin(told["sssp"])
+        algorithm_from(told["sssp"])
 
 
 def test_a_file_is_taken_as_it_is_however_soon_it_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,8 @@ from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.findings import Question
 from gpugraph.measure.provenance import sources_digest
-from gpugraph.problems.registry import find_algorithm, is_foreign
+from gpugraph.problems.foreign import is_foreign
+from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record import Record
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.sweep import table_markdown, verdicts_markdown

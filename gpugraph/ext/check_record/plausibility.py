@@ -34,7 +34,8 @@ from gpugraph.graph.spec import is_spec, parse_spec
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import PROBLEMS, InputSize
-from gpugraph.problems.registry import find_algorithm, is_foreign, load_problem
+from gpugraph.problems.foreign import is_foreign
+from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.records.record import LEAST_SAMPLES, WAY_THERE, Record
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)

@@ -91,12 +91,11 @@ def races(
 
 def _algorithm(problem: str, name: str) -> Any:
     """Return an algorithm that runs on the emulated device, of ours or a user's own."""
-    from gpugraph.ext.plugins.plugin import is_file, load_plugin
     from gpugraph.problems.registry import find_algorithm
 
     if name.startswith("peer:"):
         raise InputError("a peer has no kernels of ours", where=name, remedy="name an algorithm of: gpugraph algos")
-    return load_plugin(name, problem, "emulated") if is_file(name) else find_algorithm(problem, name, "emulated")
+    return find_algorithm(problem, name, "emulated")
 
 
 def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:

@@ -14,8 +14,7 @@ each vertex; for a scan, the array: as a list, or an array on the host or the de
 needed only for something else.  Phases, verification, both devices and records come for free.
 
 Nothing of a plugin is trusted: whatever it raises is reported in one line, and what it returns becomes a result of
-gpugraph's own (``Problem.accept``).  It is imported only where it is run.  A process that plans asks another
-(``describe_plugin``) and gets an algorithm that cannot run (``described_plugin``): importing may hang, or end it.
+gpugraph's own (``Problem.accept``).  It is imported only where it is run, or described (``describe_plugin``).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ import signal
 import sys
 import traceback
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
@@ -38,15 +37,17 @@ from typing import Any
 
 from gpugraph.base.errors import (
     DeviceUnavailable,
-    GpuGraphError,
     InputError,
     OutOfMemory,
     in_one_line,
     unknown_name,
     used_up,
 )
-from gpugraph.problems.algorithm import ENTRY_POINTS, REGISTERED, Algorithm, Option
+from gpugraph.ext.plugins.isolation import kept
+from gpugraph.problems.algorithm import ENTRY_POINTS, Algorithm, Option, algorithm_to_words
 from gpugraph.problems.contract import PROBLEMS, problem_called
+from gpugraph.problems.foreign import is_file
+from gpugraph.problems.registry import algorithms_called
 
 DEVICES = ("cpu", "cuda", "emulated")
 
@@ -101,8 +102,8 @@ def as_algorithm(plugin: Any, problem: str | None, name: str) -> Algorithm:
 def _read(plugin: Any, problem: str | None, name: str) -> Algorithm:
     """Return what a plugin says of itself; ``fetch`` is None where it has none.  Its own code may run here."""
     if isinstance(plugin, Algorithm):
-        ours = {key[:2] for key in REGISTERED}
-        return replace(plugin, name=name if (plugin.problem, plugin.name) in ours else plugin.name)
+        ours = plugin.problem in PROBLEMS and algorithms_called(plugin.name, (plugin.problem,))
+        return replace(plugin, name=name if ours else plugin.name)
     if isinstance(plugin, type):
         plugin = plugin()
     problem = getattr(plugin, "problem", problem)
@@ -224,14 +225,14 @@ def _threw(error: BaseException, name: str, home: str | None, path: str | None) 
     return threw
 
 
-def is_file(name: str) -> bool:
-    """True for ``./file.py:driver``, False for a registered name and for ``peer:NAME``."""
-    return (":" in name or name.endswith(".py")) and not name.startswith("peer:")
-
-
 def load_plugin(text: str, problem: str, device_kind: str) -> Algorithm:
-    """Return the algorithm that ``FILE.py[:OBJECT]`` names, ``driver`` by default; raise InputError if none fits."""
-    return check_fits(_from_file(text)(problem), text, problem, device_kind)
+    """Return the algorithm that ``FILE.py[:OBJECT]`` names, ``driver`` by default, or that a package offers.
+
+    Raises InputError if there is none, or it does not fit.  What its import changes in this process is put back.
+    """
+    with kept():
+        made = _from_file(text)(problem) if is_file(text) else installed_plugin(text)
+    return check_fits(made, text, problem, device_kind)
 
 
 def check_fits(algorithm: Algorithm, text: str, problem: str, device_kind: str) -> Algorithm:
@@ -325,35 +326,11 @@ def describe_plugin(text: str) -> dict[str, dict[str, Any]]:
         try:
             made = make(problem) if make else algorithm
             assert made is not None
-            described[problem] = description_of(check_fits(made, text, problem, made.devices[0]))
+            described[problem] = algorithm_to_words(check_fits(made, text, problem, made.devices[0]))
         except InputError as error:
             described[problem] = _complaint(error)
     return described
 
 
-def description_of(algorithm: Algorithm) -> dict[str, Any]:
-    """Return what ``described_plugin`` needs of an algorithm, in JSON's types."""
-    return {**algorithm.describe(), "version": algorithm.version}
-
-
 def _complaint(error: InputError) -> dict[str, Any]:
     return {"error": {"what": error.what, "where": error.where, "remedy": error.remedy}}
-
-
-def described_plugin(described: Mapping[str, Any]) -> Algorithm:
-    """Return what ``describe_plugin`` said of one problem as an algorithm to plan with; raise the InputError it met."""
-    if (error := described.get("error")) is not None:
-        raise InputError(error["what"], where=error["where"], remedy=error["remedy"])
-    types = {kind.__name__: kind for kind in (int, float, str, bool)}
-    options = tuple(
-        Option(o["name"], types[o["type"]], o["default"], o["help"], o["choices"] and tuple(o["choices"]))
-        for o in described["options"]
-    )
-    words: dict[str, Any] = {name: value for name, value in described.items() if isinstance(value, str | int)}
-    lists: dict[str, Any] = {name: tuple(described[name]) for name in ("devices", "preparations")}
-    steps: dict[str, Any] = dict.fromkeys(("prepare", "run", "fetch", "finish"), _not_here)
-    return Algorithm(**words, **lists, **steps, options=options, foreign=True)
-
-
-def _not_here(*_: object, **__: object) -> Any:
-    raise GpuGraphError("a user's own algorithm runs in a worker only")

@@ -12,6 +12,13 @@ from gpugraph.problems import Command
 
 DEFAULT_SIZE = "64MiB"
 
+FILES = {
+    **dict.fromkeys(("reduce-then-scan", "reduce-then-scan-multilevel", "scan-then-propagate"), "gpu_scan"),
+    **dict.fromkeys(("brent-kung", "sklansky", "kogge-stone", "look-back", "cub"), "gpu_scan"),
+    **dict.fromkeys(("cpu", "segmented-min"), "cpu_scan"),
+}
+"""Algorithm → the file that registers it, where that has another name."""
+
 
 def _arrange(options: dict[str, Any]) -> dict[str, Any]:
     """Put the array's spec in the place of the options that say what it is.

@@ -13,7 +13,7 @@ from gpugraph.base.clock import Clock
 from gpugraph.base.compiled import njit
 from gpugraph.ext.scan.array import ArrayInput
 from gpugraph.ext.scan.gpu_scan import require_sums
-from gpugraph.ext.scan.gpu_segmented import require_segments
+from gpugraph.ext.scan.gpu_segmented_min import require_segments
 from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.problems.registry import cpu_algorithm
 

@@ -19,9 +19,9 @@ from gpugraph.base.clock import Clock
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
-from gpugraph.ext.scan.gpu_segmented import FILE as SEGMENTED_SCAN
-from gpugraph.ext.scan.gpu_segmented import SegmentedScan
-from gpugraph.ext.scan.gpu_segmented import load_kernels as load_segmented
+from gpugraph.ext.scan.gpu_segmented_min import FILE as SEGMENTED_SCAN
+from gpugraph.ext.scan.gpu_segmented_min import SegmentedScan
+from gpugraph.ext.scan.gpu_segmented_min import load_kernels as load_segmented
 from gpugraph.ext.scan.tiles import OffsetScan, offset_defines
 from gpugraph.ext.scan.tiles import load_kernels as load_tiles
 from gpugraph.graph.view import ResidentView

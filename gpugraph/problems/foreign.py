@@ -1,0 +1,95 @@
+"""Algorithms that are not gpugraph's own: the form of a name says which extension gives them.
+
+======================  =========================================================================
+``peer:NAME``           another program: a library, or an external command
+``FILE.py[:OBJECT]``    a user's own
+any other               of an installed package, by an entry point, where gpugraph has none such
+======================  =========================================================================
+
+An extension is imported when such a name is used.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from gpugraph.problems.algorithm import ENTRY_POINTS, Algorithm
+
+PEER = "peer:"
+
+EXTENSIONS = {"peers": "gpugraph.ext.peers", "plugins": "gpugraph.ext.plugins.plugin"}
+"""Who gives algorithms → the module, which is imported when a name needs it."""
+
+
+class Peers(Protocol):
+    """Other people's programs."""
+
+    LIBRARIES: Mapping[str, Any]
+    """Libraries by name, installed or not."""
+
+    def load_peer(self, name: str, problem: str, device_kind: str) -> Algorithm:
+        """Return ``"peer:NAME"`` as an algorithm; raise an error whose ``outcome`` says why it cannot be."""
+
+    def describe_peers(self, problem: str | None = None) -> list[dict[str, Any]]:
+        """Return what there is to say of each: ``name``, ``title``, ``problems``, ``device`` and more."""
+
+    def read_tables(self, text: str) -> dict[str, Any]:
+        """Return the tables of commands in what ``--peer-command`` gives: a file, or TOML itself."""
+
+    def register_commands(self, tables: Mapping[str, Any], where: str = "") -> None:
+        """Let the commands of tables ``[peer.NAME]`` replace those known; raise InputError for a bad one."""
+
+
+class Plugins(Protocol):
+    """Algorithms of users and of installed packages."""
+
+    def installed(self) -> Mapping[str, Any]:
+        """Return what installed packages offer, by name; nothing of it is imported."""
+
+    def load_plugin(self, name: str, problem: str, device_kind: str) -> Algorithm:
+        """Return the algorithm of a file or of a package; raise InputError if it does not fit."""
+
+    def describe_plugin(self, name: str) -> dict[str, dict[str, Any]]:
+        """Import one and return by problem what ``Algorithm.described`` takes, or its ``error``."""
+
+
+def peers() -> Peers:
+    """Return the extension of peers."""
+    return cast(Peers, import_module(EXTENSIONS["peers"]))
+
+
+def plugins() -> Plugins:
+    """Return the extension of users' own algorithms."""
+    return cast(Plugins, import_module(EXTENSIONS["plugins"]))
+
+
+def is_file(name: str) -> bool:
+    """True for ``./file.py:driver``, False for a registered name and for ``peer:NAME``."""
+    return (":" in name or name.endswith(".py")) and not name.startswith(PEER)
+
+
+def is_foreign(name: str) -> bool:
+    """Tell whether an algorithm's name is not one of gpugraph's own: a user's file, a peer, or a package's."""
+    return name != "auto" and (name.startswith(PEER) or is_file(name) or name in offered_by_packages())
+
+
+@cache
+def offered_by_packages() -> frozenset[str]:
+    """Return the names of the algorithms that installed packages offer, read from their metadata.
+
+    The command line asks at every start; importing ``importlib.metadata`` would take longer than all the files.
+    """
+    names: set[str] = set()
+    for folder in sys.path:
+        for path in glob.iglob(os.path.join(glob.escape(folder), "*-info", "entry_points.txt")):
+            with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+                section = file.read().partition(f"[{ENTRY_POINTS}]")[2].partition("\n[")[0]
+                names.update(line.partition("=")[0].strip() for line in section.splitlines() if "=" in line)
+    return frozenset(names)
