@@ -18,6 +18,7 @@ from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.worker import cell_from, cell_to_words
 from gpugraph.measure.cell import Cell
 from tests.cli.runner import refuse
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = {"min_samples": 2, "max_samples": 2}
@@ -168,6 +169,7 @@ def _runs(pid: int) -> bool:
     return False
 
 
+@extended
 def test_a_worker_that_is_asked_to_end_tidies_up(tmp_path):
     program = f"""
 import sys, tempfile, time

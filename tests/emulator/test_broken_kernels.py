@@ -8,6 +8,7 @@ from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.emulator.module import KernelFault
 from tests.emulator.broken_kernels import RUNS
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import extended
 
 pytestmark = needs_compiler
 
@@ -105,5 +106,6 @@ def test_the_corrected_twin_has_no_race(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["missing_grid_barrier", "missing_barrier", "lost_update"])
+@extended
 def test_the_corrected_twin_passes_on_several_threads_of_the_host(name: str) -> None:
     assert RUNS[name](EmulatedDevice(threads=2), "fixed")

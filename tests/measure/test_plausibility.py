@@ -20,7 +20,7 @@ from gpugraph.records.record import Record
 from gpugraph.records.record_file import parse_record, read_record_file
 from tests.cli.runner import run
 from tests.hostile_records import hostile_lines
-from tests.tiers import first
+from tests.tiers import also, extended, first, only
 
 RECORDS = sorted((Path(__file__).resolve().parents[2] / "docs" / "records").glob("*.jsonl"))
 
@@ -73,12 +73,13 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Record:
     return of_clean_commit(record)
 
 
-@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", only(RECORDS[::4], RECORDS), ids=lambda path: path.stem)
 def test_our_own_records_are_of_clean_commits_and_verified(path: Path) -> None:
     for record in read_record_file(path).records:
         assert kinds(record) <= {"peer"}, findings(record)
 
 
+@extended
 def test_a_program_whose_version_is_not_recorded_is_reported_and_a_library_has_one() -> None:
     everything = [one for path in RECORDS for one in read_record_file(path).records]
     without = {one.algorithm for one in everything if "peer" in kinds(one)}
@@ -103,7 +104,7 @@ def test_a_record_that_was_just_measured_is_believed(measured: Record) -> None:
         ("components", "path:1"),
         ("scan", "array:n=1000"),
         ("mst", "rmat:7", "--algo", "peer:scipy"),
-        ("graph500", "--scale", 6, "--roots", 2),
+        also(("graph500", "--scale", 6, "--roots", 2)),
     ],
 )
 def test_whatever_was_just_measured_is_believed(tmp_path: Path, words: tuple[Any, ...]) -> None:
