@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
     from gpugraph.problems import Column, Command
-    from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
     from gpugraph.problems.counter_example import CounterExample
 
     Graph = TypeVar("Graph", CSRGraph, GraphPart)
@@ -213,8 +212,6 @@ class Problem(Protocol):
     """The fields of a cell that choose its queries, e.g. ``("source",)``."""
     command: Command
     """The command that solves it; without the problem's other parts see ``registry.command_of``."""
-    peers: Mapping[str, Adapter]
-    """Library → how it solves the problem; what becomes of its answer see ``SolvedByPeers``."""
     cheaper_check: str
     """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
     columns: tuple[Column, ...]
@@ -339,28 +336,6 @@ class ReportsFigures(Protocol):
 
     def figures(self, graph: Any, phases: Mapping[str, float]) -> dict[str, Any]:
         """Return what the record holds besides, by name, given the median seconds of each phase."""
-
-
-@runtime_checkable
-class SolvedByPeers(Protocol):
-    """What a problem offers besides where other people's programs solve it: libraries, and commands."""
-
-    printed: PrintedFigure
-    """The figure of an answer that commands print."""
-    query_fields: tuple[str, ...]
-
-    def answer(self, graph: CSRGraph, raw: Any, query: tuple[Any, ...], by: str, first: list[Any]) -> Result:
-        """Return what the peer ``by`` returned, as its ``Adapter.answer`` gave it, as a result, right where it may be.
-
-        The answers of one run share the list ``first``, for the first of them.  Raises PeerRefused if the right answer
-        is beyond what the peer can hold.
-        """
-
-    def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
-        """Return the answer in a ``gpugraph.ext.peers.graph_files.ResultFile``; raise PeerThrew if there is none."""
-
-    def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
-        """Return the figure of the right answer by the oracle (reference), or by an answer of our own, certified."""
 
 
 @runtime_checkable

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gpugraph.ext.ranks.part import GraphPart
     from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
-    from gpugraph.problems.adapter import Adapter
 
 TEXT_BYTES_PER_ARC = 12
 """About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
@@ -46,7 +45,6 @@ class OneQuery:
     """The part of a ``Problem`` that is the same for every problem with one query for an input."""
 
     query_fields: tuple[str, ...] = ()
-    peers: Mapping[str, Adapter] = {}
 
     def queries(self, graph: Any, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make; the input says which."""

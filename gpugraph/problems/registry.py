@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.base.errors import InputError, unknown_name
 from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import REGISTERED, Algorithm
-from gpugraph.problems.contract import PROBLEMS, Problem, SolvedByPeers, problem_called
+from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 from gpugraph.problems.foreign import PEER, is_file
 
 if TYPE_CHECKING:
@@ -106,20 +106,6 @@ def command_of(problem: str) -> Command:
     """Return the command that solves a problem; nothing else of the problem is imported."""
     command: Command = importlib.import_module(PROBLEMS[problem]).COMMAND
     return command
-
-
-def peered_problems() -> dict[str, SolvedByPeers]:
-    """Return by name the problems that other people's programs solve, in the order of ``PROBLEMS``."""
-    found = {name: problem_called(name) for name in PROBLEMS}
-    return {name: problem for name, problem in found.items() if isinstance(problem, SolvedByPeers)}
-
-
-def load_peered(name: str) -> SolvedByPeers:
-    """Return a problem that other people's programs solve; raise InputError if there is none of that name."""
-    problem = load_problem(name)
-    if not isinstance(problem, SolvedByPeers):
-        raise InputError(f"no peer solves {name}", remedy="leave --peer out")
-    return problem
 
 
 def _registered() -> list[Algorithm]:

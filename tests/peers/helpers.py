@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from gpugraph.ext.peers import LIBRARIES
+from gpugraph.ext.peers.adapter import Adapter, load_peered
 from gpugraph.ext.peers.peer import Peer
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.problems.adapter import Adapter
-from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 
 INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and LIBRARIES[name].version())
@@ -35,7 +34,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, *, name: str = "fake", module: str 
     """Make a peer of its own known as ``peer:fake``."""
     monkeypatch.setitem(LIBRARIES, name, Peer(name, "Fake", "nobody", 2026, module))
     for problem, adapter in adapters.items():
-        monkeypatch.setitem(load_problem(problem).peers, name, adapter)
+        monkeypatch.setitem(load_peered(problem).peers, name, adapter)
 
 
 def script(folder: Path, body: str) -> str:

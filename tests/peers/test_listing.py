@@ -7,8 +7,7 @@ import json
 import pytest
 
 from gpugraph.ext.peers import LIBRARIES, register_commands
-from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import load_problem
+from gpugraph.ext.peers.adapter import peered_problems
 from tests.cli.runner import succeed
 
 
@@ -52,5 +51,5 @@ print(sorted({'networkx', 'igraph', 'networkit', 'rustworkx', 'pylibcugraph'} & 
 
 
 def test_problems_are_solved_by_libraries_that_are_known_and_by_each_of_those() -> None:
-    solved = {name for problem in PROBLEMS for name in load_problem(problem).peers}
+    solved = {name for problem in peered_problems().values() for name in problem.peers}
     assert solved == LIBRARIES.keys()

@@ -10,9 +10,9 @@ import pytest
 
 from gpugraph.base.errors import InputError
 from gpugraph.ext.peers import PeerError, PeerRefused, PeerThrew
+from gpugraph.ext.peers.adapter import Adapter
 from gpugraph.ext.peers.peer import guarded
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.adapter import Adapter
 from gpugraph.problems.mst.forest import edge_endpoints
 from gpugraph.problems.mst.verify import reference_forest
 from tests.cli.runner import refuse

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpugraph.base.exact import exact_sum
+from gpugraph.ext.peers.adapter import Figure
 from gpugraph.ext.peers.peer import judge, truth_of
-from gpugraph.problems.adapter import Figure
 from gpugraph.problems.mst.verify import reference_forest
 from tests.zoo import zoo
 

@@ -29,6 +29,7 @@ from gpugraph.ext.check_record.plausible_figures import (
     times,
     together,
 )
+from gpugraph.ext.peers.adapter import load_peered, peered_problems
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.spec import is_spec, parse_spec
 from gpugraph.measure.cell import Cell
@@ -385,7 +386,7 @@ def _peer(record: Record) -> Iterator[str]:
     source, name = record.shape.algorithm_source, record.algorithm.removeprefix("peer:")
     if source.get("authors") == "external command":
         yield f"the version of the program '{record.algorithm}' is not recorded"
-    elif name not in load_problem(record.problem).peers:
+    elif record.problem not in peered_problems() or name not in load_peered(record.problem).peers:
         yield f"there is no library '{name}' that solves {record.problem}"
     elif not _VERSIONED.match(str(source.get("section", "")).split(",")[0]):
         yield f"the version of the library '{record.algorithm}' is not recorded"

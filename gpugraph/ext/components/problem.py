@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.ext.components import COMMAND, verify
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.device_graphs.device_build import symmetrize
-from gpugraph.ext.peers.components import ByPeers
 from gpugraph.ext.ranks.components.on_ranks import certify_part
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.csr import CSRGraph
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from gpugraph.problems.counter_example import CounterExample
 
 
-class ConnectedComponents(VertexFiles, ByPeers, OnGraphs):
+class ConnectedComponents(VertexFiles, OnGraphs):
     """The problem as the measurement sees it."""
 
     result = Components

@@ -33,8 +33,9 @@ from typing import Any
 from gpugraph.base.errors import InputError, check_name, errors_at
 from gpugraph.base.files import parse_toml, read_text
 from gpugraph.base.quantities import counted, parse_seconds
+from gpugraph.ext.peers.adapter import peered_problems
 from gpugraph.ext.peers.libraries import LIBRARIES
-from gpugraph.problems.registry import peered_problems
+from gpugraph.problems.contract import problem_called
 
 WHOLE = "whole"
 """In place of a pattern for a time: the wall clock of the command."""
@@ -179,18 +180,19 @@ def _command(name: str, table: object) -> CommandPeer:
     if not _NAME.fullmatch(name):
         raise InputError("is no name", remedy="take letters, digits, dots and dashes")
     problems = peered_problems()
+    queries = {solved: problem_called(solved).query_fields for solved in problems}
     answers = {solved: problem.printed.key for solved, problem in problems.items()}
     for key in table:
         check_name("key", key, (*KEYS, *answers.values()))
     words = _words(table.get("command"), name)
     env, options = _env(table.get("env", {})), _options(table.get("options", {}))
     names = placeholders((*words, *env.values()))
-    fits = max(problems, key=lambda solved: len({*problems[solved].query_fields} & {*names}))  # the first of equals
+    fits = max(problems, key=lambda solved: len({*queries[solved]} & {*names}))  # the first of equals
     given = {"problem": fits, "unit": "s", "device": "cpu", "warmup": 0, "first_vertex": 0, **table}
     for key, known in (("problem", problems), ("unit", UNITS), ("device", DEVICES)):
         check_name(key, str(given[key]), known)
     problem = given["problem"]
-    _check_placeholders(names, problems[problem].query_fields, options)
+    _check_placeholders(names, queries[problem], options)
     pattern = _time_pattern(table)
     others = {*answers.values()} - {answers[problem]}
     for key in table:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.base.host import available_memory
 from gpugraph.base.quantities import counted, in_units
+from gpugraph.ext.peers.adapter import Figure, PrintedFigure, load_peered
 from gpugraph.ext.peers.command import CommandPeer
 from gpugraph.ext.peers.graph_files import ResultFile, altered_files, graph_file, most_result_bytes, result_path
 from gpugraph.ext.peers.peer import (
@@ -41,10 +42,8 @@ from gpugraph.ext.peers.peer import (
 )
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, ResidentView
-from gpugraph.problems.adapter import Figure, PrintedFigure
 from gpugraph.problems.algorithm import Algorithm, Option
 from gpugraph.problems.contract import Verdict, worst
-from gpugraph.problems.registry import load_peered
 
 # ------------------------------------------------------------------ one run of a command
 # To its end or to its time limit, in a process group of its own; what it printed is kept.

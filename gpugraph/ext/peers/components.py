@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.peers import libraries
+from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile, as_numbers
 from gpugraph.ext.peers.peer import PeerThrew, certified
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 
 
 def canonical(labels: NDArray[Any]) -> NDArray[np.int64]:
@@ -59,7 +59,7 @@ PEERS = {
 
 
 class ByPeers:
-    """What ``SolvedByPeers`` asks of the problem."""
+    """How ``SolvedByPeers`` is fulfilled."""
 
     peers: Mapping[str, Adapter] = PEERS
     printed = PrintedFigure("components", "number of components", "components")
@@ -91,3 +91,6 @@ class ByPeers:
 
             return Figure(Components.of(graph, reference_labels(graph)).components, 0.0, "SciPy's components")
         return Figure(certified("components", "afforest", graph).components, 0.0, "certified components")
+
+
+BY_PEERS = ByPeers()

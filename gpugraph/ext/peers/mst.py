@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.ext.peers import libraries
+from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile
 from gpugraph.ext.peers.libraries import refuse_infinite
 from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.preparations import rank_weights
-from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst import verify
 from gpugraph.problems.mst.forest import Forest, ids_of_pairs
@@ -199,7 +199,7 @@ PEERS = {
 
 
 class ByPeers:
-    """What ``SolvedByPeers`` asks of the problem."""
+    """How ``SolvedByPeers`` is fulfilled."""
 
     peers: Mapping[str, Adapter] = PEERS
     printed = PrintedFigure("weight", "total weight", "total_weight")
@@ -222,3 +222,6 @@ class ByPeers:
         if method == "reference":
             return Figure.sum_of(graph.weights[verify.reference_forest(graph)], "SciPy's forest")
         return Figure.sum_of(graph.weights[certified("mst", "boruvka", graph).edges], "a certified forest")
+
+
+BY_PEERS = ByPeers()

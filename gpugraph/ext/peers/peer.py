@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import GpuGraphError, InputError, VerificationFailed, in_one_line, used_up
 from gpugraph.base.host import usable_cores
+from gpugraph.ext.peers.adapter import Adapter, Figure, load_peered, peered_problems
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.adapter import Adapter, Figure
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import PROBLEMS, Result, Verdict, problem_called
-from gpugraph.problems.registry import find_algorithm, load_peered, load_problem
+from gpugraph.problems.contract import Result, Verdict
+from gpugraph.problems.registry import find_algorithm, load_problem
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import GraphView, ResidentView
@@ -112,8 +112,8 @@ class Peer:
     @property
     def adapters(self) -> dict[str, Adapter]:
         """Problem → how the library solves it."""
-        solved = {name: problem_called(name).peers for name in PROBLEMS}
-        return {name: peers[self.name] for name, peers in solved.items() if self.name in peers}
+        solved = peered_problems()
+        return {name: one.peers[self.name] for name, one in solved.items() if self.name in one.peers}
 
     def version(self) -> str | None:
         """Return the version installed, or None where it is not; nothing is imported."""
@@ -152,7 +152,7 @@ class _State:
 def library_algorithm(peer: Peer, problem: str, device_kind: str) -> Algorithm:
     """Return a library as an algorithm; raise PeerRefused if it cannot, InputError for another kind of device."""
     label = f"peer:{peer.name}"
-    adapter = load_problem(problem).peers.get(peer.name)
+    adapter = peer.adapters.get(load_problem(problem).name)
     if adapter is None:
         remedy = "see what it solves: gpugraph algos --peers"
         raise PeerRefused(f"{peer.title} has no function for {problem}", where=label, remedy=remedy)

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.ext.peers import libraries
+from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile, as_numbers
 from gpugraph.ext.peers.libraries import EXACT, holds_exactly
 from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.problems.contract import Verdict, verdict_of
 from gpugraph.problems.result_files import without
 from gpugraph.problems.sssp import verify
@@ -244,7 +244,7 @@ PEERS = {
 
 
 class ByPeers:
-    """What ``SolvedByPeers`` asks of the problem."""
+    """How ``SolvedByPeers`` is fulfilled."""
 
     peers: Mapping[str, Adapter] = PEERS
     printed = PrintedFigure("distances", "sum of the distances", "distance_sum")
@@ -283,3 +283,6 @@ class ByPeers:
         """Return the sum of the distances of the vertices reached; of float32 weights it may be summed in float32."""
         right, by = right_distances(graph, int(query[0]), method)
         return Figure.sum_of(right.raw[right.reached], by, right.reached, graph.weight_dtype)
+
+
+BY_PEERS = ByPeers()

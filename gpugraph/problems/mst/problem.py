@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.base.quantities import counted
 from gpugraph.ext.device_graphs.device_build import symmetrize
-from gpugraph.ext.peers.mst import ByPeers
 from gpugraph.ext.ranks.mst.on_ranks import GatheredForest, certify_part
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.csr import CSRGraph
@@ -189,7 +188,7 @@ def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
     return ForestClaim(u, v, table["weight"], total, vertices=rows, first_line=number + 1)
 
 
-class MinimumSpanningForest(ForestFiles, ByPeers, OnGraphs):
+class MinimumSpanningForest(ForestFiles, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "mst"

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import working_seconds
 from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.base.quantities import duration
-from gpugraph.ext.peers.sssp import ByPeers
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.ext.ranks.sssp.on_ranks import Degrees, certify_part, of_greatest_degree
 from gpugraph.graph.build import ASSUMED
@@ -167,7 +166,7 @@ def _per_source(cell: Cell) -> float | None:
     return kernel_s / sources if sources and kernel_s else None
 
 
-class ShortestPaths(DistancesFiles, ByPeers, OnGraphs):
+class ShortestPaths(DistancesFiles, OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"

@@ -1,15 +1,19 @@
-"""``Adapter``, how a library solves a problem, and ``Figure``, the number that a program's printed answer must have."""
+"""Problems that other people's programs solve: how libraries do, and the number that a printed answer must have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.errors import InputError
+from gpugraph.problems.contract import Result
 from gpugraph.problems.oracle_sums import reference_sum
+from gpugraph.problems.registry import load_problem
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
@@ -82,3 +86,42 @@ class Figure:
             eps = np.finfo(terms.dtype if summed_in is None else summed_in).eps
             slack = float(len(terms) * eps * np.abs(finite, dtype=np.float64).sum())
         return cls(reference_sum(terms), slack, by, reached)
+
+
+class SolvedByPeers(Protocol):
+    """How other people's programs solve a problem."""
+
+    peers: Mapping[str, Adapter]
+    """Library → how it solves the problem."""
+    printed: PrintedFigure
+    """The figure of an answer that commands print."""
+
+    def answer(self, graph: CSRGraph, raw: Any, query: tuple[Any, ...], by: str, first: list[Any]) -> Result:
+        """Return what the peer ``by`` returned, as its ``Adapter.answer`` gave it, as a result, right where it may be.
+
+        The answers of one run share the list ``first``, for the first of them.  Raises PeerRefused if the right answer
+        is beyond what the peer can hold.
+        """
+
+    def listed(self, file: Any, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Result:
+        """Return the answer in a ``graph_files.ResultFile``; raise PeerThrew if there is none."""
+
+    def truth(self, graph: CSRGraph, query: tuple[Any, ...], method: str) -> Figure:
+        """Return the figure of the right answer by the oracle (reference), or by an answer of our own, certified."""
+
+
+_SOLVED = {name: f"gpugraph.ext.peers.{name}" for name in ("mst", "sssp", "components")}
+"""Problem → the module whose ``BY_PEERS`` tells how programs solve it."""
+
+
+def peered_problems() -> dict[str, SolvedByPeers]:
+    """Return by name the problems that other people's programs solve."""
+    return {name: load_peered(name) for name in _SOLVED}
+
+
+def load_peered(name: str) -> SolvedByPeers:
+    """Return how programs solve a problem; raise InputError if none does, or there is no such problem."""
+    if load_problem(name).name not in _SOLVED:
+        raise InputError(f"no peer solves {name}", remedy="leave --peer out")
+    solved: SolvedByPeers = import_module(_SOLVED[name]).BY_PEERS
+    return solved
