@@ -46,6 +46,7 @@ def outcomes(path: str = "r.jsonl") -> dict[str, str]:
     return {r["cell"]["axes"]["algorithm"]: r["outcome"] for r in read_records(path)}
 
 
+@extended
 def test_the_parent_never_imports_a_plugin_not_to_list_nor_to_run_nor_to_resume(write: Write) -> None:
     name = write(PRELUDE + f"assert os.getpid() != {os.getpid()}\n")
     path = sweep("kruskal", name)

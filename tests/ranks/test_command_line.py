@@ -28,6 +28,7 @@ def by_mpi(count: int, *words: str) -> subprocess.CompletedProcess[str]:
     return ended([str(MPIEXEC), "-n", str(count), sys.executable, "-m", "mpi4py", "-m", "gpugraph", *words])
 
 
+@extended
 def test_the_record_is_that_of_one_device_but_for_the_ranks() -> None:
     short = (("mst", "rmat:8"), ("sssp", "regular:n=200,in=3", "--source", "7"), ("components", "rmat:7"))
     lines = [(*words, "--format", "json", "-q") for words in short]

@@ -41,7 +41,6 @@ def test_the_specs_tried_are_of_every_family() -> None:
 @pytest.mark.parametrize(
     ("ranks", "device", "specs"),
     [
-        (2, "cpu", SPECS[:2]),
         also(4, "cpu", SPECS),
         also(3, "emulated", SPECS[::4]),
         also(1, "cpu", SPECS),
