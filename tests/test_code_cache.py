@@ -182,7 +182,7 @@ def test_of_many_that_miss_a_file_at_once_one_makes_it(folder: Path) -> None:
 
 HOLDER = """
 import sys, time
-from gpugraph import code_cache
+from gpugraph.base import code_cache
 with code_cache.sole_maker("emulated", "a.so"):
     print("held", flush=True)
     sys.stdin.read()

@@ -50,8 +50,8 @@ def test_a_command_compiles_nothing_that_the_package_brings(package: Path, tmp_p
     count = numba_prebuilt.build([command])
     brought = numba_prebuilt.contents()
     assert len(brought) == count > 0
-    script = "import sys; from pathlib import Path; from gpugraph import cli, numba_prebuilt\n"
-    script += "numba_prebuilt.FOLDER = Path(sys.argv.pop(1)); cli.main()"
+    script = "import sys; from pathlib import Path; from gpugraph import cli\n"
+    script += "from gpugraph.base import numba_prebuilt; numba_prebuilt.FOLDER = Path(sys.argv.pop(1)); cli.main()"
     environment = environment_with_package() | {"GPUGRAPH_CACHE_DIR": str(tmp_path / "cache")}
     for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
         environment.pop(name, None)
