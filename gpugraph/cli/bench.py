@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.base.errors import InputError, Regression, errors_at, unknown_name
-from gpugraph.base.files import atomic_write, ending_of
+from gpugraph.base.files import atomic_write
 from gpugraph.base.quantities import counted, parse_seconds, parse_share
 from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
 from gpugraph.cli.process import Command
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
+from gpugraph.report.exporters import Results, exporter, exporter_of
 from gpugraph.report.terminal import page_width, table_width
 
 if TYPE_CHECKING:
@@ -86,14 +87,13 @@ def split(texts: Sequence[str]) -> list[str]:
 # ------------------------------------------------------------------ what comes of it
 
 
-def check_exports(paths: Sequence[str]) -> None:
-    """Raise InputError before the work for an export that could not be written after it."""
-    if paths:
-        from gpugraph.report.ranking import ENDINGS
-
-        for path in paths:
-            ending_of(path, "an export", ENDINGS)
-            check_destination(path)
+def check_exports(paths: Sequence[str], style: str = "table") -> None:
+    """Raise InputError before the work for an export, or a ``style`` to print, that could not be written after it."""
+    if style != "table":
+        exporter(style).check()
+    for path in paths:
+        exporter_of(path).check()
+        check_destination(path)
 
 
 def export(
@@ -102,33 +102,22 @@ def export(
     """Write records and how they rank to files, each whole or not at all."""
     if not paths:
         return
-    from gpugraph.records.ranking import rank
-    from gpugraph.report.ranking import exported
-
-    found = rank(records)[0] if rankings is None else rankings
+    results = Results(records, Results(records, rankings).ranked())
     for path in paths:
-        content = exported(records, found, os.path.splitext(path)[1].lower())
+        content = exporter_of(path).load()(results)
         with atomic_write(path, "w") as stream:
-            stream.write(content)
+            stream.write(content + "\n")
         samples = sum(len(record.samples) for record in records)
         tell([f"{path}: {counted(len(records), 'record')}, {counted(samples, 'sample')}"], quiet=quiet)
 
 
 def show_records(records: Sequence[Record], style: str, rankings: Sequence[Ranking] | None = None) -> None:
     """Print records and how they rank, in one of the styles of ``--format``."""
-    from gpugraph.records.ranking import rank
-
-    found = rank(records)[0] if rankings is None else rankings
+    found = Results(records, rankings).ranked()
     if style == "table":
         show_rankings(found)
-    elif style == "csv":
-        from gpugraph.report.markdown_csv import csv
-
-        show(csv(records))
     else:
-        from gpugraph.report.ranking import exported
-
-        show(exported(records, found, {"json": ".json", "markdown": ".md"}[style]))
+        show(exporter(style).load()(Results(records, found)))
 
 
 def show_rankings(rankings: Sequence[Ranking]) -> None:

@@ -34,6 +34,7 @@ from gpugraph.problems import foreign
 from gpugraph.problems.contract import problem_called
 from gpugraph.problems.foreign import PEER, is_file, is_foreign
 from gpugraph.problems.registry import algorithms, algorithms_called, command_of
+from gpugraph.report.exporters import Results, exporter
 from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def _asked(problem: str, options: dict[str, Any]) -> Asked:
         asked = replace(asked, graph=defaults().graph)
         where = defaults().origins["default.graph"]
         tell([f"no graph given: taking {asked.graph}, the default of {where}"], quiet=asked.quiet)
+    check_exports(asked.exports, asked.style)
     _check_outputs(problem, str(asked.graph), asked.output, asked.save, asked.exports)
     check_drawing(asked.draw)
     log_decisions(asked.verbose)
@@ -287,14 +289,10 @@ def _competing(repeat: int | None, target: str | None, max_seconds: float | None
 
 
 def _printer(style: str) -> Callable[[Record], None]:
-    """Return what prints a record on standard output in one of the four styles, all of it imported."""
-    if style == "json":
-        return lambda record: show(record.to_json())
-    if style in ("csv", "markdown"):
-        from gpugraph.report import markdown_csv
-
-        written = markdown_csv.csv if style == "csv" else markdown_csv.markdown
-        return lambda record: show(written([record]))
+    """Return what prints a record on standard output in one of the styles, all of it imported."""
+    if style != "table":
+        write = exporter(style).load()
+        return lambda record: show(write(Results([record])))
     from gpugraph.report.table import table
 
     return lambda record: show_lines(table(record, width=page_width()))
@@ -312,7 +310,6 @@ def _notices(record: Record, output: str | None) -> list[str]:
 
 def _check_outputs(problem: str, graph: str, output: str | None, save: str | None, exports: tuple[str, ...]) -> None:
     """Refuse before the work what could not be written after it."""
-    check_exports(exports)
     for path in (one for one in (output, save, *exports) if one is not None):
         check_destination(path, append=path is save)
         if os.path.exists(path) and os.path.exists(graph) and os.path.samefile(path, graph):

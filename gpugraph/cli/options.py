@@ -16,6 +16,7 @@ from gpugraph.base.errors import InputError, check_name, errors_at
 from gpugraph.base.files import parse_toml, read_text, resource_dir
 from gpugraph.ext.datasets import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
+from gpugraph.report.exporters import EXPORTERS, contents
 
 # ------------------------------------------------------------------ how help looks
 # An example first, then what is to be known, then options in groups.
@@ -185,7 +186,22 @@ def _read_keys(path: Path) -> dict[str, Any]:
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-STYLES = ("table", "json", "csv", "markdown")
+
+class LateHelp(click.Option):
+    """An option whose help text is made when it is shown: ``help`` is a function that returns it."""
+
+    def __init__(self, *declarations: Any, help: Callable[[], str], **more: Any):
+        self._text = help
+        super().__init__(*declarations, **more)
+
+    @property
+    def help(self) -> str | None:
+        """The text."""
+        return self._text()
+
+    @help.setter
+    def help(self, text: str | None) -> None:
+        """Leave it, whatever click sets."""
 
 
 def named(
@@ -378,11 +394,19 @@ export_option = click.option(
     "exports",
     multiple=True,
     metavar="FILE",
-    help="Write a sorted table to .md or .tex, cells to .csv, all samples to .json; repeatable.",
+    cls=LateHelp,
+    help=lambda: f"Write {contents()}; repeatable.",
 )
 
 output_options = bundle(
-    named("--format", "style", kind="output format", names=STYLES, default="table", help="How to print the record."),
+    named(
+        "--format",
+        "style",
+        kind="output format",
+        names=("table", *EXPORTERS),
+        default="table",
+        help="How to print the record.",
+    ),
     click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
     draw_option,

@@ -15,6 +15,7 @@ from gpugraph.base.errors import GpuGraphWarning, InputError, in_short_words, in
 from gpugraph.base.files import atomic_write, check_writable, ending_of
 from gpugraph.base.quantities import in_seconds, rate
 from gpugraph.cli.process import Command
+from gpugraph.report.exporters import drawing
 from gpugraph.report.terminal import Line, plain, print_rich
 
 if TYPE_CHECKING:
@@ -165,11 +166,8 @@ def draw_counter_example(path: str | None, shape: CounterExampleShape | None, *,
     if shape is None:
         tell([f"{path} is not written: there is no counter-example to draw"], quiet=quiet)
         return
-    from gpugraph.ext.charts.chart import LIGHT
-    from gpugraph.ext.charts.counter_example import svg
-
     with atomic_write(path, "w") as stream:
-        stream.write(svg(shape, LIGHT) + "\n")
+        stream.write(drawing().svg(shape) + "\n")
     tell([f"{path}: the counter-example"], quiet=quiet)
 
 

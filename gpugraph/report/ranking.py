@@ -1,4 +1,4 @@
-"""Rankings for people: a sorted table, a chart, what the samples say in sentences, what to beware of; and as files."""
+"""Rankings for people: a sorted table, a chart, what the samples say in sentences, what to beware of."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from gpugraph.records.columns import columns_of
 from gpugraph.records.compare import sampled_otherwise
 from gpugraph.records.ranking import Ranking, with_transfers
 from gpugraph.records.record import Record
-from gpugraph.records.record_shape import SCHEMA, json_text
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
-from gpugraph.report.markdown_csv import csv, markdown
 from gpugraph.report.sheet import Note, Sheet, Table
 from gpugraph.report.sweep import bar
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
@@ -223,29 +221,3 @@ def target_reached(named: Named) -> str:
     if not missed:
         return f"{target} reached by all"
     return f"{target} not reached by {', '.join(missed)}; {'; '.join(remedies)}"
-
-
-ENDINGS = (".json", ".csv", ".md", ".tex")
-"""Of files that rankings are exported to."""
-
-
-def exported(records: Sequence[Record], rankings: Sequence[Ranking], ending: str) -> str:
-    """Return the content of a file by its ending, one of ``ENDINGS``.
-
-    ``.json`` has every sample, ``.csv`` a row for each cell; ``.md`` and ``.tex`` have a sorted table of each ranking.
-    """
-    if ending == ".json":
-        content = {
-            "schema": SCHEMA,
-            "records": [record.data for record in records],
-            "rankings": [ranking_json(ranking) for ranking in rankings],
-        }
-        return json_text(content, indent=1) + "\n"
-    if ending == ".csv":
-        return csv(records) + "\n"
-    sheets = [exported_sheet(ranking) for ranking in rankings]
-    if ending == ".tex":
-        return "\n\n".join(sheet.latex() for sheet in sheets) + "\n"
-    ranked = {id(record) for ranking in rankings for record in ranking.records}
-    others = [record for record in records if id(record) not in ranked]
-    return "\n\n".join([*(sheet.markdown() for sheet in sheets), *([markdown(others)] if others else [])]) + "\n"

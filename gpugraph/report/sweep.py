@@ -12,15 +12,14 @@ from gpugraph.bench.estimate import Prices
 from gpugraph.bench.formula import figure
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
 from gpugraph.bench.sweep import Sweep
-from gpugraph.ext.charts.curves import LOG_BEYOND
-from gpugraph.ext.charts.page_text import headlines, lead
-from gpugraph.ext.charts.panels import Panel, panels
 from gpugraph.ext.findings import Finding, Table
 from gpugraph.problems import BENCH
 from gpugraph.records.columns import Labelled, columns_of
 from gpugraph.records.record import Record, with_distinct_names
 from gpugraph.report.cells import label, ordered
+from gpugraph.report.headlines import headlines, lead
 from gpugraph.report.markdown_csv import grid
+from gpugraph.report.panels import LOG_BEYOND, Panel, panels
 from gpugraph.report.terminal import Line, can_draw, columns, field, indented
 from gpugraph.report.versus import Published, gains, published
 

@@ -14,6 +14,7 @@ from gpugraph.records.columns import Labelled, problem_columns
 from gpugraph.records.record import PHASED_RUNS, PHASES, Record
 from gpugraph.records.record_shape import RanksShape
 from gpugraph.records.statistics import median
+from gpugraph.report.exporters import drawing
 from gpugraph.report.terminal import Line, can_draw, field
 
 BAR_WIDTH = 30
@@ -247,10 +248,8 @@ def _result(record: Record, width: int) -> list[Line]:
     lines += field("verdict", f"{status}{by}: {record.shape.verification.detail or ''}", width=width, style=style)
     if record.shape.verification.counter_example is None:
         return lines
-    from gpugraph.ext.charts.counter_example import shape_to_draw, sketch
-
-    shape = shape_to_draw(record)
-    return lines + ([] if shape is None else [[("", "")], *sketch(shape, width=width, unicode=can_draw())])
+    shape = drawing().shape_to_draw(record)
+    return lines + ([] if shape is None else [[("", "")], *drawing().sketch(shape, width=width, unicode=can_draw())])
 
 
 def _sources(record: Record, width: int) -> list[Line]:

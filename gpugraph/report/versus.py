@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.base.quantities import counted, duration, rate
-from gpugraph.ext.charts.panels import problem_name
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
 from gpugraph.records.record_shape import PointShape
 from gpugraph.report.cells import Speedup, ordered, speedups, work
+from gpugraph.report.panels import problem_name
 
 KERNEL, ANSWER, END_TO_END = "kernel alone", "to the answer", "with transfers"
 """The two times that are compared, and what replaces the second where records do not have it."""

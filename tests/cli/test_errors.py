@@ -239,7 +239,7 @@ def test_what_people_write_for_another_name_is_understood(words, remedy):
     assert remedy in refuse(2, *words)
 
 
-@pytest.mark.parametrize("words", [("mst", GRID, "--format", "latex"), ("help", "nosuch")])
+@pytest.mark.parametrize("words", [("mst", GRID, "--format", "wordstar"), ("help", "nosuch")])
 def test_a_name_that_is_not_similar_is_not_suggested(words):
     line = refuse(2, *words)
     assert "did you mean" not in line

@@ -10,11 +10,17 @@ import pytest
 from gpugraph.base.quantities import with_interval
 from gpugraph.records.claims import Claim
 from gpugraph.records.ranking import Ranking, rank
-from gpugraph.report.ranking import exported, ranking_sheet
+from gpugraph.report.exporters import Results, exporter
+from gpugraph.report.ranking import ranking_sheet
 from gpugraph.report.sheet import _tex
 from gpugraph.report.terminal import columns, plain
 from tests.measure.test_ranking import row, samples
 from tests.report.canned import mst_record
+
+
+def exported(records, rankings, name):
+    """Return records and how they rank in a format."""
+    return exporter(name).load()(Results(records, rankings))
 
 
 def shown(*rows, width: int = 80) -> str:
@@ -124,18 +130,18 @@ def test_beside_a_gpu_the_device_is_named_and_the_transfers_counted():
 def test_an_export_to_json_holds_every_sample_and_one_to_csv_a_row_for_each_cell():
     rows = [row("a", 1), row("b", 2, seed=2)]
     rankings, _ = rank(rows)
-    content = json.loads(exported(rows, rankings, ".json"))
+    content = json.loads(exported(rows, rankings, "json"))
     assert [len(one["samples_s"]["kernel"]) for one in content["records"]] == [40, 40]
     assert content["rankings"][0]["order"] == ["a", "b"]
     assert content["rankings"][0]["claims"][0]["told_apart"] is True
-    lines = list(csv.DictReader(io.StringIO(exported(rows, rankings, ".csv"))))
+    lines = list(csv.DictReader(io.StringIO(exported(rows, rankings, "csv"))))
     assert [line["algorithm"] for line in lines] == ["a", "b"]
 
 
 def test_an_export_to_markdown_is_one_small_sorted_table_under_its_sentence():
     rows = [row("peer:b_c", 2, seed=2), row("a", 1)]
     rankings, _ = rank(rows)
-    heading, _, sentence, _, header, _, first, second = exported(rows, rankings, ".md").splitlines()
+    heading, _, sentence, _, header, _, first, second = exported(rows, rankings, "markdown").splitlines()
     assert heading.startswith("**mst on ")
     assert re.match(r"- a is (1\.9|2\.0)", sentence)
     assert sentence.endswith(" times as fast as b_c")
@@ -145,7 +151,7 @@ def test_an_export_to_markdown_is_one_small_sorted_table_under_its_sentence():
 
 def test_an_export_to_latex_is_a_table_in_which_nothing_is_a_command_by_mistake():
     rows = [row("a", 1), row("b_c", 2, seed=2)]
-    text = exported(rows, rank(rows)[0], ".tex")
+    text = exported(rows, rank(rows)[0], "latex")
     assert r"\begin{tabular}" in text
     assert r"b\_c & " in text
     assert _tex("2 ± 1 % µs <x> {y}") == r"2 $\pm$ 1 \% \textmu{}s \textless{}x\textgreater{} \{y\}"
@@ -155,7 +161,7 @@ def test_an_export_to_latex_is_a_table_in_which_nothing_is_a_command_by_mistake(
 def test_records_that_rank_nowhere_are_still_in_the_markdown():
     from tests.report.canned import failed
 
-    assert "failed" in exported([type(row("a", 1)).of(failed())], [], ".md")
+    assert "failed" in exported([type(row("a", 1)).of(failed())], [], "markdown")
 
 
 TABLE = (

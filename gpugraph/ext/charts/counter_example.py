@@ -66,7 +66,7 @@ def listed(shape: CounterExampleShape) -> list[tuple[str, str, str]]:
     return rows + [(f"{names[e.tail]} {arrow} {names[e.head]}", e.text, _MEANING[_kind(e)]) for e in edges]
 
 
-def svg(shape: CounterExampleShape, ink: Ink) -> str:
+def svg(shape: CounterExampleShape, ink: Ink = LIGHT) -> str:
     """Return a counter-example as SVG, in the colours of ``ink``."""
     places = _places(shape)
     places[:, 1] -= places[:, 1].min() - MARGIN

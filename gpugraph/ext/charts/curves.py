@@ -13,9 +13,7 @@ from typing import Any
 from gpugraph.base.quantities import rate
 from gpugraph.ext.charts.chart import Ink, Spec, channel, layer, tooltip
 from gpugraph.report.cells import ordered
-
-LOG_BEYOND = 20
-"""A value whose greatest is more than this many times its least is drawn on a logarithmic scale."""
+from gpugraph.report.panels import LOG_BEYOND
 
 MOST_TICKS = 12
 

@@ -14,12 +14,12 @@ from typing import Any
 from gpugraph.base.errors import InputError, check_name
 from gpugraph.base.quantities import percent, rate
 from gpugraph.ext.charts.chart import Ink, Spec, config, entries, paint, row_height
-from gpugraph.ext.charts.curves import LOG_BEYOND, Look, Mark, Point, best_first, curves
-from gpugraph.ext.charts.panels import SCALE, problem_name
+from gpugraph.ext.charts.curves import Look, Mark, Point, best_first, curves
 from gpugraph.ext.charts.rates import stated_marks
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
 from gpugraph.report.cells import label, ordered, speedups, work
+from gpugraph.report.panels import LOG_BEYOND, SCALE, problem_name
 from gpugraph.report.sweep import bar
 from gpugraph.report.terminal import Line, can_draw, indented
 

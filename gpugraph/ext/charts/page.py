@@ -28,7 +28,7 @@ from gpugraph.ext.charts.chart import (
     vega_license,
 )
 from gpugraph.ext.charts.counter_example import listed, shape_to_draw, svg
-from gpugraph.ext.charts.page_text import definitions, details, environments, headlines, lead
+from gpugraph.ext.charts.page_text import definitions, details, environments
 from gpugraph.ext.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.ext.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
 from gpugraph.problems import PAGE as BY_PAGE
@@ -38,6 +38,7 @@ from gpugraph.records.record import Record
 from gpugraph.records.record_shape import json_text
 from gpugraph.report.cells import label, ordered
 from gpugraph.report.cells import speedups as find_speedups
+from gpugraph.report.headlines import headlines, lead
 from gpugraph.report.markdown_csv import csv
 from gpugraph.report.versus import COLUMNS as PAPER_COLUMNS
 from gpugraph.report.versus import gains, matrices, published

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from gpugraph.base.quantities import in_units, percent, rate
 from gpugraph.ext.charts.chart import PAGE, Chart, Spec, channel, layer, row_height, tooltip
 from gpugraph.ext.charts.curves import Look, Mark, Point, curves, describe, log_axis, log_domain
-from gpugraph.ext.charts.panels import Panel, charts, failures, panels, point, problem_name, rate_title, times
+from gpugraph.ext.charts.panels import charts, failures, point, rate_title, times
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.columns import Labelled, kernel_time
 from gpugraph.records.record import Record
+from gpugraph.report.panels import Panel, panels, problem_name
 from gpugraph.report.versus import Gain, Stated, machine, stated, times_as_fast
 
 

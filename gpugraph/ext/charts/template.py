@@ -22,6 +22,7 @@ from gpugraph.measure.provenance import sources_digest
 from gpugraph.problems.foreign import is_foreign
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record import Record
+from gpugraph.report.exporters import Exporter
 from gpugraph.report.markdown_csv import grid
 from gpugraph.report.sweep import table_markdown, verdicts_markdown
 
@@ -218,3 +219,6 @@ def _digest_of(row: Record) -> str | None:
         return sources_digest(find_algorithm(row.problem, row.algorithm, row.device_kind))
     except InputError:  # it has another name today, or is no longer there
         return "gone"
+
+
+EXPORTER = Exporter((), "", lambda: lambda results: fill(results.template, results.records))

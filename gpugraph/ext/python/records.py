@@ -22,7 +22,7 @@ from gpugraph.records import record_file
 from gpugraph.records.columns import Labelled, columns_of, precise_time
 from gpugraph.records.ranking import rank
 from gpugraph.records.record import PHASES, Record
-from gpugraph.report import STYLES, render
+from gpugraph.report import render, styles
 from gpugraph.report.cells import label
 from gpugraph.report.ranking import Named, sentences
 from gpugraph.report.table import NOISY, describe_graph
@@ -294,7 +294,7 @@ def report(records: object, path: str | os.PathLike[str], *, title: str | None =
     Raises:
         InputError: another ending, nothing to report, or, for ``.html``, ``gpugraph[report]`` is not installed.
     """
-    style = STYLES[ending_of(path, "a report", STYLES)]
+    style = styles()[ending_of(path, "a report", styles())]
     if isinstance(records, str | os.PathLike):
         records = [records]
     given: list[Any] = list(records) if isinstance(records, Iterable) else [records]

@@ -1,0 +1,80 @@
+"""``gpugraph plot``: one figure from files of records."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import Any
+
+import click
+
+from gpugraph.base.errors import InputError
+from gpugraph.base.files import atomic_write
+from gpugraph.cli.options import command
+from gpugraph.cli.output import Progress, check_destination, show_lines, show_written, tell
+from gpugraph.report.terminal import page_width
+
+_VALUES = "mteps, end-to-end, kernel, transfer, answer, speedup, scaling, roof, energy or memory."
+_SIZES = "Of the whole figure: pixels, 84mm, 3.5in, or column (84mm, of a paper in two columns)."
+_UNITS = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "pt": 96 / 72}
+
+
+@command
+@click.argument("results", nargs=-1, required=True, metavar="RESULTS...")
+@click.option("-o", "--output", metavar="FIGURE", help="Write it: .svg, .pdf, .png, or .json [default: shown here].")
+@click.option("--x", metavar="NAME", help="scale, vertices, graph, algorithm, an axis … [default: what differs].")
+@click.option("--y", default="mteps", show_default=True, metavar="NAME", help=_VALUES)
+@click.option("--by", metavar="NAME,...", help="What makes a series [default: what differs].")
+@click.option("--where", multiple=True, metavar="NAME=VALUE", help="Only these records; repeatable, * matches.")
+@click.option("--title", metavar="TEXT", help="Title above the figure [default: the graph, or what all share].")
+@click.option("--width", metavar="SIZE", default="640", show_default=True, help=_SIZES)
+@click.option("--height", metavar="SIZE", help="Of the plot, likewise [default: as the content asks].")
+@click.option("--log/--linear", default=None, help="Scale of the ordinate [default: by the values].")
+@click.option("--dark", is_flag=True, help="Light lines on a dark ground.")
+def plot(
+    results: tuple[str, ...], output: str | None, width: str, height: str | None, dark: bool, quiet: bool, **asked: Any
+) -> None:
+    """Draw one figure from files of records: here in letters, or into a file.
+
+    Without options it shows what the records are: bars by algorithm for one graph, bars by graph for several, curves
+    where graphs grow. A .json file is the figure as Vega-Lite, to be changed by hand.
+
+    Example:
+      gpugraph plot results.jsonl --where problem=mst
+      gpugraph plot results.jsonl -o throughput.pdf --width column
+    """
+    from gpugraph.ext.charts.chart import DARK, LIGHT, check_figure, draw
+    from gpugraph.ext.charts.figure import Choice, figure, sketch
+    from gpugraph.records.record_file import read_records
+
+    wide, high = _pixels("width", width), _pixels("height", height) if height else None
+    ending = None if output is None else check_figure(output)
+    if output is not None:
+        check_destination(output)
+    with Progress(quiet=quiet) as progress:
+        progress("reading the results")
+        rows, notices = read_records(results)
+        tell(notices, quiet=quiet)
+        progress("drawing")
+        by = [name.strip() for name in (asked.pop("by") or "").split(",") if name.strip()]
+        choice = Choice(by=by, **asked)
+        if output is None or ending is None:
+            lines = sketch(rows, choice, width=page_width())
+        else:
+            spec = figure(rows, DARK if dark else LIGHT, choice, width=wide, height=high)
+            content = draw(spec, ending)
+            with atomic_write(output) as stream:
+                stream.write(content)
+    if output is None:
+        show_lines(lines)
+    else:
+        show_written(output, f"{choice.y}, {round(wide / 96 * 25.4)} mm wide")
+
+
+def _pixels(name: str, text: str) -> int:
+    """Return the pixels of a size in words, 96 to an inch; raise InputError for what is none or cannot be drawn."""
+    found = re.fullmatch(r"([0-9.]{1,9})\s*([a-z]*)", "84mm" if text == "column" else text)
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        if 50 <= (pixels := round(float(found[1]) * _UNITS[found[2]])) <= 10_000:  # type: ignore[index]
+            return pixels
+    raise InputError(f"--{name} {text} is no size to draw in", remedy="give 50 to 10000 pixels, or say 84mm, or 3.5in")

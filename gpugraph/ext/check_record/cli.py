@@ -1,0 +1,75 @@
+"""``gpugraph check-record``: are records plausible?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from gpugraph.base.errors import InputError, VerificationFailed
+from gpugraph.base.quantities import counted
+from gpugraph.cli.options import command
+from gpugraph.cli.output import show
+
+if TYPE_CHECKING:
+    from gpugraph.ext.check_record.plausibility import Finding
+    from gpugraph.records.record import Record
+    from gpugraph.records.record_file import BadLine
+
+
+def _on_lines(lines: Sequence[int]) -> str:
+    """Return ``"line 3"``, or how many lines there are, with the first of them."""
+    shown = ", ".join(map(str, lines[:3]))
+    return f"line {shown}" if len(lines) == 1 else f"{len(lines):,} lines ({shown}{', …' if len(lines) > 3 else ''})"
+
+
+@command
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.option(
+    "--edges",
+    default=2**20,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Make graphs of at most so many edges from their specs, and compute their answers here.",
+)
+def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
+    """Check records for what cannot be: changed times, answers, devices and counts.
+
+    Each line is checked: its types, its times against the bandwidth of the device, its counts against each other, its
+    answer against one that is computed here, a clean commit, and the versions of other programs. Exit code 1 if
+    anything is found, 2 if a line is no record; the other lines are checked all the same.
+
+    Example:
+      gpugraph check-record results.jsonl
+    """
+    from gpugraph.ext.check_record.plausibility import conflicts, findings
+    from gpugraph.records.record_file import read_record_file
+
+    records: list[Record] = []
+    lines: list[str] = []
+    unread: list[BadLine] = []
+    for file in files:
+        stored = read_record_file(file, strict=False)
+        if not (stored.records or stored.bad):
+            raise InputError("holds no records", where=file, remedy="give a file that --save or `gpugraph bench` wrote")
+        records += stored.records
+        lines += [f"{bad.file} line {bad.line}: type: {bad.why}" for bad in stored.bad]
+        unread += stored.bad
+        if stored.torn is not None:
+            lines.append(f"{file} line {stored.torn}: is cut off, and was left out")
+    found = [(record, one) for record in records for one in findings(record, edges)] + conflicts(records)
+    places: dict[tuple[str | None, Finding], list[int]] = {}
+    for record, one in found:
+        places.setdefault((record.file, one), []).append(record.line or 0)
+    lines += [f"{file} {_on_lines(at)}: {one.kind}: {one.what}" for (file, one), at in places.items()]
+    wrong = len(unread) + len({(record.file, record.line) for record, _ in found})
+    total = len(unread) + len(records)
+    if not quiet or wrong:
+        show("\n".join([*lines, f"{counted(total, 'record')} checked, {wrong} with findings"]))
+    if unread:
+        raise unread[0].error()
+    if wrong:
+        what = f"{counted(wrong, 'record')} of {total} cannot be shown beside others"
+        raise VerificationFailed(what, remedy="docs/submit.md says what a record needs")

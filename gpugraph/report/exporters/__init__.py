@@ -1,0 +1,115 @@
+"""Exporters: how results are written in a format.  Each is a file of this folder, or a line of ``ELSEWHERE``.
+
+A file ``NAME.py`` has an ``EXPORTER``.  It is imported when its format is used or a help text lists it, and what takes
+time is imported by its ``load`` alone.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from gpugraph.base.files import ending_of
+
+if TYPE_CHECKING:
+    from gpugraph.records.ranking import Ranking
+    from gpugraph.records.record import Record
+    from gpugraph.records.record_shape import CounterExampleShape
+    from gpugraph.report.terminal import Line
+
+
+@dataclass(frozen=True)
+class Results:
+    """Records to export.
+
+    Attributes:
+        rankings: how they rank; None where they are shown as they are, not compared.
+        title, notices: of a page, and what a reader should know of the files of records.
+        template: the file of a text that they are filled into, or nothing.
+    """
+
+    records: Sequence[Record]
+    rankings: Sequence[Ranking] | None = None
+    title: str | None = None
+    notices: Sequence[str] = ()
+    template: str = ""
+
+    def ranked(self) -> Sequence[Ranking]:
+        """Return how the records rank."""
+        from gpugraph.records.ranking import rank
+
+        return rank(self.records)[0] if self.rankings is None else self.rankings
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """A format of results.
+
+    Attributes:
+        endings: of its files, the usual one first.
+        content: what such a file holds, for help texts.
+        load: imports what the format needs, and returns the function that makes a text of results, without a last line
+            break.
+        check: raises InputError where something that it needs is not installed.
+    """
+
+    endings: tuple[str, ...]
+    content: str
+    load: Callable[[], Callable[[Results], str]]
+    check: Callable[[], object] = bool
+
+
+ELSEWHERE = {"html": "gpugraph.ext.charts.exporter"}
+"""Format → module, of exporters in other folders."""
+
+EXPORTERS = {one.name: f"{__name__}.{one.name}" for one in pkgutil.iter_modules(__path__)} | ELSEWHERE
+"""Name of a format → its module."""
+
+BY_OPTION = {"template": "gpugraph.ext.charts.template", "drawing": "gpugraph.ext.charts.counter_example"}
+"""Modules of what has an option of its own: ``--template`` and ``--draw``."""
+
+
+def exporter(name: str) -> Exporter:
+    """Return the exporter of a format."""
+    found: Exporter = import_module((EXPORTERS | BY_OPTION)[name]).EXPORTER
+    return found
+
+
+def endings() -> dict[str, str]:
+    """Return the ending of a file → the name of the format that it is written in."""
+    return {ending: name for name in EXPORTERS for ending in exporter(name).endings}
+
+
+def exporter_of(path: str) -> Exporter:
+    """Return the exporter by the ending of a file; raise InputError where there is none."""
+    known = endings()
+    return exporter(known[ending_of(path, "an export", known)])
+
+
+def contents() -> str:
+    """Return in words which files hold what: ``"cells to .csv, a sorted table to .tex or .md"``."""
+    found: dict[str, list[str]] = {}
+    for one in map(exporter, EXPORTERS):
+        found.setdefault(one.content, []).append(one.endings[0])
+    return ", ".join(f"{content} to {' or '.join(names)}" for content, names in found.items())
+
+
+class Drawing(Protocol):
+    """The module that draws counter-examples."""
+
+    def shape_to_draw(self, record: Record) -> CounterExampleShape | None:
+        """Return the counter-example of a record, if there is one that can be drawn."""
+
+    def sketch(self, shape: CounterExampleShape, *, width: int = 80, unicode: bool = True) -> list[Line]:
+        """Return it in letters."""
+
+    def svg(self, shape: CounterExampleShape) -> str:
+        """Return it as SVG."""
+
+
+def drawing() -> Drawing:
+    """Return the module that draws counter-examples."""
+    return cast(Drawing, import_module(BY_OPTION["drawing"]))

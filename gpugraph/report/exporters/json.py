@@ -1,0 +1,24 @@
+"""JSON: a record that stands alone as it is stored; several with every sample, and how they rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpugraph.report.exporters import Exporter, Results
+
+
+def _load() -> Callable[[Results], str]:
+    from gpugraph.records.record_shape import SCHEMA, json_text
+
+    def write(results: Results) -> str:
+        if results.rankings is None and len(results.records) == 1:
+            return results.records[0].to_json()
+        from gpugraph.report.ranking import ranking_json
+
+        records, rankings = [one.data for one in results.records], [ranking_json(one) for one in results.ranked()]
+        return json_text({"schema": SCHEMA, "records": records, "rankings": rankings}, indent=1)
+
+    return write
+
+
+EXPORTER = Exporter((".json",), "all samples", _load)

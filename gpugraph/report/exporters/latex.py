@@ -1,0 +1,16 @@
+"""LaTeX: a sorted table of each ranking, by booktabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpugraph.report.exporters import Exporter, Results
+
+
+def _load() -> Callable[[Results], str]:
+    from gpugraph.report.ranking import exported_sheet
+
+    return lambda results: "\n\n".join(exported_sheet(one).latex() for one in results.ranked())
+
+
+EXPORTER = Exporter((".tex",), "a sorted table", _load)

@@ -1,0 +1,26 @@
+"""Markdown: a sorted table of each ranking under its sentences; of records that are not compared one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpugraph.report.exporters import Exporter, Results
+
+
+def _load() -> Callable[[Results], str]:
+    from gpugraph.report.markdown_csv import markdown
+
+    def write(results: Results) -> str:
+        if results.rankings is None:
+            return markdown(results.records)
+        from gpugraph.report.ranking import exported_sheet
+
+        ranked = {id(record) for ranking in results.rankings for record in ranking.records}
+        others = [record for record in results.records if id(record) not in ranked]
+        sheets = [exported_sheet(ranking).markdown() for ranking in results.rankings]
+        return "\n\n".join([*sheets, *([markdown(others)] if others else [])])
+
+    return write
+
+
+EXPORTER = Exporter((".md",), "a sorted table", _load)
