@@ -8,27 +8,23 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
 from gpugraph.base.quantities import in_seconds
 from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import LocalWorker, WorkerDied
+from gpugraph.bench.places import Engine, places_of
 from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.worker import DescribedDevice
-from gpugraph.ext.engines.unit import Task
 from gpugraph.measure.cell import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.foreign import PEER
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
-
-if TYPE_CHECKING:
-    from gpugraph.ext.engines.engines import Engine
 
 START_S = 300.0
 """Seconds that a worker may take to open the devices."""
@@ -84,15 +80,13 @@ class Bench:
             if not self.dry:
                 self.store = stack.enter_context(Store(self.path, resume=self.resume))
             if self.on is not None:
-                from gpugraph.ext.engines.engines import places_of
-
                 found = places_of(self.on, self.path)
                 self._workers, self._engine = (found, None) if isinstance(found, list) else ([], found)
             if self._engine is not None:
                 stack.enter_context(self._engine)
                 if self.store is not None:
                     self._take_over(self._engine.leftovers(resume=self.resume))
-                self.devices = self._engine.open(Task(self.sweep, self.peers))
+                self.devices = self._engine.open(self.sweep, self.peers)
             else:
                 first, *others = self._workers
                 ask = {"do": "devices", "names": _device_names(self.sweep, self.peers)}

@@ -1,8 +1,7 @@
 """The runner: takes the cells of a plan through workers, one graph after another, and stores each as it ends.
 
 There are one or several workers, which take the next graph as soon as they are free, long ones in time for all workers
-to end together; or the graphs go to an engine, which has them measured on other machines
-(``ext/engines/engines.py``).
+to end together; or the graphs go to an engine, which has them measured on other machines (``places.py``).
 
 Cells that share a graph go to the worker together, which interleaves their samples.  A cell that hangs is recorded and
 its worker killed; the others of its graph start again without it.  Where memory or time run out, the larger graphs of
@@ -16,12 +15,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from gpugraph.base.host import available_memory
 from gpugraph.base.quantities import in_units
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.local_workers import GroupMeasurement, LocalWorker, side_by_side
+from gpugraph.bench.places import Engine
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
@@ -33,9 +33,6 @@ from gpugraph.measure.instruments import command_line
 from gpugraph.problems.algorithm import algorithm_to_words
 from gpugraph.problems.contract import Input
 from gpugraph.records.record import Record
-
-if TYPE_CHECKING:
-    from gpugraph.ext.engines.engines import Engine
 
 LAST_UNITS = 50
 """With no more graphs left than that, workers see to it that they end together."""

@@ -66,11 +66,15 @@ def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object
     ours = [name for name in plain if name != "auto" and not name.startswith(PEER) and not is_file(name)]
     solved = {name: [one.problem for one in algorithms_called(name)] for name in ours}
     solved = {name: problems for name, problems in solved.items() if problems}
-    able = [name for name in PROBLEMS if all(load_problem(name).accepts(graph) for graph in graphs)]
-    common = [problem for problem in able if all(problem in problems for problems in solved.values())]
+
+    def accepts(problem: str) -> bool:
+        return all(load_problem(problem).accepts(graph) for graph in graphs)
+
     axes: dict[str, Any] = {"graph": list(graphs), "algorithm": list(names) or ["auto"]}
-    if common:
-        return {**axes, "problem": [common[0]]}
+    common = (problem for problem in PROBLEMS if all(problem in problems for problems in solved.values()))
+    if (chosen := next(filter(accepts, common), None)) is not None:
+        return {**axes, "problem": [chosen]}
+    able = [*filter(accepts, PROBLEMS)]
     first = {name: next((p for p in able if p in problems), problems[0]) for name, problems in solved.items()}
     by_problem: dict[str, list[str]] = {problem: [] for problem in dict.fromkeys(first.values())}
     for name, bare in zip(names, plain, strict=True):
@@ -202,7 +206,6 @@ def bench(
     from gpugraph.bench.bench import Bench
     from gpugraph.bench.sweep_file import read_sweep, shipped
     from gpugraph.bench.toml_file import Document
-    from gpugraph.report.sweep import plan_lines, price_lines
 
     if sweeps:
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
@@ -233,6 +236,8 @@ def bench(
         Bench, asked, dry=list_ or dry_run, peers=split(peers), sampled=given, **how
     )
     if list_ or dry_run:
+        from gpugraph.report.sweep import plan_lines, price_lines
+
         with _opened(prepared(save or ""), quiet=quiet) as plan:
             cells, prices, width = plan.plan, plan.prices, table_width()
             lines = plan_lines(cells, prices, width=width)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.base.errors import InputError, unknown_name
+from gpugraph.base.errors import InputError, check_name, unknown_name
 from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import REGISTERED, Algorithm
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
@@ -79,21 +79,24 @@ def cpu_algorithm(problem: str, name: str, **described: object) -> Callable[[Cal
 
 def load_problem(name: str) -> Problem:
     """Return the problem called ``name`` without its algorithms.  Raises InputError if there is no such problem."""
-    if name not in PROBLEMS:
-        raise unknown_name("problem", name, PROBLEMS)
+    check_name("problem", name, PROBLEMS)
     return problem_called(name)
 
 
 @cache
 def _packages(problem: str) -> list[str]:
-    """Return the packages whose modules register algorithms of a problem: its own, and those of extensions."""
+    """Return the packages whose modules register algorithms of a problem: its own, and those of extensions.
+
+    Raises InputError if there is no such problem.
+    """
+    check_name("problem", problem, PROBLEMS)
     extensions = sorted(_EXTENSIONS.glob(f"*/{problem}/__init__.py"))
     return [PROBLEMS[problem], *(f"gpugraph.ext.{file.parts[-3]}.{problem}" for file in extensions)]
 
 
 def homes_of(problem: str, name: str, *prefixes: str) -> list[str]:
     """Return the modules that bear an algorithm's name behind one of the prefixes or none, or in ``FILES``."""
-    stem, packages = name.replace("-", "_"), _packages(problem)
+    packages, stem = _packages(problem), name.replace("-", "_")
     if not stem.isidentifier():
         return []
     files = [f"{package}.{prefix}{stem}" for prefix in (*prefixes, "") for package in packages]
@@ -116,7 +119,6 @@ def _registered() -> list[Algorithm]:
 def algorithms(problem: str | None = None) -> list[Algorithm]:
     """Return every registered algorithm, once each, of one problem or of all; what packages add is not among them."""
     for one in PROBLEMS if problem is None else (problem,):
-        load_problem(one)
         for package in _packages(one):
             for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
                 importlib.import_module(f"{package}.{module.name}")
@@ -124,12 +126,12 @@ def algorithms(problem: str | None = None) -> list[Algorithm]:
     return sorted(found, key=lambda a: (a.problem, a.name, a.devices))
 
 
-def algorithms_called(name: str, problems: Iterable[str] = PROBLEMS) -> list[Algorithm]:
+def algorithms_called(name: str, problems: Collection[str] = PROBLEMS) -> list[Algorithm]:
     """Return the registered algorithms of a name, for all kinds of device; only if no module bears it all are imported.
 
     Raises InputError if there is no such problem.
     """
-    homes = [home for problem in problems for home in homes_of(load_problem(problem).name, name, "cpu_", "gpu_")]
+    homes = [home for problem in problems for home in homes_of(problem, name, "cpu_", "gpu_")]
     for home in homes:
         importlib.import_module(home)
     named = [one for one in _registered() if one.name == name and one.problem in problems]
@@ -142,7 +144,6 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
     Only the module, the file or the package of that name is imported.  Raises InputError if it is unknown, not for this
     device, or cannot be loaded, and a peer's own errors.
     """
-    load_problem(problem)
     if name.startswith(PEER):
         return foreign.peers().load_peer(name, problem, device_kind)
     if is_file(name):

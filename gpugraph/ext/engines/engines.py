@@ -1,14 +1,6 @@
-"""Where the cells of a sweep are measured: ``--on``.
+"""Engines, which measure the cells of a sweep on other machines: jobs of Slurm, tasks for Dask.
 
-=============================  ===================================================================================
-``gpus:2``                     two workers here, a GPU and half of the processors each
-``gpus:0,3``, ``gpus:all``     on those GPUs, on all of them
-``cpus:2``                     two workers here, half of the processors each and no GPU
-``slurm:gpus=1,time=30m``      jobs of a Slurm cluster, an array of them, through submitit
-``dask:tcp://host:8786``       tasks for the workers of a Dask scheduler
-=============================  ===================================================================================
-
-A graph goes to one place with all its cells.  A place of an engine measures them by ``ext/engines/unit.py``.
+A place of an engine measures a graph with all its cells by ``unit.py``.
 """
 
 from __future__ import annotations
@@ -30,11 +22,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gpugraph.base.errors import DeviceUnavailable, InputError, check_name, errors_at, in_one_line, placed, unknown_name
+from gpugraph.base.errors import DeviceUnavailable, InputError, errors_at, in_one_line, placed, unknown_name
 from gpugraph.base.quantities import parse_seconds
-from gpugraph.bench.local_workers import LocalWorker, workers_of
+from gpugraph.bench.places import Ended
 from gpugraph.bench.plan import Planned
-from gpugraph.ext.engines.unit import Ended, Task, Unit, end_units
+from gpugraph.bench.sweep import Sweep
+from gpugraph.ext.engines.unit import Task, Unit, end_units
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
 
@@ -61,10 +54,10 @@ class Engine(contextlib.AbstractContextManager["Engine"]):
         self._where, self._alone, self._run = where, alone, uuid.uuid4().hex[:12]
         self._task: Task | None = None
 
-    def open(self, task: Task) -> dict[str, Any]:
+    def open(self, sweep: Sweep, peers: Sequence[str]) -> dict[str, Any]:
         """Return the devices as one of the machines sees them; raise DeviceUnavailable if none could tell."""
-        self._task = task
-        _, ended = next(iter(self._answers([self._unit(task, None)])))
+        self._task = Task(sweep, peers)
+        _, ended = next(iter(self._answers([self._unit(self._task, None)])))
         if "devices" not in ended:
             raise DeviceUnavailable(str(ended.get("error")), where=self._where)
         devices: dict[str, Any] = ended["devices"]
@@ -320,23 +313,8 @@ class Dask(Engine):
             self._client.close(timeout=2)
 
 
-PLACES: dict[str, Callable[[str, str, str], list[LocalWorker] | Engine]] = {
-    "gpus": lambda rest, path, where: workers_of("gpus", rest, where),
-    "cpus": lambda rest, path, where: workers_of("cpus", rest, where),
+ENGINES: dict[str, Callable[[str, str, str], Engine]] = {
     "slurm": lambda rest, path, where: Slurm(rest, Path(f"{path}.jobs"), where),
     "dask": lambda rest, path, where: Dask(rest, where),
 }
-"""What ``--on`` may begin with → the workers or the engine that the rest of it stands for."""
-
-
-def places_of(text: str, path: str) -> list[LocalWorker] | Engine:
-    """Return the workers of this machine or the engine that ``--on`` names; jobs have files beside ``path``.
-
-    Raises:
-        InputError: it names nothing that there is, or a device twice.
-        DeviceUnavailable: no such GPU; the engine is not installed, or does not answer.
-    """
-    kind, _, rest = text.partition(":")
-    with errors_at(f"--on {text}"):
-        check_name("place", kind, PLACES)
-    return PLACES[kind](rest.strip(), path, f"--on {text}")
+"""What ``--on`` begins with → the engine that the rest of it, the file of records and the words for errors give."""

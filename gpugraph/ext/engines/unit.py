@@ -20,7 +20,6 @@ from gpugraph.base.errors import printable
 if TYPE_CHECKING:  # an engine's process loads nothing of what measures
     from gpugraph.bench.plan import Planned
     from gpugraph.bench.sweep import Sweep
-    from gpugraph.records.record import Record
 
 _RUNNING: dict[str, list[subprocess.Popen[bytes]]] = {}
 """Children of this process, by the run of the bench that they work for."""
@@ -98,11 +97,3 @@ def end_units(run: str) -> None:
     """End what this process has running for a run of the bench."""
     for child in [*_RUNNING.get(run, ())]:
         child.kill()
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What an engine tells of a graph: the records of its cells, and why it did not come to its end, or nothing."""
-
-    records: Sequence[Record]
-    lost: str = ""

@@ -1,0 +1,75 @@
+"""Where the cells of a sweep are measured: ``--on``.
+
+=============================  ===================================================================================
+``gpus:2``                     two workers here, a GPU and half of the processors each
+``gpus:0,3``, ``gpus:all``     on those GPUs, on all of them
+``cpus:2``                     two workers here, half of the processors each and no GPU
+``slurm:gpus=1,time=30m``      jobs of a Slurm cluster, an array of them, through submitit
+``dask:tcp://host:8786``       tasks for the workers of a Dask scheduler
+=============================  ===================================================================================
+
+A graph goes to one place with all its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gpugraph.base.errors import check_name, errors_at
+from gpugraph.bench.local_workers import LocalWorker, workers_of
+
+if TYPE_CHECKING:
+    from gpugraph.bench.plan import Planned
+    from gpugraph.bench.sweep import Sweep
+    from gpugraph.records.record import Record
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What an engine reports of a graph: the records of its cells, and why it did not come to its end, or nothing."""
+
+    records: Sequence[Record]
+    lost: str = ""
+
+
+class Engine(AbstractContextManager["Engine"], Protocol):
+    """Measures cells on other machines."""
+
+    def open(self, sweep: Sweep, peers: Sequence[str]) -> dict[str, Any]:
+        """Return the devices as one of the machines sees them; raise DeviceUnavailable if none could tell."""
+
+    def measure(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
+        """Have cells measured by their graphs, but for the finished ids, and yield each unit's place as it ends."""
+
+    def withdraw(self, at: int) -> None:
+        """Take back a unit that has not begun; it then ends as lost."""
+
+    def leftovers(self, *, resume: bool) -> list[Record]:
+        """Return the records that jobs of an earlier bench have left; InputError unless this one goes on with it."""
+
+
+ENGINES = dict.fromkeys(("slurm", "dask"), "gpugraph.ext.engines.engines")
+"""Name → the module whose ``ENGINES`` has the engine; it is imported when ``--on`` names it."""
+
+_HERE = ("gpus", "cpus")
+
+
+def places_of(text: str, path: str) -> list[LocalWorker] | Engine:
+    """Return the workers of this machine or the engine that ``--on`` names; jobs have files beside ``path``.
+
+    Raises:
+        InputError: it names nothing that there is, or a device twice.
+        DeviceUnavailable: no such GPU; the engine is not installed, or does not answer.
+    """
+    kind, _, rest = text.partition(":")
+    where = f"--on {text}"
+    with errors_at(where):
+        check_name("place", kind, (*_HERE, *ENGINES))
+    if kind in _HERE:
+        return workers_of(kind, rest.strip(), where)
+    engine: Engine = import_module(ENGINES[kind]).ENGINES[kind](rest.strip(), path, where)
+    return engine
