@@ -29,7 +29,7 @@ from gpugraph.bench.sweep_file import paper_of
 from gpugraph.bench.worker import DescribedDevice, cell_to_words
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
-from gpugraph.measure.instruments import command_line
+from gpugraph.measure.environment import command_line
 from gpugraph.problems.algorithm import algorithm_to_words
 from gpugraph.problems.contract import Input
 from gpugraph.records.record import Record

@@ -146,7 +146,7 @@ class Worker:
         self._session = self._session or Session()
 
     def _measure(self, request: Mapping[str, Any]) -> None:
-        from gpugraph.ext.plugins.isolation import SpoiledGraph
+        from gpugraph.measure.instruments import SpoiledGraph
         from gpugraph.measure.run_cell import DeviceLost
 
         until = time.perf_counter() + request.get("left_s", math.inf)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import datetime
 import math
 import os
-import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name, used_up
-from gpugraph.ext.ranks.world import is_own_rank
 from gpugraph.graph.csr import notices_of
 from gpugraph.measure.cell import Cell, cell_id
-from gpugraph.measure.instruments import environment, machine_load
+from gpugraph.measure.environment import environment
 from gpugraph.measure.provenance import provenance
 from gpugraph.problems.contract import ReportsFigures, Verdict, worst
 from gpugraph.problems.registry import load_problem
@@ -31,11 +29,8 @@ from gpugraph.records.statistics import (
 )
 
 if TYPE_CHECKING:
-    from gpugraph.measure.cell_run import CellRun
+    from gpugraph.measure.measurement import Measurement
     from gpugraph.problems.contract import Problem
-
-MANY_ROUNDS = 256
-"""Rounds from which on messages take longer than the work."""
 
 
 def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:
@@ -73,35 +68,37 @@ def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str
     }
 
 
-def record_of(run: CellRun, stopped_by: str) -> Record:
-    """Return the record of a cell that has all its samples, after the runs for inner phases and energy."""
-    cell, phase_timer, trials = run.cell, run.phase_timer, run.trials
+def record_of(run: Measurement, stopped_by: str) -> Record:
+    """Return the record of a cell that has all its samples: the sections of its instruments, and its own figures."""
+    setup, algorithm, trials, stopping = run.setup, run.algorithm, run.trials, run.stopping
+    cell, problem, phase_timer, open_device = setup.cell, setup.problem, setup.phase_timer, setup.open_device
     phase_timer.switch_phase("close")
-    run.processes.append(run.samples)
-    last = len(run.processes) >= run.sampling.processes
+    processes, h2d_s = [*stopping.processes, run.samples], _join(run)
+    absent = "not asked for" if stopping.is_last else "not measured yet"
+    sections: dict[str, Any] = {"counters": {}, "energy": {"absent": absent}}
     with phase_timer.phase("sampling"):
-        inner, counters = run.inner_phases() if last else ({}, {})
-        energy = run.energy() if last else {"absent": "not measured yet"}
-    run.check_input()
+        for instrument in run.instruments:
+            _merge(sections, instrument.section(run))
+    run.guard.check_input(run.resident, run.device)
     with phase_timer.phase("finish"):
-        completed = run.problem.add_optional_outputs(trials[0].result, cell, run.resident, run.device, run.progress)
+        completed = problem.add_optional_outputs(trials[0].result, cell, run.resident, run.device, setup.progress)
         if completed is not None:
             trials[0].result = completed[0]
-    h2d_s = _join(run)
     with phase_timer.phase("check"):
         described = run.input.graph.describe()
     with phase_timer.phase("finish"):
         results = [trial.result.summary() for trial in trials]
+        _compare_with_earlier(run, results)
     phases = _phases(run, h2d_s)
-    counters = {**counters, **trials[0].counters}
-    verdict = worst(trial.verdict for trial in trials)
-    algorithm, gpu, device = run.algorithm, run.opened.gpu(), run.opened.description
-    data = _blank(cell, run.problem, *(("wrong", verdict.detail) if run.wrong else ("ok", "")))
+    interval = interval_of([t.kernel_s for t in trials], processes, phases["kernel"])
+    verdict, gpu, device = worst(trial.verdict for trial in trials), open_device.gpu(), open_device.description
+    data = _blank(cell, problem, *(("wrong", verdict.detail) if run.is_wrong else ("ok", "")))
     index_bits = getattr(run.input.view, "index_bits", 32)  # what is no graph has no arcs to index
-    data["parameters"] |= {**run.options, "warmup": run.sampling.warmup, "index_bits": index_bits}
+    data["parameters"] |= {**run.options, "warmup": stopping.sampling.warmup, "index_bits": index_bits}
     data["mteps"] |= _rates(run, phases)
     data["environment"] |= {} if gpu is None else {"gpu": gpu}
-    id_ = cell_id(cell, algorithm, run.options, graph_digest=described["digest"], device=device, cold=run.sampling.cold)
+    cold, digest = stopping.sampling.cold, described["digest"]
+    id_ = cell_id(cell, algorithm, run.options, graph_digest=digest, device=device, cold=cold)
     named = {} if cell.input.path is None else {"input": cell.input.describe()}  # of an object its text says little
     kernel_s, d2h_s = [s for t in trials for s in t.kernel_s], [s for t in trials for s in t.d2h_s]
     data |= {
@@ -113,36 +110,33 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
         "cell": {"id": id_, "series": cell.series, "sweep": cell.sweep, "axes": dict(cell.axes), **named},
         "phases_s": phases,
         "samples_s": {"kernel": kernel_s, "h2d": h2d_s, "d2h": d2h_s},
-        "confidence_s": _intervals(run, h2d_s, phases["kernel"]),
-        "sampling": _sampling(run, stopped_by, phases["kernel"]),
-        **inner,
+        "confidence_s": _intervals(run, h2d_s, interval),
+        "sampling": _sampling(run, processes, stopped_by, interval, phases["kernel"]),
         "compiled": phase_timer.compiled,
-        "rounds": counters.pop("rounds", None),
-        "counters": counters,
-        "peak_device_bytes": run.ranks.greatest(run.own_peak_bytes),
-        "energy": energy,
-        "traffic": _traffic(run, phases["kernel"]),
+        "counters": {},
+        "energy": {},
+        "traffic": {},
         "result": results[0],
         "verification": {"status": verdict.status, "method": verdict.method, "detail": verdict.detail},
     }
+    _merge(data, sections)
+    data["counters"] |= trials[0].counters
+    data["rounds"] = data["counters"].pop("rounds", None)
     if verdict.sums_error is not None:  # JSON has no infinity
         data["verification"]["sums_error"] = verdict.sums_error if math.isfinite(verdict.sums_error) else None
     if verdict.counter_example is not None:
         data["verification"]["counter_example"] = verdict.counter_example.to_json()
     data |= {} if completed is None else {"predecessors_s": completed[1]}
-    if isinstance(run.problem, ReportsFigures) and data["mteps"]["kernel"] is not None:
+    if isinstance(problem, ReportsFigures) and data["mteps"]["kernel"] is not None:
         seconds = {**phases, "stage": run.input.stage_s, "h2d": median(h2d_s or [0.0])}
-        data |= run.problem.figures(run.input.graph, seconds)
+        data |= problem.figures(run.input.graph, seconds)
     if len(trials) > 1:
         data["per_source"] = [
             {**result, "kernel_s": median(t.kernel_s), "rounds": t.counters.get("rounds")}
             for t, result in zip(trials, results, strict=True)
         ]
-    notices = [run.opened.notice] if run.opened.notice else []
-    notices += notices_of(run.input.graph)
-    if run.ranks.several:
-        data["ranks"], slow = _ranks_of(run, data["rounds"] or 0)
-        notices += slow
+    notices = [open_device.notice] if open_device.notice else []
+    notices += [*notices_of(run.input.graph), *run.ranks.notices(data["rounds"] or 0)]
     plain: dict[str, Any] = jsonable(data)
     try:
         shape_of(plain)
@@ -152,38 +146,46 @@ def record_of(run: CellRun, stopped_by: str) -> Record:
     return Record(plain, run.input.graph, tuple(trial.result for trial in trials), tuple(notices))
 
 
-def _join(run: CellRun) -> list[float]:
+def _merge(data: dict[str, Any], section: Mapping[str, Any]) -> None:
+    """Put a section into a record: objects are joined name by name, anything else takes the place of what is there."""
+    for name, value in section.items():
+        old = data.get(name)
+        joined = isinstance(old, dict) and isinstance(value, dict) and "absent" not in old
+        data[name] = {**old, **value} if joined else value  # type: ignore[dict-item]
+
+
+def _join(run: Measurement) -> list[float]:
     """Put the samples of earlier processes before this one's; return the seconds of all transfers."""
-    h2d_s, earlier = list(run.input.h2d_s), run.earlier
+    h2d_s, earlier = list(run.input.h2d_s), run.stopping.earlier
     if earlier is None:
         return h2d_s
-    samples, each = earlier["samples_s"], sum(run.processes[:-1])
-    clocks = earlier["sampling"]["sm_clock_mhz"]
-    results = earlier.get("per_source") or [earlier["result"]]
-    for i, trial in enumerate(run.trials):
-        part = slice(i * each, (i + 1) * each)
-        trial.kernel_s[:0] = samples["kernel"][part]
-        trial.d2h_s[:0] = samples["d2h"][part]
-        if isinstance(clocks, list) and len(clocks) == len(samples["kernel"]):
-            trial.clocks_mhz[:0] = clocks[part]
-        found = jsonable(trial.result.summary())
-        if run.cell.verify != "none" and any(results[i][name] != value for name, value in found.items()):
-            process = len(run.processes)
+    samples, trials = earlier["samples_s"], run.trials
+    kernel, d2h = (run.stopping.earlier_of(samples[name]) for name in ("kernel", "d2h"))
+    for trial, kernel_s, d2h_s in zip(trials, kernel, d2h, strict=True):
+        trial.kernel_s[:0] = kernel_s
+        trial.d2h_s[:0] = d2h_s
+    return [*samples["h2d"], *h2d_s]
+
+
+def _compare_with_earlier(run: Measurement, results: Sequence[dict[str, Any]]) -> None:
+    """Note where this process has another result than the one before it."""
+    earlier, process = run.stopping.earlier, len(run.stopping.processes) + 1
+    if earlier is None or run.setup.cell.verify == "none":
+        return
+    for trial, found, before in zip(run.trials, results, earlier.get("per_source") or [earlier["result"]], strict=True):
+        if any(before[name] != value for name, value in jsonable(found).items()):
             detail = f"the result of process {process} differs from that of process {process - 1}"
             trial.verdict = Verdict("failed", trial.verdict.method, detail)
-    h2d_s[:0] = samples["h2d"]
-    run.throttle.repeated += earlier["sampling"]["throttled_repeated"]
-    return h2d_s
 
 
-def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
+def _phases(run: Measurement, h2d_s: list[float]) -> dict[str, float]:
     """Return ``phases_s``; their sum is the whole, for what runs took beyond one median run is ``sampling``."""
-    phase_timer, seconds = run.phase_timer, run.phase_timer.until_now()
+    phase_timer, seconds = run.setup.phase_timer, run.setup.phase_timer.until_now()
     for name, samples in (("kernel", [t.kernel_s for t in run.trials]), ("d2h", [t.d2h_s for t in run.trials])):
         seconds[name] = median([second for group in samples for second in group])
         phase_timer.move("sampling", name, seconds[name])
     seconds["sampling"] = phase_timer.seconds["sampling"]
-    if run.cell.transfers == "separate":
+    if run.setup.cell.transfers == "separate":
         stage_s, bus_s = run.input.stage_s, median(h2d_s or [0.0])
         phase_timer.move("transfer", "stage", stage_s)
         phase_timer.move("transfer", "h2d", bus_s + run.input.seconds.get("transfer", 0.0))
@@ -193,27 +195,20 @@ def _phases(run: CellRun, h2d_s: list[float]) -> dict[str, float]:
     return ordered(seconds)
 
 
-def _intervals(run: CellRun, h2d_s: list[float], kernel_s: float) -> dict[str, list[float]]:
+def _intervals(run: Measurement, h2d_s: list[float], kernel: tuple[float, float] | None) -> dict[str, list[float]]:
     """Return the interval of the median of every phase that has the samples for one."""
     groups = {"h2d": [h2d_s], "d2h": [t.d2h_s for t in run.trials] if run.device.kind != "cpu" else []}
     enough = {name: g for name, g in groups.items() if g and len(g[0]) >= INTERVAL_SAMPLES}
     intervals = {name: list(median_interval(g)) for name, g in enough.items()}
-    return intervals | ({"kernel": list(interval)} if (interval := _kernel_interval(run, kernel_s)) else {})
+    return intervals | ({} if kernel is None else {"kernel": list(kernel)})
 
 
-def _kernel_interval(run: CellRun, kernel_s: float) -> tuple[float, float] | None:
-    """Return the interval of the median kernel time; of several processes the one that they scatter in."""
-    return interval_of([t.kernel_s for t in run.trials], run.processes, kernel_s)
-
-
-def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, object]:
+def _sampling(
+    run: Measurement, processes: list[int], stopped_by: str, interval: tuple[float, float] | None, kernel_s: float
+) -> dict[str, Any]:
     """Return the ``sampling`` object; outliers are listed by position in ``samples_s.kernel``, and never dropped."""
-    groups, sampling = [t.kernel_s for t in run.trials], run.sampling
-    interval = _kernel_interval(run, kernel_s)
+    groups, sampling = [t.kernel_s for t in run.trials], run.stopping.sampling
     firsts = [sum(map(len, groups[:i])) for i in range(len(groups))]
-    clocks: Any = [clock for t in run.trials for clock in t.clocks_mhz]
-    if run.throttle.absent is not None:
-        clocks = {"absent": run.throttle.absent}
     return {
         "target": sampling.target if sampling.adaptive else None,
         "reached": None if interval is None else relative_half_width(interval, kernel_s),
@@ -221,46 +216,26 @@ def _sampling(run: CellRun, stopped_by: str, kernel_s: float) -> dict[str, objec
         "max_samples": sampling.max_samples,
         "time_limit_s": sampling.time_limit_s,
         "warmup": sampling.warmup,
-        "processes": run.processes,
+        "processes": processes,
         "stopped_by": stopped_by,
-        "load": [run.load_before, machine_load()],
-        "other_cores": run.other_programs.cores(),
-        "spent_s": run.spent_s,
+        "spent_s": run.stopping.spent_s,
         "cold": sampling.cold,
         "outliers": [first + i for first, group in zip(firsts, groups, strict=True) for i in outliers(group)],
-        "throttled_repeated": run.throttle.repeated,
-        "sm_clock_mhz": clocks,
+        "throttled_repeated": 0,
     }
 
 
-def _rates(run: CellRun, phases: Mapping[str, float]) -> dict[str, object]:
+def _rates(run: Measurement, phases: Mapping[str, float]) -> dict[str, object]:
     """Return the figures of ``mteps``: harmonic means; none of what is not verified, or was emulated."""
     trials = run.trials
     if run.device.kind == "emulated" or any(not t.verdict.passed for t in trials):
         return {}
     there_s = sum(phases.get(name, 0.0) for name in WAY_THERE)
-    counts = [run.problem.work(run.input.graph, t.result) for t in trials]
+    counts = [run.setup.problem.work(run.input.graph, t.result) for t in trials]
     kernel = [mteps(c, median(t.kernel_s)) for c, t in zip(counts, trials, strict=True)]
     total = [mteps(c, there_s + median(t.kernel_s) + median(t.d2h_s)) for c, t in zip(counts, trials, strict=True)]
     count = counts[0] if len(counts) == 1 else counts
     return {"kernel": harmonic_mean(kernel), "end_to_end": harmonic_mean(total), "count": count}
-
-
-def _traffic(run: CellRun, kernel_s: float) -> dict[str, object]:
-    """Return the ``traffic`` object: the least traffic, the copy bandwidth, and the share of it that is reached."""
-    algorithm = run.algorithm
-    if algorithm.minimum_bytes is None:
-        return {"absent": f"nobody has worked out the least traffic of '{algorithm.name}'"}
-    if not run.sampling.asks_bandwidth(run.device.kind):
-        return {"absent": "not asked for"}
-    bandwidth = run.opened.copy_bytes_per_s
-    if isinstance(bandwidth, str):
-        return {"absent": bandwidth}
-    if kernel_s <= 0:
-        return {"absent": "the kernel took no time that could be measured"}
-    together = [len(run.trials[0].query[0])] if algorithm.batched else []
-    least = algorithm.minimum_bytes(run.input.view, *together)
-    return {"minimum_bytes": least, "copy_bytes_per_s": bandwidth, "share": least / kernel_s / bandwidth}
 
 
 def outcome_of(error: BaseException) -> tuple[str, str]:
@@ -305,26 +280,3 @@ def failed_record(
     if algorithm is not None:
         data |= {"algorithm": algorithm["name"], "algorithm_source": algorithm["source"]}
     return Record(data)
-
-
-def _ranks_of(run: CellRun, rounds: int) -> tuple[dict[str, Any], list[str]]:
-    """Return the ``ranks`` object of a record, and what to tell the user about ranks; a collective."""
-    comm, part = run.ranks.comm, run.input.graph
-    member = {
-        "host": socket.gethostname(),
-        "process": os.getpid(),
-        "device": run.device.describe(),
-        "rows": part.rows,
-        "arcs": part.own_arcs,
-        "bytes_sent": run.sent,
-        "peak_device_bytes": run.own_peak_bytes,
-    }
-    ranks = {
-        "size": comm.size,
-        "started_by": "gpugraph" if is_own_rank() else "MPI",
-        "talk_through": run.ranks.talk.name,
-        "members": comm.all_gather_object(member),
-        "phases": run.split,
-    }
-    slow = f"{rounds} rounds, each a wait for messages: one device is faster on such a graph, if it holds it"
-    return ranks, [slow] if rounds > MANY_ROUNDS else []

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.errors import InputError, check_name
 from gpugraph.devices.base import Device
-from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import (
     METHODS,
     PROBLEMS,
@@ -33,6 +34,9 @@ REFERENCE_LIMIT = 2**22
 """``--verify auto`` may use the reference up to this many edges: where that is quicker, or all there is to ask."""
 
 _LOG = logging.getLogger("gpugraph")
+
+VERIFIED: list[Callable[[Problem, Any, tuple[Any, ...], Any, str], None]] = []
+"""Called with problem, graph, query, result and the algorithm's name for every result of ours that a check passed."""
 
 NOT_ASKED_FOR = Verdict("skipped", "none", "not asked for")
 
@@ -111,7 +115,7 @@ def check(
     if method in ("reference", "both"):
         verdicts.append(problem.reference(graph, query, result, by))
     verdict = verdict_of(verdicts, method)
-    if verdict.status != "failed" or graph.edges > REFERENCE_LIMIT or isinstance(graph, GraphPart):
+    if verdict.status != "failed" or graph.edges > REFERENCE_LIMIT or not isinstance(graph, CSRGraph):
         return verdict
     if isinstance(problem, DrawsCounterExamples):
         return replace(verdict, counter_example=problem.counter_example(graph, query, result))

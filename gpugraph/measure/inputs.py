@@ -13,7 +13,7 @@ from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.host import available_memory
 from gpugraph.devices.base import Device
 from gpugraph.measure.cell import Cell
-from gpugraph.measure.instruments import OpenDevice
+from gpugraph.measure.open_device import OpenDevice
 from gpugraph.problems.contract import Problem
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.statistics import median
@@ -32,7 +32,7 @@ class CellSetup:
     """What a cell is set up with: its device opened, and what hears of the time it takes and of every step."""
 
     cell: Cell
-    opened: OpenDevice
+    open_device: OpenDevice
     phase_timer: PhaseTimer
     progress: Progress
 
@@ -75,18 +75,18 @@ class LoadedInput:
             mapped.check()
 
 
-class Inputs:
+class InputCache:
     """Loads inputs once: the last few stay, and so does what a cell still in the race holds on to."""
 
     def __init__(self) -> None:
-        self._opened: OrderedDict[tuple[Any, ...], LoadedInput] = OrderedDict()
-        self._placed: weakref.WeakValueDictionary[tuple[Any, ...], LoadedInput] = weakref.WeakValueDictionary()
+        self._loaded: OrderedDict[tuple[Any, ...], LoadedInput] = OrderedDict()
+        self._resident: weakref.WeakValueDictionary[tuple[Any, ...], LoadedInput] = weakref.WeakValueDictionary()
 
-    def open(self, setup: CellSetup) -> LoadedInput:
+    def load(self, setup: CellSetup) -> LoadedInput:
         """Return the input that a cell names, opened; the time it took, now or earlier, goes to the phase timer."""
-        cell, device, phase_timer = setup.cell, setup.opened.device, setup.phase_timer
+        cell, device, phase_timer = setup.cell, setup.open_device.device, setup.phase_timer
         key = cell.input_key
-        found = self._opened.get(key)
+        found = self._loaded.get(key)
         if found is None:
             self._make_room(device)
             setup.progress(f"loading {cell.input.path or getattr(cell.graph, 'name', type(cell.graph).__name__)}")
@@ -98,30 +98,30 @@ class Inputs:
             seconds = {
                 name: s - before.get(name, 0.0) for name, s in phase_timer.until_now().items() if name in OPENING
             }
-            found = self._opened[key] = LoadedInput(graph, cell.graph, seconds)
+            found = self._loaded[key] = LoadedInput(graph, cell.graph, seconds)
         else:
             for name, seconds_ in found.seconds.items():
                 phase_timer.add_seconds(name, seconds_)
-        self._opened.move_to_end(key)
+        self._loaded.move_to_end(key)
         return found
 
     def _make_room(self, device: object) -> None:
         """Forget the graphs used longest ago: all but the last, and that too where memory is short, here or there."""
-        while len(self._opened) >= KEPT:
-            self._opened.popitem(last=False)
-        kept = sum(int(getattr(opened.graph, "nbytes", 0)) for opened in self._opened.values())
-        there = [opened.graph.on_device for opened in self._opened.values() if getattr(opened.graph, "on_device", None)]
+        while len(self._loaded) >= KEPT:
+            self._loaded.popitem(last=False)
+        kept = sum(int(getattr(one.graph, "nbytes", 0)) for one in self._loaded.values())
+        there = [one.graph.on_device for one in self._loaded.values() if getattr(one.graph, "on_device", None)]
         short = any(rows.device is device and device.memory()[0] < 4 * rows.nbytes for rows in there)
         if short or available_memory() < 4 * kept:
-            self._opened.clear()
+            self._loaded.clear()
 
     def peek(self, cell: Cell) -> Any:
         """Return the cell's graph if it is in memory, else None."""
-        found = self._opened.get(cell.input_key)
+        found = self._loaded.get(cell.input_key)
         return None if found is None else found.graph
 
     def place(
-        self, opened: LoadedInput, setup: CellSetup, *, resident: bool, shared: bool = True, transfers: int = 1
+        self, loaded: LoadedInput, setup: CellSetup, *, resident: bool, shared: bool = True, transfers: int = 1
     ) -> LoadedInput:
         """Return an input after the cell's preparations, on a device.
 
@@ -132,12 +132,12 @@ class Inputs:
         Raises:
             OutOfMemory: it does not fit.
         """
-        cell, device, phase_timer = setup.cell, setup.opened.device, setup.phase_timer
+        cell, device, phase_timer = setup.cell, setup.open_device.device, setup.phase_timer
         there = resident and device.kind != "cpu"
-        key = (id(opened.graph), setup.problem.name, (cell.preparations, cell.index_bits), id(device), there)
-        found = self._placed.get(key) if shared or not there else None
+        key = (id(loaded.graph), setup.problem.name, (cell.preparations, cell.index_bits), id(device), there)
+        found = self._resident.get(key) if shared or not there else None
         if found is None:
-            found = self._viewed(opened, setup)
+            found = self._viewed(loaded, setup)
             if there:
                 setup.progress("copying the graph to the device")
                 _copy(found, setup, transfers, shared=shared)
@@ -145,30 +145,30 @@ class Inputs:
                 with phase_timer.phase("prepare"):
                     found.view.bring_to_host(leave=device if device.kind != "cpu" else None)
             if shared or not there:
-                self._placed[key] = found
+                self._resident[key] = found
         else:
             phase_timer.add_seconds("prepare", found.seconds["prepare"])
             phase_timer.add_seconds("transfer", found.transfer_s)
         return found
 
-    def _viewed(self, opened: LoadedInput, setup: CellSetup) -> LoadedInput:
+    def _viewed(self, loaded: LoadedInput, setup: CellSetup) -> LoadedInput:
         """Return the input after the cell's preparations, which another device's copy may have gone through."""
         problem, cell, phase_timer = setup.problem, setup.cell, setup.phase_timer
         prepared = (problem.name, cell.preparations, cell.index_bits)
-        for other in self._placed.values():
-            if other.graph is opened.graph and other.prepared == prepared:
+        for other in self._resident.values():
+            if other.graph is loaded.graph and other.prepared == prepared:
                 phase_timer.add_seconds("prepare", other.seconds["prepare"])
                 return LoadedInput(other.graph, other.origin, other.seconds, other.view, prepared, other.view)
         setup.progress("preparing the graph")
         before = phase_timer.until_now().get("prepare", 0.0)
         with phase_timer.phase("prepare"):
-            view = problem.view(opened.graph, cell.preparations, cell.index_bits)
-        seconds = {**opened.seconds, "prepare": phase_timer.until_now()["prepare"] - before}
-        return LoadedInput(opened.graph, opened.origin, seconds, view, prepared, view)
+            view = problem.view(loaded.graph, cell.preparations, cell.index_bits)
+        seconds = {**loaded.seconds, "prepare": phase_timer.until_now()["prepare"] - before}
+        return LoadedInput(loaded.graph, loaded.origin, seconds, view, prepared, view)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._opened.clear()
+        self._loaded.clear()
 
 
 OPENING = ("load", "build", "check", "transfer")
@@ -177,7 +177,7 @@ OPENING = ("load", "build", "check", "transfer")
 
 def _copy(loaded: LoadedInput, setup: CellSetup, transfers: int, *, shared: bool) -> None:
     """Copy a view to a device, again and again; what the copies took beyond the median of one is ``sampling``."""
-    device, phase_timer, problem = setup.opened.device, setup.phase_timer, setup.problem
+    device, phase_timer, problem = setup.open_device.device, setup.phase_timer, setup.problem
     before = live_bytes(device)
     stage_s, h2d_s, whole_s = list[float](), list[float](), list[float]()
     with phase_timer.phase("sampling"):

@@ -21,16 +21,14 @@ from typing import Any
 from gpugraph.base import code_cache
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
-from gpugraph.devices.discovery import select_device
-from gpugraph.ext.plugins.isolation import SpoiledGraph
-from gpugraph.ext.ranks.comm import HostComm, LoneComm
-from gpugraph.ext.ranks.measuring import open_own_device
 from gpugraph.ext.ranks.world import world
+from gpugraph.measure.alone import Alone
 from gpugraph.measure.assemble import failed_record, outcome_of, record_of
 from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm
-from gpugraph.measure.cell_run import CellRun
-from gpugraph.measure.inputs import CellSetup, Inputs, Progress
-from gpugraph.measure.instruments import OpenDevice
+from gpugraph.measure.inputs import CellSetup, InputCache, Progress
+from gpugraph.measure.instruments import SpoiledGraph, imported
+from gpugraph.measure.measurement import Measurement
+from gpugraph.measure.open_device import OpenDevice
 from gpugraph.measure.turns import Turns
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
@@ -59,10 +57,10 @@ class Session(contextlib.AbstractContextManager["Session"]):
     measures alone unless there are ranks, each of which has such a session.
     """
 
-    def __init__(self, phase_timer: PhaseTimer | None = None, comm: HostComm | None = None) -> None:
-        self._phase_timer, self._comm = phase_timer, comm or LoneComm()
-        self._inputs = Inputs()
-        self._opened: dict[tuple[str, bool], OpenDevice] = {}
+    def __init__(self, phase_timer: PhaseTimer | None = None, ranks: Alone | None = None) -> None:
+        self._phase_timer, self._ranks = phase_timer, ranks or Alone()
+        self._inputs = InputCache()
+        self._devices: dict[tuple[str, bool], OpenDevice] = {}
         self._described: dict[tuple[str, str], Algorithm] = {}
         self._used = False
 
@@ -107,7 +105,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         if self._used:
             gc.collect()  # what an earlier call left in cycles may hold device memory
         self._used = True
-        turns, runs = Turns(len(cells), sampling), dict[int, CellRun]()
+        turns, runs = Turns(len(cells), sampling), dict[int, Measurement]()
         with contextlib.ExitStack() as at_end:
             at_end.enter_context(code_cache.reporting_compilations_to(progress))
             at_end.callback(runs.clear)
@@ -122,7 +120,8 @@ class Session(contextlib.AbstractContextManager["Session"]):
                     if index not in runs:
                         setup = self._setup(cells[index], progress, self._phase_timer)
                         before = (earlier or {}).get(index)
-                        runs[index] = CellRun(setup, sampling, self._inputs, before, self._comm)
+                        runs[index] = Measurement(setup, sampling, self._inputs, before, self._ranks)
+                        runs[index].prepare()
                         turns.begun(index)
                         continue
                     stopped_by = _turn(index, runs, turns, until)
@@ -154,36 +153,36 @@ class Session(contextlib.AbstractContextManager["Session"]):
         if isinstance(error, SpoiledGraph):
             self._inputs.clear()
             raise error
-        opened = self._opened.get(cell.device_key)
-        if opened is not None and opened.lost():  # a failed kernel has made the GPU useless to this process
+        device = self._devices.get(cell.device_key)
+        if device is not None and device.lost():  # a failed kernel has made the GPU useless to this process
             raise DeviceLost(f"the GPU is lost to this process: {error}", where=cell.device) from error
 
     def identify(self, cell: Cell, sampling: Sampling, progress: Progress = lambda what: None) -> str:
         """Return the id that the cell's record will have; loads its graph, which stays for the measurement."""
         setup = self._setup(cell, progress)
         with code_cache.reporting_compilations_to(progress):
-            graph = self._inputs.open(setup).graph
-        algorithm = self._resolved(cell, graph, setup.opened.device.kind)
+            graph = self._inputs.load(setup).graph
+        algorithm = self._resolved(cell, graph, setup.open_device.device.kind)
         return cell_id(
             cell,
             algorithm,
             parse_options(algorithm, cell.options),
             graph_digest=graph.describe()["digest"],
-            device=setup.opened.description,
+            device=setup.open_device.description,
             cold=sampling.cold,
         )
 
     def known(self, cell: Cell) -> dict[str, Any]:
         """Return what is known of a cell without any further work: keyword arguments for ``failed_record``."""
         known: dict[str, Any] = {}
-        graph, opened = self._inputs.peek(cell), self._opened.get(cell.device_key)
+        graph, device = self._inputs.peek(cell), self._devices.get(cell.device_key)
         if graph is not None:
             known["graph"] = graph.describe()
-        if opened is not None:
-            known["device"] = opened.description
-        if graph is not None and opened is not None:
+        if device is not None:
+            known["device"] = device.description
+        if graph is not None and device is not None:
             with contextlib.suppress(GpuGraphError):  # it may be what failed
-                found = self._resolved(cell, graph, opened.device.kind)
+                found = self._resolved(cell, graph, device.device.kind)
                 source = {"authors": found.authors, "year": found.year, "section": found.section}
                 known["algorithm"] = {"name": found.name, "source": source}
         return known
@@ -191,35 +190,32 @@ class Session(contextlib.AbstractContextManager["Session"]):
     def device(self, cell: Cell) -> OpenDevice:
         """Return the cell's device, opened if it is not yet; InputError and DeviceUnavailable say why it cannot be."""
         key = cell.device_key
-        if key not in self._opened:
-            if isinstance(self._comm, LoneComm):
-                opened = OpenDevice(*select_device(cell.device, profile=cell.profile))
-            else:
-                opened = open_own_device(cell.device, self._comm)
-            self._opened[key] = opened
+        if key not in self._devices:
+            opened = self._devices[key] = self._ranks.open_device(cell.device, profile=cell.profile)
             why = "asked for" if key[0] != "auto" else opened.notice or "the first GPU that can be used"
             _LOG.info("device %s (%s): %s", opened.device.kind, opened.description.get("name"), why)
-        return self._opened[key]
+        return self._devices[key]
 
     def close(self) -> None:
         """Free every graph and every device."""
         self._inputs.clear()
-        self._comm.leave_device()
-        while self._opened:
-            self._opened.popitem()[1].device.close()
+        self._ranks.close()
+        while self._devices:
+            self._devices.popitem()[1].device.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def _turn(index: int, runs: dict[int, CellRun], turns: Turns, until: float) -> str | None:
+def _turn(index: int, runs: dict[int, Measurement], turns: Turns, until: float) -> str | None:
     """Let a cell take its turn; return why it ends, or None."""
     run = runs[index]
     ending_s = sum(other.ending_s for other in runs.values())
     time_is_up = run.samples > 0 and time.perf_counter() + ending_s >= until
     if not time_is_up and turns.takes_sample(index):
         run.sample()
-    stopped_by = turns.end_of(index, "time" if time_is_up else run.stopped_by(), lambda other: runs[other].narrow)
+    reason = "time" if time_is_up else run.stopping.reason()
+    stopped_by = turns.end_of(index, reason, lambda other: runs[other].stopping.is_narrow)
     if stopped_by is not None:
         _LOG.info("%s: stopped after %s samples, %s", run.algorithm.name, run.samples, _STOPPED[stopped_by])
     return stopped_by
@@ -261,7 +257,9 @@ def run_cell(
         sampling = replace(sampling, min_samples=1, max_samples=1, warmup=0, energy=False, bandwidth=False)
     records = dict[int, Record]()
     errors = dict[int, Exception]()
-    with Session(phase_timer, world()) as session:
+    comm = world()
+    ranks = None if comm is None else imported("ranks")(comm)
+    with Session(phase_timer, ranks) as session:
         session.measure([cell], sampling, progress, records.__setitem__, errors.__setitem__)
     if errors:
         raise errors[0]

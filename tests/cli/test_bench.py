@@ -18,7 +18,7 @@ from gpugraph.bench import store
 from gpugraph.bench.worker import describe_device
 from gpugraph.cli.options import defaults
 from gpugraph.ext.peers import register_commands
-from gpugraph.measure.instruments import command_line
+from gpugraph.measure.environment import command_line
 from tests.cli.runner import refuse, run, succeed
 from tests.stored import read_records
 from tests.tiers import extended

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from gpugraph.base.errors import DeviceUnavailable
-from gpugraph.measure import instruments
-from gpugraph.measure.instruments import measure_energy
+from gpugraph.measure.instruments import energy
+from gpugraph.measure.instruments.energy import measure_energy
 
 
 class Meter:
@@ -26,7 +26,7 @@ class Meter:
 @pytest.mark.parametrize("run_s", [1e-4, 3e-3, 0.07, 0.9])
 def test_joules_a_run_are_power_times_time_however_coarse_the_counter(monkeypatch, run_s):
     meter = Meter(500, run_s)
-    monkeypatch.setattr(instruments, "time", meter)
+    monkeypatch.setattr(energy, "time", meter)
     found = measure_energy(meter.run, meter.read, edges=10**6)
     assert found["joules_per_run"] == pytest.approx(500 * run_s, rel=0.03 if run_s < 0.05 else 0.12)
     assert found["nanojoules_per_edge"] == pytest.approx(found["joules_per_run"] * 1e3)
@@ -36,13 +36,13 @@ def test_joules_a_run_are_power_times_time_however_coarse_the_counter(monkeypatc
 
 def test_no_edges_give_no_energy_per_edge(monkeypatch):
     meter = Meter(500, 0.01)
-    monkeypatch.setattr(instruments, "time", meter)
+    monkeypatch.setattr(energy, "time", meter)
     assert measure_energy(meter.run, meter.read, edges=0)["nanojoules_per_edge"] is None
 
 
 def test_a_counter_that_stands_still_or_is_missing_gives_the_reason(monkeypatch):
     meter = Meter(0, 0.01)
-    monkeypatch.setattr(instruments, "time", meter)
+    monkeypatch.setattr(energy, "time", meter)
     assert measure_energy(meter.run, meter.read, edges=1) == {"absent": "the energy counter did not move within 1 s"}
 
     def missing() -> float:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from gpugraph.measure import provenance
-from gpugraph.measure.instruments import OtherPrograms, command_line, environment
+from gpugraph.measure.environment import command_line, environment
+from gpugraph.measure.instruments.load import OtherPrograms
 
 SPIN = "while True: pass"
 

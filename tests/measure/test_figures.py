@@ -36,8 +36,9 @@ from gpugraph.ext.graph500.record import record_of
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.load import load_file
-from gpugraph.measure import assemble, cell_run
+from gpugraph.measure import assemble, measurement
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.instruments import load, phases
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.registry import load_problem
@@ -82,14 +83,14 @@ class Script(FakeTime):
         patch.setattr(time, "perf_counter", self.perf_counter)
         patch.setattr(clocks, "compile_seconds", lambda: 0.0)
         patch.setattr(PhaseTimer, "compiled", 0)  # by the script; earlier tests of this process have compiled
-        patch.setattr(cell_run, "INNER_LIMIT_S", 1e3)
+        patch.setattr(phases, "INNER_LIMIT_S", 1e3)
         patch.setitem(sys.modules, "cupy", self.cupy)
         patch.setattr(probes, "_nvml", self.nvml.load)
         patch.setattr(probes, "copy_bandwidth", lambda device: 1e3)
         self._slow(patch, probes, "copy_bandwidth", 32.0)
-        patch.setattr(cell_run.OtherPrograms, "cores", lambda programs: 0.0)
+        patch.setattr(load.OtherPrograms, "cores", lambda programs: 0.0)
         patch.setattr(OnGraphs, "open", lambda problem, input_, *how: self._open(input_.source, how[0]))
-        self._slow(patch, cell_run, "check", 16.0)
+        self._slow(patch, measurement, "check", 16.0)
         self._slow(patch, assemble, "_blank", 64.0)
         self._slow(patch, CudaDevice, "stage", 0.0625)
         self._slow(patch, CudaDevice, "upload")

@@ -13,8 +13,8 @@ from gpugraph.devices.cpu import CpuDevice
 from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.measure.cell import Cell
-from gpugraph.measure.inputs import CellSetup, Inputs
-from gpugraph.measure.instruments import OpenDevice
+from gpugraph.measure.inputs import CellSetup, InputCache
+from gpugraph.measure.open_device import OpenDevice
 from tests.emulator.compiler import needs_compiler
 
 pytestmark = needs_compiler
@@ -29,19 +29,19 @@ def setup_of(cell: Cell, device: Any) -> CellSetup:
 def test_a_graph_makes_room_for_the_next_where_the_device_is_short_of_memory(
     free: int, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    device, inputs = EmulatedDevice(), Inputs()
+    device, inputs = EmulatedDevice(), InputCache()
     cells = [Cell("mst", f"rmat:{scale}", device="emulated") for scale in (8, 7)]
-    inputs.open(setup_of(cells[0], device))
+    inputs.load(setup_of(cells[0], device))
     monkeypatch.setattr(EmulatedDevice, "memory", lambda self: (free, free))
-    inputs.open(setup_of(cells[1], device))
+    inputs.load(setup_of(cells[1], device))
     assert (inputs.peek(cells[0]) is not None) is kept
     assert inputs.peek(cells[1]) is not None
 
 
 def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph() -> None:
-    device, inputs = EmulatedDevice(), Inputs()
+    device, inputs = EmulatedDevice(), InputCache()
     cell = Cell("mst", "rmat:6", device="emulated")
-    opened = inputs.open(setup_of(cell, device))
+    opened = inputs.load(setup_of(cell, device))
     graph = opened.graph
     ours, theirs = (inputs.place(opened, setup_of(cell, device), resident=True, shared=s) for s in (True, False))
     assert ours.algorithm_input.targets is graph.on_device.targets
@@ -54,19 +54,19 @@ def test_foreign_code_gets_arrays_of_its_own_and_the_others_those_of_the_graph()
 
 
 def test_a_graph_made_on_a_device_is_on_the_host_before_a_cpu_is_timed() -> None:
-    inputs = Inputs()
+    inputs = InputCache()
     cell = Cell("mst", "rmat:6", device="emulated")
-    graph = inputs.open(setup_of(cell, EmulatedDevice())).graph
-    opened = inputs.open(setup_of(Cell("mst", "rmat:6", device="cpu"), CpuDevice()))
+    graph = inputs.load(setup_of(cell, EmulatedDevice())).graph
+    opened = inputs.load(setup_of(Cell("mst", "rmat:6", device="cpu"), CpuDevice()))
     assert opened.graph is graph
     inputs.place(opened, setup_of(cell, CpuDevice()), resident=True)
     assert {"offsets", "targets", "weights"} <= set(graph.__dict__)
 
 
 def test_an_algorithm_that_streams_the_graph_has_the_device_to_itself() -> None:
-    device, inputs = EmulatedDevice(), Inputs()
+    device, inputs = EmulatedDevice(), InputCache()
     cell = Cell("mst", "rmat:8", device="emulated")
-    opened = inputs.open(setup_of(cell, device))
+    opened = inputs.load(setup_of(cell, device))
     graph = opened.graph
     digest = graph.digest
     placed = inputs.place(opened, setup_of(cell, device), resident=False)

@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 
 from gpugraph.base.compiled import set_threads, threads
-from gpugraph.ext.plugins.isolation import ForeignCodeGuard, SpoiledGraph, kept
+from gpugraph.ext.plugins.isolation import ForeignCodeGuard, kept
 from gpugraph.ext.scan.array import open_array
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.instruments import SpoiledGraph
 from gpugraph.measure.run_cell import Session
 from tests.emulator.compiler import needs_compiler
 from tests.measure.runs import Notes

@@ -11,8 +11,9 @@ import pytest
 
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices import probes
-from gpugraph.measure import inputs, instruments
+from gpugraph.measure import inputs
 from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.instruments import energy, throttle
 from gpugraph.measure.run_cell import Session
 from gpugraph.records.record import Record
 from tests.devices.fake_cupy import FakeCupy
@@ -56,7 +57,7 @@ def enlist_on_gpu(patch: pytest.MonkeyPatch, puppet: Puppet, **changes: Any) -> 
 def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
     fake = FakeNvml()
     monkeypatch.setattr(probes, "_nvml", fake.load)
-    monkeypatch.setattr(instruments.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(throttle.time, "sleep", lambda seconds: None)
     return fake
 
 
@@ -136,7 +137,7 @@ def test_cold_and_warm_cells_have_different_ids(puppet, nvml):
 @pytest.mark.usefixtures("cupy")
 def test_energy_is_measured_in_runs_of_its_own_when_asked_for(puppet, nvml, monkeypatch):
     time = FakeTime()
-    monkeypatch.setattr(instruments, "time", time)
+    monkeypatch.setattr(energy, "time", time)
 
     def run(turn: int) -> None:
         time.now += 0.02

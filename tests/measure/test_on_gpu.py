@@ -11,7 +11,8 @@ import pytest
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.instruments import OpenDevice, Throttle
+from gpugraph.measure.instruments.throttle import Throttle
+from gpugraph.measure.open_device import OpenDevice
 from gpugraph.measure.run_cell import Session, run_cell
 from gpugraph.records.record import Record
 

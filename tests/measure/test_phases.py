@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.base import clock as clocks
 from gpugraph.base.clock import NullClock, PhaseTimer
-from gpugraph.measure import assemble, cell_run
+from gpugraph.measure import assemble, measurement
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import Verdict
@@ -34,7 +34,7 @@ def puppet(monkeypatch: pytest.MonkeyPatch) -> Puppet:
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeTime:
     made = FakeTime()
     monkeypatch.setattr(clocks, "time", made)
-    monkeypatch.setattr(cell_run, "time", made)
+    monkeypatch.setattr(measurement, "time", made)
     monkeypatch.setattr(clocks, "compile_seconds", lambda: 0.0)
     return made
 
@@ -48,14 +48,14 @@ def test_the_phases_of_a_cell_divide_the_clock_from_the_command_to_the_end(
         fake.now += 64
         return environment(*words)
 
-    checked = cell_run.check
+    checked = measurement.check
 
     def check(*subject: Any) -> Verdict:
         fake.now += 16
         return checked(*subject)
 
     monkeypatch.setattr(assemble, "_blank", slow)
-    monkeypatch.setattr(cell_run, "check", check)
+    monkeypatch.setattr(measurement, "check", check)
     puppet.on_prepare, puppet.on_run = fake.lasting(4.0), fake.lasting(1.0)
     phase_timer = PhaseTimer("start", since=-2.0)
     record = run_cell(cell("puppet"), sampling=replace(Sampling.fixed(5, 1), bandwidth=False), phase_timer=phase_timer)
@@ -136,7 +136,7 @@ def test_what_is_not_verified_is_neither_checked_nor_finished_again(
     from tests.measure.fakes import enlist
 
     enlist(monkeypatch, puppets_own)
-    monkeypatch.setattr(cell_run, "check", lambda *subject: pytest.fail("a check nobody asked for"))
+    monkeypatch.setattr(measurement, "check", lambda *subject: pytest.fail("a check nobody asked for"))
     (record,) = measure([replace(cell("puppet"), verify="none")], SIX).records.values()
     assert record.status == "skipped"
     assert record.data["phases_s"]["verify"] == 0

@@ -12,15 +12,16 @@ import pytest
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import InputError
 from gpugraph.devices.discovery import select_device
+from gpugraph.ext.ranks import measuring
 from gpugraph.ext.ranks.comm import HostComm, LoneComm
 from gpugraph.ext.ranks.measuring import Ranks
 from gpugraph.ext.ranks.part import GraphPart
-from gpugraph.measure import cell_run
 from gpugraph.measure.assemble import record_of
 from gpugraph.measure.cell import Cell, Sampling
-from gpugraph.measure.cell_run import CellRun
-from gpugraph.measure.inputs import CellSetup, Inputs, LoadedInput
-from gpugraph.measure.instruments import OpenDevice
+from gpugraph.measure.inputs import CellSetup, InputCache, LoadedInput
+from gpugraph.measure.instruments.memory import Memory
+from gpugraph.measure.measurement import Measurement
+from gpugraph.measure.open_device import OpenDevice
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record import Record
@@ -60,48 +61,50 @@ def distributed(**changes: Any) -> Algorithm:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CellRun]:
+def started(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
     """Return what sets up a cell on one of three ranks, to which a whole graph is given as its part."""
     part = GraphPart.of(zoo("random"), LoneComm())
     placed = LoadedInput(part, "a graph", {}, algorithm_input=part)
-    monkeypatch.setattr(cell_run, "place_part", lambda *asked: placed)
+    monkeypatch.setattr(measuring, "load_part", lambda *asked: placed)
 
-    def start(comm: HostComm, algorithm: Algorithm, sampling: Sampling = Sampling.fixed(3, 0)) -> CellRun:  # noqa: B008
+    def start(comm: HostComm, algorithm: Algorithm, sampling: Sampling = Sampling.fixed(3, 0)) -> Measurement:  # noqa: B008
         enlist(monkeypatch, algorithm)
         cell = Cell("mst", "a graph", device="cpu", phases=False)
         silent = lambda what: None  # noqa: E731
-        return CellRun(
-            CellSetup(cell, OpenDevice(DEVICE, None), PhaseTimer("start"), silent), sampling, Inputs(), comm=comm
-        )
+        setup = CellSetup(cell, OpenDevice(DEVICE, None), PhaseTimer("start"), silent)
+        run = Measurement(setup, sampling, InputCache(), ranks=Ranks(comm))
+        run.prepare()
+        return run
 
     return start
 
 
-def measured(run: CellRun) -> Record:
+def measured(run: Measurement) -> Record:
     """Take all samples; return the record."""
-    while (stopped_by := run.stopped_by()) is None:
+    while (stopped_by := run.stopping.reason()) is None:
         run.sample()
     return record_of(run, stopped_by)
 
 
-def test_the_time_of_several_ranks_is_that_of_the_slowest(started: Callable[..., CellRun]) -> None:
+def test_the_time_of_several_ranks_is_that_of_the_slowest(started: Callable[..., Measurement]) -> None:
     record = measured(started(OneOfThree(seconds_of_others), distributed()))
     assert record.data["samples_s"]["kernel"] == [3.0] * 3
     assert record.data["samples_s"]["d2h"] == [2.0] * 3
     assert record.status == "passed"
 
 
-def test_the_memory_of_several_ranks_is_that_of_the_rank_that_took_most(started: Callable[..., CellRun]) -> None:
+def test_the_memory_of_several_ranks_is_that_of_the_rank_that_took_most(started: Callable[..., Measurement]) -> None:
     def others(own: Any) -> list[Any]:
         return [own + 100, own] if type(own) is int else [own, own]
 
     run = started(OneOfThree(others), distributed())
     record = measured(run)
-    assert record.data["peak_device_bytes"] == run.own_peak_bytes + 100
-    assert [member["peak_device_bytes"] for member in record.data["ranks"]["members"]] == [run.own_peak_bytes] * 3
+    (own,) = [one.peak_bytes for one in run.instruments if isinstance(one, Memory)]
+    assert record.data["peak_device_bytes"] == own + 100
+    assert [member["peak_device_bytes"] for member in record.data["ranks"]["members"]] == [own] * 3
 
 
-def test_a_sample_that_differs_on_another_rank_alone_makes_the_cell_wrong(started: Callable[..., CellRun]) -> None:
+def test_a_sample_that_differs_on_another_rank_alone_makes_the_cell_wrong(started: Callable[..., Measurement]) -> None:
     def others(own: Any) -> list[Any]:
         return [True, False] if isinstance(own, bool) else [own, own]
 
@@ -110,7 +113,7 @@ def test_a_sample_that_differs_on_another_rank_alone_makes_the_cell_wrong(starte
     assert record.data["mteps"]["kernel"] is None
 
 
-def test_a_sample_that_differs_on_this_rank_alone_makes_the_cell_wrong(started: Callable[..., CellRun]) -> None:
+def test_a_sample_that_differs_on_this_rank_alone_makes_the_cell_wrong(started: Callable[..., Measurement]) -> None:
     answers = iter(["one", "one", "another"])
 
     def others(own: Any) -> list[Any]:
@@ -120,7 +123,7 @@ def test_a_sample_that_differs_on_this_rank_alone_makes_the_cell_wrong(started: 
     assert (record.outcome, record.data["message"]) == ("wrong", "sample 3 differs from sample 1")
 
 
-def test_a_first_answer_that_is_wrong_is_found_by_the_certificate(started: Callable[..., CellRun]) -> None:
+def test_a_first_answer_that_is_wrong_is_found_by_the_certificate(started: Callable[..., Measurement]) -> None:
     right = find_algorithm("mst", "boruvka-distributed", "cpu")
 
     def finish(*run: Any) -> Any:
@@ -132,7 +135,7 @@ def test_a_first_answer_that_is_wrong_is_found_by_the_certificate(started: Calla
     assert "the total weight is" in record.data["message"]
 
 
-def test_rank_0s_clock_decides_for_all_when_time_is_up(started: Callable[..., CellRun]) -> None:
+def test_rank_0s_clock_decides_for_all_when_time_is_up(started: Callable[..., Measurement]) -> None:
     def others(own: Any) -> list[Any]:
         return [99.0, own] if isinstance(own, float) else [own, own]
 
@@ -148,8 +151,8 @@ def test_the_seconds_of_a_phase_are_split_rank_by_rank() -> None:
         seconds, collectives = own
         return [({"relax": 5.0}, {}), (seconds, collectives)]
 
-    ranks = Ranks(OneOfThree(others), DEVICE)
-    clock = ranks.phase_clock()
+    ranks = Ranks(OneOfThree(others))
+    clock = ranks.phase_clock(DEVICE)
     with ranks.metered(clock):
         with clock.phase("relax"):
             ranks.comm.meter(0.5, 0.25, 100)  # type: ignore[misc]
@@ -164,6 +167,6 @@ def test_the_seconds_of_a_phase_are_split_rank_by_rank() -> None:
     np.testing.assert_allclose(split["relax"]["work_s"], [2.5, 5.0, 2.5])
 
 
-def test_several_ranks_refuse_an_algorithm_of_one_device(started: Callable[..., CellRun]) -> None:
+def test_several_ranks_refuse_an_algorithm_of_one_device(started: Callable[..., Measurement]) -> None:
     with pytest.raises(InputError, match="runs on one device"):
         started(OneOfThree(), distributed(ranks=False))

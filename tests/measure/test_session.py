@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.base import clock as clocks
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
-from gpugraph.measure import cell_run, instruments, run_cell
+from gpugraph.measure import measurement, open_device, run_cell
 from gpugraph.measure.assemble import outcome_of
 from gpugraph.measure.cell import Sampling
 from gpugraph.measure.run_cell import DeviceLost, Session
@@ -67,7 +67,7 @@ def test_cells_that_end_together_are_all_known_well_enough_at_the_end(monkeypatc
 @pytest.fixture
 def clock(monkeypatch):
     fake = FakeTime()
-    monkeypatch.setattr(cell_run, "time", fake)
+    monkeypatch.setattr(measurement, "time", fake)
     monkeypatch.setattr(run_cell, "time", fake)
     monkeypatch.setattr(clocks, "time", fake)
     monkeypatch.setattr(clocks, "compile_seconds", lambda: 0.0)
@@ -108,13 +108,13 @@ def test_the_three_starts_of_a_program_are_spread_over_the_workers_of_a_bench(mo
 
 def test_the_check_of_the_first_result_does_not_count_against_the_limit(monkeypatch, clock):
     (slow,), log = puppets(monkeypatch, "slow")
-    slow.on_run, checked = clock.lasting(1.0), cell_run.check
+    slow.on_run, checked = clock.lasting(1.0), measurement.check
 
     def check(*subject: Any) -> Any:
         clock.now += 1000
         return checked(*subject)
 
-    monkeypatch.setattr(cell_run, "check", check)
+    monkeypatch.setattr(measurement, "check", check)
     measure([cell("slow")], Sampling(target=0, min_samples=5, time_limit_s=3.5, warmup=0))
     assert len(log) == 4
 
@@ -283,7 +283,7 @@ def test_a_lost_gpu_ends_the_group_after_the_culprit_was_named(monkeypatch):
         raise GpuGraphError("a kernel read outside its arrays")
 
     bad.on_prepare = fail
-    monkeypatch.setattr(instruments.OpenDevice, "lost", lambda self: True)
+    monkeypatch.setattr(open_device.OpenDevice, "lost", lambda self: True)
     notes = Notes()
     with Session() as used, pytest.raises(DeviceLost, match="outside its arrays"):
         used.measure([cell("bad"), cell("good")], SIX, lambda what: None, notes.finished, notes.failed)

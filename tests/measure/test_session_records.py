@@ -11,7 +11,7 @@ from gpugraph.base.errors import InputError
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.measure import cell_run
+from gpugraph.measure import measurement
 from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.measure.run_cell import Session, run_cell
@@ -146,7 +146,7 @@ def test_several_sources_are_sampled_in_turn_and_stored_source_by_source():
 
 def test_a_result_that_is_wrong_counts_even_if_that_of_the_source_before_could_not_be_checked(monkeypatch):
     verdicts = iter([Verdict("skipped", "reference", "no proof"), Verdict("failed", "reference", "too far")])
-    monkeypatch.setattr(cell_run, "check", lambda *asked: next(verdicts))
+    monkeypatch.setattr(measurement, "check", lambda *asked: next(verdicts))
     data = run_cell(Cell("sssp", "rmat:7", "dijkstra", "cpu", source="random:2", repeat=1)).data
     assert (data["outcome"], data["message"]) == ("wrong", "too far")
     assert data["verification"]["status"] == "failed"

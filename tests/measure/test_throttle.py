@@ -4,8 +4,8 @@ import pytest
 
 from gpugraph.devices import probes
 from gpugraph.devices.probes import Nvml
-from gpugraph.measure import instruments
-from gpugraph.measure.instruments import MAX_REPEATED, Throttle
+from gpugraph.measure.instruments import throttle
+from gpugraph.measure.instruments.throttle import MAX_REPEATED, Throttle
 from tests.measure.fakes import FakeNvml
 
 
@@ -44,7 +44,7 @@ def test_a_gpu_that_is_always_held_down_is_measured_in_the_end(watch):
 
 def test_the_pauses_grow_up_to_a_limit_and_begin_anew(watch, monkeypatch):
     slept: list[float] = []
-    monkeypatch.setattr(instruments.time, "sleep", slept.append)
+    monkeypatch.setattr(throttle.time, "sleep", slept.append)
     clock = watch(clocks=[2000])
     for _ in range(8):
         clock.rest()

@@ -66,7 +66,7 @@ ANSWERS = (
         "tests/graph/formats/test_dimacs.py",
     ),
     Mutant("measure/cell.py", '"version": algorithm.version', '"version": 1', "tests/measure/test_identity.py"),
-    Mutant("measure/instruments.py", "FALL = 0.03", "FALL = 0.3", "tests/measure/test_throttle.py"),
+    Mutant("measure/instruments/throttle.py", "FALL = 0.03", "FALL = 0.3", "tests/measure/test_throttle.py"),
     Mutant("records/statistics.py", "0.98 * math.sqrt(n)", "0.6 * math.sqrt(n)", "tests/measure/test_statistics.py"),
     Mutant("records/claims.py", "1.0 if spread or together else PROCESS_CHANCE", "1.0"),
     Mutant("records/claims.py", "known[0] == known[1] and", "", "tests/measure/test_ranking.py"),

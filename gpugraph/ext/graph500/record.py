@@ -9,7 +9,7 @@ from gpugraph.base.clock import PhaseTimer
 from gpugraph.ext.graph500.benchmark import Run
 from gpugraph.ext.graph500.generator import EDGE_FACTOR
 from gpugraph.ext.peers import load_peer
-from gpugraph.measure.instruments import environment
+from gpugraph.measure.environment import environment
 from gpugraph.measure.provenance import provenance
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import find_algorithm

@@ -13,7 +13,7 @@ from typing import Any
 from gpugraph.base.errors import unknown_name
 from gpugraph.ext.peers.command import CommandPeer, parse_commands, read_tables
 from gpugraph.ext.peers.libraries import LIBRARIES
-from gpugraph.ext.peers.peer import PeerError, PeerRefused, PeerThrew, PeerTimedOut, library_algorithm
+from gpugraph.ext.peers.peer import PeerError, PeerRefused, PeerThrew, PeerTimedOut, library_algorithm, note_truth
 from gpugraph.problems.algorithm import Algorithm
 
 __all__ = ["LIBRARIES", "CommandPeer", "PeerError", "PeerRefused", "PeerThrew", "PeerTimedOut", "load_peer"]
@@ -27,6 +27,9 @@ def register_commands(tables: Mapping[str, Any], where: str = "") -> None:
     parsed = parse_commands(tables, where)
     _COMMANDS.clear()
     _COMMANDS.update(parsed)
+    from gpugraph.measure.check import VERIFIED
+
+    VERIFIED[:] = [note_truth] if parsed else []
 
 
 def registered_commands() -> dict[str, CommandPeer]:

@@ -24,7 +24,7 @@ from gpugraph.base.host import usable_cores
 from gpugraph.ext.peers.adapter import Adapter, Figure, load_peered, peered_problems
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.algorithm import Algorithm, Option
-from gpugraph.problems.contract import Result, Verdict
+from gpugraph.problems.contract import Problem, Result, Verdict
 from gpugraph.problems.registry import find_algorithm, load_problem
 
 if TYPE_CHECKING:
@@ -250,17 +250,17 @@ def known_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...]) -> Figure
     return next((found[key] for m in ("reference", "certificate") if (key := (problem, *query, m)) in found), None)
 
 
-def note_truth(graph: CSRGraph, problem: str, query: tuple[Any, ...], result: Result, by: str) -> None:
+def note_truth(problem: Problem, graph: CSRGraph, query: tuple[Any, ...], result: Result, by: str) -> None:
     """Keep the figure of a result of our algorithm ``by`` that passed its check, to judge commands by.
 
     The sum of real weights depends on the order of additions, so that graphs with such weights are left alone.
     """
     weights = getattr(graph, "weight_dtype", None)  # an array has none
-    if weights is None or weights.kind == "f" or known_truth(graph, problem, query) is not None:
+    if weights is None or weights.kind == "f" or known_truth(graph, problem.name, query) is not None:
         return
-    value = result.summary()[load_peered(problem).printed.field]
+    value = result.summary()[load_peered(problem.name).printed.field]
     figure = Figure(value, 0.0, f"{by}, which passed its check", getattr(result, "reached", None))
-    _FOUND.setdefault(graph, {})[(problem, *query, "certificate")] = figure
+    _FOUND.setdefault(graph, {})[(problem.name, *query, "certificate")] = figure
 
 
 def certified(problem: str, name: str, graph: CSRGraph, *query: int, **options: Any) -> Any:

@@ -17,35 +17,25 @@ import sys
 import threading
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compiled import set_threads, threads
-from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.view import ResidentView
+from gpugraph.measure.instruments import Guard, SpoiledGraph, WroteIntoInput
 
 if TYPE_CHECKING:
-    from gpugraph.graph.view import ResidentView
-
+    from gpugraph.measure.measurement import Measurement
 
 _WROTE = "it wrote into its input"
 _REMEDY = "the input is read-only: let the algorithm work on a copy"
 
 
-class WroteIntoInput(InputError):
-    """Foreign code changed its input."""
-
-    outcome = "threw"
-
-
-class SpoiledGraph(WroteIntoInput):
-    """The input that it changed is the graph that others share: nothing of them can be measured in this process."""
-
-
-class ForeignCodeGuard:
+class ForeignCodeGuard(Guard):
     """Keeps the process and the arrays of ``holders`` as they are in each step of foreign code; else SpoiledGraph."""
 
     def __init__(self, name: str, *holders: Any):
@@ -53,25 +43,32 @@ class ForeignCodeGuard:
         self._sums = self._checksums()
         self._kept = contextlib.ExitStack()
 
+    @classmethod
+    def of(cls, measurement: Measurement) -> ForeignCodeGuard:
+        """Return what guards the steps of a measurement's algorithm."""
+        return cls(measurement.algorithm.name, measurement.input.graph, measurement.input.view)
+
     def __enter__(self) -> ForeignCodeGuard:
         self._kept.enter_context(kept())
         return self
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+    def __exit__(self, kind: object = None, error: BaseException | None = None, trace: object = None) -> None:
         self._kept.close()
         if self._checksums() != self._sums:
             raise SpoiledGraph(_WROTE, where=self._name, remedy=_REMEDY) from error
 
-    def check_device(self, view: ResidentView, download: Callable[[Any], NDArray[Any]]) -> None:
+    def check_input(self, resident: Any, device: Any) -> None:
         """Raise WroteIntoInput where its own arrays on a device differ from those on the host."""
-        host = view.host
+        if not isinstance(resident, ResidentView):
+            return
+        view, host = resident, resident.host
         pairs = [(view.offsets, host.offsets), (view.weights, host.weights), (view.edge_ids, host.edge_ids)]
         if view.compressed is None or host.compressed is None:
             pairs.append((view.targets, host.targets))
         else:
             pairs += zip(view.compressed, host.compressed.arrays, strict=True)
         for there, here in pairs:
-            if here is not None and _checksum(download(there)) != _checksum(here):
+            if here is not None and _checksum(device.download(there)) != _checksum(here):
                 raise WroteIntoInput(_WROTE, where=self._name, remedy=_REMEDY)
 
     def _checksums(self) -> list[object]:

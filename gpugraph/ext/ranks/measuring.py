@@ -10,6 +10,8 @@ rank, into work, waiting for others, and communication.
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -18,19 +20,27 @@ from gpugraph.base.clock import HostClock, HostStopwatch
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
 from gpugraph.devices.discovery import select_device
-from gpugraph.ext.ranks.comm import Comm, HostComm, LoneComm
+from gpugraph.ext.ranks.comm import Comm, HostComm
 from gpugraph.ext.ranks.source import open_part
 from gpugraph.ext.ranks.transports import comm_for
-from gpugraph.ext.ranks.world import own_device
+from gpugraph.ext.ranks.world import is_own_rank, own_device
+from gpugraph.measure.alone import Alone
 from gpugraph.measure.cell import Sampling
-from gpugraph.measure.inputs import CellSetup, LoadedInput
-from gpugraph.measure.instruments import OpenDevice
-from gpugraph.problems.contract import Problem
+from gpugraph.measure.inputs import CellSetup, InputCache, LoadedInput
+from gpugraph.measure.instruments import Run
+from gpugraph.measure.instruments.memory import Memory
+from gpugraph.measure.measurement import Measurement
+from gpugraph.measure.open_device import OpenDevice
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import Problem, problem_called
 from gpugraph.problems.registry import algorithms
 
-Number = TypeVar("Number", int, float)
+Thing = TypeVar("Thing")
 
 NOT_MEASURED = "not measured on several ranks"
+
+MANY_ROUNDS = 256
+"""Rounds from which on messages take longer than the work."""
 
 
 def open_own_device(name: str, comm: HostComm) -> OpenDevice:
@@ -47,14 +57,14 @@ def open_own_device(name: str, comm: HostComm) -> OpenDevice:
     return opened
 
 
-def place_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedInput:
+def load_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedInput:
     """Return this rank's part of the graph that a cell names, on its device where it can be made or read there.
 
     Raises:
         InputError: bad graph, or what several ranks cannot do.
         OutOfMemory: it does not fit all ranks together.
     """
-    cell, problem, device = setup.cell, setup.problem, setup.opened.device
+    cell, problem, device = setup.cell, setup.problem, setup.open_device.device
     able, foreign = ranks_option(problem), cell.algorithm.startswith("peer:") or ".py" in cell.algorithm
     reference = cell.verify in ("reference", "both")
     refusals = (
@@ -85,65 +95,134 @@ def ranks_option(problem: Problem) -> str:
     return f"--algo {' or '.join(able)}" if able else ""
 
 
-# ------------------------------------------------------------------ time over ranks
+class Ranks(Alone):
+    """The ranks that measure a cell together, as one of them sees them.
 
+    Attributes:
+        sent: bytes that this rank sent in the last run.
+    """
 
-class Ranks:
-    """The ranks that measure a cell together, as one of them sees them; one alone has nobody to wait for."""
+    several = True
 
-    def __init__(self, comm: HostComm, device: Device):
-        self.comm, self._device = comm, device
-        self.several = not isinstance(comm, LoneComm)
+    def __init__(self, comm: HostComm):
+        self.comm, self.sent = comm, 0
 
-    @property
-    def talk(self) -> Comm:
-        """How they exchange arrays of the device."""
-        return comm_for(self.comm, self._device) if self.several else self.comm
+    def open_device(self, name: str, *, profile: bool) -> OpenDevice:
+        """Return this rank's device."""
+        return open_own_device(name, self.comm)
 
-    @property
-    def bytes_sent(self) -> int:
-        """What this rank has sent so far."""
-        return sum(comm.bytes_sent for comm in {self.talk, self.talk.host})
+    def load(self, setup: CellSetup, sampling: Sampling, cache: InputCache) -> LoadedInput:
+        """Return this rank's part of the graph."""
+        return load_part(setup, sampling, self.comm)
 
-    def stopwatch(self) -> Any:
+    def place(self, loaded: LoadedInput, setup: CellSetup, cache: InputCache, **how: Any) -> LoadedInput:
+        """Return the part as it is: it has been loaded where it belongs."""
+        return loaded
+
+    def check_algorithm(self, algorithm: Algorithm) -> None:
+        """Raise InputError for an algorithm of one device."""
+        if not algorithm.ranks:
+            remedy = f"use {ranks_option(problem_called(algorithm.problem))}, or name one device"
+            raise InputError(f"algorithm '{algorithm.name}' runs on one device", remedy=remedy)
+
+    def check_method(self, method: str) -> str:
+        """Return the certificate: no rank has the whole graph, which a reference needs."""
+        return method if method == "none" else "certificate"
+
+    def stopwatch(self, device: Device) -> HostStopwatch:
         """Return the stopwatch of a run, which all ranks begin together."""
-        if not self.several:
-            return self._device.stopwatch()
-        return HostStopwatch(before=self.talk.barrier, after=self._device.synchronize)
+        return HostStopwatch(before=comm_for(self.comm, device).barrier, after=device.synchronize)
 
-    def phase_clock(self) -> Any:
+    def phase_clock(self, device: Device) -> _RankClock:
         """Return the clock of a run whose phases are timed."""
-        return _RankClock(self._device) if self.several else self._device.phase_clock()
+        return _RankClock(device, comm_for(self.comm, device))
 
     @contextmanager
-    def metered(self, clock: Any) -> Iterator[None]:
-        """Let the clock hear of every collective of several ranks, until the end of the block."""
-        self.talk.meter = self.comm.meter = clock.record_collective if self.several else None
+    def metered(self, clock: _RankClock) -> Iterator[None]:
+        """Let the clock hear of every collective, until the end of the block."""
+        clock.talk.meter = self.comm.meter = clock.record_collective
         try:
             yield
         finally:
-            self.talk.meter = self.comm.meter = None
+            clock.talk.meter = self.comm.meter = None
 
-    def phases(self, clock: Any) -> tuple[dict[str, float], dict[str, object]]:
+    def phases(self, clock: _RankClock) -> tuple[dict[str, float], dict[str, Any]]:
         """Return the seconds of every phase on the slowest rank, and what they were made up of on each."""
-        if not self.several:
-            return clock.seconds, {}
-        return _split(self.comm.all_gather_object((clock.seconds, clock.collectives)))
+        return _split(self.gather((clock.seconds, clock.collectives)))
 
-    def greatest(self, own: Number) -> Number:
-        """Return the greatest of what every rank has: the time of a run is that of the slowest."""
-        return max(self.comm.all_gather_object(own))
+    def gather(self, own: Thing) -> list[Thing]:
+        """Return what every rank has, in their order; a collective."""
+        return self.comm.all_gather_object(own)
+
+    def before(self, run: Run) -> None:
+        """Let the stopwatch of the run note what is sent between its marks."""
+        run.watch = _CountingStopwatch(self, run.measurement.device)
+
+    def section(self, measurement: Measurement) -> dict[str, Any]:
+        """Return ``ranks``, and of ``sampling`` why there are no clocks; a collective."""
+        part, device = measurement.input.graph, measurement.device
+        peak_bytes = next(one.peak_bytes for one in measurement.instruments if isinstance(one, Memory))
+        member = {
+            "host": socket.gethostname(),
+            "process": os.getpid(),
+            "device": device.describe(),
+            "rows": part.rows,
+            "arcs": part.own_arcs,
+            "bytes_sent": self.sent,
+            "peak_device_bytes": peak_bytes,
+        }
+        ranks: dict[str, Any] = {
+            "size": self.comm.size,
+            "started_by": "gpugraph" if is_own_rank() else "MPI",
+            "talk_through": comm_for(self.comm, device).name,
+            "members": self.gather(member),
+            "phases": {},
+        }
+        return {"ranks": ranks, "sampling": {"sm_clock_mhz": {"absent": NOT_MEASURED}}}
+
+    def notices(self, rounds: int) -> list[str]:
+        """Return the advice to take one device where messages take longer than the work."""
+        slow = f"{rounds} rounds, each a wait for messages: one device is faster on such a graph, if it holds it"
+        return [slow] if rounds > MANY_ROUNDS else []
+
+    def close(self) -> None:
+        """Give back what arrays of a device are exchanged through."""
+        self.comm.leave_device()
+
+
+class _CountingStopwatch(HostStopwatch):
+    """The stopwatch of a run that notes, outside its marks, the bytes that this rank sends between them."""
+
+    def __init__(self, ranks: Ranks, device: Device):
+        talk = comm_for(ranks.comm, device)
+        super().__init__(before=talk.barrier, after=device.synchronize)
+        self._ranks, self._talk, self._before_bytes = ranks, talk, 0
+
+    def start(self) -> None:
+        """Mark the beginning."""
+        self._before_bytes = self._sent()
+        super().start()
+
+    def stop(self) -> None:
+        """Mark the end."""
+        super().stop()
+        self._ranks.sent = self._sent() - self._before_bytes
+
+    def _sent(self) -> int:
+        return sum(comm.bytes_sent for comm in {self._talk, self._talk.host})
 
 
 class _RankClock(HostClock):
     """Times phases by the host's clock, with the device waited for, and takes note of what collectives took.
 
     Attributes:
+        talk: how the ranks exchange arrays of the device.
         collectives: by phase, seconds of waiting and of communication, and bytes sent.
     """
 
-    def __init__(self, device: Device):
+    def __init__(self, device: Device, talk: Comm):
         super().__init__()
+        self.talk = talk
         self.collectives: dict[str, tuple[float, float, int]] = {}
         self._device, self._current = device, "other"
 

@@ -1,0 +1,68 @@
+"""The environment of a record: what a reader needs to judge or repeat a measurement."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from functools import cache
+
+from gpugraph import __version__
+from gpugraph.base.host import processor_name, total_memory, usable_cores
+from gpugraph.measure.provenance import git_commit
+
+_PACKAGES = (
+    *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-cuda-nvrtc"),
+    *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13"),
+    *("pylibcugraph-cu12", "pylibcugraph-cu13"),
+)
+"""Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of ``_PACKAGES`` that are installed, by the names of their folders of metadata.
+
+    Reading the metadata itself would take longer than many a graph is searched.
+    """
+    wanted = {package.replace("-", "_"): package for package in _PACKAGES}
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            package, _, version = name.removesuffix(".dist-info").removesuffix(".egg-info").partition("-")
+            package = wanted.get(package.lower(), "")
+            if package and version and name.endswith((".dist-info", ".egg-info")):
+                found.setdefault(package, version)
+    return {package: found[package] for package in _PACKAGES if package in found}
+
+
+@cache
+def _static() -> dict[str, object]:
+    return {
+        "gpugraph": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "node": platform.node(),
+        "processor": processor_name(),
+        "cores": usable_cores(),
+        "memory_bytes": total_memory(),
+        "packages": _versions(),
+        "git_commit": git_commit(),
+    }
+
+
+def environment() -> dict[str, object]:
+    """Return the ``environment`` object of a record."""
+    return {**_static(), "command": command_line()}
+
+
+def command_line() -> list[str]:
+    """Return the words that started this process, as its user would type them."""
+    words = list(sys.argv)
+    if words and os.path.basename(words[0]) == "__main__.py":
+        package = os.path.basename(os.path.dirname(words[0]))
+        return ["python", "-m", package, *words[1:]]
+    return words

@@ -1,0 +1,91 @@
+"""An open device with what measuring needs of it: its management library, a cache flush, its copy bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.devices import probes
+from gpugraph.devices.base import Device
+from gpugraph.devices.probes import Nvml, bus_id_of, driver_version
+
+FACTOR = 2
+"""The buffer is so many times the cache: whatever way the cache replaces its lines, nothing older stays."""
+
+
+class OpenDevice:
+    """A device as ``select_device`` opened it, the instruments that read it, and a notice."""
+
+    def __init__(self, device: Device, notice: str | None):
+        self.device = device
+        self.notice = notice
+
+    @cached_property
+    def nvml(self) -> Nvml | str:
+        """The management library's view of the GPU, or the reason why there is none."""
+        if self.device.kind != "cuda":
+            return f"the device '{self.device.kind}' has no such counter"
+        try:
+            return Nvml(bus_id_of(self.device))
+        except DeviceUnavailable as reason:
+            return reason.what
+        except Exception as error:  # of a driver that knows no PCI address
+            return f"the GPU's PCI address is not known: {error}"
+
+    @cached_property
+    def flush(self) -> Callable[[], None]:
+        """What flushes a GPU's second-level cache in stream order, by overwriting a buffer that is larger.
+
+        Queued before a sample's first event, it ends before the timing begins.
+
+        Raises:
+            InputError: another kind of device, whose caches cannot be flushed so.
+            OutOfMemory: there is no room for the buffer.
+        """
+        if self.device.kind != "cuda":
+            what = f"cold samples need a GPU: the caches behind the device '{self.device.kind}' cannot be flushed"
+            raise InputError(what, remedy="measure it warm, or use --device cuda")
+        return partial(self.device.fill, self.device.empty(FACTOR * self.description["l2_bytes"], "uint8"), 0)
+
+    @cached_property
+    def copy_bytes_per_s(self) -> float | str:
+        """What a plain copy reaches here, bytes read and written a second, or the reason why it is not measured."""
+        if self.device.kind not in ("cuda", "cpu"):
+            return f"the copy bandwidth of the device '{self.device.kind}' is not measured"
+        try:
+            if self.device.kind == "cpu":
+                return probes.host_copy_bandwidth(self.description["threads"])
+            return probes.copy_bandwidth(self.device)
+        except GpuGraphError as error:
+            return f"the copy bandwidth could not be measured: {error}"
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """The ``device`` object of a record."""
+        return self.device.describe()
+
+    def gpu(self) -> dict[str, object] | None:
+        """Return the ``gpu`` object of a record's environment: driver, CUDA, clocks; None without a GPU."""
+        if self.device.kind != "cuda":
+            return None
+        clocks = {"absent": self.nvml} if isinstance(self.nvml, str) else self.nvml.describe()
+        return {
+            "name": self.device.name,
+            "driver": driver_version(),
+            "driver_cuda": self.description.get("driver_cuda"),
+            "runtime_cuda": self.description.get("runtime_cuda"),
+            "cupy": self.description.get("cupy"),
+            "nvml": clocks,
+        }
+
+    def lost(self) -> bool:
+        """True where the device cannot be used any more: on a GPU a failed kernel takes the context with it."""
+        if self.device.kind != "cuda":
+            return False
+        try:
+            self.device.synchronize()
+        except GpuGraphError:
+            return True
+        return False

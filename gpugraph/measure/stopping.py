@@ -1,0 +1,102 @@
+"""When a measurement has samples enough: its target, its limits of samples and of time, and its share of processes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpugraph.base.quantities import duration, percent
+from gpugraph.measure.cell import PATIENCE, PROCESSES, Sampling
+from gpugraph.measure.instruments import Trial
+from gpugraph.records.record import SCATTERED
+from gpugraph.records.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
+
+WATCHED_S = 0.5
+"""Progress shows the median so far once in so many seconds."""
+
+_GROWTH = 1.25  # looks at the interval are so far apart: each look is a chance to find it narrow by accident
+
+
+class Stopping:
+    """What ends a measurement.
+
+    Attributes:
+        share: what this process takes of the ``sampling`` that several share.
+        earlier: the record of the processes that took samples before this one, or None.
+        spent_s: seconds that sampling took, without the check of the first result.
+    """
+
+    def __init__(
+        self, trials: Sequence[Trial], sampling: Sampling, earlier: Mapping[str, Any] | None, *, starts_again: bool
+    ):
+        self._trials = trials
+        self.sampling, self.share, self.earlier = sampling, sampling.share(), earlier
+        self.spent_s = 0.0
+        self._least = -(-PROCESSES // sampling.processes) if starts_again else 0
+        self._looked_at = 0
+        self._watched = 0.0, ""
+
+    def reason(self) -> str | None:
+        """Return why no more samples are taken, ``"target"``, ``"time"`` or ``"count"``, or None to go on."""
+        share, trials = self.share, self._trials
+        taken = len(trials[-1].kernel_s)
+        wrong = any(trial.verdict.status == "failed" for trial in trials)
+        too_few = not wrong and sum(len(trial.d2h_s) for trial in trials) < self._least
+        if taken == 0:
+            return None
+        if taken < share.max_samples and too_few and self.spent_s < PATIENCE * share.time_limit_s:
+            return None  # a program that measures itself is started once more: fewer processes rank nothing
+        if taken >= share.max_samples or (share.adaptive and wrong):
+            return "count"
+        if share.adaptive and taken >= max(share.min_samples, INTERVAL_SAMPLES, self._looked_at * _GROWTH):
+            self._looked_at = taken
+            if self.is_narrow:
+                return "target"
+        return "time" if self.spent_s >= share.time_limit_s else None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the interval of the median is as narrow as the target."""
+        groups = [trial.kernel_s for trial in self._trials]
+        interval = median_interval(groups, level=STOP_LEVEL)
+        return relative_half_width(interval, all_median(groups)) <= self.share.target
+
+    def progress(self) -> str:
+        """Return the number of the next sample, and now and then the median so far with half its interval."""
+        trials, taken, now = self._trials, len(self._trials[-1].kernel_s), time.perf_counter()
+        if taken >= INTERVAL_SAMPLES and now - self._watched[0] > WATCHED_S:
+            groups = [trial.kernel_s for trial in trials]
+            middle = all_median(groups)
+            half = relative_half_width(median_interval(groups), middle)
+            known = f" ± {percent(half)}" if half <= SCATTERED else ""
+            self._watched = now, f", {duration(middle)}{known} so far"
+        of = "" if self.share.adaptive else f" of {self.share.max_samples}"
+        return f"sample {taken + 1}{of}{self._watched[1]}"
+
+    @property
+    def limit_s(self) -> float:
+        """Seconds that the runs of this process may take, 0 where there is no limit."""
+        return self.share.time_limit_s if self.share.time_limit_s < math.inf else 0.0
+
+    @property
+    def processes(self) -> list[int]:
+        """Samples that each earlier process took."""
+        return list(self.earlier["sampling"]["processes"]) if self.earlier else []
+
+    @property
+    def is_last(self) -> bool:
+        """Whether this process is the last."""
+        return len(self.processes) + 1 >= self.sampling.processes
+
+    def earlier_of(self, values: Any) -> list[Sequence[Any]]:
+        """Return by trial the values that an earlier record has for its samples; none where it has not all of them."""
+        each, trials = sum(self.processes), len(self._trials)
+        whole = isinstance(values, list) and len(values) == each * trials
+        return [values[i * each : (i + 1) * each] if whole else [] for i in range(trials)]
+
+
+def all_median(groups: Sequence[Sequence[float]]) -> float:
+    """Return the median of the samples of all groups together."""
+    return median([second for group in groups for second in group])
