@@ -13,6 +13,7 @@ import gpugraph
 from gpugraph.records.record_file import read_records
 from tests.cli.runner import run, succeed
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import extended
 
 SHORT = ("--device", "cpu", "--max-seconds", "0.1")
 FLIGHTS = [("Oslo", "Rome", 2007.5), ("Rome", "Cairo", 2132.0), ("Oslo", "Cairo", 3560.25), ("Cairo", "Lima", 12400.0)]
@@ -86,6 +87,7 @@ def test_a_student_finds_the_bug_and_the_race_of_an_own_kernel(tmp_path: Path, m
     assert "verified" in succeed("races", *words, "--runs", "1").out or "0 races" in succeed("races", *words).out
 
 
+@extended
 def test_an_engineer_compares_two_machines_on_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ("rmat:7", "grid:16x16", "--algo", "boruvka,kruskal", *SHORT, "--title", "Which machine?")

@@ -22,6 +22,7 @@ from tests.bench.plans import Bench, planned
 from tests.cli.runner import refuse, succeed
 from tests.devices.fake_cupy import FakeCupy
 from tests.stored import read_records
+from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,6 +135,7 @@ def test_ctrl_c_stores_what_is_finished_and_ends_all_workers(tmp_path):
     assert not any(Path(f"/proc/{line[1]}").exists() for line in lines if line[0] == "pid")
 
 
+@extended
 def test_the_command_runs_a_sweep_on_two_shares_of_the_processors(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     processors = local_workers._processors()

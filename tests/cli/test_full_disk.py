@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runner import refuse, succeed
-from tests.tiers import only
+from tests.tiers import extended, only
 
 RECORDS = Path(__file__).parents[1] / "report" / "real.jsonl"
 RUN = ("--device", "cpu", "--repeat", "1", "--quiet")
@@ -59,6 +59,7 @@ def test_where_no_file_may_grow_one_line_says_so_and_the_old_file_stays(given: P
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
+@extended
 def test_on_a_full_disk_one_line_says_so_and_the_old_file_stays(given: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = given / "disk"
     disk.mkdir()

@@ -68,7 +68,8 @@ def parts(graphs: tuple[str, ...], few: int, rest: pytest.MarkDecorator) -> list
     for variant in VARIANTS:
         name, depth = variant_id(variant), pytest.mark.extended if runs_other_code(variant) else rest
         if is_common(variant):
-            found.append(pytest.param(variant, graphs[1:], id=name))
+            of_papers = variant[1].startswith(("u-", "matrix-")) and graphs is WIDE  # whose kernels dijkstra has too
+            found.append(pytest.param(variant, graphs[1:], id=name, marks=pytest.mark.extended if of_papers else ()))
         shares = (graphs[:1], pytest.mark.extended) if is_default(variant) else (graphs[:few], depth)
         found.append(pytest.param(variant, shares[0], id=f"{name}-{len(shares[0])}", marks=shares[1]))
         if not is_default(variant):
