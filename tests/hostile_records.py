@@ -18,8 +18,8 @@ from typing import Any
 
 from gpugraph.base.errors import InputError
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.formula import NAMES
 from gpugraph.bench.store import Finished, Store
+from gpugraph.ext.findings.formula import NAMES
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain

@@ -28,6 +28,7 @@ from gpugraph.bench.toml_file import Document
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell, Sampling
 from gpugraph.problems.contract import PROBLEMS
+from gpugraph.records.record import Record
 
 _OF_CELLS = {field.name: field.default for field in (*fields(ReadOptions), *fields(Cell))}
 AXES: dict[str, list[Any]] = {
@@ -119,6 +120,12 @@ def described(algorithm: str, options: Mapping[str, object], preparations: Seque
     """Return an algorithm with its options and preparations: ``boruvka(delta=8)+rank-weights``."""
     settings = ",".join(f"{name}={value}" for name, value in sorted(options.items()))
     return f"{algorithm}{f'({settings})' if settings else ''}{''.join(f'+{step}' for step in preparations)}"
+
+
+def described_record(record: Record) -> str:
+    """Return the algorithm of a record likewise, with those of its options that its sweep varies."""
+    varied = {name: text for name, text in record.parameters.items() if name in record.axes and name != "preparations"}
+    return described(record.algorithm, varied, record.parameters.get("preparations") or ())
 
 
 # ------------------------------------------------------------------ conditions

@@ -9,12 +9,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from gpugraph.bench.axes import AXES, TEMPLATES, filled, variables_in
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.toml_file import Document
-from gpugraph.ext.findings import Expectation, Table
+from gpugraph.records.record import Record
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,61 @@ class Block:
                     bound = {**dict(zip(names, values, strict=True)), **case}
                     given = {name: filled(value, bound) for name, value in zip(fixed, templates, strict=True)}
                     yield str(templates[0]), {**bound, **given}
+
+
+# ------------------------------------------------------------------ questions to its records
+
+FINDINGS = "gpugraph.ext.findings"
+"""The module that reads ``[[table]]`` and ``[[expect]]`` and answers them; imported where a sweep has any."""
+
+
+class Question(Protocol):
+    """Which cells a table or an expectation is about: conditions on each, and by name how others beside it differ."""
+
+    each: dict[str, Any]
+    others: dict[str, dict[str, Any]]
+
+    def cells(self, records: Sequence[Record]) -> list[tuple[Record, dict[str, list[Record]]]]:
+        """Return the cells with those beside them, in the order of the records."""
+
+
+class Table(Question, Protocol):
+    """``[[table]]``: a line for each cell."""
+
+    title: str
+    columns: dict[str, Any]
+
+    def rows(self, records: Sequence[Record]) -> list[list[str]]:
+        """Return the lines; what was not measured is a dash."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of an expectation, in words: the expectation and its place, what is stated, and what was measured.
+
+    ``verdict`` is ``"yes"``, ``"yes, more"``, ``"less"``, ``"no"``, ``"no, the same"``, ``"unclear"`` or ``"–"``.
+    """
+
+    text: str
+    where: str
+    stated: str
+    ours: str
+    verdict: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was measured and is not so."""
+        return self.verdict.startswith(("no", "less"))
+
+
+class Expectation(Question, Protocol):
+    """``[[expect]]``: a figure of each cell, and where it must lie."""
+
+    text: str
+    where: str
+
+    def find(self, records: Sequence[Record]) -> Finding:
+        """Return what the records say of it."""
 
 
 @dataclass(frozen=True)

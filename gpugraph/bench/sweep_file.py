@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,10 @@ from gpugraph.bench.axes import (
     sampling_settings,
     variables_in,
 )
-from gpugraph.bench.formula import check_conditions
 from gpugraph.bench.local_workers import Limits
-from gpugraph.bench.sweep import Block, Rule, Sweep, Variant
+from gpugraph.bench.sweep import FINDINGS, Block, Expectation, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
-from gpugraph.ext.findings import Expectation, Table, check_questions
 from gpugraph.graph.view import PREPARATIONS
 from gpugraph.measure.cell import Cell
 from gpugraph.problems.contract import PROBLEMS, TRANSFERS, TYPES_OF_SUMS
@@ -138,8 +137,8 @@ class SweepTable(ForAllBlocks, kw_only=True, forbid_unknown_fields=True):
     block: list[BlockTable] | None = None
     peer: dict[str, dict[str, Any]] = {}
     paper: PaperTable | None = None
-    table: list[Table] = []
-    expect: list[Expectation] = []
+    table: list[dict[str, Any]] = []
+    expect: list[dict[str, Any]] = []
 
 
 VARIANT = ("name", "device", "options", "prepare")
@@ -192,7 +191,8 @@ def read_sweep(
         seconds = budget or (parse_seconds(table.budget) if table.budget is not None else default_budget)
     with document.at("sampling"):
         sampling = sampling_settings(table.sampling)
-    check_questions(document, table.table, table.expect)
+    findings = import_module(FINDINGS) if table.table or table.expect else None
+    tables, expectations = findings.read_questions(document) if findings else ([], [])
     blocks = [(None, BlockTable())] if table.block is None else enumerate(table.block)
     sweep = Sweep(
         name=name,
@@ -202,27 +202,16 @@ def read_sweep(
         budget_s=seconds,
         sampling=sampling,
         peers=table.peer,
-        paper=read_paper(document, table.expect) if table.paper else None,
+        paper=read_paper(document, expectations) if table.paper else None,
         document=document,
-        tables=table.table,
-        expectations=table.expect,
+        tables=tables,
+        expectations=expectations,
         budget_by_clock=budget is not None,
     )
     _check_variables(sweep)
-    _check_conditions(sweep)
+    if findings:
+        findings.check_sweep(sweep)
     return sweep
-
-
-def _check_conditions(sweep: Sweep) -> None:
-    """Refuse conditions of tables and expectations on what neither the sweep nor a record has."""
-    known = {name for block in sweep.blocks for names in (block.axes, *block.cases) for name in names}
-    known |= {name for block in sweep.blocks for options in block.options.values() for name in options}
-    known |= {name for block in sweep.blocks for variant in block.variants() for name in variant.options}
-    for kind, questions in (("table", sweep.tables), ("expect", sweep.expectations)):
-        for turn, question in enumerate(questions):
-            for key, conditions in (("each", question.each), *(("with", one) for one in question.others.values())):
-                with sweep.document.at(kind, key, turn=turn):
-                    check_conditions(conditions, known)
 
 
 def _check_variables(sweep: Sweep) -> None:

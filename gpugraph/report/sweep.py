@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpugraph.base.quantities import count, counted, in_seconds, in_units, rate
+from gpugraph.bench.axes import described_record
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.formula import figure
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
-from gpugraph.bench.sweep import Sweep
-from gpugraph.ext.findings import Finding, Table
+from gpugraph.bench.sweep import Finding, Sweep, Table
 from gpugraph.problems import BENCH
 from gpugraph.records.columns import Labelled, columns_of
 from gpugraph.records.record import Record, with_distinct_names
@@ -86,7 +85,7 @@ def result_lines(records: Sequence[Record], *, width: int | None = None) -> list
 
 
 def _table(rows: Sequence[Record], width: int | None) -> list[Line]:
-    names = [(row, figure(row, "described").removeprefix("peer:")) for row in sorted(rows, key=_order)]
+    names = [(row, described_record(row).removeprefix("peer:")) for row in sorted(rows, key=_order)]
     cells = [Labelled(row, name, row.device_kind) for row, name in names]
     shown = columns_of(BENCH, cells)
     lines = [[column.show(cell) for column in shown] for cell in cells]

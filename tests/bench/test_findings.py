@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError, Regression
 from gpugraph.bench.bench import judge_findings
-from gpugraph.bench.formula import Formula, NotMeasured, beside
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.findings import Expectation, Table
+from gpugraph.ext.findings.formula import Formula, NotMeasured, beside
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import estimate
 from tests.report.canned import mst_record

@@ -78,7 +78,7 @@ MUTANTS = (
     Mutant(_STATISTICS, "(interval[1] - interval[0]) / 2 / middle", "(interval[1] - interval[0]) / middle"),
     Mutant(_STATISTICS, "error, error, len(logs) - 1)", "error, error, len(logs))"),
     Mutant(_RECORD, "1 - (1 - LEVEL) / choices", "LEVEL", "tests/bench/test_findings.py"),
-    Mutant("bench/formula.py", "node, several.index(found))", "node, 0)", "tests/bench/test_findings.py"),
+    Mutant("ext/findings/formula.py", "node, several.index(found))", "node, 0)", "tests/bench/test_findings.py"),
     # report
     Mutant(_RECORD, 'apart = ("sampling", *self.once)', "apart = self.once"),
     Mutant(_RECORD, 'for name in (*WAY_THERE, "d2h"))', "for name in WAY_THERE)"),

@@ -15,9 +15,8 @@ from statistics import geometric_mean, median
 from gpugraph.base.errors import InputError, check_name, placed
 from gpugraph.base.files import read_text
 from gpugraph.base.quantities import duration, in_units
-from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.sweep import Question, Sweep
 from gpugraph.bench.sweep_file import read_sweep
-from gpugraph.ext.findings import Question
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.problems.foreign import is_foreign
 from gpugraph.problems.registry import find_algorithm

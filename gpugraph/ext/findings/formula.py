@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, unknown_name
-from gpugraph.bench.axes import described, filled, matches, variables_in
+from gpugraph.bench.axes import described_record, filled, matches, variables_in
 from gpugraph.problems.registry import algorithms
 from gpugraph.records.record import Record
 
@@ -33,16 +33,11 @@ def _published(record: Record) -> float | None:
     return min(times, default=None)
 
 
-def _described(record: Record) -> str:
-    varied = {name: text for name, text in record.parameters.items() if name in record.axes and name != "preparations"}
-    return described(record.algorithm, varied, record.parameters.get("preparations") or ())
-
-
 NAMES: dict[str, Callable[[Record], Any]] = {
     "graph": lambda record: record.graph_name,
     "problem": lambda record: record.problem,
     "algorithm": lambda record: record.algorithm,
-    "described": _described,
+    "described": described_record,
     "device": lambda record: record.device_kind,
     "prepare": lambda record: "+".join(record.parameters.get("preparations") or ()) or "none",
     "kernel": lambda record: record.kernel_s,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,8 +16,17 @@ import msgspec
 from gpugraph.base.errors import InputError, check_name
 from gpugraph.base.quantities import duration, percent, value
 from gpugraph.bench.axes import variables_in
-from gpugraph.bench.formula import NAMES, Choice, Formula, NotMeasured, beside, meets
+from gpugraph.bench.sweep import Finding, Sweep
 from gpugraph.bench.toml_file import Document
+from gpugraph.ext.findings.formula import (
+    NAMES,
+    Choice,
+    Formula,
+    NotMeasured,
+    beside,
+    check_conditions,
+    meets,
+)
 from gpugraph.records.record import SCATTERED, Record
 
 NEAR = 0.25
@@ -115,25 +123,6 @@ def _range(formula: Formula, record: Record, groups: Mapping[str, Sequence[Recor
 
 def _all(record: Record, groups: Mapping[str, Sequence[Record]]) -> list[Record]:
     return [record, *(one for group in groups.values() for one in group)]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What came of an expectation, in words: the expectation and its place, what is stated, and what was measured.
-
-    ``verdict`` is ``"yes"``, ``"yes, more"``, ``"less"``, ``"no"``, ``"no, the same"``, ``"unclear"`` or ``"–"``.
-    """
-
-    text: str
-    where: str
-    stated: str
-    ours: str
-    verdict: str
-
-    @property
-    def failed(self) -> bool:
-        """Whether it was measured and is not so."""
-        return self.verdict.startswith(("no", "less"))
 
 
 class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
@@ -239,19 +228,40 @@ def number(found: object) -> str:
 # ------------------------------------------------------------------ the file
 
 
-def check_questions(document: Document, tables: Sequence[Table], expectations: Sequence[Expectation]) -> None:
-    """Raise InputError, with file, line and key, for a table or an expectation that makes no sense."""
-    for turn, table in enumerate(tables):
+class _Questions(msgspec.Struct):
+    """What a sweep's file asks of its records."""
+
+    table: list[Table] = []
+    expect: list[Expectation] = []
+
+
+def read_questions(document: Document) -> tuple[list[Table], list[Expectation]]:
+    """Return tables and expectations; an InputError, with file, line and key, says what in them makes no sense."""
+    found = document.read_as(_Questions)
+    for turn, table in enumerate(found.table):
         with document.at("table", "title", turn=turn):
             _check_variables(table)
             if not table.formulas:
                 raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
-    for turn, one in enumerate(expectations):
+    for turn, one in enumerate(found.expect):
         with document.at("expect", "text", turn=turn):
             if one.least is one.most is one.stated is None or one.stated == 0:
                 raise InputError("it says nothing of the figure", remedy="give least, most or stated")
             _check_variables(one)
             _ = one.formula
+    return found.table, found.expect
+
+
+def check_sweep(sweep: Sweep) -> None:
+    """Refuse conditions of tables and expectations on what neither the sweep nor a record has."""
+    known = {name for block in sweep.blocks for names in (block.axes, *block.cases) for name in names}
+    known |= {name for block in sweep.blocks for options in block.options.values() for name in options}
+    known |= {name for block in sweep.blocks for variant in block.variants() for name in variant.options}
+    for kind, questions in (("table", sweep.tables), ("expect", sweep.expectations)):
+        for turn, question in enumerate(questions):
+            for key, conditions in (("each", question.each), *(("with", one) for one in question.others.values())):
+                with sweep.document.at(kind, key, turn=turn):
+                    check_conditions(conditions, known)
 
 
 def _check_variables(table: Question) -> None:
