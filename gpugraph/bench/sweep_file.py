@@ -232,6 +232,36 @@ def _check_variables(sweep: Sweep) -> None:
                 raise InputError(what, where=sweep.where(block, "cases"), remedy="give it one, or take the case out")
 
 
+def sweep_of_axes(
+    title: str,
+    axes: Mapping[str, list[Any]],
+    options: Mapping[str, Mapping[str, list[Any]]],
+    sampling: Mapping[str, object],
+    limits: LimitsTable,
+    words: Mapping[str, str],
+) -> Sweep:
+    """Return the sweep of one block that a command line describes instead of a file.
+
+    ``axes`` are the values by axis, ``algorithm`` among them, and ``words`` the arguments that gave them, for messages.
+    Raises InputError for values that an axis does not take.
+    """
+    document = Document("command line", {}, words)
+    values, algorithms = dict(AXES), dict[str, list[Variant]]()
+    del values["algorithm"]
+    for name, given in axes.items():
+        with document.at("axes", name):
+            if name == "algorithm":
+                algorithms = _algorithms(given)
+            else:
+                values[name] = _axis(name, given)
+    with document.at("sampling"):
+        settings = sampling_settings(sampling)
+    block = Block("", values, algorithms, options, [{}], [], _limits(document, (limits,)))
+    sweep = Sweep("bench", title, document.path, [block], math.inf, settings, {}, None, document)
+    _check_variables(sweep)
+    return sweep
+
+
 # ------------------------------------------------------------------ blocks
 
 

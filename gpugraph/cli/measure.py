@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -51,12 +51,12 @@ def problem_command(problem: str) -> click.Command:
             value = options.pop(name.replace("-", "_"))
             if value is not None:
                 options["settings"] += (f"{name}={value}",)
-        asked = _asked(problem, own.arrange(options))
-        names, peers = split(asked.algos), split(asked.peers)
+        request = _request(problem, own.arrange(options))
+        names, peers = split(request.algos), split(request.peers)
         if len(names) > 1 or peers:
-            _compete(asked, names or ["auto"], peers)
+            _compete(request, names or ["auto"], peers)
         else:
-            _measure(asked, names[0] if names else "auto")
+            _measure(request, names[0] if names else "auto")
 
     solve.__name__, solve.__doc__ = problem, own.help
     settings = (click.option(f"--{name}", metavar=metavar, help=text) for name, (metavar, text) in own.settings.items())
@@ -65,93 +65,107 @@ def problem_command(problem: str) -> click.Command:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the command line asks of a problem; ``same`` are the options that a ``Cell`` has by the same names."""
+class Outputs:
+    """Where results go: the screen and its ``style``, and files; the names are those of the options."""
+
+    style: str
+    output: str | None
+    save: str | None
+    quiet: bool
+    exports: tuple[str, ...] = ()
+    verbose: bool = False
+    draw: str | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line requests; the names are those of the options.
+
+    Attributes:
+        read: how the graph is read.
+        cell: the options that a ``Cell`` has by the same names, which it checks.
+    """
 
     problem: str
-    same: dict[str, Any]
+    outputs: Outputs
+    read: ReadOptions
+    cell: Mapping[str, Any]
     graph: str | None
     algos: tuple[str, ...]
     prepare: tuple[str, ...]
     settings: tuple[str, ...]
     index_bits: str | None
-    style: str
-    output: str | None
-    save: str | None
-    quiet: bool
     target: str | None
     max_seconds: float | None
     timeout: float | None
     cold: bool
     energy: bool
     peers: tuple[str, ...] = ()
-    exports: tuple[str, ...] = ()
-    verbose: bool = False
     commands: tuple[str, ...] = ()
-    draw: str | None = None
     device: str = "auto"
 
 
-def _asked(problem: str, options: dict[str, Any]) -> Asked:
-    """Return what the options of a command ask for, refused before the work where its fruit could not be written."""
-    own = {field.name: options.pop(field.name) for field in fields(Asked) if field.name in options}
-    asked = Asked(problem, options, **own)
-    if asked.graph is None:
-        asked = replace(asked, graph=defaults().graph)
+def _request(problem: str, options: Mapping[str, Any]) -> Request:
+    """Return what the options of a command request, refused before the work if the results could not be written."""
+
+    def of(kind: type[Any]) -> dict[str, Any]:
+        return {field.name: options[field.name] for field in fields(kind) if field.name in options}
+
+    outputs, read, own = of(Outputs), of(ReadOptions), of(Request)
+    cell = {name: value for name, value in options.items() if name == "seed" or name not in {*outputs, *read, *own}}
+    request = Request(problem, Outputs(**outputs), ReadOptions(**read), cell, **own)
+    if request.graph is None:
+        request = replace(request, graph=defaults().graph)
         where = defaults().origins["default.graph"]
-        tell([f"no graph given: taking {asked.graph}, the default of {where}"], quiet=asked.quiet)
-    check_exports(asked.exports, asked.style)
-    _check_outputs(problem, str(asked.graph), asked.output, asked.save, asked.exports)
-    check_drawing(asked.draw)
-    log_decisions(asked.verbose)
-    return asked
+        tell([f"no graph given: taking {request.graph}, the default of {where}"], quiet=request.outputs.quiet)
+    _check_outputs(problem, str(request.graph), request.outputs)
+    log_decisions(request.outputs.verbose)
+    return request
 
 
-def _compete(asked: Asked, names: Sequence[str], peers: Sequence[str]) -> None:
+def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> None:
     """Run a sweep of one input and several algorithms, ``NAME@DEVICE`` among them, and show how they rank."""
     from gpugraph.bench.bench import Bench, judge
     from gpugraph.bench.store import append_record
-    from gpugraph.bench.sweep_file import read_sweep
-    from gpugraph.bench.toml_file import Document
+    from gpugraph.bench.sweep_file import LimitsTable, sweep_of_axes
     from gpugraph.ext.ranks.world import world
 
-    axes = dict(asked.same)
+    outputs, axes = request.outputs, {**vars(request.read), **request.cell}
     repeat, warmup, profile = (axes.pop(name) for name in ("repeat", "warmup", "profile"))
     for given, what in (
-        (asked.output, "-o writes the result of one algorithm"),
+        (outputs.output, "-o writes the result of one algorithm"),
         (profile, "--profile runs one"),
-        (asked.draw, "--draw draws what one got wrong"),
+        (outputs.draw, "--draw draws what one got wrong"),
         (world() is not None, "several algorithms cannot compete on several ranks"),
     ):
         if given:
             raise InputError(what, remedy="name one with --algo, and no --peer")
-    axes |= {"index_bits": int(asked.index_bits) if asked.index_bits else None, "device": asked.device}
-    given = {name: [value] for name, value in axes.items() if value is not None}
-    given |= {"graph": [asked.graph], "algorithm": [*names], "prepare": ["+".join(asked.prepare) or "none"]}
-    sampling = {"warmup": warmup, "cold": asked.cold, "energy": asked.energy}
-    tables = {
-        "title": f"{asked.problem} on {asked.graph}",
-        "axes": {"problem": [asked.problem], **given},
-        "options": options_of(asked.problem, [*names, *(f"peer:{peer}" for peer in peers)], asked.settings),
-        "sampling": {**SAMPLING, **sampling, **_competing(repeat, asked.target, asked.max_seconds)},
-        "limits": {"time": f"{asked.timeout:f}s" if asked.timeout else "24h", "load": "24h"},
-    }
-    words = {"graph": "GRAPH", "algorithm": "--algo", **{name: f"--{name.replace('_', '-')}" for name in axes}}
-    sweep = read_sweep(Document("command line", tables, words))
+    axes |= {"problem": request.problem, "device": request.device, "prepare": "+".join(request.prepare) or "none"}
+    axes |= {"graph": request.graph, "index_bits": int(request.index_bits) if request.index_bits else None}
+    sampling = {**SAMPLING, "warmup": warmup, "cold": request.cold, "energy": request.energy}
+    words = {**{name: f"--{name.replace('_', '-')}" for name in axes}, "graph": "GRAPH", "algorithm": "--algo"}
+    sweep = sweep_of_axes(
+        f"{request.problem} on {request.graph}",
+        {**{name: [value] for name, value in axes.items() if value is not None}, "algorithm": [*names]},
+        options_of(request.problem, [*names, *(f"{PEER}{peer}" for peer in peers)], request.settings),
+        {**sampling, **_competing(repeat, request.target, request.max_seconds)},
+        LimitsTable(time=f"{request.timeout:f}s" if request.timeout else "24h", load="24h"),
+        words,
+    )
     with tempfile.TemporaryDirectory(prefix="gpugraph-") as folder:
-        bench = Bench(sweep, os.path.join(folder, "records.jsonl"), peers=peers, commands=asked.commands)
+        bench = Bench(sweep, os.path.join(folder, "records.jsonl"), peers=peers, commands=request.commands)
         try:
-            totals = run_cells(bench, quiet=asked.quiet, verbose=asked.verbose)
+            totals = run_cells(bench, quiet=outputs.quiet, verbose=outputs.verbose)
         finally:  # what was measured before an interruption is kept where it was to be
             records = bench.store.records if bench.store is not None else []
-            for record in records if asked.save is not None else ():
-                append_record(record, str(asked.save))
-    show_records(records, asked.style)
-    export(records, asked.exports, quiet=asked.quiet)
+            for record in records if outputs.save is not None else ():
+                append_record(record, str(outputs.save))
+    show_records(records, outputs.style)
+    export(records, outputs.exports, quiet=outputs.quiet)
     judge(totals)
 
 
-def _measure(asked: Asked, name: str) -> None:
+def _measure(request: Request, name: str) -> None:
     """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.cli.supervised``."""
     from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
@@ -159,34 +173,34 @@ def _measure(asked: Asked, name: str) -> None:
     from gpugraph.measure import compile_ahead
 
     phase_timer = PhaseTimer("start", Command.began)
-    algo, _, chosen = _with_commands(name, asked.commands).partition("@")
-    device = chosen or (_device_of(algo) if asked.device == "auto" else asked.device)
+    algo, _, chosen = _with_commands(name, request.commands).partition("@")
+    device = chosen or (_device_of(algo) if request.device == "auto" else request.device)
     # The driver, and a compilation ahead, begin while the imports that follow take their time.
     on_cpu = (comm := world()) is None and not expect_device(device) and device in ("auto", "cpu")
     if not is_foreign(algo):
         if on_cpu:
-            compile_ahead.begin(asked.problem, str(asked.graph), algo)
+            compile_ahead.begin(request.problem, str(request.graph), algo)
         _import_numpy()
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
 
-    print_record = _printer(asked.style)
-    _check_algorithm(asked.problem, algo)
-    reading = {field.name for field in fields(ReadOptions)} & asked.same.keys()
+    outputs = request.outputs
+    print_record = _printer(outputs.style)
+    _check_algorithm(request.problem, algo)
     cell = Cell(
-        asked.problem,
-        asked.graph,
+        request.problem,
+        request.graph,
         algo,
         device=device,
-        preparations=asked.prepare,
-        options=parse_settings(asked.settings),
-        index_bits=int(asked.index_bits) if asked.index_bits else None,
-        read=ReadOptions(**{name: asked.same[name] for name in reading}),
-        **{name: value for name, value in asked.same.items() if name not in reading - {"seed"}},
+        preparations=request.prepare,
+        options=parse_settings(request.settings),
+        index_bits=int(request.index_bits) if request.index_bits else None,
+        read=request.read,
+        **request.cell,
     )
-    sampling = _sampling(cell, asked)
-    output, save, quiet = asked.output, asked.save, asked.quiet
-    with Progress(quiet=quiet, verbose=asked.verbose) as progress:
+    sampling = _sampling(cell, request)
+    output, save, quiet = outputs.output, outputs.save, outputs.quiet
+    with Progress(quiet=quiet, verbose=outputs.verbose) as progress:
         with diverted():
             record = run_cell(cell, progress, sampling, phase_timer)
         if comm is not None and comm.rank > 0:  # rank 0 delivers what all have found
@@ -211,8 +225,9 @@ def _measure(asked: Asked, name: str) -> None:
     with _going_on(troubles):
         print_record(record)
     with _going_on(troubles):
-        draw_counter_example(asked.draw, record.shape.verification.counter_example, quiet=quiet)
-        export([record], asked.exports, quiet=quiet)
+        draw_counter_example(outputs.draw, record.shape.verification.counter_example, quiet=quiet)
+        if outputs.exports:
+            export([record], outputs.exports, quiet=quiet)
     if record.status == "failed":
         where = f"{record.problem} by {record.algorithm} on {record.graph_name}"
         raise VerificationFailed(record.shape.verification.detail or "", where=where)
@@ -256,19 +271,19 @@ def _going_on(troubles: list[InputError]) -> Iterator[None]:
         troubles.append(trouble)
 
 
-def _sampling(cell: Cell, asked: Asked) -> Sampling:
+def _sampling(cell: Cell, request: Request) -> Sampling:
     """Return how to sample: as often as ``--repeat`` says, else about a second, or until ``--target`` is met."""
     from gpugraph.measure.cell import Sampling, check_counts
 
     check_counts(cell)
     sampling = Sampling.of(cell.repeat, cell.warmup)
-    if asked.target is not None:
+    if request.target is not None:
         least = cell.repeat or Sampling.min_samples
-        share, most = parse_share("--target", asked.target), max(least + 1, Sampling.max_samples)
+        share, most = parse_share("--target", request.target), max(least + 1, Sampling.max_samples)
         sampling = Sampling(share, min_samples=least, max_samples=most, warmup=cell.warmup)
-    limit = sampling.time_limit_s if asked.max_seconds is None else asked.max_seconds
+    limit = sampling.time_limit_s if request.max_seconds is None else request.max_seconds
     bandwidth = None if cell.phases else False
-    return replace(sampling, time_limit_s=limit, cold=asked.cold, energy=asked.energy, bandwidth=bandwidth)
+    return replace(sampling, time_limit_s=limit, cold=request.cold, energy=request.energy, bandwidth=bandwidth)
 
 
 def _competing(repeat: int | None, target: str | None, max_seconds: float | None) -> dict[str, object]:
@@ -308,8 +323,11 @@ def _notices(record: Record, output: str | None) -> list[str]:
     return notices
 
 
-def _check_outputs(problem: str, graph: str, output: str | None, save: str | None, exports: tuple[str, ...]) -> None:
+def _check_outputs(problem: str, graph: str, outputs: Outputs) -> None:
     """Refuse before the work what could not be written after it."""
+    output, save, exports = outputs.output, outputs.save, outputs.exports
+    check_exports(exports, outputs.style)
+    check_drawing(outputs.draw)
     for path in (one for one in (output, save, *exports) if one is not None):
         check_destination(path, append=path is save)
         if os.path.exists(path) and os.path.exists(graph) and os.path.samefile(path, graph):
