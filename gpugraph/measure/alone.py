@@ -12,6 +12,8 @@ from gpugraph.measure.inputs import CellSetup, InputCache, LoadedInput
 from gpugraph.measure.instruments import Instrument
 from gpugraph.measure.open_device import OpenDevice
 from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.contract import Problem
+from gpugraph.problems.registry import load_problem
 
 Thing = TypeVar("Thing")
 
@@ -24,6 +26,10 @@ class Alone(Instrument):
     """
 
     several = False
+
+    def problem(self, name: str) -> Problem:
+        """Return a problem."""
+        return load_problem(name)
 
     def open_device(self, name: str, *, profile: bool) -> OpenDevice:
         """Return a device; InputError and DeviceUnavailable say why it cannot be opened."""

@@ -35,11 +35,12 @@ class CellSetup:
     open_device: OpenDevice
     phase_timer: PhaseTimer
     progress: Progress
+    load_problem: Callable[[str], Problem] = load_problem
 
     @property
     def problem(self) -> Problem:
         """The problem of the cell."""
-        return load_problem(self.cell.problem)
+        return self.load_problem(self.cell.problem)
 
 
 @dataclass(eq=False)

@@ -141,7 +141,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
                     finished(index, record)
 
     def _setup(self, cell: Cell, progress: Progress, phase_timer: PhaseTimer | None = None) -> CellSetup:
-        return CellSetup(cell, self.device(cell), phase_timer or PhaseTimer(), progress)
+        return CellSetup(cell, self.device(cell), phase_timer or PhaseTimer(), progress, self._ranks.problem)
 
     def failed_record(self, cell: Cell, error: BaseException) -> Record:
         """Return the record of a cell that raised an error, which may name its outcome itself."""

@@ -6,21 +6,17 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from gpugraph.graph.read_options import AS_GIVEN, STATED, ReadOptions
 
 if TYPE_CHECKING:
     from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
-    from gpugraph.ext.ranks.part import GraphPart
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
     from gpugraph.problems import Column, Command
     from gpugraph.problems.counter_example import CounterExample
-
-    Graph = TypeVar("Graph", CSRGraph, GraphPart)
-    """A whole graph, or a rank's part of one: of a part every rank calls, and they answer alike."""
 
 PROBLEMS = {
     "mst": "gpugraph.problems.mst",
@@ -251,23 +247,19 @@ class Problem(Protocol):
     def to_device(self, view: Any, device: Device) -> tuple[Any, float, float]:
         """Return the view on a device, and the seconds of ``stage`` and ``h2d``."""
 
-    def admit(self, graph: Graph) -> Graph:
-        """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take.
+    def admit(self, graph: Any) -> Any:
+        """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take."""
 
-        Where several ranks share the graph, this and ``queries``, ``work``, ``auto`` and ``certificate`` are called by
-        all of them at once, each with its part.
-        """
-
-    def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+    def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the runs to make: each tuple is passed to ``run`` after the clock."""
 
     def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return the one query that combines several, for an algorithm that answers them in one run."""
 
-    def work(self, graph: CSRGraph | GraphPart, result: Any) -> int:
+    def work(self, graph: CSRGraph, result: Any) -> int:
         """Return the number that MTEPS counts for this result."""
 
-    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
+    def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the name of the algorithm that measurements say is fastest for such a graph."""
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Result:
@@ -308,7 +300,7 @@ class Problem(Protocol):
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Any, by: str = "") -> Verdict:
         """Check a result against an oracle that is not the code of the algorithm ``by``."""
 
-    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Any) -> Verdict:
+    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check a result without an oracle, in near-linear time."""
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
-    from gpugraph.ext.ranks.part import GraphPart
     from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
 
@@ -185,7 +184,7 @@ class OnGraphs(OneQuery):
 
         return GraphView.of(graph, tuple(preparations), index_bits)
 
-    def work(self, graph: CSRGraph | GraphPart, result: Any) -> int:
+    def work(self, graph: CSRGraph, result: Any) -> int:
         """Return the number of undirected edges of the graph."""
         return graph.edges
 

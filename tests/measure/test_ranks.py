@@ -71,7 +71,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
         enlist(monkeypatch, algorithm)
         cell = Cell("mst", "a graph", device="cpu", phases=False)
         silent = lambda what: None  # noqa: E731
-        setup = CellSetup(cell, OpenDevice(DEVICE, None), PhaseTimer("start"), silent)
+        setup = CellSetup(cell, OpenDevice(DEVICE, None), PhaseTimer("start"), silent, Ranks(comm).problem)
         run = Measurement(setup, sampling, InputCache(), ranks=Ranks(comm))
         run.prepare()
         return run

@@ -20,6 +20,7 @@ from gpugraph.devices.discovery import select_device
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.ranks.comm import HostComm, LoneComm
+from gpugraph.ext.ranks.measuring import Ranks
 from gpugraph.ext.ranks.mst import boruvka_distributed
 from gpugraph.ext.ranks.mst.on_ranks import GatheredForest
 from gpugraph.ext.ranks.part import GraphPart
@@ -34,7 +35,7 @@ from tests.zoo import ZOO, zoo
 
 def solved(comm: HostComm, device: Any, problem_name: str, graph: CSRGraph, source: int = 0) -> Any:
     """Return the result that all ranks find together, the certificate's verdict on it, and those on wrong ones."""
-    problem: Any = load_problem(problem_name)
+    problem: Any = Ranks(comm).problem(problem_name)
     (algorithm,) = [one for one in algorithms(problem_name) if one.ranks]
     part = problem.admit(GraphPart.of(graph, comm))
     query = () if not problem.query_fields else (source,)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 from gpugraph.ext.components import COMMAND, verify
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.device_graphs.device_build import symmetrize
-from gpugraph.ext.ranks.components.on_ranks import certify_part
-from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
@@ -17,7 +15,6 @@ from gpugraph.problems.returned import numbers, plain_array
 from gpugraph.problems.vertex_files import FileColumn, VertexFiles
 
 if TYPE_CHECKING:
-    from gpugraph.problems.contract import Graph
     from gpugraph.problems.counter_example import CounterExample
 
 
@@ -39,14 +36,12 @@ class ConnectedComponents(VertexFiles, OnGraphs):
         result_column("labels_sha256", identifies=True),
     )
 
-    def admit(self, graph: Graph) -> Graph:
+    def admit(self, graph: Any) -> Any:
         """Return the undirected graph: the components of a directed one are the weakly connected ones."""
-        return graph.symmetrized() if isinstance(graph, GraphPart) else symmetrize(graph)
+        return symmetrize(graph)
 
-    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
-        """Return the one algorithm there is for several ranks, or for a kind of device."""
-        if isinstance(graph, GraphPart):
-            return "boruvka-distributed"
+    def auto(self, graph: CSRGraph, device_kind: str) -> str:
+        """Return the one algorithm there is for a kind of device."""
         return "afforest" if device_kind == "cpu" else "hook"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Components:
@@ -60,10 +55,8 @@ class ConnectedComponents(VertexFiles, OnGraphs):
         published = verify.check_against_published(graph, result)
         return with_published(graph, published, lambda: verify.check_against_reference(graph, result))
 
-    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Components) -> Verdict:
+    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> Verdict:
         """Check that no arc leaves a component and that each is connected."""
-        if isinstance(graph, GraphPart):
-            return certify_part(graph, result)
         return verify.check_certificate(graph, result)
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> CounterExample | None:

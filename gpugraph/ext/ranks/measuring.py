@@ -14,6 +14,8 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from gpugraph.base.clock import HostClock, HostStopwatch
@@ -33,7 +35,7 @@ from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.open_device import OpenDevice
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Problem, problem_called
-from gpugraph.problems.registry import algorithms
+from gpugraph.problems.registry import algorithms, load_problem
 
 Thing = TypeVar("Thing")
 
@@ -106,6 +108,14 @@ class Ranks(Alone):
 
     def __init__(self, comm: HostComm):
         self.comm, self.sent = comm, 0
+
+    def problem(self, name: str) -> Problem:
+        """Return a problem whose graphs are parts; itself where no algorithm of it runs on several ranks."""
+        problem, package = load_problem(name), f"gpugraph.ext.ranks.{name}"
+        if find_spec(package) is None:
+            return problem
+        shared: Problem = import_module(f"{package}.on_ranks").PROBLEM
+        return shared
 
     def open_device(self, name: str, *, profile: bool) -> OpenDevice:
         """Return this rank's device."""

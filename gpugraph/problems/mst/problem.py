@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.base.quantities import counted
 from gpugraph.ext.device_graphs.device_build import symmetrize
-from gpugraph.ext.ranks.mst.on_ranks import GatheredForest, certify_part
-from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
@@ -28,7 +26,6 @@ from gpugraph.problems.returned import numbers, plain_array
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
-    from gpugraph.problems.contract import Graph
     from gpugraph.problems.counter_example import CounterExample
 
 
@@ -202,16 +199,12 @@ class MinimumSpanningForest(ForestFiles, OnGraphs):
         result_column("edges_sha256", identifies=True),
     )
 
-    def admit(self, graph: Graph) -> Graph:
+    def admit(self, graph: Any) -> Any:
         """Return the undirected graph; of a directed one the lighter arc of a pair wins, and a note says so."""
-        if isinstance(graph, GraphPart):
-            return graph.symmetrized()
         return symmetrize(graph) if graph.directed else graph
 
-    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
+    def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the algorithm measured fastest: filter-Borůvka on a GPU (docs/results.md), Borůvka's elsewhere."""
-        if isinstance(graph, GraphPart):
-            return "boruvka-distributed"
         return "filter-boruvka" if device_kind == "cuda" else "boruvka"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Forest:
@@ -229,11 +222,8 @@ class MinimumSpanningForest(ForestFiles, OnGraphs):
         """Compare with SciPy's forest, edge for edge."""
         return check_against_reference(graph, result)
 
-    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: Forest) -> Verdict:
+    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> Verdict:
         """Check that the forest spans, has no cycle, and that every other edge is heaviest on its cycle."""
-        if isinstance(graph, GraphPart):
-            assert isinstance(result, GatheredForest)
-            return certify_part(graph, result)
         return check_certificate(graph, result)
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> CounterExample | None:

@@ -7,23 +7,28 @@ compiled code: offsets int64 × targets int32 or int64 × weights uint32, uint64
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contract import TYPES_OF_SUMS
-
-if TYPE_CHECKING:
-    from gpugraph.ext.ranks.part import GraphPart
-
 
 FLOAT64, FLOAT32 = TYPES_OF_SUMS
 SUMS = Option("sums", str, FLOAT64, "type in which float32 weights are summed; float32 rounds every sum", TYPES_OF_SUMS)
 """The option of all algorithms for shortest paths; weights of other types are summed in one way only."""
+
+
+class Rows(Protocol):
+    """The arrays of a graph, of a view, or of a rank's part of a graph."""
+
+    @property
+    def offsets(self) -> NDArray[Any]: ...  # noqa: D102
+    @property
+    def targets(self) -> NDArray[Any]: ...  # noqa: D102
+    @property
+    def weights(self) -> NDArray[Any]: ...  # noqa: D102
 
 
 class Arcs(NamedTuple):
@@ -40,7 +45,7 @@ class Arcs(NamedTuple):
     weights: NDArray[Any]
 
     @classmethod
-    def of(cls, graph: CSRGraph | GraphView | GraphPart) -> Arcs:
+    def of(cls, graph: Rows) -> Arcs:
         """Return the arcs of a graph, of a view without preparations, or of a rank's rows."""
         weights = graph.weights
         if weights.dtype.kind == "i":

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import working_seconds
 from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.base.quantities import duration
-from gpugraph.ext.ranks.part import GraphPart
-from gpugraph.ext.ranks.sssp.on_ranks import Degrees, certify_part, of_greatest_degree
 from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_threads
@@ -25,7 +23,7 @@ from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.returned import numbers, plain_array
-from gpugraph.problems.sources import DEFAULT, resolve_sources
+from gpugraph.problems.sources import resolve_sources
 from gpugraph.problems.sssp import COMMAND, verify
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each, distances_from_words
@@ -36,7 +34,6 @@ from gpugraph.problems.vertex_files import FileColumn, VertexClaim, VertexFiles
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
-    from gpugraph.problems.contract import Graph
     from gpugraph.problems.counter_example import CounterExample
 
 
@@ -190,30 +187,15 @@ class ShortestPaths(DistancesFiles, OnGraphs):
         result_column("distances_sha256", identifies=True),
     )
 
-    def admit(self, graph: Graph) -> Graph:
-        """Return the graph; raise InputError naming the first negative arc or self loop; of parts a collective."""
-        fault, remedy = None, "use --weights abs, or --weights unit"
-        if graph.negative_loop is not None:
-            loop = f"the self loop of the vertex {graph.name_of(graph.negative_loop)} has a negative weight"
-            fault = f"{loop}: paths through it have no least length"
-        elif graph.has_negative_weight:
-            arc, first = int(np.argmax(graph.weights < 0)), graph.first if isinstance(graph, GraphPart) else 0
-            tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1 + first
-            named = f"the arc {graph.name_of(tail)} → {graph.name_of(int(graph.targets[arc]))}"
-            fault = f"{named} has the negative weight {graph.weights[arc]}; shortest paths need weights of 0 or more"
-        if isinstance(graph, GraphPart):
-            remedy = "use --weights unit, or weights of 0 or more"
-            fault = next(filter(None, graph.comm.all_gather_object(fault)), None)
-        if fault is not None:
-            raise InputError(fault, where=graph.source or graph.name, remedy=remedy)
+    def admit(self, graph: Any) -> Any:
+        """Return the graph; raise InputError naming the first negative arc or self loop."""
+        if (fault := negative(graph)) is not None:
+            raise InputError(fault, where=graph.source or graph.name, remedy="use --weights abs, or --weights unit")
         return graph
 
-    def queries(self, graph: CSRGraph | GraphPart, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
+    def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
         """Return a (source,) for each run asked for (see ``problems/sources.py``); InputError if there is none."""
-        if isinstance(graph, GraphPart) and parameters.get("source") in (None, DEFAULT) and graph.vertices:
-            return [(of_greatest_degree(graph),)]
-        whole: Any = Degrees(graph) if isinstance(graph, GraphPart) else graph
-        return [(source,) for source in resolve_sources(whole, parameters)]
+        return [(source,) for source in resolve_sources(graph, parameters)]
 
     def batch(self, queries: Sequence[tuple[int]]) -> tuple[tuple[int, ...]]:
         """Return (sources,), the query of an algorithm that answers with a ``DistanceMatrix``."""
@@ -223,28 +205,16 @@ class ShortestPaths(DistancesFiles, OnGraphs):
         """Return (source,), or (sources,)."""
         return (tuple(result.sources.tolist()),) if isinstance(result, DistanceMatrix) else (result.source,)
 
-    def work(self, graph: CSRGraph | GraphPart, result: AnyDistances) -> int:
+    def work(self, graph: CSRGraph, result: AnyDistances) -> int:
         """Return the edges with a reached endpoint, or the directed arcs with a reached tail, over all sources."""
         if isinstance(result, DistanceMatrix):
             return sum(self.work(graph, row) for row in result)
-        degrees, reached = graph.degrees, result.reached
-        own = reached[graph.first : graph.first + graph.rows] if isinstance(graph, GraphPart) else reached
+        both = arcs_reached(graph, result.reached, result.reached)
+        return both if graph.directed else both // 2
 
-        def arcs_of(start: int, stop: int) -> int:
-            return int(degrees[start:stop][own[start:stop]].sum())
-
-        from_reached, leaving = sum(in_threads(arcs_of, even_ranges(len(own)))), 0
-        # Only an infinite edge, or a sum beyond the floats, leads from reached to unreached; it has one arc here.
-        if not graph.directed and graph.weight_dtype.kind == "f" and not reached.all():
-            leaving = int(np.count_nonzero(np.repeat(own, degrees) & ~reached[graph.targets]))
-        if isinstance(graph, GraphPart):
-            counts = graph.comm.all_gather_object((from_reached, leaving))
-            from_reached, leaving = (sum(column) for column in zip(*counts, strict=True))
-        return from_reached if graph.directed else (from_reached + leaving) // 2
-
-    def auto(self, graph: CSRGraph | GraphPart, device_kind: str) -> str:
+    def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the algorithm measured fastest, on every family tried (docs/results.md)."""
-        return "delta-stepping-distributed" if isinstance(graph, GraphPart) else "delta-stepping"
+        return "delta-stepping"
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Distances:
         """Return the distances that (n,) distance words (``distances.py``) encode, or those of a Distances."""
@@ -300,12 +270,10 @@ class ShortestPaths(DistancesFiles, OnGraphs):
         verdict = with_published(graph, published, lambda: verify.check_against_reference(graph, source, result, by))
         return with_rounding(graph, result, verdict)
 
-    def certificate(self, graph: CSRGraph | GraphPart, query: tuple[Any, ...], result: AnyDistances) -> Verdict:
+    def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: AnyDistances) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
             return check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
-        if isinstance(graph, GraphPart):
-            return certify_part(graph, int(query[0]), result)
         return with_rounding(graph, result, verify.check_certificate(graph, int(query[0]), result))
 
     def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: AnyDistances) -> CounterExample | None:
@@ -324,6 +292,36 @@ class ShortestPaths(DistancesFiles, OnGraphs):
             return found and with_rounding(view.host.graph, result, found)
         check = self.certificate_on_device
         return check_each(result, query[0], lambda row: check(view, device, (row.source,), row))
+
+
+def negative(graph: Any, first: int = 0) -> str | None:
+    """Return what has a negative weight, the first self loop or arc, or None; the first row is that of ``first``."""
+    if graph.negative_loop is not None:
+        loop = f"the self loop of the vertex {graph.name_of(graph.negative_loop)} has a negative weight"
+        return f"{loop}: paths through it have no least length"
+    if not graph.has_negative_weight:
+        return None
+    arc = int(np.argmax(graph.weights < 0))
+    tail = int(np.searchsorted(graph.offsets, arc, side="right")) - 1 + first
+    named = f"the arc {graph.name_of(tail)} → {graph.name_of(int(graph.targets[arc]))}"
+    return f"{named} has the negative weight {graph.weights[arc]}; shortest paths need weights of 0 or more"
+
+
+def arcs_reached(graph: Any, own: NDArray[np.bool_], reached: NDArray[np.bool_]) -> int:
+    """Return the arcs whose tail is reached; of an undirected graph, twice an edge of which one end alone is.
+
+    ``own`` is (rows,) of the vertices whose rows the graph holds, ``reached`` (n,) of all.
+    """
+    degrees = graph.degrees
+
+    def arcs_of(start: int, stop: int) -> int:
+        return int(degrees[start:stop][own[start:stop]].sum())
+
+    count = sum(in_threads(arcs_of, even_ranges(len(own))))
+    # Only an infinite edge, or a sum beyond the floats, leads from reached to unreached; it has one arc here.
+    if not graph.directed and graph.weight_dtype.kind == "f" and not reached.all():
+        count += int(np.count_nonzero(np.repeat(own, degrees) & ~reached[graph.targets]))
+    return count
 
 
 def _tell_reached(result: object) -> None:

@@ -7,6 +7,7 @@ from nearer vertices show themselves; those between equal distances are followed
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,17 +15,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit
+from gpugraph.base.errors import InputError
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.ext.ranks.transports import comm_for
 from gpugraph.problems.contract import Verdict
+from gpugraph.problems.sources import DEFAULT
 from gpugraph.problems.sssp import checked_arcs
 from gpugraph.problems.sssp.arcs import Arcs, unreached
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
+from gpugraph.problems.sssp.problem import ShortestPaths, arcs_reached, negative
 from gpugraph.problems.sssp.tight_arcs import look_at_rows, refuse_wide
 from gpugraph.problems.sssp.verify import verdict_on
 
 _NO_TAIL = np.uint64(2**64 - 1)
+
+
+class PathsOnRanks(ShortestPaths):
+    """The problem where each rank has its part of the graph; all call it at once, and it answers them alike."""
+
+    def admit(self, part: Any) -> GraphPart:
+        """Return the part; raise InputError, on all ranks, naming a negative arc or self loop."""
+        checked: GraphPart = part
+        fault = next(filter(None, checked.comm.all_gather_object(negative(checked, checked.first))), None)
+        if fault is not None:
+            remedy = "use --weights unit, or weights of 0 or more"
+            raise InputError(fault, where=checked.source or checked.name, remedy=remedy)
+        return checked
+
+    def queries(self, part: Any, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:
+        """Return a (source,) for each run asked for."""
+        if parameters.get("source") in (None, DEFAULT) and part.vertices:
+            return [(of_greatest_degree(part),)]
+        whole: Any = Degrees(part)
+        return super().queries(whole, parameters)
+
+    def work(self, part: Any, result: Any) -> int:
+        """Return the edges with a reached endpoint, or the directed arcs with a reached tail."""
+        own = result.reached[part.first : part.first + part.rows]
+        both: int = sum(part.comm.all_gather_object(arcs_reached(part, own, result.reached)))
+        return both if part.directed else both // 2
+
+    def auto(self, part: Any, device_kind: str) -> str:
+        """Return the one algorithm that there is."""
+        return "delta-stepping-distributed"
+
+    def certificate(self, part: Any, query: tuple[Any, ...], result: Any) -> Verdict:
+        """Check distances by themselves."""
+        return certify_part(part, int(query[0]), result)
+
+    def counter_example(self, part: Any, query: tuple[Any, ...], result: Any) -> None:
+        """Return None: no rank has the graph to draw it."""
+
+
+PROBLEM = PathsOnRanks()
 
 
 class Degrees:
