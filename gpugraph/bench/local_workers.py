@@ -26,7 +26,7 @@ from typing import IO, Any
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.base.host import ended_by, environment_with_package
 from gpugraph.base.quantities import in_seconds, in_units
-from gpugraph.ext.ranks.world import gpus
+from gpugraph.devices.discovery import gpus
 
 GRACE_S = 2.0
 """Seconds between asking a worker to end and killing it."""

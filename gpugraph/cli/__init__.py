@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import sys
+from importlib import import_module
 
+from gpugraph.base.ranks import is_rank
 from gpugraph.cli.process import Command, Interruption, end, ignore_signals, take_signals
 
 _YOUNG = 50_000
@@ -24,16 +26,18 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
     try:
         take_signals()
         from gpugraph.cli.supervised import limit_in, plugin_in, supervise
-        from gpugraph.ext.ranks import world
 
-        world.enter()
+        if is_rank():
+            import_module("gpugraph.ext.ranks.world").enter()
         plugin, limit_s = plugin_in(sys.argv[1:]), limit_in(sys.argv[1:])
         if plugin is not None or limit_s is not None:
             supervise(_main, plugin, limit_s)
         gc.set_threshold(_YOUNG)
         _main()
     except SystemExit as exit_:
-        code = world.leave(exit_.code) if isinstance(exit_.code, int) else exit_.code
+        code = exit_.code
+        if isinstance(code, int) and is_rank():
+            code = import_module("gpugraph.ext.ranks.world").leave(code)
     except KeyboardInterrupt as interrupt:  # at once: the error boundary is not there yet
         print(" ".join(["gpugraph: interrupted", *interrupt.args]), file=sys.stderr)
     except Exception as error:

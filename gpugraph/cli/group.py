@@ -29,12 +29,12 @@ from gpugraph.base.errors import (
     unknown_name,
     used_up,
 )
+from gpugraph.base.ranks import LOST, device_of_ranks, is_own_rank
 from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.measure import problem_command
 from gpugraph.cli.options import check_users_file, defaults, help_text, write_help
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.cli.process import BEGAN, Command, Interruption
-from gpugraph.ext.ranks.world import LOST, devices_asked_for, is_own_rank
 from gpugraph.problems.contract import PROBLEMS
 
 _MODULES = {
@@ -117,11 +117,11 @@ class LazyGroup(click.Group):
         def run() -> None:
             if not ({"-h", "--help", "--version", "--path"} & set(words) or words[0] in ("help", "completion")):
                 check_users_file()
-            if devices := devices_asked_for(words, (*PROBLEMS, "graph500"), defaults().device):
-                from gpugraph.ext.ranks.launch import run_ranks
-
+            if (named := device_of_ranks(words, (*PROBLEMS, "graph500"), defaults().device)) is not None:
                 os.environ[BEGAN] = str(Command.began)
-                sys.exit(run_ranks(devices, words))
+                code = importlib.import_module("gpugraph.ext.ranks.launch").run_command(named, words)
+                if code is not None:
+                    sys.exit(code)
             quiet = "-q" in words or "--quiet" in words
             with warnings_as_notices(quiet=quiet), self.make_context(prog_name or "gpugraph", words) as context:
                 self.invoke(context)

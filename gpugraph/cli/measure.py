@@ -15,6 +15,7 @@ import click
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import InputError, VerificationFailed, check_name
 from gpugraph.base.quantities import parse_share
+from gpugraph.base.ranks import world
 from gpugraph.cli.bench import SAMPLING, check_exports, export, options_of, run_cells, show_records, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import (
@@ -128,7 +129,6 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
     from gpugraph.bench.bench import Bench, judge
     from gpugraph.bench.store import append_record
     from gpugraph.bench.sweep_file import LimitsTable, sweep_of_axes
-    from gpugraph.ext.ranks.world import world
 
     outputs, axes = request.outputs, {**vars(request.read), **request.cell}
     repeat, warmup, profile = (axes.pop(name) for name in ("repeat", "warmup", "profile"))
@@ -169,7 +169,6 @@ def _measure(request: Request, name: str) -> None:
     """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.cli.supervised``."""
     from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
-    from gpugraph.ext.ranks.world import world
     from gpugraph.measure import compile_ahead
 
     phase_timer = PhaseTimer("start", Command.began)

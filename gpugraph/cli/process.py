@@ -9,6 +9,8 @@ import signal
 import sys
 import time
 
+from gpugraph.base.ranks import expected_world_size
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
@@ -60,8 +62,6 @@ def end(code: object) -> None:
     A rank of an MPI that succeeded ends as other programs do: MPICH signs off from mpiexec in a handler of the C
     library's ``exit``, and mpiexec kills the other ranks if one ends without that.
     """
-    from gpugraph.ext.ranks.world import expected_world_size
-
     if is_watched() or (not code and expected_world_size(os.environ) > 1):
         sys.exit(code)  # type: ignore[arg-type]
     atexit._run_exitfuncs()  # of it the interpreter's own end would be the next to know

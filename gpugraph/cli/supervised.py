@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from gpugraph.base.errors import DeviceUnavailable, InputError, printable
 from gpugraph.base.host import end_with, ended_by
-from gpugraph.ext.ranks.world import is_own_rank
+from gpugraph.base.ranks import is_own_rank
 
 GRACE_S = 5.0
 """Seconds that the child has to end after a signal, before it is killed."""

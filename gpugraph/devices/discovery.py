@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.devices.cpu import CpuDevice
     from gpugraph.devices.cuda import CudaDevice
-    from gpugraph.ext.emulator.device import EmulatedDevice
 
 KINDS = ("auto", "cuda", "cpu", "emulated")
+
+EMULATOR = "gpugraph.ext.emulator"
+"""The package of the device ``emulated``: ``device.EmulatedDevice`` opens it, ``toolchain.found()`` describes it."""
 
 
 def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, str | None]:
@@ -34,9 +37,7 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
     if kind == "cpu":
         return _cpu(), None
     if kind == "emulated":
-        from gpugraph.ext.emulator.device import EmulatedDevice
-
-        return _limited(EmulatedDevice(seed=number), text), None
+        return _limited(importlib.import_module(f"{EMULATOR}.device").EmulatedDevice(seed=number), text), None
     if kind == "cuda":
         return _limited(_cuda(number, profile), text), None
     try:
@@ -71,34 +72,6 @@ def expect_device(text: str) -> bool:
     return False
 
 
-def race_detector(seed: int) -> EmulatedDevice:
-    """Return the emulated device under the schedule of a seed, with the race detector."""
-    from gpugraph.ext.emulator.device import EmulatedDevice
-
-    return EmulatedDevice(seed=seed, races=True)
-
-
-def select_racing_device(text: str) -> tuple[Any, int, str | None]:
-    """Open a device to show a race on: ``auto`` is a GPU, else the emulated device; the caller closes it.
-
-    Returns the device, the seed of the first schedule where it is the emulated one, and a notice where no GPU was
-    found. Raises InputError if ``text`` names no device that runs kernels, DeviceUnavailable if it cannot be used.
-    """
-    kind, number = parse_device(text)
-    if kind == "cpu":
-        raise InputError("a race needs a device that runs kernels", remedy="use --device cuda or --device emulated")
-    notice = None
-    if kind == "auto":
-        try:
-            return select_device("cuda")[0], 0, None
-        except DeviceUnavailable as missing:
-            notice = f"no usable GPU: {missing.what}; racing on the emulated device"
-    if kind == "cuda":
-        return select_device(text)[0], 0, None
-    seed = max(1, number)  # a seed of 0 shuffles nothing
-    return race_detector(seed), seed, notice
-
-
 def parse_device(text: str) -> tuple[str, int]:
     """Return (kind, GPU index or emulated device's seed, 0 if not given).  Raises InputError on no device."""
     if "*" in text or "," in text or text.strip().lower().endswith(":all"):
@@ -128,24 +101,22 @@ def found_devices() -> list[dict[str, Any]]:
     Every object has ``device``, ``kind``, ``name``, ``usable`` and ``detail``; those of GPUs and the CPU have the
     fields of ``describe()`` too.
     """
-    cpu = _cpu()
-    return [*_gpus(), {**cpu.describe(), "device": "cpu", "usable": True, "detail": None}, _emulated()]
+    cpu = {**_cpu().describe(), "device": "cpu", "usable": True, "detail": None}
+    emulated: dict[str, Any] = importlib.import_module(f"{EMULATOR}.toolchain").found()
+    return [*_gpus(), cpu, emulated]
 
 
 def _gpus() -> list[dict[str, Any]]:
-    from gpugraph.devices.cuda_runtime import gpu_count, import_cupy
-
     try:
-        check_installed()
-        count = gpu_count(import_cupy())
+        count = gpus()
     except DeviceUnavailable as missing:
-        return [_unusable("cuda", "cuda", missing)]
+        return [unusable("cuda", "cuda", missing)]
     found = []
     for index in range(count):
         try:
             device = _cuda(index, profile=False)
         except DeviceUnavailable as missing:
-            found.append(_unusable(f"cuda:{index}", "cuda", missing))
+            found.append(unusable(f"cuda:{index}", "cuda", missing))
             continue
         free, _ = device.memory()
         fields = {**device.describe(), "free_bytes": free}
@@ -154,24 +125,17 @@ def _gpus() -> list[dict[str, Any]]:
     return found
 
 
-def _emulated() -> dict[str, Any]:
-    from gpugraph.ext.emulator.toolchain import find_compiler
-
-    try:
-        compiler = find_compiler()
-    except DeviceUnavailable as missing:
-        return _unusable("emulated", "emulated", missing)
-    return {
-        "device": "emulated",
-        "kind": "emulated",
-        "name": f"SIMT emulator, {compiler.version}",
-        "usable": True,
-        "detail": "chosen only by name; its times say nothing of a GPU",
-    }
-
-
-def _unusable(device: str, kind: str, missing: DeviceUnavailable) -> dict[str, Any]:
+def unusable(device: str, kind: str, missing: DeviceUnavailable) -> dict[str, Any]:
+    """Return the object of ``found_devices`` for a device that cannot be used."""
     return {"device": device, "kind": kind, "name": None, "usable": False, "detail": installable_here(str(missing))}
+
+
+def gpus() -> int:
+    """Return how many GPUs there are.  Raises DeviceUnavailable if there is none, or CuPy is missing."""
+    from gpugraph.devices.cuda_runtime import gpu_count, import_cupy
+
+    check_installed()
+    return int(gpu_count(import_cupy()))
 
 
 def check_installed() -> None:

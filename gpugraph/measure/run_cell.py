@@ -21,7 +21,7 @@ from typing import Any
 from gpugraph.base import code_cache
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
-from gpugraph.ext.ranks.world import world
+from gpugraph.base.ranks import world
 from gpugraph.measure.alone import Alone
 from gpugraph.measure.assemble import failed_record, outcome_of, record_of
 from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm

@@ -14,8 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
-from gpugraph.devices.discovery import race_detector, select_device
+from gpugraph.devices.discovery import select_device
 from gpugraph.ext.device_graphs.device_rows import DeviceRows
+from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.graph500 import on_device
 from gpugraph.ext.graph500.benchmark import Place, draw_roots
 from gpugraph.ext.graph500.checked import RULES
@@ -295,7 +296,7 @@ _scale_8 = _cached(lambda: machine_on(select_device("cpu")[0], generate(8, None)
 
 
 def test_kernels_have_no_race_but_those_that_are_meant() -> None:
-    device = race_detector(3)
+    device = EmulatedDevice(seed=3, races=True)
     made = machine_on(device, generate(6, None))
     (root,) = draw_roots(6, made, 1)
     made.search(root)

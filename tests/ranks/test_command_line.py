@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.base.ranks import RANK, device_of_ranks, expected_world_size, mpi_rank
 from gpugraph.ext.ranks import world
-from gpugraph.ext.ranks.world import RANK, device_of_rank, devices_asked_for, devices_of, expected_world_size, mpi_rank
+from gpugraph.ext.ranks.world import device_of_rank, devices_of
 from tests.cli.runner import succeed
 from tests.ranks.runs import MPIEXEC, ROOT, command, ended, environment, needs_mpi, together
 from tests.tiers import also, extended
@@ -233,10 +234,10 @@ def test_a_rank_beyond_their_number_is_refused_in_a_line(monkeypatch: pytest.Mon
 
 def test_ranks_are_started_only_where_a_command_that_solves_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     solving = ("mst",)
-    assert devices_asked_for(["mst", "g", "--device", "cpu*2"], solving) == ["cpu", "cpu"]
-    assert devices_asked_for(["mst", "g", "--device=cpu*3"], solving) == ["cpu"] * 3
-    assert devices_asked_for(["mst", "g", "--device", "cpu"], solving) is None
-    assert devices_asked_for(["info", "g", "--device", "cpu*2"], solving) is None
-    assert devices_asked_for(["mst", "--help", "--device", "cpu*2"], solving) is None
+    assert device_of_ranks(["mst", "g", "--device", "cpu*2"], solving) == "cpu*2"
+    assert device_of_ranks(["mst", "g", "--device=cpu*3"], solving) == "cpu*3"
+    assert device_of_ranks(["mst", "g", "--device", "cpu"], solving) is None
+    assert device_of_ranks(["info", "g", "--device", "cpu*2"], solving) is None
+    assert device_of_ranks(["mst", "--help", "--device", "cpu*2"], solving) is None
     monkeypatch.setenv(RANK, "0/2 5 1:6")
-    assert devices_asked_for(["mst", "g", "--device", "cpu*2"], solving) is None
+    assert device_of_ranks(["mst", "g", "--device", "cpu*2"], solving) is None

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gpugraph.base.clock import HostClock, NullClock
-from gpugraph.base.errors import InputError, VerificationFailed, check_name
+from gpugraph.base.errors import DeviceUnavailable, InputError, VerificationFailed, check_name
 from gpugraph.base.quantities import counted
 from gpugraph.cli.options import command, device_option, draw_option, input_options, table_or_json, timeout_option
 from gpugraph.cli.output import Progress, check_drawing, draw_counter_example, show_as, tell
@@ -100,10 +100,9 @@ def _algorithm(problem: str, name: str) -> Any:
 
 def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) -> tuple[list[Any], list[Any]]:
     """Return the verdicts of all queries under one schedule, and the races met."""
-    from gpugraph.devices.discovery import race_detector
     from gpugraph.measure.check import check
 
-    device = race_detector(seed)
+    device = _race_detector(seed)
     try:
         view, _, _ = solved.to_device(solved.view(graph, (), None), device)
         options = {option.name: option.default for option in algorithm.options}
@@ -133,15 +132,14 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     Example:
       gpugraph demo race
     """
-    from gpugraph.devices.discovery import race_detector, select_racing_device
     from gpugraph.ext.papers.sssp.gpu_harish_narayanan import show_race
     from gpugraph.report.listings import race_page
 
     check_name("demonstration", demonstration, ["race"])
-    opened, seed, notice = select_racing_device(device)
+    opened, seed, notice = _racing_device(device)
     try:
         with Progress(quiet=quiet) as progress:
-            shown = show_race(opened, seed, race_detector, runs, progress) | {"notice": notice}
+            shown = show_race(opened, seed, _race_detector, runs, progress) | {"notice": notice}
     finally:
         opened.close()
     tell([notice] if notice else [], quiet=quiet)
@@ -149,3 +147,33 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     if not shown["shown"]:
         wrong = ", ".join(f"{case['algorithm']} {case['wrong']} of {case['runs']}" for case in shown["cases"])
         raise VerificationFailed(f"the race was not shown; wrong answers: {wrong}", remedy="try more --runs")
+
+
+def _racing_device(text: str) -> tuple[Any, int, str | None]:
+    """Open a device to show a race on: ``auto`` is a GPU, else the emulated device; the caller closes it.
+
+    Returns the device, the seed of the first schedule where it is the emulated one, and a notice where no GPU was
+    found. Raises InputError if ``text`` names no device that runs kernels, DeviceUnavailable if it cannot be used.
+    """
+    from gpugraph.devices.discovery import parse_device, select_device
+
+    kind, number = parse_device(text)
+    if kind == "cpu":
+        raise InputError("a race needs a device that runs kernels", remedy="use --device cuda or --device emulated")
+    notice = None
+    if kind == "auto":
+        try:
+            return select_device("cuda")[0], 0, None
+        except DeviceUnavailable as missing:
+            notice = f"no usable GPU: {missing.what}; racing on the emulated device"
+    if kind == "cuda":
+        return select_device(text)[0], 0, None
+    seed = max(1, number)  # a seed of 0 shuffles nothing
+    return _race_detector(seed), seed, notice
+
+
+def _race_detector(seed: int) -> Any:
+    """Return the emulated device under the schedule of a seed, with the race detector."""
+    from gpugraph.ext.emulator.device import EmulatedDevice
+
+    return EmulatedDevice(seed=seed, races=True)

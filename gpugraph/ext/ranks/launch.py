@@ -21,8 +21,9 @@ from typing import IO
 
 from gpugraph.base.errors import EXIT_INTERRUPTED, printable
 from gpugraph.base.host import ended_by, environment_with_package
+from gpugraph.base.ranks import LOST, RANK
 from gpugraph.ext.ranks.stopped import StoppedRanks
-from gpugraph.ext.ranks.world import LOST, RANK
+from gpugraph.ext.ranks.world import devices_of
 
 GRACE_S = 3.0
 """Seconds that ranks have to end once one has, and again once they are asked to."""
@@ -49,6 +50,15 @@ class _Child:
         own = [line for line in lines if line.startswith("gpugraph: ")]
         text = own[-1].removeprefix("gpugraph: ") if own else next((line for line in reversed(lines) if line), "")
         return text.removeprefix("error: ")
+
+
+def run_command(named: str, words: Sequence[str]) -> int | None:
+    """Run a command line on the ranks of the text ``named``, as ``run_ranks`` does; None if it names one device.
+
+    Raises InputError or DeviceUnavailable if there are no such devices.
+    """
+    devices = devices_of(named)
+    return None if devices is None else run_ranks(devices, words)
 
 
 def run_ranks(devices: Sequence[str], words: Sequence[str], module: str = "gpugraph") -> int:

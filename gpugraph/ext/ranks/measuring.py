@@ -20,12 +20,13 @@ from typing import Any, TypeVar
 
 from gpugraph.base.clock import HostClock, HostStopwatch
 from gpugraph.base.errors import InputError
+from gpugraph.base.ranks import is_own_rank
 from gpugraph.devices.base import Device
 from gpugraph.devices.discovery import select_device
 from gpugraph.ext.ranks.comm import Comm, HostComm
 from gpugraph.ext.ranks.source import open_part
 from gpugraph.ext.ranks.transports import comm_for
-from gpugraph.ext.ranks.world import is_own_rank, own_device
+from gpugraph.ext.ranks.world import own_device
 from gpugraph.measure.alone import Alone
 from gpugraph.measure.cell import Sampling
 from gpugraph.measure.inputs import CellSetup, InputCache, LoadedInput

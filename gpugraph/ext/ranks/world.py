@@ -11,8 +11,6 @@ Ranks that gpugraph starts are asked for by a list of devices:
 
 Under mpiexec or srun the ranks are there already, and ``cuda``, ``cpu`` or ``emulated`` is what each of them takes; of
 several GPUs a rank takes the one of its number among the ranks of its machine.
-
-Light to import: the command line asks at every start whether it is a rank.
 """
 
 from __future__ import annotations
@@ -26,73 +24,24 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from gpugraph import __version__
 from gpugraph.base.errors import DeviceUnavailable, InputError, printable
 from gpugraph.base.host import end_with
+from gpugraph.base.ranks import RANK, RANKS, SIZES, expected_world_size, is_own_rank, mpi_rank
+from gpugraph.devices.discovery import gpus
 
 if TYPE_CHECKING:
     from gpugraph.ext.ranks.comm import HostComm
 
 
-RANK = "GPUGRAPH_RANK"
-"""Of a rank that gpugraph has started: ``RANK/SIZE LIFELINE OTHER:SOCKET …``, file descriptors but for the first."""
-
-_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
-"""What Open MPI, MPICH, Intel MPI and srun tell every process that they start."""
-
-LOST = 76
-"""The exit code of a rank that has lost another, for its starter alone, which ends as the lost one did."""
-
 _FIRST_WORD_S = 1.0
 """Rank 0 says first what all of them have to say."""
 _LAST_WORD_S = 0.3
 """What a rank has said mpiexec must have read before it hears that all are to end: it may drop what comes then."""
-
-
-def expected_world_size(environment: Mapping[str, str]) -> int:
-    """Return how many processes an mpiexec or srun has started together with this one; 1 without any."""
-    return max(_numbers(environment, _SIZES), default=1)
-
-
-def mpi_rank(environment: Mapping[str, str]) -> int:
-    """Return this process's number among those; 0 without any."""
-    if expected_world_size(environment) == 1:
-        return 0
-    return next(iter(_numbers(environment, _RANKS)), 0)
-
-
-def _numbers(environment: Mapping[str, str], names: Sequence[str]) -> list[int]:
-    values = [environment.get(name, "") for name in names]
-    return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 10]
-
-
-def devices_asked_for(words: Sequence[str], commands: Sequence[str], default: str = "") -> list[str] | None:
-    """Return the devices of the ranks to start for the ``words`` of a command line, or None.
-
-    ``commands`` run on ranks, on the device ``default`` where none is named.  Raises InputError or DeviceUnavailable if
-    there are no such devices.
-    """
-    if RANK in os.environ or expected_world_size(os.environ) > 1 or not set(words) & set(commands):
-        return None
-    named = default
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        if word == "--device" or word.startswith("--device="):
-            named = following if word == "--device" else word.removeprefix("--device=")
-    if not named or {"-h", "--help"} & set(words):
-        return None
-    if "*" not in named and "," not in named and ":all" not in named:
-        return None  # the common case takes no import
-    return devices_of(named)
-
-
-def is_own_rank() -> bool:
-    """Tell whether gpugraph itself has started this process as a rank."""
-    return RANK in os.environ
 
 
 @cache
@@ -168,7 +117,7 @@ def enter() -> None:
     elif (rank := mpi_rank(os.environ)) >= (size := expected_world_size(os.environ)):
         what = f"this is rank {rank} of {size} by the variables that mpiexec and srun set"
         print(
-            f"gpugraph: error: {what} — unset {', '.join(sorted({*_SIZES, *_RANKS} & set(os.environ)))}",
+            f"gpugraph: error: {what} — unset {', '.join(sorted({*SIZES, *RANKS} & set(os.environ)))}",
             file=sys.stderr,
         )
         sys.exit(InputError.exit_code)
@@ -279,12 +228,3 @@ def device_of_rank(text: str, local: int, of: int) -> str:
         what = f"{of} ranks on this machine, and {len(devices)} GPU{'' if len(devices) == 1 else 's'} for them"
         raise InputError(what, where=f"--device {text}", remedy=f"start {len(devices)} on it")
     return devices[local]
-
-
-def gpus() -> int:
-    """Return how many GPUs there are.  Raises DeviceUnavailable if there is none, or CuPy is missing."""
-    from gpugraph.devices.cuda_runtime import gpu_count, import_cupy
-    from gpugraph.devices.discovery import check_installed
-
-    check_installed()
-    return int(gpu_count(import_cupy()))
