@@ -107,10 +107,11 @@ def _sources(row: Record) -> object:
     if not each and (row.shape.result.get("sources") or 1) == 1:
         return row.asked_source
     first = each[0] if each else row.shape.result
-    totals = [
-        sum(one.get(name) or 0 for one in each) if each else row.shape.result.get(name)
-        for name in ("reached", "distance_sum")
-    ]
+    totals = []
+    for name in ("reached", "distance_sum"):
+        found = [one.get(name) or 0 for one in each]
+        told = [value for value in found if isinstance(value, str)]  # a sum that JSON has no number for
+        totals.append(told or sum(found) if each else row.shape.result.get(name))
     return [first.get("source"), len(each) or row.shape.result.get("sources"), *totals]
 
 

@@ -191,3 +191,5 @@ def test_a_batch_of_sources_and_single_searches_from_them_are_ranked_by_the_time
     other = of("batch", [3e-3] * 20, {**batch, "distance_sum": 61}, [])
     assert len(rank([single, other])[0]) == 2  # other sources: each stays as it is
     assert [row.samples for row in rank([single])[0][0].rows] == [single.samples]
+    endless = of("endless", alone, {}, [{**one, "distance_sum": "inf"} for one in each])  # as JSON says it
+    assert len(rank([single, endless])) == 2
