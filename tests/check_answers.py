@@ -22,9 +22,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import gpugraph
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.load import load_file
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.weights import transform_weights
 
 READ = {"algs4", "dimacs", "fastpaths", "ldbc", "metis", "mtx", "nmuv", "nmuvw", "nuvw", "pace", "snap"}

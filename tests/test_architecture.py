@@ -243,7 +243,7 @@ GIVEN_TO_JUDGES = {
     "gpugraph.base.errors": "messages",
     "gpugraph.graph.chunks": "cuts rows into ranges for threads",
     "gpugraph.graph.csr": "the graph that is asked about",
-    "gpugraph.ext.device_graphs.device_rows": "the same graph where it lies on a device",
+    "gpugraph.graph.device_rows": "the same graph where it lies on a device",
     "gpugraph.graph.view": "the same graph where it lies on a device",
     "gpugraph.problems.contract": "the verdict",
     "gpugraph.problems.counter_example": "draws what a verdict has found, after it",

@@ -47,11 +47,9 @@ def _graphs(context: click.Context, incomplete: str) -> Names:
 
 def _datasets(context: click.Context, incomplete: str) -> Names:
     """Return collections, and behind a colon their data sets."""
-    from gpugraph.ext.datasets.registry import listed, registry
+    from gpugraph.graph.sources import data_sets
 
-    if ":" in incomplete:
-        return map(str, listed())
-    return (f"{one.prefix}:" for one in registry().values() if not one.gone)
+    return data_sets().names(incomplete)
 
 
 def _algorithms(context: click.Context, incomplete: str) -> Names:

@@ -14,7 +14,7 @@ import click
 
 from gpugraph.base.errors import InputError, check_name, errors_at
 from gpugraph.base.files import parse_toml, read_text, resource_dir
-from gpugraph.ext.datasets import MIRROR, OFFLINE, OWN
+from gpugraph.graph.read_options import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 from gpugraph.report.exporters import EXPORTERS, contents
 

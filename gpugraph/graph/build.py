@@ -176,27 +176,6 @@ def asymmetric(graph: CSRGraph) -> InputError:
     return InputError(what, where=graph.source, remedy="mend the file, or convert it with --symmetrize")
 
 
-def symmetrize_on_host(graph: CSRGraph) -> CSRGraph:
-    """Return the undirected graph of a directed one; see ``device_build.symmetrize``."""
-    rows = sort_arcs(arc_tails(graph), graph.targets, graph.weights, graph.vertices, mirrored=True)
-    single, unequal = len(rows.targets) - graph.arcs, rows.unequal // 2
-    return replace(
-        graph,
-        offsets=rows.offsets,
-        targets=rows.targets,
-        weights=rows.weights,
-        directed=False,
-        notes=symmetrized_notes(graph.notes, single, unequal),
-        stored_digest=None,
-    )
-
-
-def symmetrized_notes(notes: tuple[str, ...], single: int, unequal: int) -> tuple[str, ...]:
-    """Return a directed graph's notes once it is undirected: ``single`` edges had one arc only."""
-    said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
-    return (*(note for note in notes if note != ASSUMED), f"symmetrised: {said}")
-
-
 def arc_tails(graph: CSRGraph) -> NDArray[Any]:
     """Return the (arcs,) tail of every arc, of the targets' dtype."""
     return np.repeat(np.arange(graph.vertices, dtype=graph.targets.dtype), graph.degrees)

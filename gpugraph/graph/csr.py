@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import GraphFormatError, shown
 from gpugraph.base.html import Shown
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import graph_digest
 
 if TYPE_CHECKING:

@@ -13,17 +13,18 @@ from gpugraph.base.compression import strip_suffix
 from gpugraph.base.errors import InputError, OutOfMemory, missing_packages_named, unreadable
 from gpugraph.base.files import atomic_write
 from gpugraph.devices.base import Device
-from gpugraph.ext.device_graphs.device_build import build_on_device, can_build
-from gpugraph.ext.device_graphs.device_columns import DeviceColumn
-from gpugraph.ext.device_graphs.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import check_on_device, ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_columns import DeviceColumn
+from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Source
 from gpugraph.graph.formats.lines import wide_encoding
+from gpugraph.graph.formats.text import IdsAreNamesError
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
+from gpugraph.graph.sources import device_graphs
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 _ATTRIBUTES = ("graphml", "gml", "networkx", "dot")
@@ -88,7 +89,10 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
         if form.name not in ("graphml", "networkx") and not form.binary and source.head.lstrip()[:1] == b"<":
             raise known.markup(source)
         _check_names(source, form)
-        content = form.read(source)
+        try:
+            content = form.read(source)
+        except IdsAreNamesError:
+            content = known.named("table").read(source)
     _check_options(source, content, form)
     if not isinstance(content, ArcList):
         lines = "directed" if content.directed else "undirected"
@@ -185,11 +189,11 @@ def _built(arcs: ArcList, source: Source, form: Format, device: Device | None) -
     """Build, and point at the file and the line where the two arcs of an edge differ."""
     name, path = stem(source.name), source.path
     try:
-        if device is not None and can_build(arcs):
+        if device is not None and device_graphs().can_build(arcs):
             there = isinstance(arcs.tails, DeviceColumn)
             remake = (lambda: _read_again(source, form)) if there else None
             with suppress(OutOfMemory):
-                return build_on_device(arcs, device, name=name, source=path, remake=remake)
+                return device_graphs().build_on_device(arcs, device, name=name, source=path, remake=remake)
         return build(arcs, name=name, source=path)
     except InputError as error:
         line = None

@@ -9,16 +9,15 @@ from dataclasses import replace
 from gpugraph.base.clock import HostClock
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
-from gpugraph.ext.datasets.registry import is_dataset
-from gpugraph.ext.device_graphs.device_build import symmetrize as symmetrized
-from gpugraph.ext.python.from_python import arcs_of_object
 from gpugraph.graph.build import build
 from gpugraph.graph.check import ensure_rows, note_rows
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
+from gpugraph.graph.sources import data_sets, is_dataset, objects
 from gpugraph.graph.spec import is_spec
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.weights import transform_weights
 
 
@@ -48,7 +47,7 @@ def open_graph(
             graph = transform_weights(graph, options.weights, options.seed)
         if options.symmetrize and graph.directed:
             progress("making the graph undirected")
-            graph = symmetrized(graph)
+            graph = symmetrize(graph)
     # What was published with a graph holds for the graph that was published.
     return note_rows(graph.renamed(answers={}) if graph.answers and changed else graph)
 
@@ -80,17 +79,15 @@ def _opened(
             return generate(str(text), lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
     if text is None:
         with clock.phase("build"):
-            arcs = arcs_of_object(source, options.weight)
+            arcs = objects().arcs_of_object(source, options.weight)
             if rows and options.directed is not None:
                 arcs = replace(arcs, directed=options.directed)
             return build(arcs, name=type(source).__name__, source="python")
 
     if named:
-        from gpugraph.ext.datasets.store import open_dataset
-
         if options.input_format is not None:
             raise InputError("has its format known", where=text, remedy="leave --input-format out")
-        return open_dataset(text, options, clock, progress, device)
+        return data_sets().open_dataset(text, options, clock, progress, device)
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")

@@ -1,4 +1,4 @@
-"""``ReadOptions``: how a graph is read, and changed once it is read."""
+"""``ReadOptions``: how a graph is read, and changed once it is read; and how data sets are fetched."""
 
 from __future__ import annotations
 
@@ -53,3 +53,12 @@ STATED = ("keep_ids", "vertices", "directed", "columns", "weight")
 
 AS_GIVEN = ReadOptions()
 """Nothing is stated, and nothing changed."""
+
+OFFLINE = "GPUGRAPH_OFFLINE"
+"""The variable that forbids fetching; ``--offline`` and the user's own defaults set it."""
+
+MIRROR = "GPUGRAPH_MIRROR"
+"""The variable that names a URL under which ``COLLECTION/NAME/FILE`` is asked for first."""
+
+OWN = "GPUGRAPH_DATASETS"
+"""The variable that names a user's own list of data sets."""

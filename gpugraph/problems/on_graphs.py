@@ -65,8 +65,7 @@ class OneQuery:
 @lru_cache(maxsize=4096)
 def size_of(graph: str, weights: str = "file") -> InputSize:
     """Return the size of what a file or a spec will give; raise InputError for none, or a damaged .csr."""
-    from gpugraph.ext.datasets.registry import find, is_dataset
-    from gpugraph.ext.datasets.store import cached, local_csr
+    from gpugraph.graph.sources import data_sets, is_dataset
     from gpugraph.graph.spec import is_spec, parse_spec
 
     if not is_dataset(graph) and not os.path.exists(graph) and is_spec(graph):
@@ -81,11 +80,10 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
     from gpugraph.graph.load import is_graph_file, load_file
 
     if is_dataset(graph):
-        dataset = find(graph)
-        if dataset.vertices is not None and dataset.lines is not None and not cached(dataset).graphs:
-            arcs = 2 * dataset.lines
-            return _graph_size((dataset.vertices, arcs, 8), False, arcs * 32)
-        graph = os.fspath(local_csr(graph))
+        if counts := data_sets().size_before_fetching(graph):
+            arcs = 2 * counts[1]
+            return _graph_size((counts[0], arcs, 8), False, arcs * 32)
+        graph = os.fspath(data_sets().local_csr(graph))
     if not os.path.isfile(graph):
         what = "there is no such file" if is_graph_file(graph) else "is neither a file nor a graph spec"
         raise InputError(what, where=graph, remedy="name a file or a spec such as rmat:20")
@@ -124,8 +122,8 @@ def _graph_size(shape: tuple[int, int, int], exact: bool, making_bytes: int, fed
 @lru_cache(maxsize=4096)
 def series_of(graph: str) -> str:
     """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's path, or what is no spec."""
-    from gpugraph.ext.datasets.registry import is_dataset
     from gpugraph.graph.families import FAMILIES
+    from gpugraph.graph.sources import is_dataset
     from gpugraph.graph.spec import is_spec, parse_spec
 
     if is_dataset(graph) or os.path.exists(graph) or not is_spec(graph):

@@ -24,8 +24,8 @@ from gpugraph.base.compression import check_ratio, codec_of_content, strip_suffi
 from gpugraph.base.errors import GraphFormatError, InputError, missing_packages_named, placed, reading, unknown_name
 from gpugraph.base.files import atomic_write, check_ends
 from gpugraph.base.host import require_memory
+from gpugraph.base.npz import read_array
 from gpugraph.base.quantities import counted
-from gpugraph.ext.formats.npz import read_array
 from gpugraph.graph.formats.text import arrow_reader, weight_of
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import GpuGraphError, InputError
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph import build as build_module
 from gpugraph.graph import chunks, sort_arcs
 from gpugraph.graph.build import ArcList, RowTails, arc_tails, build, narrow_weights
 from gpugraph.graph.canonical import canonical_ids
 from gpugraph.graph.check import is_symmetric
 from gpugraph.graph.csr import WEIGHT_DTYPES
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.view import GraphView
 from tests.tiers import drawn
 from tests.zoo import UNDIRECTED, ZOO, directed, undirected, zoo

@@ -17,16 +17,16 @@ from gpugraph.base.compiled import threads
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.devices.discovery import select_device
 from gpugraph.ext.device_graphs import device_build
-from gpugraph.ext.device_graphs.device_build import build_on_device, can_build, symmetrize
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
+from gpugraph.ext.device_graphs.device_build import build_on_device, can_build
 from gpugraph.ext.emulator.device import EmulatedDevice
-from gpugraph.ext.formats import columns
 from gpugraph.graph.build import ArcList, RowTails, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.formats import number_lines, plain_text
+from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.formats import columns, number_lines, plain_text
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.symmetrize import symmetrize
 from tests.emulator.compiler import needs_compiler
 from tests.graph.test_build import as_rows
 from tests.graph.test_device_generate import Small, assert_same

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.ext.device_graphs import device_build
+from gpugraph.ext.device_graphs.device_generate import generate_piece
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph import generate as generation
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.digest import _mixed
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.generate import can_generate, generate, generate_piece
+from gpugraph.graph.generate import can_generate, generate
 from gpugraph.graph.generators.ssca2 import _cliques
 from gpugraph.graph.spec import parse_spec
 from tests.emulator.compiler import needs_compiler

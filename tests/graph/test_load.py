@@ -13,11 +13,11 @@ import gpugraph
 from gpugraph.base import host
 from gpugraph.base.clock import HostClock
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory, reading
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph import load
 from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
 from gpugraph.graph.open import open_graph
 from gpugraph.graph.read_options import ReadOptions
+from gpugraph.graph.symmetrize import symmetrize
 from tests.zoo import zoo
 
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
 from gpugraph.devices.discovery import select_device
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.graph500 import on_device
 from gpugraph.ext.graph500.benchmark import Place, draw_roots
 from gpugraph.ext.graph500.checked import RULES
 from gpugraph.ext.graph500.generator import Tuples, generate
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS
 from tests.tiers import drawn
 

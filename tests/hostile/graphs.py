@@ -19,13 +19,13 @@ import pyarrow.parquet
 
 from gpugraph.base import host
 from gpugraph.base.errors import InputError, OutOfMemory
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.formats.number_lines import LineParser
 from gpugraph.graph.load import load_file, save_file
 from gpugraph.graph.read_options import ReadOptions
+from gpugraph.graph.symmetrize import symmetrize
 from tests.graph.formats.samples import egr, galois, gunrock, sg, written, wsg
 from tests.hostile.trials import Part, Trial, refused
 from tests.mutate import inner_mutants, mutants

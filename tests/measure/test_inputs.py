@@ -10,8 +10,8 @@ import pytest
 import gpugraph
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import CellSetup, InputCache
 from gpugraph.measure.open_device import OpenDevice

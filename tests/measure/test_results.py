@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import GraphFormatError, InputError
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.ext.peers.command_peer import CommandAnswer
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.measure.check import check_result
 from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.registry import load_problem

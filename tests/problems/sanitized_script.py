@@ -19,8 +19,7 @@ import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.components.verify import Trees
 from gpugraph.ext.components.verify import certify as certify_components
-from gpugraph.ext.device_graphs.device_build import build_on_device, symmetrize
-from gpugraph.ext.device_graphs.device_rows import DeviceRows, narrow_offsets
+from gpugraph.ext.device_graphs.device_build import build_on_device
 from gpugraph.ext.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.ext.graph500 import generator as graph500
 from gpugraph.ext.graph500.on_device import DeviceMachine
@@ -31,10 +30,12 @@ from gpugraph.ext.ranks.components import boruvka_distributed
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import can_generate, generate
 from gpugraph.graph.load import load_file
 from gpugraph.graph.spec import parse_spec
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import certify

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from gpugraph.devices.discovery import select_device
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.ext.ranks.comm import LoneComm
 from gpugraph.ext.ranks.source import open_part
 from gpugraph.ext.ranks.world import enter, world
 from gpugraph.graph.generate import can_generate
 from gpugraph.graph.open import open_graph
 from gpugraph.graph.spec import parse_spec
+from gpugraph.graph.symmetrize import symmetrize
 
 
 def complaint(comm: Any, device: Any, source: str) -> str | None:

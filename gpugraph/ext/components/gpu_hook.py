@@ -13,8 +13,8 @@ from gpugraph.base.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.ext.components.labels import Components, label_bytes
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes

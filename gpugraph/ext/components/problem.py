@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpugraph.ext.components import COMMAND, verify
 from gpugraph.ext.components.labels import Components
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published

@@ -21,9 +21,9 @@ from gpugraph.base.compiled import njit, threads
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.ext.components.labels import Components
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.counter_example import MISSING, RIGHT, CounterExample, around, path_between

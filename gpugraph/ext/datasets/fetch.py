@@ -20,8 +20,8 @@ from urllib.parse import quote, urlsplit
 
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import exactly, in_units
-from gpugraph.ext.datasets import MIRROR
 from gpugraph.ext.datasets.registry import Dataset
+from gpugraph.graph.read_options import MIRROR
 
 WAITS_S = (0.5, 1.0, 2.0, 4.0)
 """Seconds before the next try, for as many tries as bring nothing new; then the next source has its turn."""

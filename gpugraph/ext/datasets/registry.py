@@ -17,7 +17,7 @@ from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, errors_at, unknown_name
 from gpugraph.base.files import parse_toml, read_text
-from gpugraph.ext.datasets import OWN
+from gpugraph.graph.read_options import OWN
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]+")
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*(/[A-Za-z0-9][\w.+-]*)*")
@@ -201,16 +201,6 @@ def _check(where: str, table: Any, keys: dict[str, Any]) -> None:
     _require(_SHA256.fullmatch(table.get("sha256", "0" * 64)), f"{where}, sha256 is not of 64 hexadecimal digits")
     for url in table.get("urls", ()):
         _require(re.match(r"https?://[^/]+/.*[^/]$", url), f"{where}: {url!r} is no URL of a file")
-
-
-def is_dataset(text: str) -> bool:
-    """Tell whether a text names a data set, be it one that does not exist, and no file."""
-    prefix, colon, _ = text.partition(":")
-    if not colon or prefix not in registry() or os.path.exists(text):
-        return False
-    from gpugraph.graph.families import FAMILIES  # it imports NumPy, which most commands need later or never
-
-    return prefix not in FAMILIES
 
 
 def find(text: str) -> Dataset:

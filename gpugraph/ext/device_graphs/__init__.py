@@ -1,1 +1,1 @@
-"""Graphs made, built and kept on a GPU."""
+"""Graphs made and built on a GPU."""

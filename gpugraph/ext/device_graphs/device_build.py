@@ -9,8 +9,7 @@ range, and no arc travels.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,6 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import BLOCK, KernelFile
-from gpugraph.ext.device_graphs.device_columns import DeviceColumn
-from gpugraph.ext.device_graphs.device_rows import ARCS_PER_THREAD, INDICES, DeviceRows, index_bits_of
 from gpugraph.graph.build import (
     ArcList,
     RowTails,
@@ -28,16 +25,14 @@ from gpugraph.graph.build import (
     build,
     check_kept,
     notes_of,
-    symmetrize_on_host,
-    symmetrized_notes,
 )
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_columns import DeviceColumn
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, MOST_ITEMS, NOTHING, DeviceRows, Rows, index_bits_of
+from gpugraph.graph.symmetrize import symmetrize_on_host, symmetrized_notes
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 FILE = KernelFile("build.cu", INDICES)
-NOTHING = 2**64 - 1  # no item << 31 | vertex: vertices end below 2^31 - 1
-MOST_ITEMS = 2**33
-"""An item's number and a vertex share one word, where a loop may have a negative weight."""
 _BINS = 1 << 16
 """Ranges of vertices whose arcs are counted."""
 _ROOM = 0.95
@@ -47,24 +42,6 @@ _KEY_BYTES = 17
 
 Emit = Callable[[tuple[Any, ...]], None]
 """``emit(sink)`` launches what draws all edges; ``sink`` is the arguments that say where they go (arc_keys.cuh)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Arcs as rows on a device; see ``SortedArcs``.
-
-    Attributes:
-        offsets: (n+1,) int32 or int64; rows outside of the range that was asked for are empty.
-        negative: self loops of negative weight among those dropped.
-        first_negative: the first of them as ``item << 31 | vertex``, or None.
-    """
-
-    offsets: Array
-    targets: Array
-    loops: int
-    merged: int
-    negative: int
-    first_negative: int | None
 
 
 def rows_on_device(
@@ -303,19 +280,6 @@ def _tails(device: Device, offsets: Array, arcs: int) -> Array:
     args = np.int32(int(offsets.size) - 1), np.int64(arcs), offsets, tails
     FILE.launch(device, "tails", -(-arcs // ARCS_PER_THREAD), *args, defines=index_bits_of(offsets))
     return tails
-
-
-def symmetrize(graph: CSRGraph) -> CSRGraph:
-    """Return a directed graph made undirected, the lighter arc of a pair, with a note; an undirected one as it is.
-
-    That is done on the device that has its rows, or on the host.
-    """
-    if not graph.directed:
-        return graph
-    if graph.on_device is not None and graph.on_device.usable and graph.arcs:
-        with suppress(OutOfMemory):
-            return symmetrize_on_device(graph)
-    return symmetrize_on_host(graph)
 
 
 def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:

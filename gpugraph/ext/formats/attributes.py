@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import shown
 from gpugraph.base.quantities import counted
-from gpugraph.ext.formats.columns import Columns, rounded_weights
 from gpugraph.graph.build import ARC_BYTES, ArcList
 from gpugraph.graph.formats.base import check_vertices
+from gpugraph.graph.formats.columns import Columns, rounded_weights
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.text import weight_of
 

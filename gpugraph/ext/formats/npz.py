@@ -7,10 +7,7 @@ header is compared with the bytes behind it before anything is allocated, and no
 from __future__ import annotations
 
 import io
-import math
-import warnings
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from typing import IO, Any, cast
 
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compression import WrittenThrough, check_ratio
 from gpugraph.base.errors import GraphFormatError, errors_at, reading
+from gpugraph.base.npz import NoPlainArrayError, read_array
 from gpugraph.base.quantities import counted
 from gpugraph.ext.python.from_python import summed
 from gpugraph.graph.build import ArcList, narrow_weights
@@ -27,10 +25,6 @@ from gpugraph.graph.formats.base import Format, arcs_of_rows, check_vertices, re
 from gpugraph.graph.formats.input_file import Source
 
 _REMEDY = "write it with scipy.sparse.save_npz"
-_LONGEST_HEADER = 1024
-"""A plain array's header has 128 bytes; a longer one is there to trouble whoever evaluates it."""
-_DEFLATE_LIMIT = 1100
-"""Deflate never packs tighter than about 1032 to 1."""
 
 
 def read(source: Source) -> ArcList:
@@ -66,37 +60,6 @@ def _array(source: Source, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
             return read_array(archive, name, source.require)
         except NoPlainArrayError as error:
             raise _damaged(source, str(error)) from error
-
-
-class NoPlainArrayError(ValueError):
-    """A member of an archive is missing or no row of plain values."""
-
-
-def read_array(archive: zipfile.ZipFile, name: str, require: Callable[[int], None] = lambda size: None) -> NDArray[Any]:
-    """Return an array of an archive of NumPy's, one-dimensional or a single value, or raise NoPlainArrayError.
-
-    ``require`` is called with the bytes that will be taken, before they are.
-    """
-    if f"{name}.npy" not in archive.namelist():
-        raise NoPlainArrayError(f"{name} is missing")
-    info = archive.getinfo(f"{name}.npy")
-    if info.file_size > _DEFLATE_LIMIT * (info.compress_size + 1):
-        raise NoPlainArrayError(f"{info.filename} promises {info.file_size} bytes out of {info.compress_size}")
-    require(2 * info.file_size)
-    content = archive.read(info)
-    stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Python 2's numbers and odd escapes in the header: it is read or it is not
-        shape, _, dtype = read_header(stream, max_header_size=_LONGEST_HEADER)
-    count = math.prod(shape)
-    data = bytearray(memoryview(content)[stream.tell() :])  # writable, and no view of a stream, which could not close
-    if dtype.hasobject or len(shape) > 1 or dtype.itemsize == 0:
-        raise NoPlainArrayError(f"{info.filename} is no plain array of numbers")
-    if count * dtype.itemsize != len(data):
-        raise NoPlainArrayError(f"{info.filename} promises {count} items, but holds {len(data)} bytes")
-    return np.frombuffer(data, dtype).reshape(shape)
 
 
 def _matrix(source: Source, archive: zipfile.ZipFile) -> ArcList:

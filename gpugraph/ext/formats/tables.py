@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from gpugraph.base.compression import MOST_STREAMED, check_ratio
 from gpugraph.base.errors import GraphFormatError, InputError, reading
 from gpugraph.base.quantities import counted
-from gpugraph.ext.formats.columns import rounded_weights, wide_weights
-from gpugraph.ext.formats.fields import Shape, Words, split
 from gpugraph.graph.build import ArcList, narrow_weights, narrowest
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
+from gpugraph.graph.formats.columns import rounded_weights, wide_weights
+from gpugraph.graph.formats.fields import Shape, Words, split
 from gpugraph.graph.formats.input_file import AGAIN, Source
 from gpugraph.graph.formats.list_head import (
     WHOLE,

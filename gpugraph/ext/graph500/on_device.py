@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.ext.graph500.checked import RULES, Found, bad_tuple, fault_in_words, refused
 from gpugraph.ext.graph500.generator import BLOCK, FILE, Tuples
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm
 

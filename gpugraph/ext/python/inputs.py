@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
 from gpugraph.devices.discovery import select_device
-from gpugraph.ext.device_graphs.device_rows import DeviceRows, narrow_offsets
 from gpugraph.ext.python.from_python import arcs_of_object
 from gpugraph.graph.build import ArcList, arc_tails, build
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.check import check_structure, is_symmetric
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
+from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.graph.view import MAX_NARROW_ARCS
 

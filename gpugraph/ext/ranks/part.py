@@ -21,12 +21,12 @@ from gpugraph.base.errors import GpuGraphError, GraphFormatError, OutOfMemory
 from gpugraph.base.host import available_memory
 from gpugraph.base.quantities import counted, in_units
 from gpugraph.devices.base import Array, Device
-from gpugraph.ext.device_graphs.device_rows import CHECK, NOTHING, DeviceRows
+from gpugraph.ext.device_graphs.device_generate import balanced_cuts
 from gpugraph.ext.ranks.comm import HostComm, LoneComm
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph, described, target_dtype
+from gpugraph.graph.device_rows import CHECK, NOTHING, DeviceRows
 from gpugraph.graph.digest import arc_lanes, finish
-from gpugraph.graph.generate import balanced_cuts
 from gpugraph.graph.sort_arcs import sort_arcs
 
 OF_THE_GRAPH = ("directed", "name", "source", "notes", "reading", "negative_loop")

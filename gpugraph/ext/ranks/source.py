@@ -18,16 +18,17 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import HostClock
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory, unreadable
 from gpugraph.devices.base import Array, Device
-from gpugraph.ext.datasets.registry import is_dataset
 from gpugraph.ext.device_graphs.device_build import negative_loop
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
+from gpugraph.ext.device_graphs.device_generate import generate_piece
 from gpugraph.ext.ranks.comm import HostComm
 from gpugraph.ext.ranks.part import OF_THE_GRAPH, GraphPart, gone, require_on_devices, require_together, sorted_part
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.families import ORDERS
-from gpugraph.graph.generate import can_generate, draw_arcs, generate_piece
+from gpugraph.graph.generate import can_generate, draw_arcs
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
+from gpugraph.graph.sources import is_dataset
 from gpugraph.graph.spec import Spec, is_spec, parse_spec
 
 

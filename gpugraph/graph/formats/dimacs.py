@@ -20,10 +20,10 @@ import re
 from dataclasses import replace
 from typing import IO
 
-from gpugraph.ext.formats.columns import Columns
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, integer_weights
+from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek, shown, words_of
 from gpugraph.graph.formats.number_lines import ANY_ID, Rows

@@ -23,13 +23,12 @@ import numpy as np
 from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted as counted_
-from gpugraph.ext.device_graphs.device_columns import DeviceColumn
-from gpugraph.ext.formats.columns import Columns
-from gpugraph.ext.formats.tables import read_table
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
+from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import INTEGER, after, count_of, header_count, peek, shown
 from gpugraph.graph.formats.list_head import (
@@ -45,7 +44,7 @@ from gpugraph.graph.formats.list_head import (
     title,
 )
 from gpugraph.graph.formats.number_lines import ANY_ID, Rows
-from gpugraph.graph.formats.text import IdsAreNamesError, check_lines, read_rows, write_rows
+from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
 
 _COMMENTS = b"#%"
 _PLAIN = (".el", ".snap")
@@ -64,7 +63,7 @@ def looks_numeric(head: bytes) -> bool:
 def read(source: Source, counted: bool | None = None) -> ArcList:
     """Read an edge list, ``counted`` whether its first line gives vertices and edges; None: where that is plain.
 
-    One whose ids turn out to be names is read as a table.
+    Raises IdsAreNamesError where ids turn out to be names.
     """
     top, said = look(source), statement(source)
     if said.konect or top.titles:
@@ -87,10 +86,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     high = ANY_ID if vertices is None else vertices
     rows = Rows(width == 3, high=high, separators=separators, names=named, either_base=vertices is not None)
     rows = replace(rows, words=named and bool(top.titles))
-    try:
-        columns = read_rows(source, rows, skip, None if said.two_sides else source.device)
-    except IdsAreNamesError:
-        return read_table(source)
+    columns = read_rows(source, rows, skip, None if said.two_sides else source.device)
     check_lines(source, columns, promised, "edges", skip, "first line")
     lines = counted_(columns.count, "line")
     on_head = (*on_titles(top), *on_times(top, 2 if width == 3 else None))

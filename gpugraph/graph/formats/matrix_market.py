@@ -19,10 +19,10 @@ from typing import IO
 import numpy as np
 
 from gpugraph.base.quantities import counted
-from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 from gpugraph.graph.formats.lines import data_lines, header_count, peek, shown

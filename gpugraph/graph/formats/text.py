@@ -23,10 +23,10 @@ from gpugraph.base.compiled import threads
 from gpugraph.base.errors import GraphFormatError
 from gpugraph.base.host import require_memory
 from gpugraph.devices.base import Device
-from gpugraph.ext.formats.columns import Columns, rounded_weights, wide_weights
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.chunks import in_order
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import INTEGER, after, count_of, data_lines, integer, shown, words_of
 from gpugraph.graph.formats.number_lines import ANY_ID, LineParser, Rows

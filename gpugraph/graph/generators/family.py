@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import KernelFile
-from gpugraph.ext.device_graphs.device_rows import ARCS_PER_THREAD, INDICES, index_bits_of
 from gpugraph.graph.chunks import Runner
-
-if TYPE_CHECKING:
-    from gpugraph.ext.device_graphs.device_build import Rows
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, Rows, index_bits_of
 
 Values = Mapping[str, Any]
 Drawn = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]

@@ -11,21 +11,18 @@ distance, vertex) are its neighbours, the squared distance being fma(dx, dx, dy 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gpugraph.base.compiled import njit
 from gpugraph.devices.base import Array
 from gpugraph.devices.kernel_file import KernelFile
-from gpugraph.ext.device_graphs.device_rows import INDICES, index_bits_of
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.counter_random import hash64
+from gpugraph.graph.device_rows import INDICES, Rows, index_bits_of
 from gpugraph.graph.generators.family import Drawn, Family, Launches, Parameter, Values, edges
 from gpugraph.graph.sort_arcs import row_starts
-
-if TYPE_CHECKING:
-    from gpugraph.ext.device_graphs.device_build import Rows
 
 _FILE = KernelFile("generate_knn.cu", INDICES)
 _CHUNK = 1 << 14

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.base.quantities import counted
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict

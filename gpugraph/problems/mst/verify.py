@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 from gpugraph.base.compiled import inner_njit, njit, threads
 from gpugraph.devices.base import Device
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, WRONG, CounterExample, around, path_between

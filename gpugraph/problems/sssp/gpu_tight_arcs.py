@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Defines, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, KernelFile, product, unsigned
-from gpugraph.ext.device_graphs.device_rows import DeviceRows
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.sssp.arcs import distance_dtype, sums_of
 

@@ -21,6 +21,7 @@ from gpugraph.ext.datasets import registry
 from gpugraph.ext.datasets.fetch import sources
 from gpugraph.graph.formats.edge_list import PLAIN
 from gpugraph.graph.formats.known import FORMATS
+from gpugraph.graph.sources import is_dataset
 from tests.cli.runner import refuse, succeed
 from tests.graph.datasets.server import Server
 
@@ -32,7 +33,7 @@ Lists = Callable[..., None]
 @pytest.mark.parametrize("dataset", registry.listed(), ids=str)
 def test_every_listed_data_set_says_all_that_is_needed(dataset: registry.Dataset) -> None:
     assert registry.find(str(dataset)) == dataset
-    assert registry.is_dataset(str(dataset))
+    assert is_dataset(str(dataset))
     assert dataset.title
     assert dataset.licence
     assert dataset.citation
@@ -101,7 +102,7 @@ def test_the_twins_of_what_is_gone_are_there() -> None:
 def test_a_file_of_that_name_goes_before_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("snap:a").write_text("0 1 5\n1 0 5\n")
-    assert not registry.is_dataset("snap:a")
+    assert not is_dataset("snap:a")
     assert succeed("info", "snap:a").code == 0
 
 

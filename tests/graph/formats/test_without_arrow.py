@@ -11,8 +11,8 @@ import pytest
 
 import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError, installable_here
-from gpugraph.ext.device_graphs.device_build import symmetrize
 from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems.result_files import Texts, parse_numbers, write_csv
 from tests.cli.runner import run, succeed
 from tests.hostile.graphs import SUFFIXES, pack, samples

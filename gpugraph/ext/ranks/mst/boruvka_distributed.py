@@ -26,12 +26,12 @@ from gpugraph.base.clock import Clock
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
-from gpugraph.ext.device_graphs.device_rows import narrow_offsets
 from gpugraph.ext.ranks.comm import check_agreed
 from gpugraph.ext.ranks.contraction import HostEdges, Subject, part_behind
 from gpugraph.ext.ranks.mst.on_ranks import forest_of, gathered_forest
 from gpugraph.ext.ranks.part import GraphPart, require_on_devices
 from gpugraph.ext.ranks.transports import comm_for
+from gpugraph.graph.device_rows import narrow_offsets
 from gpugraph.graph.digest import set_digest
 from gpugraph.problems.mst import gpu_filter_boruvka as alone
 from gpugraph.problems.mst.forest import Forest, edge_ids

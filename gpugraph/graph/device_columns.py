@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import KernelFile
-from gpugraph.ext.device_graphs.device_rows import INDICES
+from gpugraph.graph.device_rows import INDICES
 
 _FILE = KernelFile("build.cu", INDICES)
 

@@ -1,0 +1,63 @@
+"""``gpugraph datasets``: the data sets by name, and what the cache holds of them."""
+
+from __future__ import annotations
+
+import click
+
+from gpugraph.base.clock import HostClock
+from gpugraph.base.errors import InputError
+from gpugraph.base.quantities import in_units
+from gpugraph.cli.options import command, offline_option, table_or_json
+from gpugraph.cli.output import Progress, show_as, tell
+from gpugraph.ext.datasets.registry import find, listed, registry
+from gpugraph.graph.read_options import AS_GIVEN
+from gpugraph.report.terminal import page_width, table_width
+
+
+@command
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--cached", "only_cached", is_flag=True, help="Only those that the cache holds something of.")
+@click.option("--fetch", "fetching", is_flag=True, help="Fetch and convert them now, for later and for --offline.")
+@click.option(
+    "--remove", "removing", is_flag=True, help="Remove their files from the cache; what they were stays known."
+)
+@click.option(
+    "--forget", "forgetting", is_flag=True, help="Remove them, and the pins that a new download is compared with."
+)
+@offline_option
+@table_or_json
+def datasets(
+    names: tuple[str, ...], only_cached: bool, fetching: bool, removing: bool, forgetting: bool, style: str, quiet: bool
+) -> None:
+    """List the data sets by name, with size, licence and citation, and what the cache holds of them.
+
+    A NAME, COLLECTION:NAME, may stand wherever a graph may; its first use fetches it, checks it by its SHA-256, and
+    keeps it in the cache as .csr. See gpugraph help datasets.
+
+    Example:
+      gpugraph datasets dimacs9:rome99
+    """
+    from gpugraph.ext.datasets.store import describe, open_dataset, remove
+    from gpugraph.report.listings import dataset_list, dataset_page
+    from gpugraph.report.table import describe_graph
+
+    if fetching + removing + forgetting > 1:
+        raise InputError("--fetch, --remove and --forget exclude each other", remedy="give one of them")
+    if fetching + removing + forgetting and not names:
+        raise InputError("no data set is named", remedy="name one, e.g. gpugraph datasets dimacs9:rome99 --fetch")
+    whole = [name for name in names if name.removesuffix(":") in registry()]
+    chosen = [find(name) for name in names if name not in whole]
+    chosen += [one for one in listed() if not names or one.collection in (name.removesuffix(":") for name in whole)]
+    for dataset in chosen if fetching else ():
+        with Progress(quiet=quiet) as progress:
+            graph = open_dataset(str(dataset), AS_GIVEN, HostClock(), progress)
+        tell([f"{dataset}: {describe_graph(graph.describe())}", *graph.notes], quiet=quiet)
+    for dataset in chosen if removing or forgetting else ():
+        freed = remove(dataset, pin=forgetting)
+        tell([f"{dataset}: {in_units(freed)} freed"], quiet=quiet)
+    described = [describe(dataset) for dataset in chosen]
+    described = [one for one in described if one["cached"]["bytes"]] if only_cached else described
+    if names and not whole:
+        show_as(style, described, lambda: dataset_page(described, width=page_width()))
+    else:
+        show_as(style, described, lambda: dataset_list(described, width=page_width(), table_width=table_width()))

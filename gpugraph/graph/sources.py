@@ -1,0 +1,102 @@
+"""Where graphs come from beside files and specs on the host: extensions, each imported when such a source is opened."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from gpugraph.base.clock import HostClock
+    from gpugraph.devices.base import Device
+    from gpugraph.graph.build import ArcList
+    from gpugraph.graph.csr import CSRGraph
+    from gpugraph.graph.read_options import ReadOptions
+    from gpugraph.graph.spec import Spec
+
+SOURCES = {
+    "data set": "gpugraph.ext.datasets.source",
+    "object": "gpugraph.ext.python.from_python",
+    "device": "gpugraph.ext.device_graphs.source",
+}
+"""Source → the module that opens it: ``DataSets``, ``Objects`` and ``DeviceGraphs`` say what it offers."""
+
+
+class DataSets(Protocol):
+    """Graphs by name, ``snap:roadNet-CA``."""
+
+    def is_collection(self, prefix: str) -> bool:
+        """Tell whether the part before the colon names a collection of data sets."""
+
+    def names(self, begun: str) -> Iterable[str]:
+        """Return what a shell may offer: collections, and behind a colon their data sets."""
+
+    def open_dataset(
+        self, text: str, options: ReadOptions, clock: HostClock, tell: Callable[[str], None], device: Device | None
+    ) -> CSRGraph:
+        """Return the graph of a name; its first use fetches and converts it.  Raises InputError if there is none."""
+
+    def local_csr(self, text: str) -> Path:
+        """Return the ``.csr`` of a data set, fetched and converted if need be."""
+
+    def size_before_fetching(self, text: str) -> tuple[int, int] | None:
+        """Return vertices and lines of a data set that is not here yet, where the list of data sets has them."""
+
+
+class Objects(Protocol):
+    """Objects of Python: matrices of SciPy and NumPy, graphs of NetworkX and igraph, tuples of arrays."""
+
+    def arcs_of_object(self, source: object, weight: str | None) -> ArcList:
+        """Return the arcs of an object.  Raises InputError if it is no graph."""
+
+
+class DeviceGraphs(Protocol):
+    """Graphs made, built and changed on the device that will search them; OutOfMemory where it lacks the room."""
+
+    def generate_on_device(self, spec: Spec, device: Device, remake: Callable[[], CSRGraph]) -> CSRGraph:
+        """Return the graph of a spec; ``remake`` makes it on the host once the device is closed."""
+
+    def can_build(self, arcs: ArcList) -> bool:
+        """Tell whether a device can build the graph of an arc list, if it has the memory."""
+
+    def build_on_device(
+        self, arcs: ArcList, device: Device, *, name: str, source: str, remake: Callable[[], CSRGraph] | None
+    ) -> CSRGraph:
+        """Return the graph of an arc list; see ``build.build``, also for errors."""
+
+    def symmetrize_on_device(self, graph: CSRGraph) -> CSRGraph:
+        """Return a directed graph that lies on a device made undirected."""
+
+
+def _module(source: str) -> Any:
+    return importlib.import_module(SOURCES[source])
+
+
+def data_sets() -> DataSets:
+    """Return what opens data sets."""
+    module: DataSets = _module("data set")
+    return module
+
+
+def objects() -> Objects:
+    """Return what reads objects of Python."""
+    module: Objects = _module("object")
+    return module
+
+
+def device_graphs() -> DeviceGraphs:
+    """Return what makes graphs on devices."""
+    module: DeviceGraphs = _module("device")
+    return module
+
+
+def is_dataset(text: str) -> bool:
+    """Tell whether a text names a data set, be it one that does not exist, and no file."""
+    prefix, colon, _ = text.partition(":")
+    if not colon or os.path.exists(text):
+        return False
+    from gpugraph.graph.families import FAMILIES  # it imports NumPy, which most commands need later or never
+
+    return prefix not in FAMILIES and data_sets().is_collection(prefix)
