@@ -153,8 +153,8 @@ class Session(contextlib.AbstractContextManager["Session"]):
         if isinstance(error, SpoiledGraph):
             self._inputs.clear()
             raise error
-        device = self._devices.get(cell.device_key)
-        if device is not None and device.lost():  # a failed kernel has made the GPU useless to this process
+        open_device = self._devices.get(cell.device_key)
+        if open_device is not None and open_device.lost():  # a failed kernel has made the GPU useless to this process
             raise DeviceLost(f"the GPU is lost to this process: {error}", where=cell.device) from error
 
     def identify(self, cell: Cell, sampling: Sampling, progress: Progress = lambda what: None) -> str:
@@ -175,14 +175,14 @@ class Session(contextlib.AbstractContextManager["Session"]):
     def known(self, cell: Cell) -> dict[str, Any]:
         """Return what is known of a cell without any further work: keyword arguments for ``failed_record``."""
         known: dict[str, Any] = {}
-        graph, device = self._inputs.peek(cell), self._devices.get(cell.device_key)
+        graph, open_device = self._inputs.peek(cell), self._devices.get(cell.device_key)
         if graph is not None:
             known["graph"] = graph.describe()
-        if device is not None:
-            known["device"] = device.description
-        if graph is not None and device is not None:
+        if open_device is not None:
+            known["device"] = open_device.description
+        if graph is not None and open_device is not None:
             with contextlib.suppress(GpuGraphError):  # it may be what failed
-                found = self._resolved(cell, graph, device.device.kind)
+                found = self._resolved(cell, graph, open_device.device.kind)
                 source = {"authors": found.authors, "year": found.year, "section": found.section}
                 known["algorithm"] = {"name": found.name, "source": source}
         return known
