@@ -20,7 +20,8 @@ from gpugraph.base.errors import InputError
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.store import Finished, Store
 from gpugraph.ext.findings.formula import NAMES
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain
 from tests.cli.runner import Outcome, run

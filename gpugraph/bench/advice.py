@@ -10,8 +10,9 @@ from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.devices.discovery import found_devices
-from gpugraph.measure.cell import Cell, Sampling, resolve_algorithm
+from gpugraph.measure.cell import Cell, resolve_algorithm
 from gpugraph.measure.run_cell import Session
+from gpugraph.measure.sampling import ROUGH
 from gpugraph.problems.contract import PROBLEMS, InputSize
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.problems.registry import command_of, load_problem
@@ -19,8 +20,6 @@ from gpugraph.records.record import Record
 
 LARGEST_SCALE = {"cpu": 17, "cuda": 22}
 """Of the graphs that rates are measured on: they take seconds on a small machine."""
-
-SAMPLING = Sampling(min_samples=3, max_samples=10, time_limit_s=0.5, transfers=1)
 
 START_S, CALL_S, BUS_BYTES_PER_S = 0.9, 1e-3, 55e9
 """Of a GPU: to start a command, to answer a call on a small graph that it has, and to copy a graph to it.
@@ -61,7 +60,7 @@ def advise(graph: str, progress: Callable[[str], None]) -> dict[str, object]:
         scale = min(max(round(math.log2(max(size.vertices, 1))), 8), LARGEST_SCALE[device["kind"]])
         for problem in solved:
             cell = Cell(problem, f"rmat:{scale}", device=device["device"], verify="none", phases=False)
-            session.measure([cell], SAMPLING, progress, lambda _, record: records.append(record), failed)
+            session.measure([cell], ROUGH, progress, lambda _, record: records.append(record), failed)
     problems = {
         problem: _problem(problem, graph, size, {one.device_kind: one for one in records if one.problem == problem})
         for problem in solved
@@ -71,7 +70,7 @@ def advise(graph: str, progress: Callable[[str], None]) -> dict[str, object]:
 
 
 def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Record]) -> dict[str, object]:
-    prices = Prices(SAMPLING, [*records.values()])
+    prices = Prices(ROUGH, [*records.values()])
     on_gpu = resolve_algorithm(Cell(problem, graph), load_problem(problem), None, "cuda").name
     needs = {
         kind: prices.need(Planned(Cell(problem, graph, name, kind), kind, size, Limits()))

@@ -26,7 +26,8 @@ from gpugraph.base.errors import InputError, check_name, errors_at, unknown_name
 from gpugraph.base.files import parse_toml
 from gpugraph.bench.toml_file import Document
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.records.record import Record
 

@@ -20,7 +20,7 @@ from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.worker import DescribedDevice
-from gpugraph.measure.cell import Sampling
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.foreign import PEER
 from gpugraph.records.record import Record

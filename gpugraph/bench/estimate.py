@@ -17,8 +17,9 @@ from gpugraph.base.errors import GpuGraphError
 from gpugraph.base.host import usable_cores
 from gpugraph.base.quantities import in_seconds
 from gpugraph.bench.plan import Planned
-from gpugraph.measure.cell import PATIENCE, PROCESSES, Cell, Sampling, resolve_algorithm
+from gpugraph.measure.cell import Cell, resolve_algorithm
 from gpugraph.measure.check import REFERENCE_LIMIT
+from gpugraph.measure.sampling import PATIENCE, PROCESSES, Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize

@@ -37,7 +37,8 @@ from typing import IO, Any, TypedDict
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.base.host import end_with
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import algorithm_from
 from gpugraph.records.record_shape import json_text, jsonable

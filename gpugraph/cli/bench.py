@@ -20,6 +20,7 @@ from gpugraph.base.quantities import counted, parse_seconds, parse_share
 from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
 from gpugraph.cli.process import Command
+from gpugraph.measure.sampling import COMPETING
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
 from gpugraph.report.exporters import Results, exporter, exporter_of
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from gpugraph.bench.run import Totals
     from gpugraph.records.ranking import Ranking
     from gpugraph.records.record import Record
-
-
-SAMPLING = {"together": True, "min_samples": 20}
-"""Of what competes, where the command line does not say otherwise: with fewer, correlated samples mislead."""
 
 
 def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> dict[str, dict[str, list[object]]]:
@@ -222,7 +219,7 @@ def bench(
     changed |= {"device": split(devices)} if devices else {}
     if graphs and sweep is None:
         words = {"graph": "GRAPH", "algorithm": "--algo"}
-        tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": dict(SAMPLING)}
+        tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": dict(COMPETING)}
         asked = read_sweep(Document("command line", tables, words), changed, seconds, default_s)
     else:
         changed |= {name: given for name, given in (("graph", [*graphs]), ("algorithm", names)) if given}

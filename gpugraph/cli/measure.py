@@ -16,7 +16,7 @@ from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import InputError, VerificationFailed, check_name
 from gpugraph.base.quantities import parse_share
 from gpugraph.base.ranks import world
-from gpugraph.cli.bench import SAMPLING, check_exports, export, options_of, run_cells, show_records, split
+from gpugraph.cli.bench import check_exports, export, options_of, run_cells, show_records, split
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
 from gpugraph.cli.output import (
     Progress,
@@ -31,6 +31,7 @@ from gpugraph.cli.output import (
 )
 from gpugraph.cli.process import Command, is_watched
 from gpugraph.graph.read_options import ReadOptions
+from gpugraph.measure.sampling import COMPETING, Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.contract import problem_called
 from gpugraph.problems.foreign import PEER, is_file, is_foreign
@@ -39,7 +40,7 @@ from gpugraph.report.exporters import Results, exporter
 from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
-    from gpugraph.measure.cell import Cell, Sampling
+    from gpugraph.measure.cell import Cell
     from gpugraph.records.record import Record
 
 
@@ -142,7 +143,7 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
             raise InputError(what, remedy="name one with --algo, and no --peer")
     axes |= {"problem": request.problem, "device": request.device, "prepare": "+".join(request.prepare) or "none"}
     axes |= {"graph": request.graph, "index_bits": int(request.index_bits) if request.index_bits else None}
-    sampling = {**SAMPLING, "warmup": warmup, "cold": request.cold, "energy": request.energy}
+    sampling = {**COMPETING, "warmup": warmup, "cold": request.cold, "energy": request.energy}
     words = {**{name: f"--{name.replace('_', '-')}" for name in axes}, "graph": "GRAPH", "algorithm": "--algo"}
     sweep = sweep_of_axes(
         f"{request.problem} on {request.graph}",
@@ -272,14 +273,11 @@ def _going_on(troubles: list[InputError]) -> Iterator[None]:
 
 def _sampling(cell: Cell, request: Request) -> Sampling:
     """Return how to sample: as often as ``--repeat`` says, else about a second, or until ``--target`` is met."""
-    from gpugraph.measure.cell import Sampling, check_counts
+    from gpugraph.measure.cell import check_counts
 
     check_counts(cell)
-    sampling = Sampling.of(cell.repeat, cell.warmup)
-    if request.target is not None:
-        least = cell.repeat or Sampling.min_samples
-        share, most = parse_share("--target", request.target), max(least + 1, Sampling.max_samples)
-        sampling = Sampling(share, min_samples=least, max_samples=most, warmup=cell.warmup)
+    target = None if request.target is None else parse_share("--target", request.target)
+    sampling = Sampling.of(cell.repeat, cell.warmup, target)
     limit = sampling.time_limit_s if request.max_seconds is None else request.max_seconds
     bandwidth = None if cell.phases else False
     return replace(sampling, time_limit_s=limit, cold=request.cold, energy=request.energy, bandwidth=bandwidth)
@@ -287,8 +285,6 @@ def _sampling(cell: Cell, request: Request) -> Sampling:
 
 def _competing(repeat: int | None, target: str | None, max_seconds: float | None) -> dict[str, object]:
     """Return the sampling of several that compete: a bench's, or as many samples as ``--repeat`` asks for."""
-    from gpugraph.measure.cell import Sampling
-
     context = click.get_current_context()
     given = context.get_parameter_source("repeat") is click.core.ParameterSource.COMMANDLINE
     found: dict[str, Any] = {} if max_seconds is None else {"time_limit_s": max_seconds}

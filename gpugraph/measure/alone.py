@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from gpugraph.devices.base import Device
 from gpugraph.devices.discovery import select_device
-from gpugraph.measure.cell import Sampling
 from gpugraph.measure.inputs import CellSetup, InputCache, LoadedInput
 from gpugraph.measure.instruments import Instrument
 from gpugraph.measure.open_device import OpenDevice
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Problem
 from gpugraph.problems.registry import load_problem

@@ -1,4 +1,4 @@
-"""Cell: what is asked of one measurement, as plain data; how it is sampled, what its names refer to, its identity.
+"""Cell: what is asked of one measurement, as plain data; what its names refer to, its identity.
 
 Two records with one ``cell_id`` measured the same thing, and need not be measured twice; it tells cells apart by the
 content of their graphs, ``unopened_id`` by the words that name them.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,100 +20,6 @@ from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, TYPES_OF_SUM
 from gpugraph.problems.foreign import is_file
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record_shape import jsonable
-from gpugraph.records.statistics import INTERVAL_SAMPLES
-
-PROCESSES, PATIENCE = 3, 10.0
-"""A program that measures itself is started so often, even past the cell's limit of time, but not past so many limits:
-its own runs do not show how much processes differ, and fewer than three rank nothing."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """When to stop taking samples, and how each is taken.
-
-    A cell ends as soon as it has ``min_samples`` and the interval of its median is narrow enough, or has
-    ``max_samples``, or its own samples have taken ``time_limit_s``; it always has one.  With several sources a
-    sample is one run from each of them.  A program that measures itself is started three times, even if that takes
-    up to ten times ``time_limit_s``.
-
-    Attributes:
-        target: relative half width of the 95 % interval of the median kernel time, e.g. 0.02.
-        min_samples: fewest samples before the target counts.
-        time_limit_s: seconds that a cell's runs may take together; setting up and the check of the first result
-            do not count.
-        cold: flush the GPU's second-level cache before every sample.
-        energy: measure the energy of a run too, over a window of its own.
-        bandwidth: measure the device's copy bandwidth, once a session, to hold the traffic against; None: a GPU's,
-            where it takes milliseconds; that of a CPU takes seconds.
-        transfers: copies of the graph to a GPU, each timed.
-        seed: of the order in which competing cells take turns.
-        processes: worker processes that a bench spreads the samples of a cell over, one after another.
-        together: a cell whose target is reached goes on while another that it competes with has not got there, so that
-            whatever drifts drifts for both; limits of samples and of time end it all the same.
-    """
-
-    target: float = 0.02
-    min_samples: int = 10
-    max_samples: int = 1000
-    time_limit_s: float = 15.0
-    warmup: int = 1
-    cold: bool = False
-    energy: bool = False
-    bandwidth: bool | None = None
-    transfers: int = 3
-    seed: int = 1
-    processes: int = 1
-    together: bool = False
-
-    def __post_init__(self) -> None:
-        if self.min_samples < 1:
-            raise InputError(f"{self.min_samples} samples are none", remedy="take 1 or more")
-        if self.max_samples < self.min_samples:
-            raise InputError(f"at most {self.max_samples} samples, but at least {self.min_samples}")
-        if not 1 <= self.processes <= self.max_samples:
-            what = f"at most {self.max_samples} samples cannot be spread over {self.processes} processes"
-            raise InputError(what, remedy=f"give 1 to {self.max_samples}")
-        if self.warmup < 0:
-            raise InputError(f"{self.warmup} warm-up runs cannot be made", remedy="give 0 or more")
-        if not 0 <= self.target < math.inf:
-            raise InputError(f"the target {self.target} is no relative half width", remedy="give e.g. 0.02 for 2 %")
-        if not self.time_limit_s > 0:
-            raise InputError(f"a limit of {self.time_limit_s} seconds leaves no time", remedy="give more than 0")
-
-    def asks_bandwidth(self, kind: str) -> bool:
-        """Return whether the copy bandwidth of a device of this kind is to be measured."""
-        return kind != "cpu" if self.bandwidth is None else self.bandwidth
-
-    @classmethod
-    def fixed(cls, samples: int, warmup: int) -> Sampling:
-        """Return the sampling that takes a fixed number of samples, whatever they say, and one transfer."""
-        unlimited = math.inf
-        return cls(0.0, min_samples=samples, max_samples=samples, time_limit_s=unlimited, warmup=warmup, transfers=1)
-
-    @classmethod
-    def of(cls, repeat: int | None, warmup: int) -> Sampling:
-        """Return how one cell by itself is sampled: so many times, or for about a second."""
-        if repeat is not None:
-            return cls.fixed(repeat, warmup)
-        return cls(0.0, INTERVAL_SAMPLES, max_samples=100, time_limit_s=1.0, warmup=warmup, transfers=1)
-
-    def share(self) -> Sampling:
-        """Return what one process of several takes: its part of samples, time and transfers."""
-        n = self.processes
-        return replace(
-            self,
-            target=self.target * math.sqrt(n),
-            min_samples=-(-self.min_samples // n),
-            max_samples=-(-self.max_samples // n),
-            time_limit_s=self.time_limit_s / n,
-            transfers=-(-self.transfers // n),
-            processes=1,
-        )
-
-    @property
-    def adaptive(self) -> bool:
-        """True where the samples decide how many there are."""
-        return self.max_samples > self.min_samples
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from typing import Any
 
 from gpugraph.devices.base import Device
 from gpugraph.measure.alone import Alone
-from gpugraph.measure.cell import Sampling, check_counts, check_preparations, parse_options, resolve_algorithm
+from gpugraph.measure.cell import check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import VERIFIED, check
 from gpugraph.measure.inputs import CellSetup, InputCache
 from gpugraph.measure.instruments import INSTRUMENTS, Guard, Instrument, Run, Trial, imported
+from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.stopping import Stopping
 from gpugraph.problems.contract import JudgesItself, Verdict
 from gpugraph.records.statistics import median

@@ -24,11 +24,12 @@ from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, OutOfMemory
 from gpugraph.base.ranks import world
 from gpugraph.measure.alone import Alone
 from gpugraph.measure.assemble import failed_record, outcome_of, record_of
-from gpugraph.measure.cell import Cell, Sampling, cell_id, check_counts, parse_options, resolve_algorithm
+from gpugraph.measure.cell import Cell, cell_id, check_counts, parse_options, resolve_algorithm
 from gpugraph.measure.inputs import CellSetup, InputCache, Progress
 from gpugraph.measure.instruments import SpoiledGraph, imported
 from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.open_device import OpenDevice
+from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.turns import Turns
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpugraph.base.quantities import duration, percent
-from gpugraph.measure.cell import PATIENCE, PROCESSES, Sampling
 from gpugraph.measure.instruments import Trial
+from gpugraph.measure.sampling import PATIENCE, PROCESSES, Sampling
 from gpugraph.records.record import SCATTERED
 from gpugraph.records.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median, median_interval, relative_half_width
 

@@ -10,7 +10,7 @@ import gc
 import random
 from collections.abc import Callable, Iterator
 
-from gpugraph.measure.cell import Sampling
+from gpugraph.measure.sampling import Sampling
 
 
 class Turns:

@@ -14,7 +14,8 @@ from gpugraph.bench.run import Runner, Totals
 from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import read_sweep
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.on_graphs import series_of, size_of
 from gpugraph.records.record import Record
 from tests.report.canned import mst_record

@@ -15,7 +15,8 @@ from gpugraph.graph.generate import generate
 from gpugraph.graph.load import save_file
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.records.record import Record

@@ -15,7 +15,8 @@ from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.mst import gpu_filter_boruvka
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.records.record import Record

@@ -16,8 +16,9 @@ from gpugraph.bench.estimate import Prices
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
 from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
 from gpugraph.ext.peers import register_commands
-from gpugraph.measure.cell import Sampling, parse_options
+from gpugraph.measure.cell import parse_options
 from gpugraph.measure.run_cell import Session
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.registry import algorithms, find_algorithm
 from gpugraph.records.record import Record
 from gpugraph.report.sweep import plan_lines, price_lines

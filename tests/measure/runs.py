@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import Session
+from gpugraph.measure.sampling import Sampling
 from gpugraph.records.record import Record
 from tests.measure.fakes import Puppet, enlist
 

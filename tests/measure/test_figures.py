@@ -37,9 +37,10 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.load import load_file
 from gpugraph.measure import assemble, measurement
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.instruments import load, phases
 from gpugraph.measure.run_cell import run_cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.claims import Claim, claims

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.measure.cell import Cell, Sampling, cell_id
+from gpugraph.measure.cell import Cell, cell_id
 from gpugraph.measure.run_cell import Session, run_cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.registry import find_algorithm
 
 CELL = Cell("sssp", "rmat:7", "delta-stepping", "cpu", source="random:2", repeat=2)

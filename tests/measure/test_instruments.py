@@ -9,11 +9,12 @@ import pytest
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.measure import measurement
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import CellSetup, InputCache
 from gpugraph.measure.instruments import INSTRUMENTS, Instrument, Run, imported
 from gpugraph.measure.instruments.load import Load
 from gpugraph.measure.open_device import OpenDevice
+from gpugraph.measure.sampling import Sampling
 
 
 @pytest.mark.parametrize("name", INSTRUMENTS)

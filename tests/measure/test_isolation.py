@@ -21,9 +21,10 @@ from gpugraph.ext.plugins.isolation import ForeignCodeGuard, kept
 from gpugraph.ext.scan.array import open_array
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.instruments import SpoiledGraph
 from gpugraph.measure.run_cell import Session
+from gpugraph.measure.sampling import Sampling
 from tests.emulator.compiler import needs_compiler
 from tests.measure.runs import Notes
 

@@ -12,9 +12,10 @@ import pytest
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices import probes
 from gpugraph.measure import inputs
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.instruments import energy, throttle
 from gpugraph.measure.run_cell import Session
+from gpugraph.measure.sampling import Sampling
 from gpugraph.records.record import Record
 from tests.devices.fake_cupy import FakeCupy
 from tests.measure.fakes import FakeNvml, FakeTime, Puppet, enlist, without_nvml

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from gpugraph.devices.discovery import select_device
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.instruments.throttle import Throttle
 from gpugraph.measure.open_device import OpenDevice
 from gpugraph.measure.run_cell import Session, run_cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.records.record import Record
 
 pytestmark = pytest.mark.gpu

@@ -10,8 +10,9 @@ import pytest
 from gpugraph.base import clock as clocks
 from gpugraph.base.clock import NullClock, PhaseTimer
 from gpugraph.measure import assemble, measurement
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_delta_stepping
 from gpugraph.records.record import PHASES, Record, ordered

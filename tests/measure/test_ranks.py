@@ -17,11 +17,12 @@ from gpugraph.ext.ranks.comm import HostComm, LoneComm
 from gpugraph.ext.ranks.measuring import Ranks
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.measure.assemble import record_of
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import CellSetup, InputCache, LoadedInput
 from gpugraph.measure.instruments.memory import Memory
 from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.open_device import OpenDevice
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record import Record

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gpugraph.base.errors import InputError
-from gpugraph.measure.cell import Sampling
+from gpugraph.measure.sampling import Sampling
 from tests.cli.runner import refuse, succeed
 
 

@@ -11,8 +11,8 @@ from gpugraph.base import clock as clocks
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from gpugraph.measure import measurement, open_device, run_cell
 from gpugraph.measure.assemble import outcome_of
-from gpugraph.measure.cell import Sampling
 from gpugraph.measure.run_cell import DeviceLost, Session
+from gpugraph.measure.sampling import Sampling
 from gpugraph.records.record import Record
 from tests.measure.fakes import FakeTime, Puppet, enlist
 from tests.measure.runs import SIX, Notes, cell, measure, puppets

@@ -13,8 +13,9 @@ from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure import measurement
 from gpugraph.measure.assemble import failed_record
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import Session, run_cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record_shape import OUTCOMES

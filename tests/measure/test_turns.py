@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpugraph.measure.cell import Sampling
+from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.turns import Turns
 
 

@@ -23,7 +23,8 @@ from gpugraph.ext.peers.command_peer import run_command
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file, save_file
-from gpugraph.measure.cell import Cell, Sampling
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.measure.runs import measure

@@ -14,8 +14,9 @@ from gpugraph.ext.peers import describe_peers
 from gpugraph.ext.plugins.plugin import installed
 from gpugraph.ext.python.call_profile import showing
 from gpugraph.ext.python.records import Records
-from gpugraph.measure.cell import Cell, Sampling, check_counts
+from gpugraph.measure.cell import Cell, check_counts
 from gpugraph.measure.run_cell import Session
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.registry import algorithms
 from gpugraph.records.record import Record
 

@@ -28,12 +28,12 @@ from gpugraph.ext.ranks.source import open_part
 from gpugraph.ext.ranks.transports import comm_for
 from gpugraph.ext.ranks.world import own_device
 from gpugraph.measure.alone import Alone
-from gpugraph.measure.cell import Sampling
 from gpugraph.measure.inputs import CellSetup, InputCache, LoadedInput
 from gpugraph.measure.instruments import Run
 from gpugraph.measure.instruments.memory import Memory
 from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.open_device import OpenDevice
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Problem, problem_called
 from gpugraph.problems.registry import algorithms, load_problem
