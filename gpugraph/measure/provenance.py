@@ -11,6 +11,7 @@ import ast
 import contextlib
 import functools
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -110,7 +111,16 @@ def _imported(tree: ast.AST) -> list[str]:
             found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
-    return [name for name in found if f"{name}.".startswith(_PACKAGES) and name in sys.modules]
+    return [name for name in found if f"{name}.".startswith(_PACKAGES) and _is_module(name)]
+
+
+def _is_module(name: str) -> bool:
+    """Return whether a name is that of a module, and load it: what else a process has loaded must not count."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return False
+    return True
 
 
 def _plain(node: object) -> object:

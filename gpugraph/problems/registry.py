@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,15 +94,15 @@ def _packages(problem: str) -> list[str]:
     return [PROBLEMS[problem], *(f"gpugraph.ext.{file.parts[-3]}.{problem}" for file in extensions)]
 
 
-def homes_of(problem: str, name: str, *prefixes: str) -> list[str]:
-    """Return the modules that bear an algorithm's name behind one of the prefixes or none, or in ``FILES``."""
+def homes_of(problem: str, name: str, *prefixes: str) -> Iterator[str]:
+    """Yield the modules that bear an algorithm's name behind one of the prefixes or none, or in ``FILES``."""
     packages, stem = _packages(problem), name.replace("-", "_")
-    if not stem.isidentifier():
-        return []
-    files = [f"{package}.{prefix}{stem}" for prefix in (*prefixes, "") for package in packages]
-    tables = {package: getattr(importlib.import_module(package), "FILES", {}) for package in packages}
-    listed = [f"{package}.{table[name]}" for package, table in tables.items() if name in table]
-    return [file for file in files if find_spec(file) is not None] + listed
+    if stem.isidentifier():
+        files = (f"{package}.{prefix}{stem}" for prefix in (*prefixes, "") for package in packages)
+        yield from (file for file in files if find_spec(file) is not None)
+        for package in packages:
+            table = getattr(importlib.import_module(package), "FILES", {})
+            yield from [f"{package}.{table[name]}"] if name in table else []
 
 
 def command_of(problem: str) -> Command:
@@ -149,9 +149,9 @@ def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:
     if is_file(name):
         return foreign.plugins().load_plugin(name, problem, device_kind)
     key = problem, name, device_kind
-    for home in homes_of(problem, name, "cpu_" if device_kind == "cpu" else "gpu_"):
-        if key not in REGISTERED:
-            importlib.import_module(home)
+    homes = homes_of(problem, name, "cpu_" if device_kind == "cpu" else "gpu_")
+    while key not in REGISTERED and (home := next(homes, None)) is not None:
+        importlib.import_module(home)
     if key in REGISTERED:
         return REGISTERED[key]
     known = algorithms(problem)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,3 +92,26 @@ def test_saved_records_leave_a_checkout_clean_and_any_other_file_does_not(tmp_pa
     git("reset", "-q")
     source.write_text("A = 2\n")
     assert asked() == commit + "+"
+
+
+def test_the_digest_does_not_depend_on_what_else_is_loaded(tmp_path: Path) -> None:
+    program = """
+import sys
+from gpugraph.measure.provenance import sources_digest
+from gpugraph.problems.registry import algorithms, find_algorithm
+if sys.argv[1] == "all":
+    algorithms()
+print(sources_digest(find_algorithm("sssp", "delta-stepping", "cuda")))
+"""
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", program, loaded],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "GPUGRAPH_CACHE_DIR": str(tmp_path / loaded)},
+        ).stdout
+        for loaded in ("one", "all")
+    ]
+    assert len(found[0].strip()) == 64
+    assert found[0] == found[1]
