@@ -13,7 +13,7 @@ from gpugraph.graph.csr import notices_of
 from gpugraph.measure.cell import Cell, cell_id
 from gpugraph.measure.environment import environment
 from gpugraph.measure.provenance import provenance
-from gpugraph.problems.contract import ReportsFigures, Verdict, worst
+from gpugraph.problems.contract import Verdict, worst
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import WAY_THERE, Record, ordered
 from gpugraph.records.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
@@ -127,7 +127,7 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
     if verdict.counter_example is not None:
         data["verification"]["counter_example"] = verdict.counter_example.to_json()
     data |= {} if completed is None else {"predecessors_s": completed[1]}
-    if isinstance(problem, ReportsFigures) and data["mteps"]["kernel"] is not None:
+    if data["mteps"]["kernel"] is not None:
         seconds = {**phases, "stage": run.input.stage_s, "h2d": median(h2d_s or [0.0])}
         data |= problem.figures(run.input.graph, seconds)
     if len(trials) > 1:

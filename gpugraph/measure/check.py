@@ -18,7 +18,6 @@ from gpugraph.problems.contract import (
     METHODS,
     PROBLEMS,
     CertifiesOnDevice,
-    DrawsCounterExamples,
     JudgesItself,
     Problem,
     Verdict,
@@ -116,6 +115,4 @@ def check(
     verdict = verdict_of(verdicts, method)
     if verdict.status != "failed" or graph.edges > REFERENCE_LIMIT:
         return verdict
-    if isinstance(problem, DrawsCounterExamples):
-        return replace(verdict, counter_example=problem.counter_example(graph, query, result))
-    return verdict
+    return replace(verdict, counter_example=problem.counter_example(graph, query, result))

@@ -187,39 +187,8 @@ class Result(Protocol):
         """Return a digest that equals another result's exactly if the results are equal."""
 
 
-class Problem(Protocol):
-    """What a problem must offer; ``gpugraph.problems.<name>.problem.PROBLEM`` is the instance."""
-
-    name: str
-    title: str
-    counted: str
-    """What MTEPS counts, e.g. ``"undirected edges"``."""
-    definition: str
-    """The definition of MTEPS, one sentence, printed beside the figure."""
-    result_noun: str
-    """What a message calls a result, e.g. ``"a forest"``."""
-    result_endings: tuple[str, ...]
-    """Of the files that hold a result, compression aside."""
-    recorded: tuple[str, ...]
-    """Fields of a record that every program's result of this problem fills."""
-    recorded_of_ours: tuple[str, ...]
-    """And those that our own algorithms' results fill besides."""
-    query_fields: tuple[str, ...]
-    """The fields of a cell that choose its queries, e.g. ``("source",)``."""
-    command: Command
-    """The command that solves it; without the problem's other parts see ``registry.command_of``."""
-    cheaper_check: str
-    """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
-    columns: tuple[Column, ...]
-    """What its results have in addition to the common columns; each is left out of a table where no record has it."""
-
-    @property
-    def result(self) -> type[Any] | tuple[type[Any], ...]:
-        """The class of its results, or the classes."""
-
-    @property
-    def csv_columns(self) -> tuple[str, ...]:
-        """The columns that a .csv file of a result always has; they distinguish the problems' files."""
+class ProblemInput(Protocol):
+    """How the input of a problem is recognised, opened, and handed to algorithms."""
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text may name an input of this problem; whether it does, only opening it tells."""
@@ -241,14 +210,25 @@ class Problem(Protocol):
         A GPU that will work on it may be asked to make it, and then does, and keeps it, if it can.
         """
 
+    def admit(self, graph: Any) -> Any:
+        """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take."""
+
     def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:
         """Return the input as an algorithm on the CPU gets it, after the preparations."""
 
     def to_device(self, view: Any, device: Device) -> tuple[Any, float, float]:
         """Return the view on a device, and the seconds of ``stage`` and ``h2d``."""
 
-    def admit(self, graph: Any) -> Any:
-        """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take."""
+
+class ProblemRuns(Protocol):
+    """What a run of a problem answers, and what is counted of it."""
+
+    query_fields: tuple[str, ...]
+    """The fields of a cell that choose its queries, e.g. ``("source",)``."""
+    counted: str
+    """What MTEPS counts, e.g. ``"undirected edges"``."""
+    definition: str
+    """The definition of MTEPS, one sentence, printed beside the figure."""
 
     def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the runs to make: each tuple is passed to ``run`` after the clock."""
@@ -256,17 +236,14 @@ class Problem(Protocol):
     def batch(self, queries: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return the one query that combines several, for an algorithm that answers them in one run."""
 
-    def work(self, graph: CSRGraph, result: Any) -> int:
-        """Return the number that MTEPS counts for this result."""
+    def query_of(self, result: Any) -> tuple[Any, ...]:
+        """Return the query that a result answers."""
 
     def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the name of the algorithm that measurements say is fastest for such a graph."""
 
     def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Result:
         """Return the result that a user's algorithm means by what it returned; raise InputError if it can be none."""
-
-    def query_of(self, result: Any) -> tuple[Any, ...]:
-        """Return the query that a result answers."""
 
     def add_optional_outputs(
         self, result: Any, cell: Any, resident: Any, device: Device, progress: Callable[[str], None]
@@ -276,6 +253,37 @@ class Problem(Protocol):
         None where there is nothing to add.  Compilation is left out of the seconds; ``resident`` is the input on the
         device, or None.  Raises InputError if the algorithm's result has no such thing.
         """
+
+    def work(self, graph: CSRGraph, result: Any) -> int:
+        """Return the number that MTEPS counts for this result."""
+
+    def figures(self, graph: Any, phases: Mapping[str, float]) -> dict[str, Any]:
+        """Return what the record of a verified run holds besides, by name, given the median seconds of each phase."""
+
+
+class ProblemResults(Protocol):
+    """How results are written, read and verified."""
+
+    result_noun: str
+    """What a message calls a result, e.g. ``"a forest"``."""
+    result_endings: tuple[str, ...]
+    """Of the files that hold a result, compression aside."""
+    recorded: tuple[str, ...]
+    """Fields of a record that every program's result of this problem fills."""
+    recorded_of_ours: tuple[str, ...]
+    """And those that our own algorithms' results fill besides."""
+    columns: tuple[Column, ...]
+    """What its results have in addition to the common columns; each is left out of a table where no record has it."""
+    cheaper_check: str
+    """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
+
+    @property
+    def result(self) -> type[Any] | tuple[type[Any], ...]:
+        """The class of its results, or the classes."""
+
+    @property
+    def csv_columns(self) -> tuple[str, ...]:
+        """The columns that a .csv file of a result always has; they distinguish the problems' files."""
 
     def write(self, result: Any, ending: str, stream: IO[bytes]) -> None:
         """Write a result in the format of one of ``result_endings``."""
@@ -303,6 +311,18 @@ class Problem(Protocol):
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check a result without an oracle, in near-linear time."""
 
+    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> CounterExample | None:
+        """Return what shows that a result is wrong; None of one that is no answer at all, or where nothing is seen."""
+
+
+class Problem(ProblemInput, ProblemRuns, ProblemResults, Protocol):
+    """What a problem must offer; ``gpugraph.problems.<name>.problem.PROBLEM`` is the instance."""
+
+    name: str
+    title: str
+    command: Command
+    """The command that solves it; without the problem's other parts see ``registry.command_of``."""
+
 
 @runtime_checkable
 class CertifiesOnDevice(Protocol):
@@ -312,22 +332,6 @@ class CertifiesOnDevice(Protocol):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
     ) -> Verdict | None:
         """Check a result of ``view.host.graph`` on the device; None where the view does not suit or has no room."""
-
-
-@runtime_checkable
-class DrawsCounterExamples(Protocol):
-    """What a problem may offer besides: the part of a graph that shows what is wrong."""
-
-    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> CounterExample | None:
-        """Return what shows that a result is wrong; None of one that is no answer at all, or where nothing is seen."""
-
-
-@runtime_checkable
-class ReportsFigures(Protocol):
-    """What a problem may offer besides: figures of its own in the record of a verified run."""
-
-    def figures(self, graph: Any, phases: Mapping[str, float]) -> dict[str, Any]:
-        """Return what the record holds besides, by name, given the median seconds of each phase."""
 
 
 @runtime_checkable

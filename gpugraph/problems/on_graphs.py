@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
+    from gpugraph.problems.counter_example import CounterExample
 
 TEXT_BYTES_PER_ARC = 12
 """About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
@@ -60,6 +61,14 @@ class OneQuery:
 
     def add_optional_outputs(self, result: Any, *_of_the_run: Any) -> Any:
         """Return None: no option adds anything to the result."""
+
+    def figures(self, graph: Any, phases: Mapping[str, float]) -> dict[str, Any]:
+        """Return nothing: its records hold what all do."""
+        return {}
+
+    def counter_example(self, graph: Any, query: tuple[Any, ...], result: Any) -> CounterExample | None:
+        """Return None: nothing is drawn."""
+        return None
 
 
 @lru_cache(maxsize=4096)
