@@ -75,7 +75,7 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
     phase_timer.switch_phase("close")
     processes, h2d_s = [*stopping.processes, run.samples], _join(run)
     absent = "not asked for" if stopping.is_last else "not measured yet"
-    sections: dict[str, Any] = {"counters": {}, "energy": {"absent": absent}}
+    sections: dict[str, Any] = {"sampling": {}, "counters": {}, "energy": {"absent": absent}}
     with phase_timer.phase("sampling"):
         for instrument in run.instruments:
             _merge(sections, instrument.section(run))
@@ -101,6 +101,7 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
     id_ = cell_id(cell, algorithm, run.options, graph_digest=digest, device=device, cold=cold)
     named = {} if cell.input.path is None else {"input": cell.input.describe()}  # of an object its text says little
     kernel_s, d2h_s = [s for t in trials for s in t.kernel_s], [s for t in trials for s in t.d2h_s]
+    counters = {**sections["counters"], **trials[0].counters}
     data |= {
         "algorithm": algorithm.name,
         "algorithm_source": {"authors": algorithm.authors, "year": algorithm.year, "section": algorithm.section},
@@ -111,17 +112,14 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
         "phases_s": phases,
         "samples_s": {"kernel": kernel_s, "h2d": h2d_s, "d2h": d2h_s},
         "confidence_s": _intervals(run, h2d_s, interval),
-        "sampling": _sampling(run, processes, stopped_by, interval, phases["kernel"]),
+        **sections,
+        "sampling": _sampling(run, processes, stopped_by, interval, phases["kernel"]) | sections["sampling"],
         "compiled": phase_timer.compiled,
-        "counters": {},
-        "energy": {},
-        "traffic": {},
+        "rounds": counters.pop("rounds", None),
+        "counters": counters,
         "result": results[0],
         "verification": {"status": verdict.status, "method": verdict.method, "detail": verdict.detail},
     }
-    _merge(data, sections)
-    data["counters"] |= trials[0].counters
-    data["rounds"] = data["counters"].pop("rounds", None)
     if verdict.sums_error is not None:  # JSON has no infinity
         data["verification"]["sums_error"] = verdict.sums_error if math.isfinite(verdict.sums_error) else None
     if verdict.counter_example is not None:
