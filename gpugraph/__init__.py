@@ -22,13 +22,6 @@ from types import ModuleType
 
 __version__ = "0.1.0"
 
-if sys.platform != "linux":
-    _REFUSAL = f"gpugraph runs on Linux, not on {sys.platform}; use a virtual machine, a container or WSL 2"
-    if sys.argv[0] == "-m" or sys.argv[0].rpartition("/")[2].rpartition("\\")[2].startswith("gpugraph"):
-        print(f"gpugraph: error: {_REFUSAL}", file=sys.stderr)
-        sys.exit(3)
-    raise ImportError(_REFUSAL)
-
 _HOMES = {
     "calls": ("components", "generate", "load", "mst", "scan", "sssp", "to_networkx", "verify"),
     "call_profile": ("last_call",),
@@ -59,6 +52,10 @@ def __getattr__(name: str) -> object:
     """Return what the adapters offer, imported when it is first asked for."""
     from importlib import import_module
 
+    if name in __all__ and name not in _HOMES["records"] and sys.platform != "linux":
+        from gpugraph.base.host import NOT_LINUX
+
+        raise ImportError(f"gpugraph.{name}: {NOT_LINUX}")
     if name == "csgraph":
         return import_module("gpugraph.csgraph")
     if name in _HOME:

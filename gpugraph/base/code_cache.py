@@ -184,7 +184,9 @@ def no_room(error: OSError) -> DeviceUnavailable:
 
 
 def users_folder() -> Path | None:
-    """Return the cache folder, which may not exist yet; None for a user without a home."""
+    """Return the cache folder, which may not exist yet; None for a user without a home, or if files have no owner."""
+    if not hasattr(os, "geteuid"):
+        return None
     chosen, shared = os.environ.get("GPUGRAPH_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME")
     try:
         return _absolute(chosen) if chosen else (_absolute(shared) if shared else Path.home() / ".cache") / "gpugraph"

@@ -7,16 +7,26 @@ import math
 import os
 import platform
 import signal
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpugraph.base.errors import OutOfMemory
+from gpugraph.base.errors import DeviceUnavailable, OutOfMemory
 from gpugraph.base.quantities import in_units
+
+NOT_LINUX = "gpugraph runs on Linux, not on " + sys.platform
+"""Where records alone are read, compared and drawn, any system does."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
+
+
+def check_system() -> None:
+    """Raise DeviceUnavailable if nothing can be measured on this system: any but Linux."""
+    if sys.platform != "linux":
+        raise DeviceUnavailable(NOT_LINUX, remedy="use a virtual machine, a container or WSL 2")
 
 
 def processor_name() -> str:
@@ -32,6 +42,8 @@ def processor_name() -> str:
 
 def usable_cores() -> int:
     """Return how many processors this process may keep busy: those it may run on, or what a quota on time leaves."""
+    if not hasattr(os, "sched_getaffinity"):  # a system on which nothing is measured
+        return os.cpu_count() or 1
     return max(1, math.ceil(min(len(os.sched_getaffinity(0)), _quota())))
 
 
@@ -133,7 +145,9 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with(parent: int) -> None:
-    """Let the kernel end this process with its parent, whose process id is given; at once if it is dead already."""
+    """Let Linux end this process with its parent, whose process id is given; at once if it is dead already."""
+    if sys.platform != "linux":
+        return
     import ctypes
 
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)

@@ -30,7 +30,7 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
         if is_rank():
             import_module("gpugraph.ext.ranks.world").enter()
         plugin, limit_s = plugin_in(sys.argv[1:]), limit_in(sys.argv[1:])
-        if plugin is not None or limit_s is not None:
+        if (plugin is not None or limit_s is not None) and sys.platform == "linux":
             supervise(_main, plugin, limit_s)
         gc.set_threshold(_YOUNG)
         _main()

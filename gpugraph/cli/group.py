@@ -29,6 +29,7 @@ from gpugraph.base.errors import (
     unknown_name,
     used_up,
 )
+from gpugraph.base.host import check_system
 from gpugraph.base.ranks import LOST, device_of_ranks, is_own_rank
 from gpugraph.cli.completion import VARIABLE
 from gpugraph.cli.measure import problem_command
@@ -61,6 +62,9 @@ SECTIONS = {
     "Your own": "new races config completion",
 }
 """Title → the commands under it in the help."""
+
+ON_RECORDS = ("compare", "report", "plot", "check-record")
+"""Commands that need records alone, and run on systems where nothing can be measured."""
 
 SHORT = 64
 """Letters that the list of commands has for each of them."""
@@ -118,6 +122,8 @@ class LazyGroup(click.Group):
         def run() -> None:
             if not ({"-h", "--help", "--version", "--path"} & set(words) or words[0] in ("help", "completion")):
                 check_users_file()
+                if words[0] in COMMANDS and words[0] not in ON_RECORDS:
+                    check_system()
             if (named := device_of_ranks(words, (*PROBLEMS, "graph500"), defaults().device)) is not None:
                 os.environ[BEGAN] = str(Command.began)
                 code = importlib.import_module("gpugraph.ext.ranks.launch").run_command(named, words)

@@ -11,7 +11,14 @@ import time
 
 from gpugraph.base.ranks import expected_world_size
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+
+def known_signals(*names: str) -> tuple[signal.Signals, ...]:
+    """Return the signals of these names that the system has: Windows lacks some."""
+    return tuple(getattr(signal, name) for name in names if hasattr(signal, name))
+
+
+_ALARM = getattr(signal, "SIGALRM", None)
+_SIGNALS = known_signals("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
 
 
 BEGAN = "GPUGRAPH_BEGAN"
@@ -97,7 +104,7 @@ def take_signals() -> None:
 
     def unheard(what: sys.UnraisableHookArgs) -> None:
         # Raised where the interpreter lets no error out, in a destructor for instance: again in a moment.
-        if what.exc_value is Interruption.latest is not None:
+        if _ALARM is not None and what.exc_value is Interruption.latest is not None:
             signal.setitimer(signal.ITIMER_REAL, 0.01)
         else:
             sys.__unraisablehook__(what)
@@ -107,7 +114,7 @@ def take_signals() -> None:
 
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, again if number == signal.SIGALRM else interrupt)
+            signal.signal(number, again if number == _ALARM else interrupt)
     sys.unraisablehook = unheard
 
 

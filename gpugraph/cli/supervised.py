@@ -18,11 +18,12 @@ from typing import Any, NoReturn
 from gpugraph.base.errors import DeviceUnavailable, InputError, printable
 from gpugraph.base.host import end_with, ended_by
 from gpugraph.base.ranks import is_own_rank
+from gpugraph.cli.process import known_signals
 
 GRACE_S = 5.0
 """Seconds that the child has to end after a signal, before it is killed."""
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = known_signals("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def plugin_in(words: Sequence[str]) -> str | None:

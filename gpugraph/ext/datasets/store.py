@@ -9,7 +9,6 @@ JSON is written last, so that a graph without one is no graph yet.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -351,6 +350,8 @@ def _in_cache(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _alone(folder: Path, dataset: Dataset, tell: Tell) -> Iterator[None]:
     """Keep other processes from the folder while the block runs, where the file system has locks."""
+    import fcntl  # which Windows lacks, where the sizes of data sets are looked up all the same
+
     with open(folder / ".lock", "ab") as lock:
         began, reported = time.monotonic(), False
         while True:
