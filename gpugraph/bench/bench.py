@@ -14,12 +14,12 @@ from gpugraph.base.quantities import in_seconds
 from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import LocalWorker, WorkerDied
+from gpugraph.bench.messages import DescribedDevice
 from gpugraph.bench.places import Engine, places_of
 from gpugraph.bench.plan import Plan, expand_sweep
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name
 from gpugraph.bench.sweep import Sweep
-from gpugraph.bench.worker import DescribedDevice
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.foreign import PEER

@@ -21,13 +21,12 @@ from gpugraph.base.host import available_memory
 from gpugraph.base.quantities import in_units
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.local_workers import GroupMeasurement, LocalWorker, side_by_side
+from gpugraph.bench.messages import DescribedDevice, cell_to_words
 from gpugraph.bench.places import Engine
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.store import Finished, Store
 from gpugraph.bench.sweep import Sweep
 from gpugraph.bench.sweep_file import paper_of
-from gpugraph.bench.worker import DescribedDevice, cell_to_words
-from gpugraph.measure.assemble import failed_record
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.environment import command_line
 from gpugraph.problems.algorithm import algorithm_to_words
@@ -302,6 +301,8 @@ class Runner:
             if record["graph"].get("digest"):
                 self._graphs[planned.cell.input] = record["graph"]
         else:
+            from gpugraph.measure.assemble import failed_record
+
             record = failed_record(
                 planned.cell,
                 found["outcome"],

@@ -32,16 +32,16 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
-from typing import IO, Any, TypedDict
+from typing import IO, Any
 
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.base.host import end_with
-from gpugraph.graph.read_options import ReadOptions
+from gpugraph.bench.messages import DescribedDevice, cell_from
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import algorithm_from
-from gpugraph.records.record_shape import json_text, jsonable
+from gpugraph.records.record_shape import json_text
 
 Send = Callable[..., None]
 
@@ -216,16 +216,6 @@ def _outcome_of(error: BaseException) -> tuple[str, str]:
     return outcome_of(error)
 
 
-class DescribedDevice(TypedDict, total=False):
-    """What is known of a device: the object of a record and the bytes that are free; or why it is not available."""
-
-    kind: str
-    description: dict[str, object]
-    free_bytes: int
-    notice: str | None
-    unavailable: str
-
-
 def describe_device(name: str) -> DescribedDevice:
     """Return what is known of a device, opened for that."""
     from gpugraph.devices.discovery import select_device
@@ -239,17 +229,6 @@ def describe_device(name: str) -> DescribedDevice:
         return {"kind": device.kind, "description": described, "free_bytes": device.memory()[0], "notice": notice}
     finally:
         device.close()
-
-
-def cell_to_words(cell: Cell) -> dict[str, object]:
-    """Return a cell as JSON's own types."""
-    words: dict[str, Any] = jsonable({**vars(cell), "read": vars(cell.read)})
-    return words
-
-
-def cell_from(words: Mapping[str, Any]) -> Cell:
-    """Return the cell that ``cell_to_words`` wrote."""
-    return Cell(**{**words, "preparations": tuple(words["preparations"]), "read": ReadOptions(**words["read"])})
 
 
 if __name__ == "__main__":

@@ -15,22 +15,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.base.errors import InputError, Regression, errors_at, unknown_name
-from gpugraph.base.files import atomic_write
 from gpugraph.base.quantities import counted, parse_seconds, parse_share
-from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command
+from gpugraph.cli.exports import check_exports, export, show_rankings
+from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command, split
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
 from gpugraph.cli.process import Command
 from gpugraph.measure.sampling import COMPETING
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
-from gpugraph.report.exporters import Results, exporter, exporter_of
 from gpugraph.report.terminal import page_width, table_width
 
 if TYPE_CHECKING:
     from gpugraph.bench.bench import Bench
     from gpugraph.bench.run import Totals
-    from gpugraph.records.ranking import Ranking
-    from gpugraph.records.record import Record
 
 
 def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> dict[str, dict[str, list[object]]]:
@@ -78,56 +75,6 @@ def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object
         for problem in [first[bare]] if bare in first else by_problem:
             by_problem[problem].append(name)
     return {**axes, "problem": list(by_problem), "algorithm": by_problem}
-
-
-def split(texts: Sequence[str]) -> list[str]:
-    """Return the names between commas of all texts, each once."""
-    return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
-
-
-# ------------------------------------------------------------------ what comes of it
-
-
-def check_exports(paths: Sequence[str], style: str = "table") -> None:
-    """Raise InputError before the work for an export, or a ``style`` to print, that could not be written after it."""
-    if style != "table":
-        exporter(style).check()
-    for path in paths:
-        exporter_of(path).check()
-        check_destination(path)
-
-
-def export(
-    records: Sequence[Record], paths: Sequence[str], rankings: Sequence[Ranking] | None = None, *, quiet: bool = False
-) -> None:
-    """Write records and how they rank to files, each whole or not at all."""
-    if not paths:
-        return
-    results = Results(records, Results(records, rankings).ranked())
-    for path in paths:
-        content = exporter_of(path).load()(results)
-        with atomic_write(path, "w") as stream:
-            stream.write(content + "\n")
-        samples = sum(len(record.samples) for record in records)
-        tell([f"{path}: {counted(len(records), 'record')}, {counted(samples, 'sample')}"], quiet=quiet)
-
-
-def show_records(records: Sequence[Record], style: str, rankings: Sequence[Ranking] | None = None) -> None:
-    """Print records and how they rank, in one of the styles of ``--format``."""
-    found = Results(records, rankings).ranked()
-    if style == "table":
-        show_rankings(found)
-    else:
-        show(exporter(style).load()(Results(records, found)))
-
-
-def show_rankings(rankings: Sequence[Ranking]) -> None:
-    """Print rankings, an empty line between two."""
-    from gpugraph.report.ranking import ranking_sheet
-
-    for turn, ranking in enumerate(rankings):
-        lines = ranking_sheet(ranking, width=page_width()).lines(page_width(), table_width())
-        show_lines([[], *lines] if turn else lines)
 
 
 _BUDGET = f"What the command may take by the clock [default: the sweep's, else {defaults().budget} a device]."

@@ -32,7 +32,6 @@ from gpugraph.base.errors import (
 from gpugraph.base.host import check_system
 from gpugraph.base.ranks import LOST, device_of_ranks, is_own_rank
 from gpugraph.cli.completion import VARIABLE
-from gpugraph.cli.measure import problem_command
 from gpugraph.cli.options import check_users_file, defaults, help_text, write_help
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.cli.process import BEGAN, Command, Interruption
@@ -82,6 +81,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         if cmd_name in PROBLEMS:
+            from gpugraph.cli.measure import problem_command
+
             return problem_command(cmd_name)
         command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
         return command

@@ -16,8 +16,8 @@ from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import InputError, VerificationFailed, check_name
 from gpugraph.base.quantities import parse_share
 from gpugraph.base.ranks import world
-from gpugraph.cli.bench import check_exports, export, options_of, run_cells, show_records, split
-from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options
+from gpugraph.cli.exports import check_exports, export, show_records
+from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options, split
 from gpugraph.cli.output import (
     Progress,
     check_destination,
@@ -130,6 +130,7 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
     from gpugraph.bench.bench import Bench, judge
     from gpugraph.bench.store import append_record
     from gpugraph.bench.sweep_file import LimitsTable, sweep_of_axes
+    from gpugraph.cli.bench import options_of, run_cells
 
     outputs, axes = request.outputs, {**vars(request.read), **request.cell}
     repeat, warmup, profile = (axes.pop(name) for name in ("repeat", "warmup", "profile"))

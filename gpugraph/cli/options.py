@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -236,6 +236,11 @@ def bundle(*options: Callable[[Decorated], Decorated]) -> Callable[[Decorated], 
         return function
 
     return apply
+
+
+def split(texts: Sequence[str]) -> list[str]:
+    """Return the names between commas of all texts, each once."""
+    return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",") if name.strip()))
 
 
 def help_text(docstring: str | None) -> str:

@@ -141,7 +141,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
     Example:
       gpugraph compare base.jsonl new.jsonl --threshold 10%
     """
-    from gpugraph.cli.bench import check_exports
+    from gpugraph.cli.exports import check_exports
     from gpugraph.records.record_file import read_records
 
     check_exports(exports)
@@ -160,7 +160,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
 
 def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str], *, quiet: bool) -> None:
     """Print how records rank, and which of them cannot be compared."""
-    from gpugraph.cli.bench import export, show_records
+    from gpugraph.cli.exports import export, show_records
     from gpugraph.records.ranking import check_ranked, rank
     from gpugraph.report.ranking import alone_lines
 

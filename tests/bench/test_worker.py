@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
-from gpugraph.bench.worker import cell_from, cell_to_words
+from gpugraph.bench.messages import cell_from, cell_to_words
 from gpugraph.measure.cell import Cell
 from tests.cli.runner import refuse
 from tests.tiers import extended

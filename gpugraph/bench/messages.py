@@ -1,0 +1,31 @@
+"""Cells and devices in the words that a bench and its workers exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from gpugraph.graph.read_options import ReadOptions
+from gpugraph.measure.cell import Cell
+from gpugraph.records.record_shape import jsonable
+
+
+class DescribedDevice(TypedDict, total=False):
+    """What is known of a device: the object of a record and the bytes that are free; or why it is not available."""
+
+    kind: str
+    description: dict[str, object]
+    free_bytes: int
+    notice: str | None
+    unavailable: str
+
+
+def cell_to_words(cell: Cell) -> dict[str, object]:
+    """Return a cell as JSON's own types."""
+    words: dict[str, Any] = jsonable({**vars(cell), "read": vars(cell.read)})
+    return words
+
+
+def cell_from(words: Mapping[str, Any]) -> Cell:
+    """Return the cell that ``cell_to_words`` wrote."""
+    return Cell(**{**words, "preparations": tuple(words["preparations"]), "read": ReadOptions(**words["read"])})
