@@ -151,6 +151,9 @@ class Unable:
     def certificate(self, graph: Any, query: Any, result: Any) -> Verdict:
         return Verdict(self.verdicts["certificate"], "certificate", "certificate")
 
+    def counter_example(self, graph: Any, query: Any, result: Any) -> None:
+        return None
+
 
 @pytest.mark.parametrize(
     ("reference", "certificate", "method", "expected"),
