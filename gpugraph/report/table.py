@@ -8,6 +8,7 @@ from typing import Any
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import count, counted, duration, in_units, percent, rate
 from gpugraph.problems import TABLE, Column
+from gpugraph.problems.foreign import PEER, is_file
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records import columns
 from gpugraph.records.columns import Labelled, problem_columns
@@ -57,10 +58,12 @@ _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
 
 
 def _defaults(problem: str, algorithm: str, device_kind: str) -> dict[str, object]:
-    """Return what an algorithm's options are unless they are set, as far as it is known here."""
+    """Return what an algorithm's options are unless they are set; nothing of a user's own, or of a peer."""
+    if algorithm.startswith(PEER) or is_file(algorithm):
+        return {}
     try:
         found = find_algorithm(problem, algorithm, device_kind)
-    except InputError:  # a user's own, or a peer
+    except InputError:  # it is not installed here
         return {}
     return {option.name: option.default for option in found.options}
 

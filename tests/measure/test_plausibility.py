@@ -18,6 +18,7 @@ from gpugraph.graph.spec import is_spec
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import parse_record, read_record_file
+from gpugraph.report.table import table
 from tests.cli.runner import run
 from tests.hostile_records import hostile_lines
 from tests.tiers import also, extended, first, only
@@ -556,3 +557,13 @@ def test_a_line_of_another_type_is_bad_input(measured: Record, tmp_path: Path) -
     outcome = run("check-record", path)
     assert outcome.code == 2
     assert "bad.jsonl line 1" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["evil.py", "./evil.py:driver"])
+def test_a_record_has_no_file_of_code_loaded(name: str, measured: Record, tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "evil.py").write_text("open('loaded', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    record = changed(measured, "algorithm", name)
+    findings(record, 2**19)
+    table(record)
+    assert not (tmp_path / "loaded").exists()

@@ -35,7 +35,7 @@ from gpugraph.graph.spec import is_spec, parse_spec
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import PROBLEMS, InputSize
-from gpugraph.problems.foreign import is_foreign
+from gpugraph.problems.foreign import PEER, is_file, is_foreign
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.records.record import LEAST_SAMPLES, WAY_THERE, Record
 
@@ -159,7 +159,9 @@ def _decided(record: Record, result: Mapping[str, object]) -> set[str]:
 
 
 def _is_batch(record: Record) -> bool:
-    """Tell whether the record's algorithm answers several queries together."""
+    """Tell whether the record's algorithm answers several queries together; no record has a file of code loaded."""
+    if record.algorithm.startswith(PEER) or is_file(record.algorithm):
+        return False
     try:
         return find_algorithm(record.problem, record.algorithm, record.device_kind).batched
     except InputError:
