@@ -322,5 +322,10 @@ def _unquoted(token: str) -> str:
 
 
 FORMAT = Format(
-    name="gml", title="GML", extensions=(".gml",), read=read, sniff=lambda head: _HEAD.match(head) is not None
+    name="gml",
+    title="GML",
+    extensions=(".gml",),
+    read=read,
+    hint=rb"(?i)graph",
+    sniff=lambda head: _HEAD.match(head) is not None,
 )

@@ -79,10 +79,10 @@ class _Said:
             ) from None
 
 
-def belongs(path: str, extension: str) -> bool:
+def belongs(source: Source) -> bool:
     """True if a file of edges or vertices has the other beside it."""
-    other = {".e": ".v", ".v": ".e"}.get(extension)
-    return other is not None and _beside(path, other) is not None
+    other = {".e": ".v", ".v": ".e"}.get(source.extension)
+    return other is not None and _beside(source.path, other) is not None
 
 
 def read(source: Source) -> ArcList:
@@ -230,4 +230,12 @@ def _check_count(said: _Said, key: str, found: int, noun: str, path: str) -> Non
         raise GraphFormatError(what, path=path, remedy="fetch it again")
 
 
-FORMAT = Format(name="graphalytics", title="LDBC Graphalytics", extensions=(".properties", ".v"), read=read, ids="any")
+FORMAT = Format(
+    name="graphalytics",
+    title="LDBC Graphalytics",
+    extensions=(".properties", ".v"),
+    read=read,
+    shared=(".e", ".v"),
+    fits=belongs,
+    ids="any",
+)

@@ -455,6 +455,7 @@ FORMAT = Format(
     title="GraphML",
     extensions=(".graphml",),
     read=read,
+    hint=rb"graphml",
     sniff=lambda head: _ROOT.search(head[:2048]) is not None,
     ids="any",
 )

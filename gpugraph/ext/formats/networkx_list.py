@@ -95,5 +95,6 @@ FORMAT = Format(
     extensions=(),
     read=read,
     ids="any",
+    hint=rb"\{",
     sniff=_has_attributes,
 )

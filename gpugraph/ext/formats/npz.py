@@ -148,6 +148,6 @@ FORMAT = Format(
     extensions=(".npz",),
     read=read,
     write=write,
-    sniff=lambda head: head.startswith((b"PK\x03\x04", b"PK\x05\x06")),
+    hint=rb"\APK(?:\x03\x04|\x05\x06)",
     binary=True,
 )

@@ -76,4 +76,12 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
             stream.write(("\n".join(map(str, array[start : start + _CHUNK].tolist())) + "\n").encode())
 
 
-FORMAT = Format(name="pbbs", title="PBBS adjacency graph", extensions=(".adj",), read=read, write=write, sniff=sniff)
+FORMAT = Format(
+    name="pbbs",
+    title="PBBS adjacency graph",
+    extensions=(".adj",),
+    read=read,
+    write=write,
+    hint=rb"\A\s*(?:Weighted)?AdjacencyGraph",
+    sniff=sniff,
+)

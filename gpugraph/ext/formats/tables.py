@@ -386,6 +386,6 @@ PARQUET = Format(
     extensions=(".parquet", ".pq"),
     read=read_parquet,
     ids="any",
-    sniff=lambda head: head.startswith(b"PAR1"),
+    hint=rb"\APAR1",
     binary=True,
 )

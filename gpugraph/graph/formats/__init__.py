@@ -1,1 +1,1 @@
-"""Graph file formats: a module each; ``known.py`` lists and recognises them, and imports them all."""
+"""Graph file formats: a module each; ``known.py`` finds and recognises them, and imports those that are used."""

@@ -117,6 +117,7 @@ FORMAT = Format(
     extensions=(".gr", ".dimacs"),
     read=read,
     write=write,
+    hint=rb"\A\s*[acp]\s",
     sniff=sniff,
     ids="from 1",
 )

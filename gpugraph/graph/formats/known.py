@@ -1,55 +1,85 @@
-"""The list of formats, recognised by content if that decides and by name otherwise."""
+"""The formats there are, found by their files, and recognised by content if that decides and by name otherwise."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from gpugraph.base.compression import strip_suffix
 from gpugraph.base.errors import GraphFormatError, InputError, unknown_name
-from gpugraph.ext.formats import (
-    dot,
-    ecl,
-    galois,
-    gap,
-    gml,
-    graphalytics,
-    graphml,
-    gunrock,
-    metis,
-    networkx_list,
-    npz,
-    pbbs,
-    tables,
-)
-from gpugraph.ext.formats.tables import TABLE
-from gpugraph.graph.formats import dimacs, edge_list, matrix_market, native
 from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.edge_list import COUNTED, PLAIN, looks_numeric
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.list_head import is_list, is_table, look, refuse_lookalike, statement
 
-_OTHERS = npz, matrix_market, pbbs, dimacs, galois, graphalytics, edge_list, metis, gap, ecl
-FORMATS: tuple[Format, ...] = (
-    *(gunrock.FORMAT, native.FORMAT, tables.PARQUET, graphml.FORMAT, gml.FORMAT, dot.FORMAT, networkx_list.FORMAT),
-    *(module.FORMAT for module in _OTHERS),
-)
-"""In the order in which they are asked: a .csr without gpugraph's magic can only be Gunrock's."""
+_CALL = re.compile(r"^([A-Z]+) = (Format\((?:.*\)$|\n(?: .*\n)+\)))", re.MULTILINE)
+"""A module's ``FORMAT = Format(…)``, in one line or in several."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a format's module says of it, read without importing it; see ``Format``."""
+
+    module: str
+    constant: str
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    hint: bytes = b""
+    shared: tuple[str, ...] = ()
+    binary: bool = False
+    write: bool = False
+
+    def load(self) -> Format:
+        """Return the format itself."""
+        form: Format = getattr(import_module(self.module), self.constant)
+        return form
+
+    def sniff(self, head: bytes) -> bool:
+        """True if a file that begins with these bytes can be nothing else."""
+        return bool(self.hint and re.search(self.hint, head)) and self.load().sniff(head)
+
+
+def described(folder: Path, package: str) -> Iterator[Known]:
+    """Yield what the modules of a folder, which is that of a package, say of their formats."""
+    for file in sorted(folder.glob("*.py")):
+        for constant, call in _CALL.findall(file.read_text("utf-8")):
+            given: dict[str, Any] = {}
+            for word in ast.parse(call, mode="eval").body.keywords:
+                if word.arg == "write":
+                    given["write"] = True
+                elif word.arg in Known.__annotations__:
+                    given[word.arg] = ast.literal_eval(word.value)
+            yield Known(f"{package}.{file.stem}", constant, **given)
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+CORE = tuple(described(_ROOT / "graph" / "formats", "gpugraph.graph.formats"))
+OTHERS = tuple(described(_ROOT / "ext" / "formats", "gpugraph.ext.formats"))
+FORMATS = (*CORE, *OTHERS)
 
 EXTENSIONS: frozenset[str] = frozenset(extension for form in FORMATS for extension in form.extensions)
 
 _ALIASES = {"pace": "dimacs", "wel": "edgelist", "snap": "el", "native": "csr", "scipy": "npz"}
+_LISTS = {"el": "PLAIN", "counted": "COUNTED"}
+"""Names of edge lists that say what the first line is, and the constants of their module."""
 
 
 def named(name: str) -> Format:
     """Return the format called ``name``.  Raises InputError if there is none."""
-    known = {form.name: form for form in (*FORMATS, PLAIN, COUNTED, TABLE)}
     wanted = name.lower().lstrip(".")
-    if form := known.get(_ALIASES.get(wanted, wanted)):
+    wanted = _ALIASES.get(wanted, wanted)
+    if wanted in _LISTS:
+        form: Format = getattr(import_module("gpugraph.graph.formats.edge_list"), _LISTS[wanted])
         return form
-    by_extension = [form for form in FORMATS if f".{wanted}" in form.extensions]
-    if len(by_extension) == 1:
-        return by_extension[0]
-    raise unknown_name("graph format", name, [*known, "pace"])
+    fitting = [form for form in FORMATS if form.name == wanted]
+    fitting = fitting or [form for form in FORMATS if f".{wanted}" in form.extensions]
+    if len(fitting) == 1:
+        return fitting[0].load()
+    raise unknown_name("graph format", name, [*(form.name for form in FORMATS), *_LISTS, "pace"])
 
 
 def extension_of(name: str) -> str:
@@ -90,32 +120,32 @@ def recognise(source: Source) -> Format:
     """Return the format of a file by its first bytes, else its name, size or numbers, or raise GraphFormatError."""
     head = source.head
     _refuse_other(source)
-    for form in FORMATS:
+    for form in (*OTHERS, *CORE):  # a list of NetworkX's may begin as DIMACS does
         if form.sniff(head):
-            return form
+            return form.load()
     _refuse_containers(source, _CONTAINERS)
     binary = any(byte < 9 or 14 <= byte < 27 for byte in head[:1024])  # control characters, which no text has
     by_name = [form for form in FORMATS if source.extension in form.extensions]
-    by_name.sort(key=lambda form: form.binary is not binary)
+    by_name.sort(key=lambda form: (form.binary is not binary, form.hint != b""))  # a .csr without magic is Gunrock's
     is_number = binary and bool(by_name) and by_name[0].binary  # of 60 vertices, whose first byte is that of "<"
     if head.lstrip()[:1] == b"<" and source.extension != ".graphml" and not is_number:
         raise markup(source)
-    if graphalytics.belongs(source.path, source.extension) and not source.columns:
-        return graphalytics.FORMAT
-    if source.columns and by_name[:1] in ([], [edge_list.FORMAT]):
-        return TABLE
+    if not source.columns:
+        for form in FORMATS:
+            if source.extension in form.shared and form.load().fits(source):
+                return form.load()
+    is_list = bool(by_name) and by_name[0].name == "edgelist"
+    if source.columns and (is_list or not by_name):
+        return named("table")
     if by_name:
-        return _kind_of_list(source) if by_name[0] is edge_list.FORMAT else by_name[0]
-    fitting = [form for form in FORMATS if form.binary and form.fits(source)] if binary else []
+        return _kind_of_list(source) if is_list else by_name[0].load()
+    fitting = [form for form in FORMATS if form.binary and form.load().fits(source)] if binary else []
     if len(fitting) == 1:
-        return fitting[0]
-    if not binary:
-        top = look(source)
-        if looks_numeric(head) or is_list(top):
-            return _kind_of_list(source)
-        refuse_lookalike(source, top)
+        return fitting[0].load()
+    if not binary and (found := _list_without_a_name(source)):
+        return found
     _refuse_containers(source, _SHORT)
-    tried = ", ".join(form.title for form in (*FORMATS, TABLE))
+    tried = ", ".join(form.title for form in FORMATS)
     raise source.error("its format is not recognised", f"name it with --input-format; known are {tried}")
 
 
@@ -165,9 +195,23 @@ def _refuse_other(source: Source) -> None:
 
 def _kind_of_list(source: Source) -> Format:
     """Return the reader of a list of edges, or raise GraphFormatError if it only looks like one."""
+    from gpugraph.graph.formats.list_head import is_table, look, refuse_lookalike, statement
+
     head = look(source)
     refuse_lookalike(source, head)
-    return TABLE if is_table(source, head, statement(source)) else edge_list.FORMAT
+    return named("table" if is_table(source, head, statement(source)) else "edgelist")
+
+
+def _list_without_a_name(source: Source) -> Format | None:
+    """Return the reader of a text that is a list though its name does not say so; None where it is none."""
+    from gpugraph.graph.formats.edge_list import looks_numeric
+    from gpugraph.graph.formats.list_head import is_list, look, refuse_lookalike
+
+    head = look(source)
+    if looks_numeric(source.head) or is_list(head):
+        return _kind_of_list(source)
+    refuse_lookalike(source, head)
+    return None
 
 
 def for_output(name: str) -> Format:
@@ -177,6 +221,6 @@ def for_output(name: str) -> Format:
     writable = sorted({e for form in FORMATS if form.write for e in form.extensions})
     for form in forms:
         if form.write:
-            return form
+            return form.load()
     what = f"{forms[0].title} is only read" if forms else f"no graph format is called '{extension or name}'"
     raise InputError(what, where=name, remedy=f"end it in {', '.join(writable)}")

@@ -142,6 +142,6 @@ FORMAT = Format(
     extensions=(".mtx", ".mm"),
     read=read,
     write=write,
-    sniff=sniff,
+    hint=rb"(?i)\A%%matrixmarket",
     ids="from 1",
 )

@@ -109,6 +109,6 @@ FORMAT = Format(
     extensions=(".csr",),
     read=read,
     write=write,
-    sniff=lambda head: head.startswith(MAGIC),
+    hint=rb"\AGPUGRAPH",
     binary=True,
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.known import FORMATS
+from gpugraph.graph.formats.known import named
 from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import ReadOptions
 
@@ -66,7 +66,7 @@ def sg(directed: bool = False) -> bytes:
 def written(graph: CSRGraph, name: str, extension: str) -> bytes:
     """Return what a format's writer writes."""
     stream = io.BytesIO()
-    form = next(form for form in FORMATS if form.name == name)
+    form = named(name)
     assert form.write is not None
     form.write(graph, stream, extension)
     return stream.getvalue()

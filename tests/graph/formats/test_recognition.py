@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import sys
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,46 @@ def test_markup_that_is_no_graphml_is_called_what_it_is(tmp_path: Path, text: st
         with pytest.raises(InputError) as error:
             load_file(tmp_path / name)
         assert says in str(error.value)
+
+
+MADE_UP = '''"""A list of edges behind the word EDGES."""
+
+from gpugraph.graph.build import ArcList
+from gpugraph.graph.formats.base import Format
+import numpy as np
+
+
+def read(source):
+    ends = np.array(source.data.tobytes().split()[1:], int)
+    return ArcList(ends[::2], ends[1::2], None, int(ends.max()) + 1, one_sided=True)
+
+
+def write(graph, stream, extension):
+    stream.write(b"EDGES")
+
+
+FORMAT = Format(name="made-up", title="Made up", extensions=(".up",), read=read, write=write, hint=rb"\\AEDGES\\s")
+'''
+
+
+def test_a_new_format_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "more_formats"
+    folder.mkdir()
+    (folder / "made_up.py").write_text(MADE_UP)
+    monkeypatch.syspath_prepend(tmp_path)
+    found = tuple(formats.described(folder, "more_formats"))
+    monkeypatch.setattr(formats, "OTHERS", found)
+    monkeypatch.setattr(formats, "FORMATS", (*formats.CORE, *found))
+    assert "more_formats.made_up" not in sys.modules
+    for name in ("a.up", "a.txt", "a"):
+        assert arcs(load_text(tmp_path, name, "EDGES 0 1 1 2")) == [(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1)]
+    assert load_text(tmp_path, "b.txt", "EDGES 0 1", input_format="made-up").edges == 1
+    assert formats.for_output("b.up").write is not None
+
+
+def test_what_a_module_says_of_its_format_is_what_its_format_is() -> None:
+    for form in formats.FORMATS:
+        loaded = form.load()
+        same = ("name", "title", "extensions", "hint", "shared", "binary")
+        assert [getattr(form, name) for name in same] == [getattr(loaded, name) for name in same]
+        assert form.write == (loaded.write is not None)
