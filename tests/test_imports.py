@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,8 @@ own = {name: m.__file__ for name, m in sys.modules.items() if name.split(".")[0]
 print(json.dumps(sorted(file for file in own.values() if file)))
 """
 ALONE = ("--device", "cpu", "--quiet")
+UNNAMED = {"ranks", "peers", "plugins", "papers", "batched", "components", "scan", "engines"}
+"""Extensions that a command imports only if a device, an algorithm or a problem of theirs is named."""
 
 
 @pytest.mark.parametrize(
@@ -76,6 +79,8 @@ def test_a_command_loads_few_modules(
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     files = json.loads(done.stdout.splitlines()[-1])
     lines = sum(len(Path(file).read_text("utf-8").splitlines()) for file in files)
+    modules = [re.findall(r"/gpugraph/ext/(\w+)/", file) for file in files if not file.endswith("__init__.py")]
+    assert not UNNAMED & {name for names in modules for name in names}
     assert (len(files) <= most_modules, lines <= most_lines) == (True, True), (len(files), lines)
 
 
