@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
-from gpugraph.devices import probes
 from gpugraph.devices.base import Device
-from gpugraph.devices.probes import Nvml, bus_id_of, driver_version
+
+if TYPE_CHECKING:
+    from gpugraph.devices.probes import Nvml
 
 FACTOR = 2
 """The buffer is so many times the cache: whatever way the cache replaces its lines, nothing older stays."""
@@ -27,6 +28,8 @@ class OpenDevice:
         """The management library's view of the GPU, or the reason why there is none."""
         if self.device.kind != "cuda":
             return f"the device '{self.device.kind}' has no such counter"
+        from gpugraph.devices.probes import Nvml, bus_id_of
+
         try:
             return Nvml(bus_id_of(self.device))
         except DeviceUnavailable as reason:
@@ -54,6 +57,8 @@ class OpenDevice:
         """What a plain copy reaches here, bytes read and written a second, or the reason why it is not measured."""
         if self.device.kind not in ("cuda", "cpu"):
             return f"the copy bandwidth of the device '{self.device.kind}' is not measured"
+        from gpugraph.devices import probes
+
         try:
             if self.device.kind == "cpu":
                 return probes.host_copy_bandwidth(self.description["threads"])
@@ -70,6 +75,8 @@ class OpenDevice:
         """Return the ``gpu`` object of a record's environment: driver, CUDA, clocks; None without a GPU."""
         if self.device.kind != "cuda":
             return None
+        from gpugraph.devices.probes import driver_version
+
         clocks = {"absent": self.nvml} if isinstance(self.nvml, str) else self.nvml.describe()
         return {
             "name": self.device.name,

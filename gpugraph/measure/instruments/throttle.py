@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.errors import DeviceUnavailable
-from gpugraph.devices.probes import Nvml
 from gpugraph.measure.instruments import Instrument, Run, Trial
 from gpugraph.measure.measurement import Measurement
+
+if TYPE_CHECKING:
+    from gpugraph.devices.probes import Nvml
 
 FALL = 0.03
 MAX_REPEATED = 10
