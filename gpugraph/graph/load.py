@@ -22,6 +22,7 @@ from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Source
 from gpugraph.graph.formats.lines import wide_encoding
+from gpugraph.graph.formats.refused import markup
 from gpugraph.graph.formats.text import IdsAreNamesError
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sources import device_graphs
@@ -87,7 +88,7 @@ def _loaded(source: Source, form: Format | None, clock: HostClock, device: Devic
             raise source.error(f"is {encoding} text", remedy)
         form = form or known.recognise(source)
         if form.name not in ("graphml", "networkx") and not form.binary and source.head.lstrip()[:1] == b"<":
-            raise known.markup(source)
+            raise markup(source)
         _check_names(source, form)
         try:
             content = form.read(source)

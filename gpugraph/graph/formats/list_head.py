@@ -1,4 +1,4 @@
-"""The top of a list of edges: comments that say what the graph is, names of columns, and what only looks like a list.
+"""The top of a list of edges: comments that say what the graph is, and names of columns.
 
 KONECT's first line, ``% bip weighted``, says whether lines are edges, and whether they join two sides that are numbered
 apart; a second, ``% edges left right``, counts them.  Source: Kunegis 2013, Handbook of Network Analysis: The KONECT
@@ -40,23 +40,27 @@ _KIND = re.compile(
 _SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 
-_TAILS = "source src from tail start u node1 id1 vertex1 v1 nodea origin sourceid srcid fromid startid fromnode"
-_TAILS += " sourcenode fromnodeid sourcenodeid sourcename fromname"
-_HEADS = "target dst to head end v node2 id2 vertex2 v2 nodeb destination targetid dstid toid endid tonode"
-_HEADS += " targetnode tonodeid targetnodeid targetname toname dest"
-_WEIGHTS = "weight w wt length len distance dist cost km count value"
-_NO_WEIGHTS = (
-    "timestamp time timeset date datetime year month day id edgeid eid key index label name type kind relation"
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+# Names of columns, in small letters and digits.
+_TAILS = _words(
+    "source src from tail start u node1 id1 vertex1 v1 nodea origin sourceid srcid fromid startid fromnode sourcenode",
+    "fromnodeid sourcenodeid sourcename fromname",
 )
-_NO_WEIGHTS += (
-    " relationship interval created createdat since until ts epoch unixtime unixts osmid wayid linkid row rowid"
+_HEADS = _words(
+    "target dst to head end v node2 id2 vertex2 v2 nodeb destination targetid dstid toid endid tonode targetnode",
+    "tonodeid targetnodeid targetname toname dest",
 )
-_COORDINATES = "x y z lat lon lng long latitude longitude easting northing"
-_TAILS_, _HEADS_, _WEIGHTS_, _NO_WEIGHTS_, _COORDINATES_ = (
-    frozenset(words.split()) for words in (_TAILS, _HEADS, _WEIGHTS, _NO_WEIGHTS, _COORDINATES)
+_WEIGHTS = _words("weight w wt length len distance dist cost km count value")
+_NO_WEIGHTS = _words(
+    "timestamp time timeset date datetime year month day id edgeid eid key index label name type kind relation",
+    "relationship interval created createdat since until ts epoch unixtime unixts osmid wayid linkid row rowid",
 )
-_PLACES_ = _COORDINATES_ - {"x", "y", "z"}
-"""Names of columns, in small letters and digits: of tails, heads, weights, what weighs nothing, and coordinates."""
+_PLACES = _words("lat lon lng long latitude longitude easting northing")
+_COORDINATES = _PLACES | _words("x y z")
 _SECONDS = re.compile(r"1\d{9}", re.ASCII)
 """Seconds since 1970, of the years 2001 to 2033."""
 
@@ -294,7 +298,7 @@ def _plain(name: str) -> str:
 def _usual(names: Sequence[str]) -> tuple[str, str]:
     """Return the columns of tails and heads by their usual names, "" where there is none."""
     plain = [_plain(name) for name in names]
-    tail, head = (next((names[i] for i, name in enumerate(plain) if name in known), "") for known in (_TAILS_, _HEADS_))
+    tail, head = (next((names[i] for i, name in enumerate(plain) if name in known), "") for known in (_TAILS, _HEADS))
     return tail, head
 
 
@@ -352,14 +356,14 @@ def roles(source: Source, head: ListHead, said: Statement) -> Roles:
         return Roles((0, 1), third, None, given=True, left=tuple(f"left out: {one}" for one in out))
     columns = [i for i in range(width) if i != kind and not _is_index(names[i], rows, i)]
     plain = [_plain(name) for name in titles]
-    points = [i for i in columns if titles and plain[i] in _COORDINATES_]
+    points = [i for i in columns if titles and plain[i] in _COORDINATES]
     if set(points) & set(columns[:2]) or len(set(points) & set(columns[:3])) > 1:
         few = ", ".join(f"'{titles[i]}'" for i in points)
         remedy = "compute their distances and write these as edges; --columns takes columns as ids all the same"
         raise source.error(f"{few} are coordinates of points, and no edges", remedy)
     if len(columns) not in (2, 3):
         raise _too_wide(source, names, ",".join(names[:3]))
-    if titles and any(plain[i] in _WEIGHTS_ | _NO_WEIGHTS_ for i in columns[:2]):
+    if titles and any(plain[i] in _WEIGHTS | _NO_WEIGHTS for i in columns[:2]):
         what = f"the columns '{names[columns[0]]}' and '{names[columns[1]]}' are hardly the ends of edges"
         raise source.error(what, "say which columns are: --columns TAIL,HEAD or --columns TAIL,HEAD,WEIGHT")
     third = columns[2] if len(columns) == 3 else None
@@ -404,8 +408,8 @@ def _by_titles(
     plain = [_plain(name) for name in names]
     others = [i for i in range(len(names)) if i not in ends and i != kind and not _is_index(names[i], rows, i)]
     proposal = ",".join(names[i] for i in ends)
-    weights = [i for i in others if plain[i] in _WEIGHTS_]
-    doubtful = [i for i in others if plain[i] not in _NO_WEIGHTS_ | _WEIGHTS_ and _all_numbers(rows, i)]
+    weights = [i for i in others if plain[i] in _WEIGHTS]
+    doubtful = [i for i in others if plain[i] not in _NO_WEIGHTS | _WEIGHTS and _all_numbers(rows, i)]
     candidates = weights or doubtful
     if len(candidates) > 1 and source.weight is None:
         raise _too_wide(source, names, f"{proposal},{names[candidates[0]]}")
@@ -436,7 +440,7 @@ def _weighed(
             with errors_at(source.path):
                 check_name("column", source.weight, names)
         third = names.index(source.weight) if source.weight else None
-    elif third is not None and _plain(names[third]) in _NO_WEIGHTS_ | _PLACES_:
+    elif third is not None and _plain(names[third]) in _NO_WEIGHTS | _PLACES:
         third = None
     for i in (*ends, *(() if third is None else (third,))):
         if names.count(names[i]) > 1:
@@ -506,67 +510,3 @@ def numbered_apart(tails: NDArray[Any], heads: NDArray[Any], said: Statement) ->
     step = left + int(min(tails.min(initial=1), heads.min(initial=1)) == 0)
     note = f"{said.why}: the ids of column 2 are of another side, and are raised by {step}"
     return tails.astype(np.int64), heads.astype(np.int64) + step, note
-
-
-def refuse_lookalike(source: Source, head: ListHead) -> None:
-    """Raise GraphFormatError for a matrix or an adjacency list that would be taken for a list of edges."""
-    rows = [list(head.titles), *head.rows] if head.titles else head.rows
-    _refuse_matrix(source, rows, head)
-    broken = [next((word for word in row if _is_open(word)), "") for row in head.rows]
-    if broken and all(broken):
-        remedy = "write 'u v' or 'u v weight' a line, without brackets; --columns takes them as names"
-        raise source.error(
-            f"each line has a bracket that does not close in its field: {broken[0]!r}", remedy, head.line
-        )
-    _refuse_tgf(source, head)
-    if source.head.lstrip()[:1] != b"#":
-        return
-    text = source.head.decode("utf-8", "replace")
-    lines = [line.split() for line in text.split("\n") if line.strip()]
-    named = [len(line) == 2 and line[0] == "#" for line in lines]
-    between = [is_named for is_named, line in zip(named, lines, strict=True) if line[0][:1] == "#"]
-    numbered = bool(lines) and named[0] and WHOLE.fullmatch(lines[0][1]) is not None
-    if lines and named[0] and all(between) and (numbered or sum(named) > 1) and all(len(line) <= 2 for line in lines):
-        remedy = (
-            "write its edges, 'u v weight' a line (igraph: write_ncol); --input-format edgelist if '#' is a comment"
-        )
-        raise source.error("looks like LGL, where '# u' goes before the neighbours of u", remedy, line=1)
-
-
-def _is_open(word: str) -> bool:
-    return any(word.count(begin) != word.count(end) for begin, end in ("()", "[]", "{}"))
-
-
-def _refuse_tgf(source: Source, head: ListHead) -> None:
-    """Refuse a list of vertices, a line ``#``, and edges between them."""
-    above, mark, below = re.sub(rb"(?m)^#[ \t\r]*$", b"\0", source.head, count=1).partition(b"\0")
-    vertices, edges = ([line.split() for line in part.split(b"\n") if line.strip()] for part in (above, below))
-    if mark and vertices and {end for line in edges for end in line[:2]} <= {line[0] for line in vertices}:
-        remedy = "write the lines behind '#' alone; --input-format edgelist if '#' is a comment"
-        raise source.error("looks like TGF, where '#' goes between vertices and edges", remedy, head.line)
-
-
-def _refuse_matrix(source: Source, rows: list[list[str]], head: ListHead) -> None:
-    """Refuse rows that are a square of numbers, or have the same names on top and at the left."""
-    remedy = "make a sparse matrix of it and save that: scipy.sparse.save_npz('m.npz', matrix), or scipy.io.mmwrite"
-    if len(rows) > 2 and len(rows[0]) > 2:
-        top = rows[0][1:] if len(rows[0]) == len(rows[1]) else rows[0]
-        left = [row[0] for row in rows[1:]]
-        cells = [word for row in rows[1:] for word in row[1:] if word]
-        same = (
-            (top is rows[0] or not is_number(rows[0][0]))
-            and left == top[: len(left)]
-            and (not head.whole or len(left) == len(top))
-        )
-        if same and len(set(top)) == len(top) and all(map(is_number, cells)):
-            raise source.error("looks like a matrix with the names of its rows and columns", remedy, line=head.line)
-    size = len(head.rows)
-    if head.titles or not head.whole or size < 3 or any(len(row) != size for row in head.rows):
-        return
-    if not all(is_number(word) for row in head.rows for word in row):
-        return
-    square = [[float(word) for word in row] for row in head.rows]
-    diagonal = any(square[i][i] for i in range(size))
-    if size > 3 or (not diagonal and all(square[i][j] == square[j][i] for i in range(size) for j in range(i))):
-        way = "" if size > 3 else "; --input-format edgelist if its lines are edges"
-        raise source.error(f"looks like a matrix of {size} rows and columns", remedy + way, line=head.line)
