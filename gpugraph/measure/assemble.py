@@ -97,9 +97,6 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
     data["parameters"] |= {**run.options, "warmup": stopping.sampling.warmup, "index_bits": index_bits}
     data["mteps"] |= _rates(run, phases)
     data["environment"] |= {} if gpu is None else {"gpu": gpu}
-    cold, digest = stopping.sampling.cold, described["digest"]
-    id_ = cell_id(cell, algorithm, run.options, graph_digest=digest, device=device, cold=cold)
-    named = {} if cell.input.path is None else {"input": cell.input.describe()}  # of an object its text says little
     kernel_s, d2h_s = [s for t in trials for s in t.kernel_s], [s for t in trials for s in t.d2h_s]
     counters = {**sections["counters"], **trials[0].counters}
     data |= {
@@ -108,7 +105,7 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
         "provenance": provenance(algorithm),
         "device": device,
         "graph": described,
-        "cell": {"id": id_, "series": cell.series, "sweep": cell.sweep, "axes": dict(cell.axes), **named},
+        "cell": _identity(run, described["digest"]),
         "phases_s": phases,
         "samples_s": {"kernel": kernel_s, "h2d": h2d_s, "d2h": d2h_s},
         "confidence_s": _intervals(run, h2d_s, interval),
@@ -118,12 +115,8 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
         "rounds": counters.pop("rounds", None),
         "counters": counters,
         "result": results[0],
-        "verification": {"status": verdict.status, "method": verdict.method, "detail": verdict.detail},
+        "verification": _verification(verdict),
     }
-    if verdict.sums_error is not None:  # JSON has no infinity
-        data["verification"]["sums_error"] = verdict.sums_error if math.isfinite(verdict.sums_error) else None
-    if verdict.counter_example is not None:
-        data["verification"]["counter_example"] = verdict.counter_example.to_json()
     data |= {} if completed is None else {"predecessors_s": completed[1]}
     if data["mteps"]["kernel"] is not None:
         seconds = {**phases, "stage": run.input.stage_s, "h2d": median(h2d_s or [0.0])}
@@ -150,6 +143,24 @@ def _merge(data: dict[str, Any], section: Mapping[str, Any]) -> None:
         old = data.get(name)
         joined = isinstance(old, dict) and isinstance(value, dict) and "absent" not in old
         data[name] = {**old, **value} if joined else value  # type: ignore[dict-item]
+
+
+def _identity(run: Measurement, graph_digest: str) -> dict[str, Any]:
+    """Return the ``cell`` object: what was measured, and where it lies in its sweep."""
+    cell, device, cold = run.setup.cell, run.setup.open_device.description, run.stopping.sampling.cold
+    id_ = cell_id(cell, run.algorithm, run.options, graph_digest=graph_digest, device=device, cold=cold)
+    named = {} if cell.input.path is None else {"input": cell.input.describe()}  # of an object its text says little
+    return {"id": id_, "series": cell.series, "sweep": cell.sweep, "axes": dict(cell.axes), **named}
+
+
+def _verification(verdict: Verdict) -> dict[str, Any]:
+    """Return the ``verification`` object."""
+    found: dict[str, Any] = {"status": verdict.status, "method": verdict.method, "detail": verdict.detail}
+    if verdict.sums_error is not None:  # JSON has no infinity
+        found["sums_error"] = verdict.sums_error if math.isfinite(verdict.sums_error) else None
+    if verdict.counter_example is not None:
+        found["counter_example"] = verdict.counter_example.to_json()
+    return found
 
 
 def _join(run: Measurement) -> list[float]:
