@@ -10,7 +10,8 @@ from gpugraph.base.errors import InputError, Regression
 from gpugraph.bench.bench import judge_findings
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.findings import Expectation, Table
-from gpugraph.ext.findings.formula import Formula, NotMeasured, beside
+from gpugraph.ext.findings.formula import NAMES, Formula, NotMeasured, beside
+from gpugraph.records.fields import FIELDS, GAINS, VALUES
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import estimate
 from tests.report.canned import mst_record
@@ -250,3 +251,13 @@ def test_a_file_that_asks_for_nonsense_is_refused_with_its_place(tmp_path, text,
         read_sweep(str(path))
     assert str(path) in str(error.value)
     assert said in str(error.value)
+
+
+def test_a_formula_knows_every_value_that_a_figure_draws():
+    drawn = {name for name, field in FIELDS.items() if field.title}
+    assert drawn - {*GAINS} <= NAMES.keys()
+    assert [*VALUES] == [name.replace("_", "-") for name in FIELDS if name in drawn]
+    (one,) = [cell()]
+    for name in drawn - {*GAINS}:
+        value, found = FIELDS[name].of(one), FIELDS[name].read(one)
+        assert value is found is None or value == pytest.approx(Formula(name).of(one, {}) * FIELDS[name].factor)

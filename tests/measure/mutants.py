@@ -88,7 +88,7 @@ MUTANTS = (
         "self.kernel_s / low, self.mteps * self.kernel_s / high",
     ),
     Mutant("records/columns.py", "return (row.kernel_s or 0.0) + row.transfer_s if", "return (row.kernel_s or 0.0) if"),
-    Mutant("ext/charts/figure.py", "_scaled(row.transfer_s or None, 1e3)", "_scaled(row.transfer_s or None, 1e6)"),
+    Mutant("records/fields.py", '"transfer + d2h, ms", 1e3', '"transfer + d2h, ms", 1e6'),
     Mutant("report/table.py", "rate(mteps.end_to_end)", "rate(mteps.kernel or 0.0)"),
     Mutant("ext/charts/times.py", '"result": ("finish", "verify")', '"result": ("finish",)'),
     # loaders

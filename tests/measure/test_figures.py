@@ -26,7 +26,6 @@ from gpugraph.cli.process import BEGAN, Command
 from gpugraph.devices import probes
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.cuda import CudaDevice
-from gpugraph.ext.charts.figure import VALUES
 from gpugraph.ext.charts.page_text import details
 from gpugraph.ext.charts.times import answers, shares, transfers
 from gpugraph.ext.check_record.plausibility import findings
@@ -46,6 +45,7 @@ from gpugraph.problems.registry import load_problem
 from gpugraph.records.claims import Claim, claims
 from gpugraph.records.columns import Labelled
 from gpugraph.records.compare import Compared, Comparison
+from gpugraph.records.fields import VALUES
 from gpugraph.records.ranking import Ranking
 from gpugraph.records.record import PHASES, Record
 from gpugraph.records.statistics import estimate, estimate_of_processes, spread_interval

@@ -12,9 +12,10 @@ from gpugraph.base.errors import InputError
 from gpugraph.base.files import atomic_write
 from gpugraph.cli.options import command
 from gpugraph.cli.output import Progress, check_destination, show_lines, show_written, tell
+from gpugraph.records.fields import VALUES
 from gpugraph.report.terminal import page_width
 
-_VALUES = "mteps, end-to-end, kernel, transfer, answer, speedup, scaling, roof, energy or memory."
+_VALUES = f"One of {', '.join(VALUES)}."
 _SIZES = "Of the whole figure: pixels, 84mm, 3.5in, or column (84mm, of a paper in two columns)."
 _UNITS = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "pt": 96 / 72}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,55 +16,17 @@ from gpugraph.ext.charts.chart import Ink, Spec, config, entries, paint, row_hei
 from gpugraph.ext.charts.curves import Look, Mark, Point, best_first, curves
 from gpugraph.ext.charts.rates import stated_marks
 from gpugraph.records.columns import Labelled
+from gpugraph.records.fields import FIELDS, GAINS, VALUES
 from gpugraph.records.record import Record
 from gpugraph.report.cells import label, ordered, speedups, work
 from gpugraph.report.panels import LOG_BEYOND, SCALE, problem_name
 from gpugraph.report.sweep import bar
 from gpugraph.report.terminal import Line, can_draw, indented
 
-
-@dataclass(frozen=True)
-class Value:
-    """An ordinate: its title with the unit, where a row has it, and whether it is a share."""
-
-    title: str
-    of: Callable[[Record], float | None]
-    percent: bool = False
-
-
-VALUES = {
-    "mteps": Value("million edges per second (MTEPS)", lambda row: row.mteps),
-    "end-to-end": Value("MTEPS, end to end", lambda row: row.end_to_end),
-    "kernel": Value("kernel time, ms", lambda row: None if _emulated(row) else _scaled(row.kernel_s, 1e3)),
-    "transfer": Value("transfer + d2h, ms", lambda row: _scaled(row.transfer_s or None, 1e3)),
-    "answer": Value("time to answer, s", lambda row: None if _emulated(row) else row.answer_s),
-    "speedup": Value("times as fast as the fastest CPU run", lambda row: None),
-    "scaling": Value("times as fast as on one thread", lambda row: None),
-    "roof": Value("share of the bandwidth roof", lambda row: row.share, percent=True),
-    "energy": Value("nanojoules per edge", lambda row: row.nanojoules),
-    "memory": Value("peak device memory, MiB", lambda row: _scaled(row.shape.peak_device_bytes or None, 1 / 2**20)),
-}
-
-_NAMED: dict[str, Callable[[Record], Any]] = {
-    "scale": lambda row: row.scale,
-    "vertices": lambda row: row.shape.graph.vertices,
-    "edges": lambda row: row.shape.graph.edges,
-    "graph": lambda row: row.graph_name,
-    "family": lambda row: row.family,
-    "problem": lambda row: row.problem,
-    "algorithm": lambda row: row.algorithm,
-    "device": lambda row: row.device,
-    "threads": lambda row: row.shape.device.threads,
-    "file": lambda row: os.path.basename(row.file or "-"),
-}
+_AXES = ("scale", "vertices", "edges", "graph", "family", "problem", "algorithm", "device", "threads", "file")
+_NAMED = {name: FIELDS[name].read for name in _AXES}
 WIDE = ("vertices", "edges")
 """Abscissas that are read by their powers."""
-
-COSTS = ("kernel", "transfer", "answer", "energy", "memory")
-"""Values of which less is better."""
-
-_GAINS = ("speedup", "scaling")
-"""Values that tell of two records."""
 
 _TITLES = {"scale": SCALE, "vertices": "vertices", "edges": "edges", "algorithm": "algorithm"}
 
@@ -105,7 +66,7 @@ def figure(rows: Sequence[Record], ink: Ink, choice: Choice, *, width: int = 640
     papers = stated_marks(drawn.cells, y) if x == "scale" and y in ("mteps", "speedup") else []
     look = Look(
         VALUES[y].title, _TITLES.get(x, x.replace("_", " ")), titles=(", ".join(drawn.names), "device"),
-        names=drawn.words, bars=True, least_first=y in COSTS, failed=drawn.failed, papers=papers, log=choice.log,
+        names=drawn.words, bars=True, least_first=VALUES[y].cost, failed=drawn.failed, papers=papers, log=choice.log,
         level=(1.0, "as fast as the CPU") if y == "speedup" else None, log_x=x in WIDE and not drawn.words,
         percent=VALUES[y].percent,
     )  # fmt: skip
@@ -180,7 +141,7 @@ def chosen_points(rows: Sequence[Record], choice: Choice) -> Drawn:
             continue
         variant = ", ".join(text_of(_at(cell, name)) for name in names if name != "device")
         device = cell.device if "device" in names else ""
-        value = over.get(id(cell.record)) if y in _GAINS else VALUES[y].of(cell.record)
+        value = over.get(id(cell.record)) if y in GAINS else VALUES[y].of(cell.record)
         if value is not None:
             low, high = _interval(cell.record, y)
             points.append(Point(place, value, variant, device, low=low, high=high))
@@ -260,14 +221,6 @@ def _interval(row: Record, y: str) -> tuple[float | None, float | None]:
     if y != "kernel" or row.interval_s is None or not row.kernel_s or row.interval_s[0] <= 0:
         return None, None
     return row.interval_s[0] * 1e3, row.interval_s[1] * 1e3
-
-
-def _scaled(number: float | None, factor: float) -> float | None:
-    return None if number is None else number * factor
-
-
-def _emulated(row: Record) -> bool:
-    return row.device_kind == "emulated"
 
 
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
@@ -351,7 +304,7 @@ def _canvas(columns: int, lines: int, traced: Sequence[tuple[str, str, list[tupl
 
 def _value_bars(series: dict[str, list[Point]], drawn: Drawn, y: str, width: int, blocks: bool) -> list[Line]:
     """Return for each name of the abscissa a bar of each series, the best on top."""
-    least, alone = y in COSTS, len(series) == 1
+    least, alone = VALUES[y].cost, len(series) == 1
     texts = [text_of(point.x) for point in drawn.points] if alone else list(series)
     names, most = max(map(len, texts)), max(point.y for point in drawn.points)
     room = max(4, width - names - 18)

@@ -13,6 +13,7 @@ from typing import Any
 from gpugraph.base.errors import InputError, check_name, unknown_name
 from gpugraph.bench.axes import described_record, filled, matches, variables_in
 from gpugraph.problems.registry import algorithms
+from gpugraph.records.fields import FIELDS, GAINS
 from gpugraph.records.record import Record
 
 Conditions = Mapping[str, Any]
@@ -33,34 +34,33 @@ def _published(record: Record) -> float | None:
     return min(times, default=None)
 
 
+_LEFT_OUT = (*GAINS, "family", "threads", "file")
+"""Values of two records, and names that sweeps give to axes of their own."""
+
 NAMES: dict[str, Callable[[Record], Any]] = {
-    "graph": lambda record: record.graph_name,
-    "problem": lambda record: record.problem,
-    "algorithm": lambda record: record.algorithm,
+    **{name: field.read for name, field in FIELDS.items() if name not in _LEFT_OUT},
     "described": described_record,
     "device": lambda record: record.device_kind,
     "prepare": lambda record: "+".join(record.parameters.get("preparations") or ()) or "none",
-    "kernel": lambda record: record.kernel_s,
-    "precision": lambda record: record.half_width,
-    "mteps": lambda record: record.mteps,
-    "end_to_end": lambda record: record.end_to_end,
-    "roof": lambda record: record.share,
     "scale": lambda record: int(s) if (s := record.scale) is not None and s.is_integer() else s,
-    "vertices": lambda record: record.shape.graph.vertices,
-    "arcs": lambda record: record.shape.graph.arcs,
-    "edges": lambda record: record.shape.graph.edges,
-    "verdict": lambda record: record.verdict,
     "published": _published,
 }
 """What formulas and conditions know by a short name; any other field of a record by its path, with dots."""
 
-FIELDS = (
+PATHS = (
     "phases_s", "kernel_phases_s", "rounds", "counters", "peak_device_bytes", "predecessors_s", "throughput", "traffic",
     "energy", "result", "sampling", "parameters",
 )  # fmt: skip
 """Fields of a record that a formula may begin with."""
 
-TIMES = ("kernel", "phases_s", "kernel_phases_s", "throughput", "traffic", "predecessors_s")
+TIMES = (
+    *(name for name, field in FIELDS.items() if field.timed),
+    "phases_s",
+    "kernel_phases_s",
+    "throughput",
+    "traffic",
+    "predecessors_s",
+)
 """What says nothing where the device is emulated."""
 
 
@@ -92,7 +92,7 @@ def _matches(record: Record, name: str, wanted: object) -> bool:
 def check_conditions(conditions: Conditions, known: Iterable[str]) -> None:
     """Raise InputError for a condition on what neither the ``known`` axes, a record nor an option has."""
     for name in conditions:
-        if name not in {*NAMES, *known} and name.partition(".")[0] not in (*FIELDS, "device", "graph"):
+        if name not in {*NAMES, *known} and name.partition(".")[0] not in (*PATHS, "device", "graph"):
             names = {*NAMES, *known, *(option.name for algorithm in algorithms() for option in algorithm.options)}
             check_name("condition", name, names)
 
@@ -182,8 +182,8 @@ class Formula:
             head, *rest = _path(node)
             if head in self._groups and rest:
                 head = rest[0]
-            if head not in (*NAMES, *FIELDS):
-                raise unknown_name("name in a formula", head, {*NAMES, *FIELDS, *self._groups})
+            if head not in (*NAMES, *PATHS):
+                raise unknown_name("name in a formula", head, {*NAMES, *PATHS, *self._groups})
         elif not (isinstance(node, ast.Constant) and type(node.value) in (int, float)):
             raise InputError(f"'{self.text}' is no formula", remedy="write e.g. plain.kernel / kernel")
 

@@ -16,10 +16,11 @@ from gpugraph.base.quantities import counted, duration, rate
 from gpugraph.bench.store import append_record
 from gpugraph.ext.charts import times
 from gpugraph.ext.charts.chart import DARK, LIGHT, Chart, Spec, check_engine, check_figure, colors, config, draw, paint
-from gpugraph.ext.charts.figure import VALUES, Choice, figure
+from gpugraph.ext.charts.figure import Choice, figure
 from gpugraph.problems import CSV
 from gpugraph.records import record_file
 from gpugraph.records.columns import Labelled, columns_of, precise_time
+from gpugraph.records.fields import VALUES
 from gpugraph.records.ranking import rank
 from gpugraph.records.record import PHASES, Record
 from gpugraph.report import render, styles
