@@ -88,7 +88,8 @@ def _checked_style(
 
 def _lines(rows: Sequence[Record], sweep: str | None, output: str | None) -> list[Line]:
     """Return a report for the terminal, or for a file of text."""
-    from gpugraph.report.sweep import finding_lines, summary
+    from gpugraph.report.summary import summary
+    from gpugraph.report.sweep import finding_lines
 
     if sweep is not None:
         return finding_lines(_questions(sweep), rows, width=page_width())

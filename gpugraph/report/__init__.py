@@ -23,7 +23,7 @@ def render(rows: Sequence[Record], style: str, *, title: str | None = None, noti
     rows = with_distinct_names(rows)
     if style != "text":
         return exporter(style).load()(Results(rows, title=title, notices=notices))
-    from gpugraph.report.sweep import summary
+    from gpugraph.report.summary import summary
     from gpugraph.report.terminal import plain
 
     return plain(summary(rows, unicode=True))

@@ -14,7 +14,7 @@ from gpugraph.records.record import Record
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
 from gpugraph.report.sheet import Note, Sheet, Table
-from gpugraph.report.sweep import bar
+from gpugraph.report.summary import bar
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
 from gpugraph.report.terminal import Line, can_draw, field
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from gpugraph.base.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.bench.axes import described_record
@@ -15,17 +13,11 @@ from gpugraph.bench.sweep import Finding, Sweep, Table
 from gpugraph.problems import BENCH
 from gpugraph.records.columns import Labelled, columns_of
 from gpugraph.records.record import Record, with_distinct_names
-from gpugraph.report.cells import label, ordered
-from gpugraph.report.headlines import headlines, lead
 from gpugraph.report.markdown_csv import grid
-from gpugraph.report.panels import LOG_BEYOND, Panel, panels
-from gpugraph.report.terminal import Line, can_draw, columns, field, indented
-from gpugraph.report.versus import Published, gains, published
+from gpugraph.report.terminal import BARS, Line, columns, field
 
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""
-
-BARS = "▁▂▃▄▅▆▇█"
 
 
 def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[Line]:
@@ -172,131 +164,3 @@ def flush_right(rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the columns that hold nothing but numbers, or dashes in their place."""
     several = range(len(rows[0]) if rows else 0)
     return [i for i in several if all(row[i] == "–" or row[i][:1].isdigit() or row[i][:1] == "-" for row in rows)]
-
-
-SHOWN_FAILURES = 12
-
-_LETTERS = "_.-=+*#@"
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
-def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = None) -> list[Line]:
-    """Return the summary of records; ``unicode``: with block characters, None: if the output can show them."""
-    blocks = can_draw() if unicode is None else unicode
-    if not rows:
-        return [[("no cell was measured", "yellow")]]
-    cells = label(rows)
-    lines = indented(lead(cells), width=width)
-    for panel in panels(cells):
-        lines += _panel(panel, width, blocks)
-    lines += [[("", "")]] if any(row.mteps for row in rows) else []
-    for one in headlines(cells, gains(cells)):
-        figures = "; ".join(f"{figure} {what}" for figure, what in one.figures)
-        lines += _entry(one.subject, [(figures, "bold green"), (f"  {one.detail}", "dim")], width)
-    for paper in published(cells):
-        lines += _paper(paper, width)
-    return lines + _failures(cells, width)
-
-
-def _paper(paper: Published, width: int) -> list[Line]:
-    """Return what a paper states, beside ours, and what it claims."""
-    lines: list[Line] = [[("", "")], *indented(f"{paper.title}: {paper.about}", width=width, style="bold")]
-    for system, size, place, hardware, theirs, ours in paper.figures:
-        text = f"{system}, {size}: {theirs} on {hardware} ({place}); ours: {ours}"
-        lines += indented(text, 2, width=width)
-    for claim in paper.claims:
-        lines += indented(f"- {claim}", 2, width=width, style="dim")
-    return lines
-
-
-def _panel(panel: Panel, width: int, blocks: bool) -> list[Line]:
-    rates = [m.record.mteps for m in panel.members if m.record.mteps]
-    if not rates:
-        return []
-    groups: dict[str, list[Labelled]] = {}
-    for member in panel.members:
-        groups.setdefault(member.record.graph_name if panel.names else member.series, []).append(member)
-    if panel.names:
-        return _bars(panel, groups, max(rates), width, blocks)
-    scales = sorted({m.record.scale or 0.0 for m in panel.members})
-    low, high = min(rates), max(rates)
-    log = high > LOG_BEYOND * low
-    how = ", logarithmic" if log else ""
-    title = f"{panel.title}: MTEPS over scale {scales[0]:g} to {scales[-1]:g}{how}"
-    lines: list[Line] = [[("", "")], *indented(title, width=width, style="bold")]
-    names = _name_width(groups, width, len(scales) + 26)
-    for name in ordered(groups):
-        members = groups[name]
-        at = {m.record.scale or 0.0: m.record for m in members}
-        chart = "".join(_mark(at[scale], low, high, log, blocks) if scale in at else " " for scale in scales)
-        values = [m.record.mteps for m in members if m.record.mteps]
-        text = f"{rate(values[0])} to {rate(values[-1])}" if len(values) > 1 else rate(values[0]) if values else "-"
-        text += " (few samples)" if any(m.record.few for m in members) else ""
-        lines.append([(f"  {_cut(name, names):<{names}}  ", ""), (chart, "cyan"), (f"  {text}", "")])
-    return lines
-
-
-def _mark(row: Record, low: float, high: float, log: bool, blocks: bool) -> str:
-    """Return the character of a value between the least and the greatest of its figure."""
-    if not row.mteps:
-        return ("×" if blocks else "x") if not row.ok else " "
-    share = math.log(row.mteps / low) / math.log(high / low) if log else row.mteps / high
-    ramp = BARS if blocks else _LETTERS
-    return ramp[min(len(ramp) - 1, max(0, round(share * (len(ramp) - 1))))]
-
-
-def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: int, blocks: bool) -> list[Line]:
-    lines: list[Line] = [[("", "")], *indented(f"{panel.title}: MTEPS", width=width, style="bold")]
-    names = _name_width([m.series for m in panel.members], width, 36)
-    room = max(4, width - names - 18)
-    for graph, members in groups.items():
-        lines.append([(f"  {_cut(graph, width - 2)}", "bold")])
-        for member in sorted(members, key=lambda m: (-(m.record.mteps or 0.0), m.series)):
-            head = (f"    {_cut(member.series, names):<{names}}  ", "")
-            if member.record.mteps:
-                drawn = bar(member.record.mteps / most * room, blocks)
-                few = f" ({member.record.few})" if member.record.few else ""
-                lines.append([head, (drawn, "cyan"), (f" {rate(member.record.mteps)}{few}", "")])
-            else:
-                lines.append([head, (member.record.verdict, "yellow")])
-    return lines
-
-
-def bar(length: float, blocks: bool) -> str:
-    """Return a bar of so many letters and eighths of one, at least the thinnest; without ``blocks`` of whole ones."""
-    if not blocks:
-        return "#" * max(1, round(length))
-    whole, eighths = divmod(round(length * 8), 8)
-    return "█" * whole + (_EIGHTHS[eighths] if eighths else "") or _EIGHTHS[1]
-
-
-def _failures(cells: Sequence[Labelled], width: int) -> list[Line]:
-    failed = [cell for cell in cells if not cell.record.ok]
-    lines: list[Line] = [[("", "")], [(f"{counted(len(failed), 'cell')} without numbers", "bold")]] if failed else []
-    for cell in failed[:SHOWN_FAILURES]:
-        row = cell.record
-        said = f"{row.outcome}: {row.message}" if row.message else row.outcome
-        text = f"{row.problem} {row.graph_name} by {cell.series}: {said}"
-        lines += indented(text, 2, width=width, style="yellow")
-    if len(failed) > SHOWN_FAILURES:
-        lines.append([(f"  and {len(failed) - SHOWN_FAILURES} more", "dim")])
-    return lines
-
-
-def _entry(subject: str, spans: Line, width: int) -> list[Line]:
-    """Return a headline on one line where it fits, else its detail on lines of their own."""
-    head = [(f"{subject}  ", "bold")]
-    if len(subject) + 2 + sum(len(text) for text, _ in spans) <= width:
-        return [head + spans]
-    detail = indented(spans[1][0].strip(), 2, width=width, style="dim")
-    if len(subject) + 2 + len(spans[0][0]) <= width:
-        return [[*head, spans[0]], *detail]
-    return [head, *indented(spans[0][0], 2, width=width, style=spans[0][1]), *detail]
-
-
-def _name_width(names: Sequence[str] | dict[str, Any], width: int, rest: int) -> int:
-    return max(8, min(max(len(name) for name in names), width - rest))
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

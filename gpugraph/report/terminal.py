@@ -19,6 +19,9 @@ Line = list[Span]
 LABEL_WIDTH = 12
 """Columns of the label in front of a field."""
 
+BARS = "▁▂▃▄▅▆▇█"
+"""Blocks of which one shows a value, lowest first."""
+
 
 def page_width() -> int:
     """Return the columns to lay a page out for: those of the terminal, up to 100; 80 in a pipe."""

@@ -20,7 +20,7 @@ from gpugraph.records.fields import FIELDS, GAINS, VALUES
 from gpugraph.records.record import Record
 from gpugraph.report.cells import label, ordered, speedups, work
 from gpugraph.report.panels import LOG_BEYOND, SCALE, problem_name
-from gpugraph.report.sweep import bar
+from gpugraph.report.summary import bar
 from gpugraph.report.terminal import Line, can_draw, indented
 
 _AXES = ("scale", "vertices", "edges", "graph", "family", "problem", "algorithm", "device", "threads", "file")
