@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gpugraph.base.errors import DeviceUnavailable
+from gpugraph.ext.emulator.race_page import race_page
 from gpugraph.ext.papers.sssp import gpu_harish_narayanan as race_demo
-from gpugraph.report.listings import race_page
 from gpugraph.report.terminal import plain
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler

@@ -132,8 +132,8 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     Example:
       gpugraph demo race
     """
+    from gpugraph.ext.emulator.race_page import race_page
     from gpugraph.ext.papers.sssp.gpu_harish_narayanan import show_race
-    from gpugraph.report.listings import race_page
 
     check_name("demonstration", demonstration, ["race"])
     opened, seed, notice = _racing_device(device)
