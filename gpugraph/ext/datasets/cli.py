@@ -37,8 +37,8 @@ def datasets(
     Example:
       gpugraph datasets dimacs9:rome99
     """
+    from gpugraph.ext.datasets.pages import dataset_list, dataset_page
     from gpugraph.ext.datasets.store import describe, open_dataset, remove
-    from gpugraph.report.listings import dataset_list, dataset_page
     from gpugraph.report.table import describe_graph
 
     if fetching + removing + forgetting > 1:
