@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from gpugraph.devices.discovery import select_device
 from gpugraph.ext.device_graphs import device_build
+from gpugraph.ext.device_graphs import device_generate as generation
 from gpugraph.ext.device_graphs.device_generate import generate_piece
 from gpugraph.ext.emulator.device import EmulatedDevice
-from gpugraph.graph import generate as generation
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.digest import _mixed
