@@ -10,7 +10,6 @@ from click.shell_completion import CompletionItem
 from gpugraph.problems.contract import PROBLEMS
 
 SHELLS = ("bash", "zsh", "fish")
-VARIABLE = "_GPUGRAPH_COMPLETE"
 
 _FILES = ("output", "save", "exports", "result", "results", "file", "files", "commands", "array")
 """Parameters that files complete, and nothing else does."""

@@ -11,8 +11,8 @@ import click
 
 from gpugraph.base.errors import InputError, check_name, unknown_name
 from gpugraph.base.files import atomic_write, resource_dir
-from gpugraph.cli.completion import SHELLS, VARIABLE
-from gpugraph.cli.options import command, defaults, table_or_json, users_file
+from gpugraph.cli.completion import SHELLS
+from gpugraph.cli.options import VARIABLE, command, defaults, table_or_json, users_file
 from gpugraph.cli.output import show, show_json, tell
 from gpugraph.problems.contract import PROBLEMS
 

@@ -31,8 +31,7 @@ from gpugraph.base.errors import (
 )
 from gpugraph.base.host import check_system
 from gpugraph.base.ranks import LOST, device_of_ranks, is_own_rank
-from gpugraph.cli.completion import VARIABLE
-from gpugraph.cli.options import check_users_file, defaults, help_text, write_help
+from gpugraph.cli.options import VARIABLE, check_users_file, defaults, help_text, write_help
 from gpugraph.cli.output import silence, warnings_as_notices
 from gpugraph.cli.process import BEGAN, Command, Interruption
 from gpugraph.problems.contract import PROBLEMS

@@ -31,6 +31,9 @@ GROUPS = {
 }
 """Title → the parameters under it; others come first, under Options."""
 
+VARIABLE = "_GPUGRAPH_COMPLETE"
+"""The variable of the environment by which a shell asks for completions."""
+
 
 class GroupedCommand(click.Command):
     """A command whose help is laid out so."""
