@@ -19,11 +19,10 @@ from gpugraph.graph.check import check_on_device, ensure_checked, first_asymmetr
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
-from gpugraph.graph.formats.base import Format
+from gpugraph.graph.formats.base import Format, IdsAreNamesError
 from gpugraph.graph.formats.input_file import Progress, Source
 from gpugraph.graph.formats.lines import wide_encoding
 from gpugraph.graph.formats.refused import markup
-from gpugraph.graph.formats.text import IdsAreNamesError
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sources import device_graphs
 from gpugraph.graph.view import MAX_NARROW_ARCS

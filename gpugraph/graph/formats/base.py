@@ -18,6 +18,10 @@ from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.formats.input_file import Source
 
 
+class IdsAreNamesError(Exception):
+    """A list whose ids may be names has one that is no plain whole number below 2^63, or is in quotes."""
+
+
 def _never(_: object) -> bool:
     return False
 

@@ -94,7 +94,8 @@ def recognise(source: Source) -> Format:
     """Return the format of a file by its first bytes, else its name, size or numbers, or raise GraphFormatError."""
     head = source.head
     refuse_other(source)
-    for form in (*OTHERS, *CORE):  # a list of NetworkX's may begin as DIMACS does
+    # Magic numbers first; a list of NetworkX's may begin as DIMACS does.
+    for form in sorted((*OTHERS, *CORE), key=lambda form: not form.binary):
         if form.sniff(head):
             return form.load()
     refuse_containers(source, CONTAINERS)

@@ -26,6 +26,7 @@ from gpugraph.devices.base import Device
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.chunks import in_order
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.base import IdsAreNamesError
 from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import INTEGER, after, count_of, data_lines, integer, shown, words_of
@@ -40,10 +41,6 @@ _ARCS_BETWEEN = 1 << 20
 """Arcs after which it is asked whether there is memory for more."""
 _AHEAD = 2
 """Parts for each thread, of a text whose arcs go to a device, that are parsed or being parsed and not on their way."""
-
-
-class IdsAreNamesError(Exception):
-    """A list whose ids may be names has one that is no plain whole number below 2^63, or is in quotes."""
 
 
 def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None = None) -> Columns:
