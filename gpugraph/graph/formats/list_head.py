@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import GraphFormatError, InputError, check_name, errors_at
 from gpugraph.base.quantities import counted
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.fields import records
+from gpugraph.graph.formats.fields import is_named, records
 from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
 
 _SAMPLE = 100
@@ -126,6 +126,7 @@ class ListHead:
         whole: there are no more.
         quoted: there are quotes among them.
         named: one has a word among its fields.
+        commented: a line below the titles that is taken for a comment, though it may be a row; 0 if there is none.
     """
 
     delimiter: str
@@ -136,6 +137,7 @@ class ListHead:
     whole: bool
     quoted: bool
     named: bool = False
+    commented: int = 0
 
     @property
     def width(self) -> int:
@@ -219,7 +221,14 @@ def _look(source: Source, size: int) -> ListHead:
     if named:
         width, behind = len(titles or rows[0]), behind if titles else numbers[0] - 1
         rows = [row for _, row in islice(records(source, lines[behind:], delimiter, width), _SAMPLE + 1)]
-    return ListHead(delimiter, titles, behind, rows, next(iter(numbers), behind + 1), whole, quoted, named)
+    commented = 0 if named or not titles else _row_in_a_comment(lines[behind:], delimiter, len(titles))
+    return ListHead(delimiter, titles, behind, rows, next(iter(numbers), behind + 1), whole, quoted, named, commented)
+
+
+def _row_in_a_comment(lines: list[tuple[int, str]], delimiter: str, width: int) -> int:
+    """Return the number of the first comment that could as well be a row whose first vertex is called ``#…``, or 0."""
+    comments = ((number, line) for number, line in lines if line.lstrip()[:1] in ("#", "%"))
+    return next((number for number, line in comments if is_named(line, delimiter, width)), 0)
 
 
 def _commented_titles(lines: list[tuple[int, str]], first: int, width: int) -> tuple[int, tuple[str, ...]] | None:
@@ -274,11 +283,16 @@ def title(head: ListHead, column: int) -> str:
 
 
 def on_titles(head: ListHead) -> tuple[str, ...]:
-    """Return a sentence on a line that is taken for the names of columns, though these are not the usual ones."""
-    if not head.titles or all(_usual(head.titles)):
-        return ()
-    names = ", ".join(map(repr, head.titles))
-    return (f"line {head.behind} is taken for the names of the columns: {names}",)
+    """Return sentences on a line that is taken for unusual names of columns, and on a comment that may be a row."""
+    notes = []
+    if head.titles and not all(_usual(head.titles)):
+        names = ", ".join(map(repr, head.titles))
+        notes.append(f"line {head.behind} is taken for the names of the columns: {names}")
+    if head.commented:
+        notes.append(
+            f"line {head.commented} has as many fields as a row, and is taken for a comment, as others like it"
+        )
+    return tuple(notes)
 
 
 def on_times(head: ListHead, column: int | None) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import gpugraph
-from gpugraph.base.errors import InputError
+from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats import fields
 from gpugraph.graph.load import save_file
@@ -410,3 +410,11 @@ def test_a_list_written_here_is_read_back_whatever_its_first_line(tmp_path: Path
         save_file(graph, tmp_path / f"a{extension}")
         back = gpugraph.load(tmp_path / f"a{extension}", directed=True)
         assert edges(back) == edges(graph)
+
+
+@pytest.mark.parametrize(("text", "line"), [("u,v,w\n#9,#9,0\n+1,+1,0\n", 2), ("u,v,w\n1,2,3\n\n#2,3,4\n", 4)])
+def test_a_comment_that_may_be_a_row_is_named(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "g.csv"
+    path.write_text(text)
+    with pytest.warns(GpuGraphWarning, match=f"line {line} has the fields of a row, and is taken for a comment"):
+        assert gpugraph.load(path).arcs <= 2
