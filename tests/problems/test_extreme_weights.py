@@ -164,5 +164,10 @@ def test_small_constants_lead_such_weights_through_hubs_surveys_and_many_rounds(
     shrunk(monkeypatch, tmp_path, delta_stepping, **NARROW_SEARCH)
     for seed in range(2):
         for graph in (hub_behind_the_greatest(dtype), longest(dtype), spokes(dtype, seed)):
-            search(graph, seed=seed)
-            search(graph, graph.vertices - 1, seed=seed)
+            for source in (0, graph.vertices - 1):
+                try:
+                    search(graph, source, seed=seed)
+                except (
+                    InputError
+                ):  # what lies beyond the greatest weight of uint64 is refused where 64 bits do not hold it
+                    assert max(filter(None, distances_by_the_book(graph, source, graph.weight_dtype))) >= 2**64 - 1

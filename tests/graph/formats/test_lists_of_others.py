@@ -417,4 +417,4 @@ def test_a_comment_that_may_be_a_row_is_named(tmp_path: Path, text: str, line: i
     path = tmp_path / "g.csv"
     path.write_text(text)
     notes = gpugraph.load(path).notes
-    assert f"line {line} has the fields of a row, and is taken for a comment, as others like it" in notes
+    assert f"line {line} has as many fields as a row, and is taken for a comment, as others like it" in notes
