@@ -22,7 +22,7 @@ class Command:
         options: parameters of its own, above those that say how to run.
         settings: name → (metavar, help) of parameters of algorithms that are worth an option: ``--name VALUE`` is
             ``--set name=VALUE``.
-        arrange: from the values of all options by name to those that ``gpugraph.cli.measure.measure`` takes: fields of
+        arrange: from the values of all options by name to those that ``gpugraph.cli.measure`` takes: fields of
             ``Cell``, ``graph`` the text of the input.
     """
 
