@@ -227,6 +227,7 @@ def _sampling(
         "warmup": sampling.warmup,
         "processes": processes,
         "stopped_by": stopped_by,
+        **dict.fromkeys(("load", "other_cores")),  # an instrument's, as throttled_repeated: their place in the order
         "spent_s": run.stopping.spent_s,
         "cold": sampling.cold,
         "outliers": [first + i for first, group in zip(firsts, groups, strict=True) for i in outliers(group)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.measure import measurement
+from gpugraph.measure.assemble import record_of
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import CellSetup, InputCache
 from gpugraph.measure.instruments import INSTRUMENTS, Instrument, Run, imported
@@ -59,3 +61,12 @@ def test_instruments_act_before_and_after_every_run_warm_up_included(monkeypatch
         "after False 1",
         *["before True ()", "after True 1"] * 2,
     ]
+
+
+def test_fields_of_instruments_stand_among_the_others_in_the_order_of_stored_records() -> None:
+    file = Path(__file__).resolve().parents[2] / "docs" / "records" / "figures-mst-h200.jsonl"
+    stored = json.loads(file.read_text("utf-8").splitlines()[0])
+    run = begun()
+    run.sample()
+    run.sample()
+    assert list(record_of(run, "count").data["sampling"]) == list(stored["sampling"])
