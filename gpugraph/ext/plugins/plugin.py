@@ -102,7 +102,7 @@ def as_algorithm(plugin: Any, problem: str | None, name: str) -> Algorithm:
 def _read(plugin: Any, problem: str | None, name: str) -> Algorithm:
     """Return what a plugin says of itself; ``fetch`` is None where it has none.  Its own code may run here."""
     if isinstance(plugin, Algorithm):
-        ours = plugin.problem in PROBLEMS and algorithms_called(plugin.name, (plugin.problem,))
+        ours = plugin.problem in list(PROBLEMS) and algorithms_called(plugin.name, (plugin.problem,))
         return replace(plugin, name=name if ours else plugin.name)
     if isinstance(plugin, type):
         plugin = plugin()
@@ -141,7 +141,7 @@ def _read(plugin: Any, problem: str | None, name: str) -> Algorithm:
 
 def _check(algorithm: Algorithm, name: str) -> None:
     """Refuse what a plugin cannot mean by what it says of itself."""
-    if algorithm.problem not in PROBLEMS:
+    if algorithm.problem not in list(PROBLEMS):  # a list is no key
         raise unknown_name(f"problem of '{name}'", str(algorithm.problem), PROBLEMS)
     for device in algorithm.devices or ("",):
         if device not in DEVICES:
