@@ -343,7 +343,7 @@ def listed_rows(graph: Drawn, path: Path, **options: Any) -> Listed | None:
     rows = graph.named()
     ends = list(dict.fromkeys(name for u, v, _ in rows for name in (u, v)))
     others = [str(name) for u, v, _ in rows if str(u)[:1] != "#" for name in (u, v)]
-    if len(others) < 2 * len(rows) and all(re.fullmatch(r"[+-]?\d+", name) for name in others):
+    if not rows or (len(others) < 2 * len(rows) and all(re.fullmatch(r"[+-]?\d+", name) for name in others)):
         return None  # rows of names that begin with # are told from comments by other names alone
     return Listed(path, ends, rows, graph.directed, {"directed": graph.directed, **options})
 
