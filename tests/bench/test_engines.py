@@ -101,7 +101,9 @@ def units_running(folder: Path) -> list[str]:
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if b"gpugraph.bench." in (process / "cmdline").read_bytes() and (process / "cwd").readlink() == folder:
+            words = (process / "cmdline").read_bytes()
+            ours = b"gpugraph.bench." in words or b"gpugraph.ext.engines." in words
+            if ours and (process / "cwd").readlink() == folder:
                 found.append(process.name)
         except OSError:
             continue
