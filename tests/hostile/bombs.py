@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
-import os
-import resource
 import subprocess
+import sys
 from pathlib import Path
 
 from tests.hostile.commands import COMMAND, Ended, check, environment
@@ -57,23 +57,28 @@ def try_bomb(trial: Trial) -> str:
     return "refused" if end.code else "read"
 
 
+STARTER = """
+import json, os, resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_CPU, (100, 100))
+process = subprocess.Popen(sys.argv[2:])
+_, status, usage = os.wait4(process.pid, 0)
+process.returncode = os.waitstatus_to_exitcode(status)
+with open(sys.argv[1], "w") as file:
+    json.dump([process.returncode, usage.ru_maxrss << 10], file)
+"""
+"""A small process between: the system counts for a new one what the process that starts it holds, and that is much."""
+
+
 def _ended(words: list[str], folder: Path) -> tuple[Ended, int]:
     """Run a command of at most a hundred seconds; return what it gave, and the most memory that it had."""
-    limit = (100, 100)
+    known = folder / "ended"
     with open(folder / "out", "w+b") as out, open(folder / "err", "w+b") as err:
-        process = subprocess.Popen(
-            words,
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        texts = [(folder / name).read_text("utf-8", "replace") for name in ("out", "err")]
-    return Ended(process.returncode, *texts), usage.ru_maxrss << 10
+        starter = [sys.executable, "-I", "-S", "-c", STARTER, str(known), *words]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+        subprocess.run(starter, cwd=folder, env=environment(), check=True, **streams)
+    code, used = json.loads(known.read_text())
+    texts = [(folder / name).read_text("utf-8", "replace") for name in ("out", "err")]
+    return Ended(code, *texts), used
 
 
 PART = Part("bombs", "small files that unpack to a gigabyte, in three codecs, into six commands", 120, try_bomb)
