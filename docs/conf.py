@@ -85,12 +85,12 @@ def python() -> str:
         "problems.mst.forest.Forest",
         "problems.sssp.distances.Distances",
         "problems.sssp.distances.DistanceMatrix",
-        "problems.components.labels.Components",
-        "problems.scan.scanned.Scanned",
+        "ext.components.labels.Components",
+        "ext.scan.scanned.Scanned",
         "problems.contract.Verdict",
-        "adapters.resident_graph.ResidentGraph",
-        "adapters.mst_many.Forests",
-        "adapters.records.Records",
+        "ext.python.resident_graph.ResidentGraph",
+        "ext.python.mst_many.Forests",
+        "ext.python.records.Records",
     ]
     parts = [_titled("Python", "="), ".. automodule:: gpugraph", _titled("Functions", "-")]
     parts += [f".. autofunction:: gpugraph::{name}" for name in functions]
@@ -98,7 +98,7 @@ def python() -> str:
     parts += [f".. autoclass:: gpugraph.{name}\n   :members:" for name in results]
     parts.append(".. autoclass:: gpugraph.ext.python.records.Measured\n   :members:\n   :inherited-members:")
     parts.append(".. autoclass:: gpugraph.ext.python.records.Plot\n   :members:")
-    parts += [_titled("In the place of SciPy", "-"), ".. automodule:: gpugraph.csgraph\n   :members:"]
+    parts += [_titled("In the place of SciPy", "-"), ".. automodule:: gpugraph.ext.csgraph\n   :members:"]
     return "\n\n".join(parts) + "\n"
 
 
