@@ -448,3 +448,18 @@ def _first_bad_row(offsets: Any, targets: Any, first: int, vertices: int) -> int
                 return row
             before = targets[i]
     return -1
+
+
+class UndirectedParts:
+    """What problems of undirected graphs answer alike where each rank has its part of one."""
+
+    def admit(self, part: Any) -> Any:
+        """Return this rank's part of the undirected graph."""
+        return part.symmetrized()
+
+    def auto(self, part: Any, device_kind: str) -> str:
+        """Return the one algorithm that there is."""
+        return "boruvka-distributed"
+
+    def counter_example(self, part: Any, query: tuple[Any, ...], result: Any) -> None:
+        """Return None: no rank has the graph to draw it."""

@@ -17,29 +17,17 @@ from gpugraph.ext.components.labels import Components
 from gpugraph.ext.components.problem import ConnectedComponents
 from gpugraph.ext.components.verify import Trees, count_joins, join_edges, verdict_on
 from gpugraph.ext.ranks.comm import to_lower_ranks
-from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.ext.ranks.part import GraphPart, UndirectedParts
 from gpugraph.ext.ranks.transports import comm_for
 from gpugraph.problems.contract import Verdict
 
 
-class ComponentsOnRanks(ConnectedComponents):
+class ComponentsOnRanks(UndirectedParts, ConnectedComponents):
     """The problem where each rank has its part of the graph; all call it at once, and it answers them alike."""
-
-    def admit(self, part: Any) -> GraphPart:
-        """Return this rank's part of the undirected graph."""
-        undirected: GraphPart = part.symmetrized()
-        return undirected
-
-    def auto(self, part: Any, device_kind: str) -> str:
-        """Return the one algorithm that there is."""
-        return "boruvka-distributed"
 
     def certificate(self, part: Any, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check that no arc leaves a component and that each is connected."""
         return certify_part(part, result)
-
-    def counter_example(self, part: Any, query: tuple[Any, ...], result: Any) -> None:
-        """Return None: no rank has the graph to draw it."""
 
 
 PROBLEM = ComponentsOnRanks()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.exact import exact_sum
-from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.ext.ranks.part import GraphPart, UndirectedParts
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest, find_arcs
 from gpugraph.problems.mst.problem import MinimumSpanningForest
@@ -55,24 +55,12 @@ class GatheredForest(Forest):
         return [np.stack(self.endpoints(), axis=1)]
 
 
-class ForestOnRanks(MinimumSpanningForest):
+class ForestOnRanks(UndirectedParts, MinimumSpanningForest):
     """The problem where each rank has its part of the graph; all call it at once, and it answers them alike."""
-
-    def admit(self, part: Any) -> GraphPart:
-        """Return this rank's part of the undirected graph."""
-        undirected: GraphPart = part.symmetrized()
-        return undirected
-
-    def auto(self, part: Any, device_kind: str) -> str:
-        """Return the one algorithm that there is."""
-        return "boruvka-distributed"
 
     def certificate(self, part: Any, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check that the forest spans, has no cycle, and that every other edge is heaviest on its cycle."""
         return certify_part(part, result)
-
-    def counter_example(self, part: Any, query: tuple[Any, ...], result: Any) -> None:
-        """Return None: no rank has the graph to draw it."""
 
 
 PROBLEM = ForestOnRanks()
