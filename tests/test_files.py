@@ -5,6 +5,8 @@ import gc
 import gzip
 import io
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -176,3 +178,22 @@ def test_what_is_no_text_in_utf_8_or_not_there_is_named(tmp_path: Path) -> None:
 def test_a_zero_byte_in_a_path_is_bad_input(tmp_path):
     with pytest.raises(InputError, match="embedded null character"), atomic_write(f"{tmp_path}/x\0.csr"):
         pass
+
+
+@pytest.mark.parametrize("ending", ["end(130)", "sys.exit(130)"])
+def test_a_file_whose_writing_no_block_could_end_does_not_outlive_its_process(tmp_path, ending):
+    """A signal can strike where ``contextlib`` has not yet passed control on, and the error keeps the frames alive."""
+    program = (
+        "import os, sys\n"
+        "from gpugraph.base.files import replaced\n"
+        "from gpugraph.cli.process import end\n"
+        "sys.unfinished = replaced('whole.csr')\n"
+        "sys.unfinished.__enter__().write(b'half')\n"
+        "assert len(os.listdir()) == 1\n"
+        "if os.fork() == 0: sys.exit(0)\n"  # which leaves what its parent writes alone
+        "os.wait()\n"
+        "assert len(os.listdir()) == 1\n"
+        f"{ending}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr, os.listdir(tmp_path)) == (130, "", [])

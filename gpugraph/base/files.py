@@ -6,6 +6,7 @@ install and in a plain source checkout they lie beside it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import io
@@ -150,6 +151,7 @@ def replaced(path: str | os.PathLike[str], *, lasting: bool = True, private: boo
     except FileNotFoundError:
         permissions = None
     temporary = os.path.join(folder, f".gpugraph-{secrets.token_hex(8)}.part")
+    _unfinished[temporary] = os.getpid()
     try:
         with open(temporary, "xb") as raw:
             if permissions is not None:
@@ -162,7 +164,9 @@ def replaced(path: str | os.PathLike[str], *, lasting: bool = True, private: boo
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        del _unfinished[temporary]
         raise
+    del _unfinished[temporary]
     if lasting:  # the new name itself is to survive a power cut, where the system can do that
         with contextlib.suppress(OSError):
             handle = os.open(folder, os.O_RDONLY)
@@ -170,6 +174,19 @@ def replaced(path: str | os.PathLike[str], *, lasting: bool = True, private: boo
                 os.fsync(handle)
             finally:
                 os.close(handle)
+
+
+_unfinished: dict[str, int] = {}
+"""Temporary files that are being written, with the process that writes them."""
+
+
+@atexit.register
+def remove_unfinished() -> None:
+    """Remove what a signal left: one that strikes inside ``contextlib`` does not reach the block that would tidy up."""
+    for temporary, process in list(_unfinished.items()):
+        if process == os.getpid():  # a child of a fork ends without taking its parent's files along
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
 
 
 def make_private_folder(path: Path) -> None:

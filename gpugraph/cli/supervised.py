@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from gpugraph.base.errors import DeviceUnavailable, InputError, printable
+from gpugraph.base.files import remove_unfinished
 from gpugraph.base.host import end_with, ended_by
 from gpugraph.base.ranks import is_own_rank
 from gpugraph.cli.process import known_signals
@@ -123,6 +124,7 @@ def _be_child(command: Callable[[], None], writer: int, parent: int) -> NoReturn
         _tell(" ".join(["interrupted", *map(str, interrupt.args)]))
         code = 130
     finally:
+        remove_unfinished()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()
