@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from gpugraph.base.compiled import njit
-from gpugraph.base.thread_pool import compare_and_swap, cycles, fetch_add, fetch_min, load_now, lowest_bit, prefetch
+from gpugraph.base.compiled import fetch_min, njit
+from gpugraph.ext.tuned.thread_pool import compare_and_swap, cycles, fetch_add, load_now, prefetch
 
 
 @njit
@@ -36,11 +36,6 @@ def _look_ahead(array, index):
     before = cycles()
     prefetch(array, index)
     return cycles() - before
-
-
-@njit
-def _bit(word):
-    return lowest_bit(word)
 
 
 @njit
@@ -92,11 +87,6 @@ def test_asking_for_a_line_ahead_changes_nothing_even_outside():
     assert _look_ahead(array, 2) >= 0
     assert _look_ahead(array, 1 << 40) >= 0
     assert array.tolist() == [0, 1, 2, 3]
-
-
-@pytest.mark.parametrize("word", [1, 2**63, 0b1011000, 2**64 - 1])
-def test_the_lowest_bit_is_found(word):
-    assert _bit(np.uint64(word)) == (word & -word).bit_length() - 1
 
 
 def test_no_step_of_several_threads_is_lost():

@@ -11,10 +11,10 @@ import time
 import numpy as np
 import pytest
 
-from gpugraph.base import thread_pool
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.compiled import plain_njit
-from gpugraph.base.thread_pool import fetch_add
+from gpugraph.ext.tuned import thread_pool
+from gpugraph.ext.tuned.thread_pool import fetch_add
 from tests.tiers import extended
 
 
@@ -147,7 +147,7 @@ def test_runs_one_upon_the_other_never_mix_up_their_counters():
 def test_numba_counts_the_processors_of_the_machine_when_a_team_is_the_first_to_need_it():
     code = (
         "import numpy as np\n"
-        "from gpugraph.base import thread_pool\n"
+        "from gpugraph.ext.tuned import thread_pool\n"
         "from gpugraph.base.compiled import threads\n"
         "from gpugraph.ext.components import cpu_afforest\n"
         "before = threads()\n"

@@ -43,7 +43,7 @@ def follow(frame, event, value):
     taken = code.co_varnames[:count]
     if holds(value) if event == "return" else any(holds(frame.f_locals.get(name)) for name in taken):
         passed.add((file, code.co_qualname))
-    if event == "call" and not frames and file == "problems/mst/cpu_boruvka.py" and code.co_name == "run":
+    if event == "call" and not frames and file == "ext/tuned/mst/cpu_boruvka.py" and code.co_name == "run":
         while frame is not None:
             frames.append(frame.f_code.co_filename.startswith(PACKAGE))
             frame = frame.f_back
@@ -84,4 +84,4 @@ def test_a_cell_walks_through_no_more_than_the_page_says(tmp_path):
     assert len(files) <= most_files, files
     assert len(walked) <= most_functions, walked
     assert 0 < told["frames"] <= most_frames
-    assert {"cli/measure.py", "measure/run_cell.py", "problems/mst/cpu_boruvka.py", "report/table.py"} <= set(files)
+    assert {"cli/measure.py", "measure/run_cell.py", "ext/tuned/mst/cpu_boruvka.py", "report/table.py"} <= set(files)

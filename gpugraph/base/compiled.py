@@ -119,6 +119,15 @@ class FromNumba:
         return self.make()(*args)
 
 
+def _fetch_min() -> Any:
+    from gpugraph.base.intrinsics import fetch_min
+
+    return fetch_min
+
+
+fetch_min = FromNumba(_fetch_min)
+"""An atomic minimum for threads that share an array; see ``intrinsics.py``, which imports Numba."""
+
 prange = cast(type[range], FromNumba(lambda: _numba().numba.prange))
 """The range of a loop that runs on all threads."""
 

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from gpugraph.base.clock import NullClock
 from gpugraph.base.compiled import inner_njit, plain_njit
-from gpugraph.base.thread_pool import (
+from gpugraph.ext.components.labels import Components, label_bytes
+from gpugraph.ext.tuned.thread_pool import (
     COUNTERS,
     STRIDE,
     add_phases,
@@ -43,7 +44,6 @@ from gpugraph.base.thread_pool import (
     share_of,
     thread_count,
 )
-from gpugraph.ext.components.labels import Components, label_bytes
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import add_algorithm

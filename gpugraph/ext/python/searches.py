@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit, plain_njit
-from gpugraph.base.thread_pool import prefetch
+from gpugraph.ext.tuned.thread_pool import prefetch
 
 _NO_GOAL = -1
 

@@ -22,6 +22,7 @@ from gpugraph.base.html import Shown
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems.algorithm import InputSizes
 
 _PIECE = 1 << 16
 """Edges whose ends threads look up at a time, while those before are hashed."""
@@ -94,6 +95,11 @@ def find_arcs(rows: tuple[Any, ...], ends: tuple[Any, ...], ids: Any, start: int
     (offsets, targets), (tails, heads) = rows, ends
     for k in range(start, stop):
         ids[k] = find_arc(offsets, targets, tails[k], heads[k])
+
+
+def forest_bytes(sizes: InputSizes) -> int:
+    """Return the least bytes of a forest: the graph once, an edge id for each vertex but one (many trees: too many)."""
+    return sizes.nbytes + sizes.index_bits // 8 * max(min(sizes.vertices - 1, sizes.arcs // 2), 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

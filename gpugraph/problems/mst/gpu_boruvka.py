@@ -16,10 +16,10 @@ from gpugraph.devices.base import Array, Defines, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
+from gpugraph.problems.mst.forest import forest_bytes
 from gpugraph.problems.mst.gpu_forest import (
     KEY_TYPES,
     forest_algorithm,
-    forest_bytes,
     is_wide,
     key_dtype,
     key_types,

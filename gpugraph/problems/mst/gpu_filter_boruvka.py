@@ -19,8 +19,8 @@ from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
-from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_forest import forest_algorithm, forest_bytes, is_wide
+from gpugraph.problems.mst.forest import Forest, forest_bytes
+from gpugraph.problems.mst.gpu_forest import forest_algorithm, is_wide
 
 WEIGHTS = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 FILE = KernelFile("filter_boruvka.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS))

@@ -61,11 +61,6 @@ def finish_forest(state: ForestState, edges: np.ndarray[Any, Any]) -> Forest:
     return Forest.of(state.view.host.graph, edges)
 
 
-def forest_bytes(sizes: InputSizes) -> int:
-    """Return the least bytes of a forest: the graph once, an edge id for each vertex but one (many trees: too many)."""
-    return sizes.nbytes + sizes.index_bits // 8 * max(min(sizes.vertices - 1, sizes.arcs // 2), 0)
-
-
 def forest_algorithm(name: str, **fields: object) -> Algorithm:
     """Register an algorithm for GPUs that leaves a forest as described above; ``fields`` as for ``add_algorithm``."""
     shared = {"fetch": fetch_forest, "finish": finish_forest, "digest": set_digest}

@@ -19,7 +19,8 @@ from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
-from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, forest_bytes, key_dtype, key_types
+from gpugraph.problems.mst.forest import forest_bytes
+from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, key_types
 
 FILE = KernelFile("prim.cu", [*KEY_TYPES, *product(PAIRS=(1,))])
 BLOCK_SIZES = (256, 128, 64, 32, 16, 8, 4, 2, 1)

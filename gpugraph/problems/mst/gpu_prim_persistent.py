@@ -22,7 +22,8 @@ from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Option
-from gpugraph.problems.mst.gpu_forest import forest_algorithm, forest_bytes, key_dtype, key_types
+from gpugraph.problems.mst.forest import forest_bytes
+from gpugraph.problems.mst.gpu_forest import forest_algorithm, key_dtype, key_types
 
 FILE = KernelFile(
     "prim_persistent.cu",

@@ -10,9 +10,6 @@ from gpugraph.problems import Command, SourceList
 BATCHED = "delta-stepping-batched"
 """The algorithm that takes many sources at once, on every kind of device."""
 
-FILES = {BATCHED: "cpu_delta_stepping", "dijkstra-fibonacci": "cpu_dijkstra"}
-"""Algorithm → the file that registers it, where that has another name."""
-
 
 def _arranged(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options with those of several sources put into ``source`` and ``algos``."""

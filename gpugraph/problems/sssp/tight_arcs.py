@@ -22,9 +22,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.compiled import njit
+from gpugraph.base.compiled import fetch_min, njit
 from gpugraph.base.errors import InputError
-from gpugraph.base.thread_pool import fetch_min
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs, unreached

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.errors import InputError
+from gpugraph.ext.tuned.mst import cpu_boruvka
+from gpugraph.ext.tuned.mst import cpu_boruvka_steps as steps
 from gpugraph.graph import chunks
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst import cpu_boruvka, cpu_kruskal
-from gpugraph.problems.mst import cpu_boruvka_steps as steps
+from gpugraph.problems.mst import cpu_kruskal
 from gpugraph.problems.mst.problem import PROBLEM
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import algorithms, find_algorithm

@@ -12,17 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gpugraph.base import thread_pool
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.errors import InputError
 from gpugraph.ext.papers.sssp import frontier_dijkstra_cpu
+from gpugraph.ext.tuned import thread_pool
+from gpugraph.ext.tuned.sssp import buckets, cpu_delta_stepping
+from gpugraph.ext.tuned.sssp.cpu_delta_stepping import chosen_delta, prepare, run
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
-from gpugraph.problems.sssp import buckets, cpu_delta_stepping, cpu_dijkstra
+from gpugraph.problems.sssp import cpu_dijkstra
 from gpugraph.problems.sssp.arcs import Arcs
-from gpugraph.problems.sssp.cpu_delta_stepping import chosen_delta, prepare, run
 from gpugraph.problems.sssp.distances import Distances
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.problems.sssp.small_graphs import (

@@ -34,8 +34,7 @@ from gpugraph.ext.ranks.transports import comm_for
 from gpugraph.graph.device_rows import narrow_offsets
 from gpugraph.graph.digest import set_digest
 from gpugraph.problems.mst import gpu_filter_boruvka as alone
-from gpugraph.problems.mst.forest import Forest, edge_ids
-from gpugraph.problems.mst.gpu_forest import forest_bytes
+from gpugraph.problems.mst.forest import Forest, edge_ids, forest_bytes
 from gpugraph.problems.registry import add_algorithm
 
 FILE = KernelFile(

@@ -25,13 +25,14 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import NullClock
 from gpugraph.base.compiled import njit, threads
 from gpugraph.base.errors import InputError
-from gpugraph.base.thread_pool import STRIDE, add_phases, run_on_threads, thread_count
+from gpugraph.ext.tuned.sssp import buckets
+from gpugraph.ext.tuned.thread_pool import STRIDE, add_phases, run_on_threads, thread_count
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.registry import add_algorithm
-from gpugraph.problems.sssp import BATCHED, buckets
+from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import (
     DistanceMatrix,

@@ -19,15 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.compiled import inner_njit, plain_njit
-from gpugraph.base.thread_pool import (
+from gpugraph.base.compiled import fetch_min, inner_njit, plain_njit
+from gpugraph.ext.tuned.thread_pool import (
     COUNTERS,
     STRIDE,
     compare_and_swap,
     cycles,
     enter,
     fetch_add,
-    fetch_min,
     join,
     leave,
     load_now,

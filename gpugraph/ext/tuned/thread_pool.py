@@ -24,13 +24,13 @@ from gpugraph.base.host import ForkLock
 
 # ------------------------------------------------------------------ atomics
 # Atomic operations on NumPy arrays in compiled code, for threads that share an array without the GIL.
-# ``intrinsics.py`` has them, and says what each does; here they have names that can be imported without Numba, which
-# compiled code puts its own in place of.
+# ``intrinsics.py`` says what each does; here they have names that can be imported without Numba, which compiled code
+# puts its own in place of.
 
 
 def _intrinsic(name: str) -> Any:
     def made() -> Any:
-        from gpugraph.base import intrinsics
+        from gpugraph.ext.tuned import intrinsics
 
         return getattr(intrinsics, name)
 
@@ -38,12 +38,10 @@ def _intrinsic(name: str) -> Any:
 
 
 compare_and_swap = _intrinsic("compare_and_swap")
-fetch_min = _intrinsic("fetch_min")
 fetch_add = _intrinsic("fetch_add")
 load_now = _intrinsic("load_now")
 prefetch = _intrinsic("prefetch")
 cycles = _intrinsic("cycles")
-lowest_bit = _intrinsic("lowest_bit")
 
 STRIDE = 16
 """Between counters that several threads write, so that they lie in cache lines of their own."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compiled import inner_njit, plain_njit
-from gpugraph.base.thread_pool import (
+from gpugraph.ext.tuned.thread_pool import (
     COUNTERS,
     STRIDE,
     compare_and_swap,

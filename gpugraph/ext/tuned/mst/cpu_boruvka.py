@@ -28,12 +28,11 @@ from numpy.typing import NDArray
 
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError
-from gpugraph.base.thread_pool import add_phases, run_on_threads, thread_count
+from gpugraph.ext.tuned.mst import cpu_boruvka_steps as steps
+from gpugraph.ext.tuned.thread_pool import add_phases, run_on_threads, thread_count
 from gpugraph.graph.canonical import order_keys, weight_words
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst import cpu_boruvka_steps as steps
-from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_forest import forest_bytes
+from gpugraph.problems.mst.forest import Forest, forest_bytes
 from gpugraph.problems.registry import add_algorithm
 
 LIGHT_PER_VERTEX = 1.0

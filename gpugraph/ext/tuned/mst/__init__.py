@@ -1,0 +1,1 @@
+"""Forests on processors."""
