@@ -15,7 +15,7 @@ import pytest
 
 import gpugraph.ext.batched.sssp.gpu_delta_stepping_batched as batched
 import gpugraph.ext.papers.mst.gpu_boruvka_scan as boruvka_scan
-import gpugraph.problems.mst.gpu_prim_persistent as prim_persistent
+import gpugraph.ext.papers.mst.gpu_prim_persistent as prim_persistent
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import GpuGraphError

@@ -10,8 +10,8 @@ import pytest
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.kernel_file import Arrays, KernelFile, needs, product, unsigned
 from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.papers.mst import gpu_boruvka
 from gpugraph.graph.canonical import weight_keys, weight_words
-from gpugraph.problems.mst import gpu_boruvka
 from tests.devices.compile_matrix import declared, kernel_files
 from tests.emulator.compiler import needs_compiler
 

@@ -35,7 +35,7 @@ def test_algorithms_of_other_sources_have_other_digests_and_a_peer_has_none():
 
 def test_the_digest_covers_the_kernels_and_not_the_comments(monkeypatch):
     boruvka = find_algorithm("mst", "boruvka", "cuda")
-    parts, files = module._parts(frozenset(["gpugraph.problems.mst.gpu_boruvka"]))
+    parts, files = module._parts(frozenset(["gpugraph.ext.papers.mst.gpu_boruvka"]))
     assert any(name.endswith("boruvka.cu") for name in parts)
     assert {"boruvka.cu", "common.cuh", "gpu_boruvka.py"} <= {file.name for file in files}
     assert not any("race-allowed" in part for part in parts.values())

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import gpugraph.ext.papers.mst.gpu_boruvka as boruvka
 import gpugraph.ext.papers.mst.gpu_boruvka_hybrid as boruvka_rows
-import gpugraph.problems.mst.gpu_boruvka as boruvka
-import gpugraph.problems.mst.gpu_prim as prim
+import gpugraph.ext.papers.mst.gpu_prim as prim
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.devices.kernel_file import load_source
 from tests.devices.compile_matrix import read_budget

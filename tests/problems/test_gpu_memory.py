@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gpugraph.problems.mst.gpu_boruvka as boruvka
+import gpugraph.ext.papers.mst.gpu_boruvka as boruvka
+import gpugraph.ext.papers.mst.gpu_prim as prim
 import gpugraph.problems.mst.gpu_filter_boruvka as filter_boruvka
-import gpugraph.problems.mst.gpu_prim as prim
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.base import host
 from gpugraph.base.clock import NullClock

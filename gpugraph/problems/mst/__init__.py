@@ -2,9 +2,6 @@
 
 from gpugraph.problems import Command
 
-FILES = {"prim-naive": "gpu_prim"}
-"""Algorithm → the file that registers it, where that has another name."""
-
 COMMAND = Command(
     help="""Find the minimum spanning forest of GRAPH, time it and verify it.
 

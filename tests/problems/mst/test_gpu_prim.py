@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gpugraph.problems.mst.gpu_prim as prim
+import gpugraph.ext.papers.mst.gpu_prim as prim
 from gpugraph.base.errors import InputError
 from gpugraph.ext.emulator.device import EmulatedDevice
 from tests.problems.gpu_cases import expected, run_on

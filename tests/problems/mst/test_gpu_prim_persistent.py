@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import gpugraph.problems.mst.gpu_prim_persistent as persistent
+import gpugraph.ext.papers.mst.gpu_prim_persistent as persistent
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError
 from gpugraph.devices.kernel_file import needs

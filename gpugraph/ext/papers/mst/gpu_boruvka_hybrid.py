@@ -30,12 +30,12 @@ from gpugraph.base.compiled import njit, parallel_njit, prange, threads
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import parse_share
 from gpugraph.devices.base import Array, Device, Mark
+from gpugraph.ext.papers.mst import gpu_boruvka
 from gpugraph.ext.papers.mst.gpu_boruvka_streamed import LIMIT, check_limit, limit_bytes
 from gpugraph.graph.canonical import lower_bound, weight_key, weight_words
 from gpugraph.graph.chunks import balanced_ranges
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.algorithm import Option
-from gpugraph.problems.mst import gpu_boruvka
 from gpugraph.problems.mst.gpu_forest import forest_algorithm
 
 PIECES = 4

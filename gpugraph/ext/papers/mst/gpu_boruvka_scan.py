@@ -19,6 +19,8 @@ from gpugraph.base.clock import Clock
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
+from gpugraph.ext.papers.mst.gpu_boruvka import FILE as BORUVKA
+from gpugraph.ext.papers.mst.gpu_boruvka import Trees, tree_arrays
 from gpugraph.ext.scan.gpu_segmented_min import FILE as SEGMENTED_SCAN
 from gpugraph.ext.scan.gpu_segmented_min import SegmentedScan
 from gpugraph.ext.scan.gpu_segmented_min import load_kernels as load_segmented
@@ -26,8 +28,6 @@ from gpugraph.ext.scan.tiles import OffsetScan, offset_defines
 from gpugraph.ext.scan.tiles import load_kernels as load_tiles
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
-from gpugraph.problems.mst.gpu_boruvka import FILE as BORUVKA
-from gpugraph.problems.mst.gpu_boruvka import Trees, tree_arrays
 from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, key_types
 
 FILE = KernelFile("boruvka_scan.cu", KEY_TYPES)
