@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -85,6 +85,20 @@ def convert(
         }
 
 
+class _Finite:
+    """A stream that must not be read on and on behind its end, as tarfile does for a member said to have 2^50 bytes."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream, self._ended = stream, False
+
+    def read(self, size: int) -> bytes:
+        block = self._stream.read(size)
+        if self._ended and not block:
+            raise EOFError("a member is longer than the archive")
+        self._ended = not block
+        return block
+
+
 @contextlib.contextmanager
 def _unpacked(dataset: Dataset, file: Path, tell: Tell) -> Iterator[Path]:
     """Give the graph's own file: the one that is served, or a member of the archive that is, unpacked for a while."""
@@ -99,9 +113,8 @@ def _unpacked(dataset: Dataset, file: Path, tell: Tell) -> Iterator[Path]:
             raw = stack.enter_context(open(file, "rb"))
             head = raw.read(1 << 16)
             raw.seek(0)
-            archive = stack.enter_context(
-                tarfile.open(fileobj=open_reader(raw, codec_of_content(head, file)), mode="r|")
-            )
+            packed = _Finite(open_reader(raw, codec_of_content(head, file)))
+            archive = stack.enter_context(tarfile.open(fileobj=cast(IO[bytes], packed), mode="r|"))
         while True:
             with reading(file, remedy, "the archive is damaged or cut short"):
                 member = archive.next()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import io
 import json
 import os
@@ -144,6 +145,18 @@ def test_a_damaged_archive_that_nobody_vouches_for_is_fetched_again(
     assert "fetch it again" in said
     server.files["/a/roads.tar.gz"] = whole
     assert open_graph("own:roads").vertices == 4
+
+
+@pytest.mark.parametrize(("member", "size"), [("rhs.gr", 1 << 50), ("roads.gr", 1 << 20)])
+def test_a_member_that_claims_more_than_the_archive_holds_is_damage_and_no_endless_loop(
+    member: str, size: int, lists: Lists, server: Server
+) -> None:
+    lists(file="{name}.tar.gz", collection='member = "{name}.gr"')
+    header = tarfile.TarInfo(member)
+    header.size = size  # tarfile would read on behind the end, ten thousand bytes of nothing at a time
+    server.files["/a/roads.tar.gz"] = gzip.compress(header.tobuf() + ROADS)
+    with pytest.raises(GraphFormatError, match="cut short"):
+        open_graph("own:roads")
 
 
 def test_a_bad_line_is_reported_by_the_name_of_the_data_set(lists: Lists, server: Server, folder: Path) -> None:
