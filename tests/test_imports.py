@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.graph.load import save_file
+from gpugraph.ext.formats.files import save_file
 from tests.emulator.compiler import needs_compiler
 from tests.tiers import also, first
 from tests.zoo import zoo

@@ -10,8 +10,8 @@ import pytest
 import gpugraph
 from gpugraph.base import errors
 from gpugraph.ext.charts.template import _Page
+from gpugraph.ext.formats.known import FORMATS
 from gpugraph.graph.families import FAMILIES
-from gpugraph.graph.formats.known import FORMATS
 from gpugraph.records.record_file import read_records
 from tests.cli.runner import run, succeed
 from tests.test_docs import sampled_briefly

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gpugraph.graph.load import save_file
+from gpugraph.ext.formats.files import save_file
 from tests.zoo import zoo
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -72,9 +72,9 @@ def _peers(context: click.Context, incomplete: str) -> Names:
 
 
 def _formats(context: click.Context, incomplete: str) -> Names:
-    from gpugraph.graph.formats.known import FORMATS
+    from gpugraph.graph.sources import other_files
 
-    return sorted(form.name for form in FORMATS)
+    return other_files().names()
 
 
 def _topics(context: click.Context, incomplete: str) -> Names:

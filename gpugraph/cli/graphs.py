@@ -29,17 +29,17 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
       gpugraph generate rmat:12,seed=7,w=1..255 -o rmat12.csr
     """
     from gpugraph.graph.generate import generate as generate_graph
-    from gpugraph.graph.load import save_file, writable_format
+    from gpugraph.graph.sources import other_files
     from gpugraph.graph.spec import parse_spec
     from gpugraph.report.table import describe_graph
 
     parsed = parse_spec(spec)
-    writable_format(output, output_format)
+    other_files().writable_format(output, output_format)
     check_destination(output)
     with Progress(quiet=quiet) as progress:
         graph = generate_graph(parsed, progress.step)
         progress(f"writing {output}")
-        save_file(graph, output, output_format)
+        other_files().save_file(graph, output, output_format)
     show_written(output, describe_graph(graph.describe()))
 
 
@@ -68,17 +68,17 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
       gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
     """
     from gpugraph.graph.csr import notices_of
-    from gpugraph.graph.load import save_file, writable_format
     from gpugraph.graph.open import open_graph
+    from gpugraph.graph.sources import other_files
     from gpugraph.report.table import describe_graph
 
-    writable_format(output, output_format)
+    other_files().writable_format(output, output_format)
     check_destination(output)
     with Progress(quiet=quiet) as progress:
         progress(f"loading {source}")
         graph = open_graph(source, ReadOptions(**changes), progress=progress)
         progress(f"writing {output}")
-        notices = save_file(graph, output, output_format, renumber=renumber)
+        notices = other_files().save_file(graph, output, output_format, renumber=renumber)
     tell([*notices_of(graph), *notices], quiet=quiet)
     show_written(output, describe_graph(graph.describe()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,15 +13,45 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.build import ArcList
     from gpugraph.graph.csr import CSRGraph
+    from gpugraph.graph.formats.base import Format
+    from gpugraph.graph.formats.input_file import Source
     from gpugraph.graph.read_options import ReadOptions
     from gpugraph.graph.spec import Spec
 
 SOURCES = {
+    "file": "gpugraph.ext.formats.files",
     "data set": "gpugraph.ext.datasets.source",
     "object": "gpugraph.ext.python.from_python",
     "device": "gpugraph.ext.device_graphs.source",
 }
-"""Source → the module that opens it: ``DataSets``, ``Objects`` and ``DeviceGraphs`` say what it offers."""
+"""Source → the module that opens it: ``Files``, ``DataSets``, ``Objects`` and ``DeviceGraphs`` say what it offers."""
+
+
+class Files(Protocol):
+    """Files of all formats; a ``.csr`` is read without them."""
+
+    EXTENSIONS: Collection[str]
+    """The endings of their names, with the dot, in lower case."""
+
+    def names(self) -> list[str]:
+        """Return the names of the formats."""
+
+    def named(self, name: str) -> Format:
+        """Return the format called ``name``.  Raises InputError if there is none."""
+
+    def read_file(self, source: Source, form: Format | None, clock: HostClock, device: Device | None) -> CSRGraph:
+        """Return the graph of a file in a format, or in the one that it is recognised as; see ``load_file``."""
+
+    def read_sources(self, path: str) -> list[int]:
+        """Return the vertices that a ``.ss`` or ``.p2p`` file asks for, as the graph's file calls them."""
+
+    def writable_format(self, name: str, output_format: str | None = None) -> Format:
+        """Return the format in which a file will be written.  Raises InputError if there is none that is written."""
+
+    def save_file(
+        self, graph: CSRGraph, path: str, output_format: str | None = None, *, renumber: bool = False
+    ) -> tuple[str, ...]:
+        """Write a graph; return what a user should know about the ids in the file.  Raises InputError."""
 
 
 class DataSets(Protocol):
@@ -58,20 +88,18 @@ class DeviceGraphs(Protocol):
     def generate_on_device(self, spec: Spec, device: Device, remake: Callable[[], CSRGraph]) -> CSRGraph:
         """Return the graph of a spec; ``remake`` makes it on the host once the device is closed."""
 
-    def can_build(self, arcs: ArcList) -> bool:
-        """Tell whether a device can build the graph of an arc list, if it has the memory."""
-
-    def build_on_device(
-        self, arcs: ArcList, device: Device, *, name: str, source: str, remake: Callable[[], CSRGraph] | None
-    ) -> CSRGraph:
-        """Return the graph of an arc list; see ``build.build``, also for errors."""
-
     def symmetrize_on_device(self, graph: CSRGraph) -> CSRGraph:
         """Return a directed graph that lies on a device made undirected."""
 
 
 def _module(source: str) -> Any:
     return importlib.import_module(SOURCES[source])
+
+
+def other_files() -> Files:
+    """Return what reads and writes files of all formats."""
+    module: Files = _module("file")
+    return module
 
 
 def data_sets() -> DataSets:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import GpuGraphWarning, InputError, shown, unknown_name
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, printed
-from gpugraph.graph.formats.dimacs import read_sources
+from gpugraph.graph.sources import other_files
 from gpugraph.problems import SourceList
 
 DEFAULT = "max-degree"
@@ -70,7 +70,7 @@ def _by_text(graph: CSRGraph, source: str, parameters: Mapping[str, Any]) -> lis
     if text in whole:
         return whole[text]()
     if text.lower().endswith(SOURCE_FILES):
-        ids = read_sources(text)
+        ids = other_files().read_sources(text)
         numbered = graph.vertex_names is None
         return [_by_number(graph, one) if numbered else _by_name(graph, str(one)) for one in ids]
     if colon and kind == "index":

@@ -10,9 +10,9 @@ from gpugraph.bench import estimate
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
+from gpugraph.ext.formats.files import save_file
 from gpugraph.ext.scan.array import open_array
 from gpugraph.graph.generate import generate
-from gpugraph.graph.load import save_file
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell

@@ -124,7 +124,8 @@ def test_an_interruption_stays_one_wherever_it_strikes(tmp_path, where):
 
 WRITING = f"""
 import sys, time
-from gpugraph.graph.formats import known, native
+from gpugraph.ext.formats import known
+from gpugraph.graph.formats import native
 from dataclasses import replace
 from gpugraph.cli import main
 import gpugraph.graph.load as load

@@ -19,13 +19,14 @@ from gpugraph.devices.discovery import select_device
 from gpugraph.ext.device_graphs import device_build
 from gpugraph.ext.device_graphs.device_build import build_on_device, can_build
 from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.formats.files import save_file
 from gpugraph.graph.build import ArcList, RowTails, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.formats import columns, number_lines, plain_text
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
-from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.load import load_file
 from gpugraph.graph.symmetrize import symmetrize
 from tests.emulator.compiler import needs_compiler
 from tests.graph.test_build import as_rows
@@ -216,7 +217,7 @@ def test_a_text_read_onto_a_device_is_the_graph_of_the_host(
     name: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns, "_BLOCK", block)
-    monkeypatch.setattr(Source, "plain_text", lines_one_by_one)
+    monkeypatch.setattr(plain_text.PlainText, "of", lines_one_by_one)
     path = tmp_path / name
     path.write_text(TEXTS[name])
     made, host = load_file(path, device=EmulatedDevice()), load_file(path)
@@ -270,7 +271,7 @@ def test_the_host_holds_no_list_of_what_went_to_a_device(
     monkeypatch.setattr(columns.Columns, "_send", counting)
     monkeypatch.setattr(number_lines, "_LEAST", 1 << 12)
     monkeypatch.setattr(Source, "blocks", lambda self, size=0, blocks=Source.blocks: blocks(self, 1 << 14))
-    monkeypatch.setattr(Source, "plain_text", lambda self: nullcontext(None))
+    monkeypatch.setattr(plain_text.PlainText, "of", lambda source: nullcontext(None))
     host = generate("rmat:10")
     made = load_file(wel_of(host, tmp_path / name), device=EmulatedDevice())
     assert made.digest == load_file(tmp_path / name).digest
@@ -329,7 +330,7 @@ def test_what_a_device_has_no_room_for_comes_back_to_the_host(
 ) -> None:
     """The first of several columns, or blocks, or all of them may be what does not fit."""
     monkeypatch.setattr(columns, "_BLOCK", 1)
-    monkeypatch.setattr(Source, "plain_text", lines_one_by_one)
+    monkeypatch.setattr(plain_text.PlainText, "of", lines_one_by_one)
 
     class Full(EmulatedDevice):
         uploads = 0

@@ -13,8 +13,10 @@ import gpugraph
 from gpugraph.base import host
 from gpugraph.base.clock import HostClock
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory, reading
+from gpugraph.ext.formats import files
+from gpugraph.ext.formats.files import save_file
 from gpugraph.graph import load
-from gpugraph.graph.load import is_graph_file, load_file, save_file, stem
+from gpugraph.graph.load import is_graph_file, load_file, stem
 from gpugraph.graph.open import open_graph
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.symmetrize import symmetrize
@@ -111,7 +113,7 @@ def test_too_little_memory_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(load, "build", full)
+    monkeypatch.setattr(files, "build", full)
     with pytest.raises(OutOfMemory, match=r"a.gr"):
         load_file(tmp_path / "a.gr")
 

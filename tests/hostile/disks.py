@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gpugraph.ext.formats.files import save_file
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from gpugraph.measure.check import check_result
 from tests.hostile.commands import COMMAND, Ended, check, environment, parts_left

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gpugraph.graph.load import save_file
+from gpugraph.ext.formats.files import save_file
 from gpugraph.graph.open import open_graph
 from tests.hostile.commands import Ended, check, ended, parts_left, run, start
 from tests.hostile.trials import Part, Trial

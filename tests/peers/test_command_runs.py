@@ -18,11 +18,12 @@ import pytest
 from gpugraph.base.errors import InputError
 from gpugraph.base.exact import exact_sum
 from gpugraph.bench.sweep_file import read_sweep
+from gpugraph.ext.formats.files import save_file
 from gpugraph.ext.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
 from gpugraph.ext.peers.command_peer import run_command
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
-from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.load import load_file
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.mst.verify import reference_forest

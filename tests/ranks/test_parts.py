@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.formats.files import save_file
 from gpugraph.ext.ranks import contraction
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.families import FAMILIES
 from gpugraph.graph.generate import generate
-from gpugraph.graph.load import save_file
 from tests.ranks.runs import own_ranks
 from tests.ranks.test_drivers import tried
 from tests.tiers import also

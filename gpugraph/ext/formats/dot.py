@@ -240,6 +240,7 @@ FORMAT = Format(
     title="Graphviz .dot",
     extensions=(".dot", ".gv"),
     read=read,
+    named="attributes",
     hint=rb"(?i)graph",
     sniff=lambda head: _HEAD.match(head) is not None,
     ids="any",

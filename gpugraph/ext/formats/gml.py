@@ -326,6 +326,7 @@ FORMAT = Format(
     title="GML",
     extensions=(".gml",),
     read=read,
+    named="attributes",
     hint=rb"(?i)graph",
     sniff=lambda head: _HEAD.match(head) is not None,
 )

@@ -458,4 +458,5 @@ FORMAT = Format(
     hint=rb"graphml",
     sniff=lambda head: _ROOT.search(head[:2048]) is not None,
     ids="any",
+    named="attributes",
 )

@@ -94,6 +94,7 @@ FORMAT = Format(
     title="NetworkX's edge list with attributes",
     extensions=(),
     read=read,
+    named="attributes",
     ids="any",
     hint=rb"\{",
     sniff=_has_attributes,

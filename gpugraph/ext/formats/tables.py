@@ -379,12 +379,13 @@ def _arcs(
     return ArcList(numbers[:half], numbers[half:], weights, vertices, vertex_names=names)
 
 
-TABLE = Format(name="table", title="table", extensions=(), read=read_table, ids="any")
+TABLE = Format(name="table", title="table", extensions=(), read=read_table, ids="any", named="columns")
 PARQUET = Format(
     name="parquet",
     title="Parquet table",
     extensions=(".parquet", ".pq"),
     read=read_parquet,
+    named="columns",
     ids="any",
     hint=rb"\APAR1",
     binary=True,

@@ -1,1 +1,1 @@
-"""Graph file formats: a module each; ``known.py`` finds and recognises them, and imports those that are used."""
+"""The format that the core reads, ``.csr``, and what formats are; all others are in ``ext/formats``."""

@@ -32,10 +32,10 @@ def _always(_: object) -> bool:
 
 @dataclass(frozen=True)
 class Format:
-    """A graph file format, the constant of a module in ``graph/formats`` or ``ext/formats``.
+    """A graph file format, the constant of a module in ``ext/formats``, or of ``native.py``.
 
-    ``known.py`` takes name, title, extensions, hint, shared and binary from the text of the module, which is imported
-    when such a file is opened: they are written as literals.
+    ``ext/formats/known.py`` takes name, title, extensions, hint, shared and binary from the text of the module, which
+    is imported when such a file is opened: they are written as literals.
 
     Attributes:
         name: what ``--input-format`` calls it.
@@ -49,6 +49,7 @@ class Format:
         fits: True if a binary file without a magic has the size its header asks for, or if a shared ending means it.
         binary: False for text.
         ids: what the file calls its vertices: their numbers ``"from 0"``, ``"from 1"``, or ``"any"`` whole numbers.
+        named: what its edges have by name, to choose from: ``"attributes"``, ``"columns"``, or nothing.
         line_of_vertex: in a text file of one line a vertex, the line of a 0-based vertex.
     """
 
@@ -63,6 +64,7 @@ class Format:
     fits: Callable[[Source], bool] = _never
     binary: bool = False
     ids: str = "from 0"
+    named: str = ""
     line_of_vertex: Callable[[Source, int], int] | None = None
 
 

@@ -21,7 +21,6 @@ from gpugraph.base.host import available_memory, require_memory
 from gpugraph.base.quantities import in_units
 from gpugraph.devices.base import Device
 from gpugraph.graph.csr import MappedFile
-from gpugraph.graph.formats.plain_text import PlainText
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 
 HEAD_BYTES = 1 << 16
@@ -53,6 +52,8 @@ class Source:
         progress: called now and then while text or compressed data are read.
         device: builds the rows of what is listed, where the file can be read again once it is closed.
         keep_ids, vertices, directed, columns, weight: see ``ReadOptions``.
+        held: what a pipe gave, or None.
+        size: bytes of the file, as it is compressed.
         top: the first rows of a list, once ``list_head.look`` has read them.
 
     Raises:
@@ -72,7 +73,7 @@ class Source:
         self.directed, self.columns, self.weight = options.directed, options.columns, options.weight
         self.progress = progress
         self.top: Any = None
-        self._held: bytes | None = None
+        self.held: bytes | None = None
         self._file = given
         self.path = "standard input" if given == "-" else given
         self.name = strip_suffix(os.path.basename(given)) if given != "-" else "stdin"
@@ -81,33 +82,33 @@ class Source:
             if given == "-":
                 if sys.stdin is None:
                     raise InputError("is closed", where=self.path, remedy="name a file, or pipe one in")
-                self._held = self._piped(sys.stdin.buffer)
+                self.held = self._piped(sys.stdin.buffer)
             elif stat.S_ISDIR(mode := os.stat(given).st_mode):
                 raise InputError("is a folder", where=given, remedy="name the graph file inside it")
             elif stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
                 raise InputError("is a device", where=given, remedy="name a file, or pipe one in")
             elif not stat.S_ISREG(mode):
                 with open(given, "rb") as pipe:
-                    self._held = self._piped(pipe)
-            self._bytes = len(self._held) if self._held is not None else os.stat(given).st_size
-            self._stored = self._bytes if self._held is not None else os.stat(given).st_blocks * 512
+                    self.held = self._piped(pipe)
+            self.size = len(self.held) if self.held is not None else os.stat(given).st_size
+            self._stored = self.size if self.held is not None else os.stat(given).st_blocks * 512
             with self._raw() as raw:
                 head = raw.read(HEAD_BYTES)
         except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
             raise unreadable(given, error) from error
-        if not self._bytes:
+        if not self.size:
             raise self.error("the file is empty")
         self.codec = codec_of_content(head, given)
-        self.device = None if self._held is not None else device
+        self.device = None if self.held is not None else device
         self._options = options
         self._state = self._written()
 
     def _raw(self) -> IO[bytes]:
-        return io.BytesIO(self._held) if self._held is not None else open(self._file, "rb")
+        return io.BytesIO(self.held) if self.held is not None else open(self._file, "rb")
 
     def _written(self) -> tuple[int, int] | None:
         """Return when a file was last written and how long it is; None of what is no file."""
-        if self._held is not None:
+        if self.held is not None:
             return None
         state = os.stat(self._file)
         return state.st_mtime_ns, state.st_size
@@ -145,7 +146,7 @@ class Source:
                     check_ratio(unpacked, raw.tell(), self.path, MOST_STREAMED)
                     self.require(8 * len(chunk))
                 if self.progress is not None:
-                    self.progress(raw.tell(), self._bytes)
+                    self.progress(raw.tell(), self.size)
                 yield chunk
 
     def _piped(self, pipe: IO[bytes]) -> bytes:
@@ -229,11 +230,11 @@ class Source:
             for chunk in self.chunks():  # a small file may unpack to anything
                 self.require(len(content) // 8 + 2 * len(chunk))  # what grows moves now and then, by a part of itself
                 content += chunk
-                check_ratio(len(content), self._bytes, self.path)
+                check_ratio(len(content), self.size, self.path)
             return np.frombuffer(content, np.uint8)
-        if self._held is not None:
-            return np.frombuffer(bytearray(self._held), np.uint8)
-        if self._bytes <= READ_BYTES:
+        if self.held is not None:
+            return np.frombuffer(bytearray(self.held), np.uint8)
+        if self.size <= READ_BYTES:
             with self._raw() as raw:
                 return np.frombuffer(bytearray(raw.read()), np.uint8)
         try:
@@ -245,22 +246,13 @@ class Source:
     @property
     def mapped(self) -> MappedFile | None:
         """The file that ``data`` is a mapping of, or None where it is a copy in memory."""
-        is_copy = self.codec is not None or self._held is not None or self._bytes <= READ_BYTES
+        is_copy = self.codec is not None or self.held is not None or self.size <= READ_BYTES
         return None if is_copy else MappedFile(os.path.abspath(self._file), os.stat(self._file))
-
-    @contextmanager
-    def plain_text(self) -> Iterator[PlainText | None]:
-        """Give the text to threads that each read parts of it; None where it is compressed."""
-        if self.codec is not None:
-            yield None
-            return
-        with self.descriptor() as file:
-            yield PlainText(self.path, file, self._held, self._bytes, self.require)
 
     @contextmanager
     def descriptor(self) -> Iterator[int | None]:
         """Open the file for others to read what ``data`` maps; None where ``data`` is a copy in memory."""
-        if self.codec is not None or self._held is not None:
+        if self.codec is not None or self.held is not None:
             yield None
             return
         try:

@@ -7,12 +7,14 @@ mapped one would end the process by a signal.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.errors import unreadable
+from gpugraph.graph.formats.input_file import Source
 
 Bytes = NDArray[np.uint8]
 
@@ -37,6 +39,16 @@ class PlainText:
         self._require = require
         begin = bytearray(3)
         self.first = 3 if self._read(begin, 0, 0) == 3 and begin == b"\xef\xbb\xbf" else 0
+
+    @classmethod
+    @contextmanager
+    def of(cls, source: Source) -> Iterator[PlainText | None]:
+        """Open the text of a file for threads that each read parts of it; None where it is compressed."""
+        if source.codec is not None:
+            yield None
+            return
+        with source.descriptor() as file:
+            yield cls(source.path, file, source.held, source.size, source.require)
 
     def _read(self, room: bytearray, filled: int, offset: int) -> int:
         """Fill a buffer from ``filled`` on with the text from ``offset`` on, and return how far it is filled."""

@@ -31,6 +31,7 @@ from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weight
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.formats.lines import INTEGER, after, count_of, data_lines, integer, shown, words_of
 from gpugraph.graph.formats.number_lines import ANY_ID, LineParser, Rows
+from gpugraph.graph.formats.plain_text import PlainText
 
 _INT64 = 2**63
 _NAME = re.compile(rb"\+\d+\Z|0\d+\Z|\d{1,16}\.0+\Z")
@@ -61,7 +62,7 @@ def read_rows(source: Source, rows: Rows, behind: int = 0, device: Device | None
         require_memory(ARC_BYTES * columns.count, f"{source.path}: {columns.count} arcs so far")
         return columns.count
 
-    with source.plain_text() as text:
+    with PlainText.of(source) as text:
         if text is None:
             for number, block in after(source.blocks(), behind):
                 pieces = parser.block(block)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gpugraph.ext.formats.known import named
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.known import named
 from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import ReadOptions
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.formats.known import FORMATS
 from gpugraph.graph.check import check_structure
-from gpugraph.graph.formats.known import FORMATS
 from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import ReadOptions
 from tests.graph.formats.test_binary_formats import SAMPLES

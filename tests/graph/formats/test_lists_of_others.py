@@ -20,9 +20,9 @@ from pyarrow import parquet
 
 import gpugraph
 from gpugraph.base.errors import InputError
+from gpugraph.ext.formats.files import save_file
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats import fields
-from gpugraph.graph.load import save_file
 from tests.cli.runner import succeed
 from tests.tiers import drawn
 from tests.zoo import directed

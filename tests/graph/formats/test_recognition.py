@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpugraph.base.errors import GraphFormatError, InputError
-from gpugraph.graph.formats import known as formats
+from gpugraph.ext.formats import known as formats
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.load import load_file
 from tests.graph.formats.samples import ARCS, arcs, load_text
@@ -102,7 +102,7 @@ def test_a_vertex_count_that_spells_the_magic_of_gzip_is_not_taken_for_gzip(tmp_
 @pytest.mark.parametrize("cut", [5, 40, -4])
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
 def test_compressed_data_cut_short_are_refused(tmp_path: Path, suffix: str, cut: int) -> None:
-    from gpugraph.graph.load import save_file
+    from gpugraph.ext.formats.files import save_file
     from tests.zoo import zoo
 
     path = tmp_path / f"a.gr.{suffix}"
@@ -211,8 +211,7 @@ def test_a_new_format_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (folder / "made_up.py").write_text(MADE_UP)
     monkeypatch.syspath_prepend(tmp_path)
     found = tuple(formats.described(folder, "more_formats"))
-    monkeypatch.setattr(formats, "OTHERS", found)
-    monkeypatch.setattr(formats, "FORMATS", (*formats.CORE, *found))
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, *found))
     assert "more_formats.made_up" not in sys.modules
     for name in ("a.up", "a.txt", "a"):
         assert arcs(load_text(tmp_path, name, "EDGES 0 1 1 2")) == [(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1)]

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import GraphFormatError, InputError
+from gpugraph.ext.formats.files import save_file
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.load import load_file, save_file
+from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import ReadOptions
 from tests.zoo import ZOO, zoo
 

@@ -11,7 +11,8 @@ import pytest
 
 import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError, installable_here
-from gpugraph.graph.load import load_file, save_file
+from gpugraph.ext.formats.files import save_file
+from gpugraph.graph.load import load_file
 from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems.result_files import Texts, parse_numbers, write_csv
 from tests.cli.runner import run, succeed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -57,10 +58,11 @@ def described(folder: Path, package: str) -> Iterator[Known]:
             yield Known(f"{package}.{file.stem}", constant, **given)
 
 
-_ROOT = Path(__file__).resolve().parents[2]
-CORE = tuple(described(_ROOT / "graph" / "formats", "gpugraph.graph.formats"))
-OTHERS = tuple(described(_ROOT / "ext" / "formats", "gpugraph.ext.formats"))
-FORMATS = (*CORE, *OTHERS)
+_FOLDER = Path(__file__).resolve().parent
+FORMATS = (
+    *described(_FOLDER.parents[1] / "graph" / "formats", "gpugraph.graph.formats"),
+    *described(_FOLDER, "gpugraph.ext.formats"),
+)
 
 EXTENSIONS: frozenset[str] = frozenset(extension for form in FORMATS for extension in form.extensions)
 
@@ -85,9 +87,7 @@ def named(name: str) -> Format:
 
 def extension_of(name: str) -> str:
     """Return a file name's extension in lower case, before any compression suffix."""
-    stem = strip_suffix(name)
-    dot = stem.rfind(".")
-    return stem[dot:].lower() if dot > stem.rfind("/") else ""
+    return os.path.splitext(strip_suffix(name))[1].lower()
 
 
 def recognise(source: Source) -> Format:
@@ -95,7 +95,7 @@ def recognise(source: Source) -> Format:
     head = source.head
     refuse_other(source)
     # Magic numbers first; a list of NetworkX's may begin as DIMACS does.
-    for form in sorted((*OTHERS, *CORE), key=lambda form: not form.binary):
+    for form in sorted(FORMATS, key=lambda form: (not form.binary, form.name == "dimacs")):
         if form.sniff(head):
             return form.load()
     refuse_containers(source, CONTAINERS)

@@ -1,0 +1,169 @@
+"""Graph files of all formats but ``.csr``: read and built; and files of any format written."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from gpugraph.base.clock import HostClock
+from gpugraph.base.errors import InputError, OutOfMemory, missing_packages_named
+from gpugraph.base.files import atomic_write
+from gpugraph.devices.base import Device
+from gpugraph.ext.formats import known
+from gpugraph.graph.build import ASSUMED, ArcList, build
+from gpugraph.graph.canonical import weight_words
+from gpugraph.graph.check import ensure_checked, first_asymmetry
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.device_columns import DeviceColumn
+from gpugraph.graph.formats.base import Format, IdsAreNamesError
+from gpugraph.graph.formats.dimacs import read_sources
+from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.formats.lines import wide_encoding
+from gpugraph.graph.formats.refused import markup
+from gpugraph.graph.load import check_names, check_stated, stem
+
+EXTENSIONS = known.EXTENSIONS
+named = known.named
+
+__all__ = ["EXTENSIONS", "named", "names", "read_file", "read_sources", "save_file", "writable_format"]
+
+
+def names() -> list[str]:
+    """Return the names of the formats."""
+    return sorted(form.name for form in known.FORMATS)
+
+
+def read_file(source: Source, form: Format | None, clock: HostClock, device: Device | None) -> CSRGraph:
+    """Return the graph of a file, read and built; ``form`` is its format, or None: it is to be recognised."""
+    with clock.phase("load"):
+        if (form is None or not form.binary) and (encoding := wide_encoding(source.head)):
+            remedy = f"convert it: iconv -f {encoding} -t UTF-8 {source.path} > utf8{source.extension}"
+            raise source.error(f"is {encoding} text", remedy)
+        form = form or known.recognise(source)
+        if form.name not in ("graphml", "networkx") and not form.binary and source.head.lstrip()[:1] == b"<":
+            raise markup(source)
+        check_names(source, form)
+        try:
+            content = form.read(source)
+        except IdsAreNamesError:
+            content = known.named("table").read(source)
+    assert isinstance(content, ArcList)  # all others list arcs
+    check_stated(source, content.vertices, False if content.one_sided else content.directed)
+    open_ = content.directed is None and not content.one_sided
+    with clock.phase("build"):
+        if open_ and source.directed is not None:
+            content = replace(content, directed=source.directed, one_sided=not source.directed)
+        graph = _built(content, source, form, device)
+    assumed = open_ and source.directed is None and graph.directed and form.ids == "any"  # a list, no matrix
+    if assumed and not content.why:
+        graph = graph.renamed(notes=(*graph.notes, ASSUMED))
+    return graph.renamed(reading=_reading(graph, content, form, source.directed if open_ else None))
+
+
+def _reading(graph: CSRGraph, content: ArcList, form: Format, asked: bool | None) -> str:
+    """Return the sentence that says how a file was taken: direction and why, weights, what was dropped or merged."""
+    if content.why:
+        why = content.why
+    elif asked is not None:
+        why = "as requested"
+    elif content.directed is not None or content.one_sided:
+        why = "as the format says"
+    elif graph.directed:
+        why = "not every arc has its reverse of equal weight"
+    else:
+        why = "every arc has its reverse of equal weight"
+    weighs = content.weighs or ("every edge weighs 1" if content.weights is None else "")
+    begins, holds = ("dropped", "merged", "summed"), (" have no ", " has no ")
+    changed = [note for note in graph.notes if note.startswith(begins) or any(words in note for words in holds)]
+    parts = [content.listed, f"{'directed' if graph.directed else 'undirected'}: {why}", weighs, *changed]
+    return f"read as {form.title}: {'; '.join(part for part in parts if part)}"
+
+
+def _built(arcs: ArcList, source: Source, form: Format, device: Device | None) -> CSRGraph:
+    """Build, and point at the file and the line where the two arcs of an edge differ."""
+    name, path = stem(source.name), source.path
+    try:
+        if device is not None:
+            from gpugraph.ext.device_graphs.device_build import build_on_device, can_build
+
+            remake = (lambda: _read_again(source, form)) if isinstance(arcs.tails, DeviceColumn) else None
+            with suppress(OutOfMemory):
+                if can_build(arcs):
+                    return build_on_device(arcs, device, name=name, source=path, remake=remake)
+        return build(arcs, name=name, source=path)
+    except InputError as error:
+        line = None
+        if form.line_of_vertex is not None:
+            graph = build(replace(arcs, directed=None))
+            _, vertex, _ = first_asymmetry(graph.offsets, graph.targets, weight_words(graph.weights)[0])
+            line = form.line_of_vertex(source, int(vertex))
+        raise source.error(error.what, error.remedy, line=line) from error
+
+
+def _read_again(source: Source, form: Format) -> CSRGraph:
+    """Return the graph of a text, made by the host, once the device that had made it is closed."""
+    with source.again() as same:
+        return read_file(same, form, HostClock(), None)
+
+
+@missing_packages_named()
+def save_file(
+    graph: CSRGraph,
+    path: str | os.PathLike[str],
+    output_format: str | None = None,
+    *,
+    renumber: bool = False,
+    lasting: bool = True,
+) -> tuple[str, ...]:
+    """Write a graph, whole or not at all; a name that ends in .gz, .bz2, .xz or .zst is compressed.
+
+    Returns what a user should know about the ids in the file, a sentence each; ``renumber`` leaves the graph's own out.
+    ``lasting`` waits until the disk has it.
+
+    Raises:
+        InputError: the name's ending is unknown, the format cannot hold the graph or its ids, or the file cannot be
+            written.
+    """
+    name = os.fspath(path)
+    form = writable_format(name, output_format)
+    try:
+        graph, notices = _with_ids_for(graph, form, renumber)
+        ensure_checked(graph)
+        with atomic_write(name, "wb", lasting=lasting) as stream:
+            form.write(graph, stream, known.extension_of(name))  # type: ignore[misc]
+    except InputError as error:
+        if error.where is None:
+            raise InputError(error.what, where=name, remedy=error.remedy) from error
+        raise
+    return notices
+
+
+def writable_format(name: str, output_format: str | None = None) -> Format:
+    """Return the format in which a file will be written.  Raises InputError if there is none that is written."""
+    form = known.named(output_format) if output_format else known.for_output(name)
+    if form.write is None:
+        raise InputError(f"{form.title} is only read", where=name, remedy="write another format, e.g. .csr")
+    return form
+
+
+def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool) -> tuple[CSRGraph, tuple[str, ...]]:
+    """Return the graph with the ids a format is to write (None: its own numbers), and notes, or raise InputError."""
+    names = graph.vertex_names
+    if names is None:
+        return graph, ()
+    whole = names.dtype.kind in "iu"
+    if form.ids == "any" and whole and not renumber and (names[:1] >= 0).all():
+        return graph, ()
+    plain = graph.renamed(vertex_names=None)
+    from_one = whole and np.array_equal(names, np.arange(1, len(names) + 1))
+    if from_one and form.ids == "from 1":
+        return plain, ()
+    first = int(form.ids == "from 1")
+    few = ", ".join([*map(str, names[:3]), *(["…"] if len(names) > 3 else [])])
+    if from_one or renumber:
+        return plain, (f"vertices are numbered from {first} in the file; their ids, {few}, are not in it",)
+    what = f"{form.title} numbers vertices from {first} and cannot hold their ids {few}"
+    raise InputError(what, remedy="write an edge list, e.g. .wel, or leave the ids out with --renumber")
