@@ -1,29 +1,21 @@
-"""Names of a sweep looked up here: algorithms of the registry, peers, users' own algorithms, preparations, devices.
-
-A user's own algorithm is asked in a process of its own, which may hang or end without harm.
-"""
+"""Names of a sweep looked up here: algorithms of the registry, peers, users' own algorithms, preparations, devices."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from gpugraph.base.errors import GpuGraphError, InputError, check_name, placed, unknown_name
-from gpugraph.base.quantities import in_seconds
-from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.sweep import Block, Sweep, Variant
 from gpugraph.measure.cell import parse_options
 from gpugraph.problems import foreign
-from gpugraph.problems.algorithm import Algorithm, algorithm_from
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
 from gpugraph.problems.registry import algorithms, algorithms_called
-
-LEAST_LIMIT_S = 30.0
-"""Seconds that importing a plugin may take in any case: compilers and CUDA libraries are slow to load."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +39,17 @@ class Way:
 
 
 class Available:
-    """Answers about names, each looked up once: ``kinds`` of usable devices by name, why others are ``unusable``."""
+    """Answers about names, each looked up once: ``kinds`` of usable devices by name, why others are ``unusable``.
 
-    def __init__(self, kinds: Mapping[str, str], unusable: Mapping[str, str], plugins: Plugins):
-        self._kinds, self._unusable, self._plugins = kinds, unusable, plugins
+    A user's own algorithm may take ``limit_s`` seconds to say what it is.
+    """
+
+    def __init__(self, kinds: Mapping[str, str], unusable: Mapping[str, str], limit_s: float):
+        self._kinds, self._unusable, self._limit_s = kinds, unusable, limit_s
+
+    @cached_property
+    def _plugins(self) -> foreign.Described:
+        return foreign.plugins().described(self._limit_s)
 
     def check(self, sweep: Sweep, block: Block) -> None:
         """Raise InputError, with its place, for an algorithm or an option of a block that does not exist."""
@@ -187,36 +186,3 @@ class Available:
             if step not in ("", "none", *here[0].preparations) and "{" not in step:
                 return f"{name} on {kind} does not take the preparation {step}"
         return None
-
-
-class Plugins:
-    """What users' own algorithms say of themselves; each is asked once, and may take ``limit_s`` seconds."""
-
-    def __init__(self, limit_s: float = 0.0, start: Callable[[], WorkerProcess] = WorkerProcess):
-        self._limit_s, self._start = max(limit_s, LEAST_LIMIT_S), start
-
-    def find(self, name: str, problem: str) -> Algorithm:
-        """Return a user's own algorithm as one that cannot run: its options etc.; InputError if it cannot be used."""
-        return algorithm_from(self._about(name)[problem])
-
-    def any_problem(self, name: str) -> Algorithm:
-        """Return it for the problem that it solves, which an installed one says itself; errors as for ``find``."""
-        described = self._about(name)
-        return algorithm_from(
-            next((one for one in described.values() if "error" not in one), described[next(iter(PROBLEMS))])
-        )
-
-    @cache  # noqa: B019  lives as long as one expansion
-    def _about(self, name: str) -> Mapping[str, Any]:
-        """Import it in a worker of its own: what it does to that process meets nobody else."""
-        with self._start() as worker:
-            what = f"importing it took more than {in_seconds(self._limit_s)}"
-            try:
-                event = worker.answer({"do": "describe", "algorithm": name}, "described", self._limit_s)
-                if event is not None:
-                    described: Mapping[str, Any] = event["problems"]
-                    return described
-            except WorkerDied as death:
-                what = f"importing it failed: {death.what}"
-        error = {"what": what, "where": name, "remedy": "correct the user's own algorithm"}
-        return {problem: {"error": error} for problem in PROBLEMS}

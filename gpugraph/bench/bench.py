@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
 from gpugraph.base.quantities import in_seconds
 from gpugraph.bench.axes import sampling_settings
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.local_workers import LocalWorker, WorkerDied
-from gpugraph.bench.messages import DescribedDevice
+from gpugraph.bench.local_workers import LocalWorker, WorkerDied, WorkerProcess
+from gpugraph.bench.messages import DescribedDevice, packed, unpacked
 from gpugraph.bench.places import Engine, places_of
-from gpugraph.bench.plan import Plan, expand_sweep
+from gpugraph.bench.plan import Plan
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name
 from gpugraph.bench.sweep import Sweep
@@ -26,8 +27,8 @@ from gpugraph.problems.foreign import PEER
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
 
-START_S = 300.0
-"""Seconds that a worker may take to open the devices."""
+START_S, PLAN_S = 300.0, 3600.0
+"""Seconds that a worker may take to open the devices, and to plan: it may have to fetch data sets for that."""
 
 
 @dataclass(eq=False)
@@ -96,14 +97,7 @@ class Bench:
                     worker.process = worker.start()
                     stack.callback(worker.drop)
                     worker.process.ask(ask)
-                try:
-                    opened = first.process.answer(ask, "devices", START_S)
-                except WorkerDied as death:
-                    death.where = "the worker that plans"
-                    raise
-                if opened is None:
-                    raise WorkerDied(f"the worker did not open the devices within {in_seconds(START_S)}")
-                self.devices = opened["devices"]
+                self.devices = _answer(first.process, ask, "devices", START_S)["devices"]
             self._stack = stack.pop_all()
         self.notices = [said for device in self.devices.values() if (said := device.get("notice"))]
         self.notices += [f"{name}: {device}" for name, device in self._unusable.items()]
@@ -133,7 +127,15 @@ class Bench:
             raise DeviceUnavailable(next(iter(self._unusable.values())))
         if "auto" in kinds:
             kinds[kinds["auto"]] = kinds["auto"]
-        return expand_sweep(self.sweep, kinds, self.peers, self._unusable)
+        with contextlib.ExitStack() as stack:
+            first = self._workers[0].process if self._workers else None
+            worker = first or stack.enter_context(WorkerProcess())
+            of = packed((replace(self.sweep, tables=(), expectations=()), kinds, [*self.peers], self._unusable))
+            found = unpacked(_answer(worker, {"do": "plan", "of": of}, "planned", PLAN_S)["plan"])
+        if isinstance(found, GpuGraphError):
+            raise found
+        plan: Plan = found
+        return plan
 
     @cached_property
     def prices(self) -> Prices:
@@ -153,6 +155,18 @@ class Bench:
             self.sweep, self.plan, self.store, devices, self.prices, watcher,
             retry=self.retry, workers=self._workers, engine=self._engine, finished=self.finished,
         ).run()  # fmt: skip
+
+
+def _answer(worker: WorkerProcess, request: Mapping[str, object], kind: str, limit_s: float) -> dict[str, Any]:
+    """Return a worker's answer of a kind; WorkerDied without one."""
+    try:
+        answer = worker.answer(request, kind, limit_s)
+    except WorkerDied as death:
+        death.where = "the worker that plans"
+        raise
+    if answer is None:
+        raise WorkerDied(f"the worker has not answered '{request['do']}' within {in_seconds(limit_s)}")
+    return answer
 
 
 def _with_commands(sweep: Sweep, commands: Sequence[str]) -> Sweep:

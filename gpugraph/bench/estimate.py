@@ -13,18 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpugraph.base.errors import GpuGraphError
 from gpugraph.base.host import usable_cores
 from gpugraph.base.quantities import in_seconds
-from gpugraph.bench.plan import Planned
-from gpugraph.measure.cell import Cell, resolve_algorithm
-from gpugraph.measure.check import REFERENCE_LIMIT
+from gpugraph.bench.plan import Declared, Planned
+from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import PATIENCE, PROCESSES, Sampling
 from gpugraph.problems import foreign
-from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.contract import CertifiesOnDevice, Input, ViewSize
+from gpugraph.problems.contract import REFERENCE_LIMIT, Input
 from gpugraph.problems.foreign import PEER
-from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 
 ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
@@ -70,7 +66,6 @@ class Prices:
 
     def __init__(self, sampling: Sampling, records: Sequence[Record] = ()):
         self._sampling = sampling
-        self._algorithms: dict[tuple[str, str, str], Algorithm | None] = {}
         self._known: dict[tuple[str, ...], list[tuple[int, float, int]]] = {}
         for record in records:
             self.learn(record)
@@ -91,24 +86,24 @@ class Prices:
     def need(self, planned: Planned) -> Need:
         """Return what a cell will need."""
         size, kind, cell, times = planned.size, planned.kind, planned.cell, self._sampling.processes
+        declared = _declared(planned)
         arcs, runs = max(size.arcs, 1), _sources(cell)
         known = self._known.get((cell.series or "",)) or self._known.get(planned.algorithm_key)  # of its series if any
         nearest = min(known, key=lambda one: abs(one[0] - size.arcs)) if known else None
-        sample_s, basis = self._sample_s(planned, nearest)
+        sample_s, basis = _sample_s(planned, declared, nearest)
         samples = min(max(self._sampling.min_samples, USUAL_SAMPLES), self._sampling.max_samples)
         limit_s = self._sampling.time_limit_s
         sampled_s = min(limit_s, samples * sample_s * runs)
         if _is_command(planned):
             sampled_s = max(sampled_s, min(PATIENCE * limit_s, min(PROCESSES, samples) * sample_s))
         once_s = SETUP_S[kind] + (self._sampling.warmup + 3 * cell.phases + 1) * sample_s
-        checked_s = 0.0 if cell.verify == "none" else runs * arcs / _checked_per_s(cell.problem, arcs, kind)
+        checked_s = 0.0 if cell.verify == "none" else runs * arcs / _checked_per_s(declared, arcs, kind)
         device_bytes = 0
         if kind != "cpu" and nearest is not None and nearest[2]:
             device_bytes = nearest[2] * arcs // nearest[0]
         elif kind != "cpu":
-            declared = self._declared(planned, "state_bytes")
-            state_bytes = size.state_bytes if declared is None else declared
-            device_bytes = view_size(planned).nbytes + size.extra_bytes + state_bytes
+            state_bytes = size.state_bytes if declared.state_bytes is None else declared.state_bytes
+            device_bytes = declared.view_bytes + size.extra_bytes + state_bytes
         return Need(
             seconds=(once_s + checked_s) * times + sampled_s,
             opening_s=(0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores())) * times,
@@ -117,36 +112,25 @@ class Prices:
             basis=basis,
         )
 
-    def _sample_s(self, planned: Planned, nearest: tuple[int, float, int] | None) -> tuple[float, str]:
-        """Return the seconds of one sample, and where they come from."""
-        arcs, kind = max(planned.size.arcs, 1), planned.kind
-        if nearest is not None:
-            return nearest[1] * max(max(arcs, FEW_ARCS) / max(nearest[0], FEW_ARCS), 0.05), "results"
-        if planned.cell.algorithm.startswith(PEER):
-            return COMMAND_S * _is_command(planned) + arcs / PEER_ARCS_PER_S, "rates"
-        traffic = self._declared(planned, "minimum_bytes")
-        if traffic is not None:
-            return 2e-5 + traffic / BYTES_PER_S[kind], "traffic"
-        return 2e-5 + arcs / ARCS_PER_S[kind], "rates"
 
-    def _algorithm(self, planned: Planned) -> Algorithm | None:
-        """Return the algorithm of a cell; None where it is not known before the graph is there."""
-        cell = planned.cell
-        if planned.plugin is not None or cell.algorithm == "auto":
-            return planned.plugin
-        key = planned.algorithm_key
-        if key not in self._algorithms:
-            try:
-                self._algorithms[key] = resolve_algorithm(cell, load_problem(cell.problem), None, planned.kind)
-            except GpuGraphError:
-                self._algorithms[key] = None  # running it will tell
-        return self._algorithms[key]
+def _declared(planned: Planned) -> Declared:
+    if planned.declared is not None:
+        return planned.declared
+    from gpugraph.bench.expand import declared_of  # which imports the algorithm
 
-    def _declared(self, planned: Planned, what: str) -> int | None:
-        """Return the bytes that the algorithm declares for an input of that size, or None where it declares none."""
-        algorithm = self._algorithm(planned)
-        estimate = None if algorithm is None else getattr(algorithm, what)
-        return None if estimate is None else estimate(view_size(planned))
+    return declared_of(planned)
+
+
+def _sample_s(planned: Planned, declared: Declared, nearest: tuple[int, float, int] | None) -> tuple[float, str]:
+    """Return the seconds of one sample, and where they come from."""
+    arcs, kind = max(planned.size.arcs, 1), planned.kind
+    if nearest is not None:
+        return nearest[1] * max(max(arcs, FEW_ARCS) / max(nearest[0], FEW_ARCS), 0.05), "results"
+    if planned.cell.algorithm.startswith(PEER):
+        return COMMAND_S * _is_command(planned) + arcs / PEER_ARCS_PER_S, "rates"
+    if declared.minimum_bytes is not None:
+        return 2e-5 + declared.minimum_bytes / BYTES_PER_S[kind], "traffic"
+    return 2e-5 + arcs / ARCS_PER_S[kind], "rates"
 
 
 def _is_command(planned: Planned) -> bool:
@@ -170,17 +154,11 @@ def host_bytes(planned: Planned) -> int:
     return max(made, size.nbytes + size.state_bytes) if planned.kind == "cpu" else made
 
 
-def view_size(planned: Planned) -> ViewSize:
-    """Return the sizes that the view of a cell's input will have."""
-    cell = planned.cell
-    return load_problem(cell.problem).view_size(planned.size, cell.preparations, cell.index_bits)
-
-
-def _checked_per_s(problem: str, arcs: int, kind: str) -> float:
+def _checked_per_s(declared: Declared, arcs: int, kind: str) -> float:
     """Return how many arcs are checked in a second: by an oracle where that is quicker, else without one."""
-    if arcs <= 2 * REFERENCE_LIMIT and load_problem(problem).cheaper_check == "reference":
+    if arcs <= 2 * REFERENCE_LIMIT and declared.oracle:
         return CHECKED_ARCS_PER_S
-    if kind == "cuda" and isinstance(load_problem(problem), CertifiesOnDevice):
+    if kind == "cuda" and declared.on_device:
         return CHECKED_ON_DEVICE_ARCS_PER_S
     return CERTIFIED_ARCS_PER_S * usable_cores()
 

@@ -1,7 +1,9 @@
-"""Cells and devices in the words that a bench and its workers exchange."""
+"""Cells, devices and plans in the words that a bench and its workers exchange."""
 
 from __future__ import annotations
 
+import base64
+import pickle
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
@@ -29,3 +31,13 @@ def cell_to_words(cell: Cell) -> dict[str, object]:
 def cell_from(words: Mapping[str, Any]) -> Cell:
     """Return the cell that ``cell_to_words`` wrote."""
     return Cell(**{**words, "preparations": tuple(words["preparations"]), "read": ReadOptions(**words["read"])})
+
+
+def packed(thing: object) -> str:
+    """Return a sweep, a plan or an error as a text for a process of the same gpugraph."""
+    return base64.b64encode(pickle.dumps(thing)).decode()
+
+
+def unpacked(text: str) -> Any:
+    """Return what ``packed`` wrote."""
+    return pickle.loads(base64.b64decode(text))

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Protocol
 
 from gpugraph.base.host import available_memory
@@ -25,8 +26,7 @@ from gpugraph.bench.messages import DescribedDevice, cell_to_words
 from gpugraph.bench.places import Engine
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
 from gpugraph.bench.store import Finished, Store
-from gpugraph.bench.sweep import Sweep
-from gpugraph.bench.sweep_file import paper_of
+from gpugraph.bench.sweep import PAPER, Sweep
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.environment import command_line
 from gpugraph.problems.algorithm import algorithm_to_words
@@ -322,7 +322,7 @@ class Runner:
             "input": planned.cell.input.describe(),
         }
         if self.sweep.paper is not None:
-            record["paper"] = paper_of(self.sweep.paper, planned.cell)
+            record["paper"] = import_module(PAPER).paper_of(self.sweep.paper, planned.cell)
         record["environment"] = {**record.get("environment", {}), "command": command_line()}
         made = Record.of(record)
         self.store.drop(lambda old: old.shape.cell.name == made.shape.cell.name)

@@ -93,6 +93,9 @@ class Block:
 FINDINGS = "gpugraph.ext.findings"
 """The module that reads ``[[table]]`` and ``[[expect]]`` and answers them; imported where a sweep has any."""
 
+PAPER = "gpugraph.ext.findings.paper"
+"""Likewise for ``[paper]``, of which each record gets what concerns its cell."""
+
 
 class Question(Protocol):
     """Which cells a table or an expectation is about: conditions on each, and by name how others beside it differ."""

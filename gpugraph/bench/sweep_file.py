@@ -23,84 +23,15 @@ from gpugraph.bench.axes import (
     TEMPLATES,
     apply_settings,
     expand,
-    meets,
     sampling_settings,
     variables_in,
 )
 from gpugraph.bench.local_workers import Limits
-from gpugraph.bench.sweep import FINDINGS, Block, Expectation, Rule, Sweep, Variant
+from gpugraph.bench.sweep import FINDINGS, PAPER, Block, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document
 from gpugraph.devices.discovery import parse_device
-from gpugraph.graph.view import PREPARATIONS
-from gpugraph.measure.cell import Cell
+from gpugraph.graph.read_options import PREPARATIONS
 from gpugraph.problems.contract import PROBLEMS, TRANSFERS, TYPES_OF_SUMS
-
-# ------------------------------------------------------------------ [paper]
-# What a paper states, and which of it goes into the record of a cell.
-
-VALUES = ("kernel_s", "mteps", "speedup")
-"""What a point of a paper may state."""
-
-SIZES = ("vertices", "scale")
-"""What may say how large its graph was."""
-
-
-class PaperTable(msgspec.Struct, forbid_unknown_fields=True):
-    """``[paper]``; a point is a table of values and conditions."""
-
-    title: str
-    hardware: str
-    authors: Any = None
-    year: Any = None
-    note: Any = None
-    small: Any = None
-    point: list[dict[str, Any]] = []
-    claim: list[str] = []
-
-
-def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mapping[str, object]:
-    """Return ``[paper]`` with its points checked (InputError); expectations with a place in it are claims too."""
-    paper: Mapping[str, Any] = document.tables["paper"]
-    for turn, point in enumerate(paper.get("point", ())):
-        if not any(key in point for key in VALUES):
-            remedy = f"give {', '.join(VALUES[:-1])} or {VALUES[-1]}"
-            where = document.where("paper", "point")
-            raise InputError(f"number {turn + 1} states no value", where=where, remedy=remedy)
-        for key in (*VALUES, *SIZES):
-            value = point.get(key, 1)
-            if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-                where = document.where("paper", "point", key, turn=turn)
-                raise InputError(f"{value!r} is no number above 0", where=where)
-    judged = [f"{one.text} ({one.where})" for one in expectations if one.where]
-    return {**paper, "claim": [*paper.get("claim", ()), *judged]}
-
-
-def paper_of(paper: Mapping[str, Any], cell: Cell) -> list[dict[str, object]]:
-    """Return the ``paper`` field of a cell's record: an object for each table or figure that concerns it.
-
-    A point of ``[[paper.point]]`` gives ``kernel_s``, ``mteps``, or ``speedup`` with ``over`` what it is one; and
-    ``vertices`` or ``scale``; ``label`` and ``where`` name the paper's system and the place in its text, ``hardware``
-    that of the point where it is not the paper's.  Every other key is a condition on the cell, as in a rule of
-    ``[[skip]]``: the point is kept in the records of the cells that meet it.  The first object holds what the paper
-    says besides.
-    """
-    known = {**cell.axes, "problem": cell.problem, "graph": str(cell.graph), "device": cell.device}
-    points: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    kept = (*VALUES, *SIZES, "over", "label", "where")
-    for point in paper.get("point", ()):
-        conditions = {name: wanted for name, wanted in point.items() if name not in (*kept, "hardware")}
-        if meets(conditions, known):
-            place = str(point.get("hardware", paper["hardware"])), str(point.get("where", ""))
-            points.setdefault(place, []).append({k: point[k] for k in kept if k in point})
-    said = {key: paper[key] for key in ("authors", "year", "note") if key in paper}
-    said |= {"claims": list(paper["claim"])} if paper.get("claim") else {}
-    if not points:
-        return [{"name": paper["title"], "hardware": paper["hardware"], "points": [], **said}]
-    objects = [
-        {"name": paper["title"], "hardware": hardware, "where": where, "points": found}
-        for (hardware, where), found in points.items()
-    ]
-    return [{**objects[0], **said}, *objects[1:]]
 
 
 class LimitsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,7 +67,7 @@ class SweepTable(ForAllBlocks, kw_only=True, forbid_unknown_fields=True):
     sampling: dict[str, Any] = {}
     block: list[BlockTable] | None = None
     peer: dict[str, dict[str, Any]] = {}
-    paper: PaperTable | None = None
+    paper: dict[str, Any] | None = None
     table: list[dict[str, Any]] = []
     expect: list[dict[str, Any]] = []
 
@@ -202,7 +133,7 @@ def read_sweep(
         budget_s=seconds,
         sampling=sampling,
         peers=table.peer,
-        paper=read_paper(document, expectations) if table.paper else None,
+        paper=import_module(PAPER).read_paper(document, expectations) if table.paper is not None else None,
         document=document,
         tables=tables,
         expectations=expectations,

@@ -8,6 +8,7 @@ the GPU's context are kept between requests.
 request         answers
 ==============  ==================================================================================
 ``devices``     one ``devices``: for each name its kind, description and memory, or why it cannot be used
+``plan``        one ``planned``: the plan of a sweep, or the error that says why there is none
 ``describe``    one ``described``: what a user's own algorithm says of itself (``describe_plugin``)
 ``measure``     ``current``, ``progress`` and ``decided`` as they come; ``identified`` or ``already`` for each cell,
                 then ``opened``; ``finished`` with its record for each cell that got a sample in the seconds that
@@ -32,16 +33,20 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.base.host import end_with
-from gpugraph.bench.messages import DescribedDevice, cell_from
+from gpugraph.bench.messages import DescribedDevice, cell_from, packed, unpacked
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import algorithm_from
 from gpugraph.records.record_shape import json_text
+
+if TYPE_CHECKING:
+    from gpugraph.bench.plan import Plan
+    from gpugraph.bench.sweep import Sweep
 
 Send = Callable[..., None]
 
@@ -129,6 +134,8 @@ class Worker:
         if request["do"] == "devices":
             self._send("devices", devices={name: describe_device(name) for name in request["names"]})
             self._open()  # while the parent plans
+        elif request["do"] == "plan":
+            self._send("planned", plan=packed(_plan(*unpacked(request["of"]))))
         elif request["do"] == "describe":
             self._send("described", problems=foreign.plugins().describe_plugin(request["algorithm"]))
         elif request["do"] == "measure":
@@ -208,6 +215,18 @@ class Worker:
         if _outcome_of(error)[0] == "threw":  # a peer's errors name their outcome themselves, in a line that says all
             traceback.print_exception(error)
         self._send("finished", index=index, record=self._session.failed_record(cell, error).data, notices=[])
+
+
+def _plan(sweep: Sweep, *how: Any) -> Plan | GpuGraphError:
+    """Return the plan of a sweep by ``expand_sweep``, which gets the rest of the arguments; or its error."""
+    from gpugraph.bench.expand import expand_sweep
+
+    try:
+        if sweep.peers:
+            foreign.peers().register_commands(sweep.peers)
+        return expand_sweep(sweep, *how)
+    except GpuGraphError as error:
+        return error
 
 
 def _outcome_of(error: BaseException) -> tuple[str, str]:

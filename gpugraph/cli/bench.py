@@ -54,15 +54,14 @@ def options_of(problem: str, names: Sequence[str], settings: Sequence[str]) -> d
 
 def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object]:
     """Return the axes of a sweep that graphs and names of algorithms stand for, the problem worked out from these."""
-    from gpugraph.problems.registry import algorithms_called, load_problem
+    from gpugraph.problems.registry import command_of, problems_solved_by
 
     plain = [name.partition("@")[0] for name in names]
     ours = [name for name in plain if name != "auto" and not name.startswith(PEER) and not is_file(name)]
-    solved = {name: [one.problem for one in algorithms_called(name)] for name in ours}
-    solved = {name: problems for name, problems in solved.items() if problems}
+    solved = {name: problems for name in ours if (problems := problems_solved_by(name))}
 
     def accepts(problem: str) -> bool:
-        return all(load_problem(problem).accepts(graph) for graph in graphs)
+        return all(command_of(problem).accepts(graph) for graph in graphs)
 
     axes: dict[str, Any] = {"graph": list(graphs), "algorithm": list(names) or ["auto"]}
     common = (problem for problem in PROBLEMS if all(problem in problems for problems in solved.values()))

@@ -49,10 +49,9 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
 
 def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
     """Return what installed packages offer; one that cannot be used is reported and left out."""
-    from gpugraph.bench.available import Plugins
     from gpugraph.problems.registry import algorithms
 
-    found, plugins, taken = [], Plugins(), {algorithm.name for algorithm in algorithms()}
+    found, plugins, taken = [], foreign.plugins().described(), {algorithm.name for algorithm in algorithms()}
     for name, entry in foreign.plugins().installed().items():
         if name in taken:
             tell([f"entry point {entry.value}: an algorithm named {name} exists"], quiet=quiet)

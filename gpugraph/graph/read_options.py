@@ -62,3 +62,6 @@ MIRROR = "GPUGRAPH_MIRROR"
 
 OWN = "GPUGRAPH_DATASETS"
 """The variable that names a user's own list of data sets."""
+
+PREPARATIONS = ("sort-adjacency", "renumber", "rank-weights", "compress")
+"""What a graph may go through before an algorithm gets it (``view.py``)."""

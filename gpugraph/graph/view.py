@@ -31,6 +31,7 @@ from gpugraph.devices.base import Array, Device
 from gpugraph.graph.canonical import canonical_ids, ids_at
 from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
 from gpugraph.graph.preparations import compress, rank_weights, reorder
+from gpugraph.graph.read_options import PREPARATIONS
 
 if TYPE_CHECKING:
     from gpugraph.graph.preparations import CompressedTargets
@@ -42,8 +43,6 @@ MAX_NARROW_ARCS = 2**31 - 2**12
 The longest steps are of 1024 arcs (a segment of ``boruvka.cu``, the lines that a warp of ``filter_boruvka`` asks for,
 the tiles of ``walk_arcs``), and a lane begins up to 1023 behind the end; a step of delta-stepping is 256.
 """
-
-PREPARATIONS = ("sort-adjacency", "renumber", "rank-weights", "compress")
 
 
 @dataclass(frozen=True, eq=False)

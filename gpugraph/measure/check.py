@@ -17,6 +17,7 @@ from gpugraph.devices.base import Device
 from gpugraph.problems.contract import (
     METHODS,
     PROBLEMS,
+    REFERENCE_LIMIT,
     CertifiesOnDevice,
     JudgesItself,
     Problem,
@@ -27,9 +28,6 @@ from gpugraph.problems.result_files import MismatchError, either, problem_of, re
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
-
-REFERENCE_LIMIT = 2**22
-"""``--verify auto`` may use the reference up to this many edges: where that is quicker, or all there is to ask."""
 
 _LOG = logging.getLogger("gpugraph")
 

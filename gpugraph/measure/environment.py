@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 from gpugraph import __version__
 from gpugraph.base.host import processor_name, total_memory, usable_cores
-from gpugraph.measure.provenance import git_commit
 
 _PACKAGES = (
     *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-cuda-nvrtc"),
@@ -66,3 +68,25 @@ def command_line() -> list[str]:
         package = os.path.basename(os.path.dirname(words[0]))
         return ["python", "-m", package, *words[1:]]
     return words
+
+
+@cache
+def git_commit() -> str | None:
+    """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere.
+
+    A new file counts, but for records: the first file that a sweep saves does not make the next one's tree unclean.
+    Asked once in a process: a measurement does not wait for it again.
+    """
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        # Nothing is written, so that no signal tears it.
+        git = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
+        done = subprocess.run(git, capture_output=True, text=True, timeout=5)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = done.stdout.splitlines()
+    commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid")), "(initial)")
+    changed = any(re.match(r'#|\? .*\.jsonl"?$', line) is None for line in lines)
+    return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")

@@ -14,14 +14,13 @@ import hashlib
 import importlib
 import json
 import os
-import re
-import subprocess
 import sys
 from pathlib import Path
 
 from gpugraph.base import code_cache
 from gpugraph.base.errors import InputError
 from gpugraph.devices.kernel_file import KernelFile, files_of, load_source
+from gpugraph.measure.environment import git_commit
 from gpugraph.problems.algorithm import Algorithm
 
 _PACKAGES = ("gpugraph.problems.", "gpugraph.ext.", "gpugraph.base.compiled")
@@ -138,25 +137,3 @@ def _plain(node: object) -> object:
 
 def _is_text(node: object) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-@functools.cache
-def git_commit() -> str | None:
-    """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere.
-
-    A new file counts, but for records: the first file that a sweep saves does not make the next one's tree unclean.
-    Asked once in a process: a measurement does not wait for it again.
-    """
-    root = Path(__file__).resolve().parents[2]
-    if not (root / ".git").exists():
-        return None
-    try:
-        # Nothing is written, so that no signal tears it.
-        git = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
-        done = subprocess.run(git, capture_output=True, text=True, timeout=5)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = done.stdout.splitlines()
-    commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid")), "(initial)")
-    changed = any(re.match(r'#|\? .*\.jsonl"?$', line) is None for line in lines)
-    return None if commit == "(initial)" else commit[:12] + ("+" if changed else "")

@@ -12,11 +12,12 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Command:
-    """What the command that solves a problem has in addition to the options that all of them share.
+    """What a problem says of itself: its command, beside the options that all share, and the columns of its records.
 
     It is ``gpugraph.problems.<name>.COMMAND``, in a file that imports nothing heavy, so that help is instant.
 
     Attributes:
+        title: the problem for people.
         help: a docstring: one line, what is to be known, and an example.
         on_graph: its input is GRAPH, with the options that say how a graph is read.
         options: parameters of its own, above those that say how to run.
@@ -24,13 +25,21 @@ class Command:
             ``--set name=VALUE``.
         arrange: from the values of all options by name to those that ``gpugraph.cli.measure`` takes: fields of
             ``Cell``, ``graph`` the text of the input.
+        columns: what its results have in addition to the common columns; each is left out of a table where no record
+            has it.
     """
 
+    title: str
     help: str
     on_graph: bool = True
     options: tuple[Decorator, ...] = ()
     settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     arrange: Callable[[dict[str, Any]], dict[str, Any]] = lambda options: options
+    columns: tuple[Column, ...] = ()
+
+    def accepts(self, source: str) -> bool:
+        """Tell whether a text may name its input, a graph or an array; whether it does, only opening it tells."""
+        return self.on_graph != (source.startswith("array:") or source.endswith(".npy"))
 
 
 class SourceList(tuple[Any, ...]):

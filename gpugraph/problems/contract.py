@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
-    from gpugraph.problems import Column, Command
+    from gpugraph.problems import Command
     from gpugraph.problems.counter_example import CounterExample
 
 PROBLEMS = {
@@ -28,6 +28,9 @@ PROBLEMS = {
 
 METHODS = ("auto", "reference", "certificate", "both")
 """How a result can be verified."""
+
+REFERENCE_LIMIT = 2**22
+"""``--verify auto`` may use the reference up to this many edges: where that is quicker, or all there is to ask."""
 
 METHODS_OF_A_RUN = (*METHODS, "none")
 """How a run can be: or not at all."""
@@ -190,9 +193,6 @@ class Result(Protocol):
 class ProblemInput(Protocol):
     """How the input of a problem is recognised, opened, and handed to algorithms."""
 
-    def accepts(self, source: str) -> bool:
-        """Tell whether a text may name an input of this problem; whether it does, only opening it tells."""
-
     def size(self, source: str, weights: str) -> InputSize:
         """Return the size of what a file or a spec will give, with these weights; raise InputError if there is none."""
 
@@ -272,8 +272,6 @@ class ProblemResults(Protocol):
     """Fields of a record that every program's result of this problem fills."""
     recorded_of_ours: tuple[str, ...]
     """And those that our own algorithms' results fill besides."""
-    columns: tuple[Column, ...]
-    """What its results have in addition to the common columns; each is left out of a table where no record has it."""
     cheaper_check: str
     """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
 
@@ -319,9 +317,8 @@ class Problem(ProblemInput, ProblemRuns, ProblemResults, Protocol):
     """What a problem must offer; ``gpugraph.problems.<name>.problem.PROBLEM`` is the instance."""
 
     name: str
-    title: str
     command: Command
-    """The command that solves it; without the problem's other parts see ``registry.command_of``."""
+    """What is known of it without its other parts, title, columns and command: ``registry.command_of``."""
 
 
 @runtime_checkable

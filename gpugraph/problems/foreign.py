@@ -47,6 +47,16 @@ class Peers(Protocol):
         """Let the commands of tables ``[peer.NAME]`` replace those known; raise InputError for a bad one."""
 
 
+class Described(Protocol):
+    """Users' own algorithms as ones that cannot run: their options etc.; InputError for one that cannot be used."""
+
+    def find(self, name: str, problem: str) -> Algorithm:
+        """Return one for a problem."""
+
+    def any_problem(self, name: str) -> Algorithm:
+        """Return one for the problem that it solves, which an installed one says itself."""
+
+
 class Plugins(Protocol):
     """Algorithms of users and of installed packages."""
 
@@ -55,6 +65,9 @@ class Plugins(Protocol):
 
     def load_plugin(self, name: str, problem: str, device_kind: str) -> Algorithm:
         """Return the algorithm of a file or of a package; raise InputError if it does not fit."""
+
+    def described(self, limit_s: float = 0.0) -> Described:
+        """Return what they say of themselves; each is asked once, in a process that may take so long."""
 
     def describe_plugin(self, name: str) -> dict[str, dict[str, Any]]:
         """Import one and return by problem what ``Algorithm.described`` takes, or its ``error``."""

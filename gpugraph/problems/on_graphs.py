@@ -162,10 +162,6 @@ class OnGraphs(OneQuery):
     size = staticmethod(size_of)
     series = staticmethod(series_of)
 
-    def accepts(self, source: str) -> bool:
-        """Tell whether a text may name a graph, and no array."""
-        return not source.startswith("array:") and not source.endswith(".npy")
-
     def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
         """Return the sizes that a graph's view will have; ``compress`` is not foreseen to save anything."""
         from gpugraph.graph.view import MAX_NARROW_ARCS

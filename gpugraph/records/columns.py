@@ -1,6 +1,6 @@
 """The columns of a table of records: the one list that CSV, Markdown, the page and the terminal's tables are made of.
 
-To add a column, add it to ``COLUMNS``; one of a single problem goes to that problem's ``columns``.
+To add a column, add it to ``COLUMNS``; one of a single problem goes to that problem's ``COMMAND``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from gpugraph.base.quantities import count, duration, in_units, percent, rate
 from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column, file_column
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import load_problem
+from gpugraph.problems.registry import command_of
 from gpugraph.records.record import PHASES, WAY_THERE, Record
 from gpugraph.records.record_shape import jsonable
 
@@ -181,7 +181,7 @@ def columns_of(renderer: str, cells: Sequence[Labelled]) -> list[Column]:
 def problem_columns(cells: Sequence[Labelled]) -> list[Column]:
     """Return the own columns of the problems that cells are of, each left out where no cell has it."""
     known = [name for name in dict.fromkeys(cell.record.problem for cell in cells) if name in PROBLEMS]
-    return [replace(column, optional=True) for name in known for column in load_problem(name).columns]
+    return [replace(column, optional=True) for name in known for column in command_of(name).columns]
 
 
 def _each(column: Column, cells: Sequence[Labelled]) -> list[Column]:

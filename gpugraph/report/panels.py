@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import load_problem
+from gpugraph.problems.registry import command_of
 from gpugraph.records.columns import Labelled
 
 SCALE = "scale (log2 of the number of vertices)"
@@ -53,7 +53,7 @@ class Panel:
 
 def problem_name(problem: str) -> str:
     """Return a problem's name for people."""
-    return load_problem(problem).title if problem in PROBLEMS else problem
+    return command_of(problem).title if problem in PROBLEMS else problem
 
 
 def panels(cells: Sequence[Labelled]) -> list[Panel]:

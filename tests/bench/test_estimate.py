@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from gpugraph.bench import estimate
+from gpugraph.bench import estimate, expand
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
@@ -59,7 +59,7 @@ def test_a_gpu_leaves_the_host_little_of_a_graph_to_hold(tmp_path):
 def test_a_mistake_in_what_an_algorithm_declares_is_not_passed_over(monkeypatch):
     cell = Planned(Cell("mst", "grid:9x9", "prim", "cuda"), "cuda", size_of("grid:9x9"), Limits())
     wrong = replace(find_algorithm("mst", "prim", "cuda"), state_bytes=lambda sizes: sizes.degrees)
-    monkeypatch.setattr(estimate, "resolve_algorithm", lambda *a: wrong)
+    monkeypatch.setattr(expand, "resolve_algorithm", lambda *a: wrong)
     with pytest.raises(AttributeError, match="degrees"):
         Prices(Sampling()).need(cell)
 

@@ -13,8 +13,10 @@ import pytest
 
 from gpugraph.bench.axes import parse_settings
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.plan import Plan, Planned, described_algorithm, expand_sweep
-from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
+from gpugraph.bench.expand import expand_sweep
+from gpugraph.bench.plan import Plan, Planned, described_algorithm
+from gpugraph.bench.sweep_file import read_sweep, shipped
+from gpugraph.ext.findings.paper import paper_of
 from gpugraph.ext.peers import register_commands
 from gpugraph.measure.cell import parse_options
 from gpugraph.measure.run_cell import Session

@@ -9,8 +9,10 @@ import pytest
 from gpugraph.base.errors import InputError
 from gpugraph.bench import estimate
 from gpugraph.bench.axes import parse_settings
-from gpugraph.bench.plan import Plan, expand_sweep
-from gpugraph.bench.sweep_file import paper_of, read_sweep, shipped
+from gpugraph.bench.expand import expand_sweep
+from gpugraph.bench.plan import Plan
+from gpugraph.bench.sweep_file import read_sweep, shipped
+from gpugraph.ext.findings.paper import paper_of
 from gpugraph.ext.peers import register_commands
 from gpugraph.measure.cell import Cell
 

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import csv as std_csv
 import io
+from dataclasses import replace
 
 import pytest
 
 from gpugraph.ext.charts.page import page
-from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column
+from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column, mst
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.registry import load_problem
+from gpugraph.problems.registry import command_of
 from gpugraph.records import columns
 from gpugraph.records.columns import COLUMNS, Labelled, columns_of
 from gpugraph.records.compare import compare
@@ -38,7 +39,7 @@ def test_a_column_added_to_the_list_is_in_every_report(monkeypatch):
 
 def test_a_problems_own_column_is_in_the_reports_of_its_records_alone(monkeypatch):
     parts = Column("result.components", "trees", number=True)
-    monkeypatch.setattr(load_problem("mst"), "columns", (*load_problem("mst").columns, parts))
+    monkeypatch.setattr(mst, "COMMAND", replace(mst.COMMAND, columns=(*mst.COMMAND.columns, parts)))
     assert "| trees |" in markdown(records(mst_record()))
     assert "trees" not in markdown(records(sssp_record()))
     assert "trees" not in markdown(records({"problem": "other", "algorithm": "a"}))
@@ -53,7 +54,7 @@ def test_no_renderer_has_two_columns_of_one_name(renderer):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_every_problem_names_the_fields_of_its_results(problem):
-    assert any(column.name.startswith("result.") for column in load_problem(problem).columns)
+    assert any(column.name.startswith("result.") for column in command_of(problem).columns)
 
 
 def test_a_comparison_tells_results_apart_by_the_columns_that_identify_them():

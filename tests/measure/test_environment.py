@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from gpugraph.measure import provenance
+from gpugraph.measure import environment as environment_module
 from gpugraph.measure.environment import command_line, environment
 from gpugraph.measure.instruments.load import OtherPrograms
 
@@ -43,12 +43,12 @@ def test_the_command_is_what_a_user_types(monkeypatch, argv: list[str], typed: l
 def elsewhere(monkeypatch, tmp_path):
     """Let the package lie in an empty folder."""
     (tmp_path / "gpugraph" / "measure").mkdir(parents=True)
-    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "gpugraph" / "measure" / "provenance.py"))
+    monkeypatch.setattr(environment_module, "__file__", str(tmp_path / "gpugraph" / "measure" / "environment.py"))
     return tmp_path
 
 
 def test_outside_a_checkout_there_is_no_commit(elsewhere):
-    assert provenance.git_commit.__wrapped__() is None
+    assert environment_module.git_commit.__wrapped__() is None
 
 
 def test_a_checkout_gives_its_commit_and_says_where_files_were_changed(elsewhere):
@@ -61,9 +61,9 @@ def test_a_checkout_gives_its_commit_and_says_where_files_were_changed(elsewhere
     git("add", "file")
     git("commit", "--quiet", "-m", "one")
     commit = git("rev-parse", "HEAD")[:12]
-    assert provenance.git_commit.__wrapped__() == commit
+    assert environment_module.git_commit.__wrapped__() == commit
     (elsewhere / "file").write_text("2")
-    assert provenance.git_commit.__wrapped__() == f"{commit}+"
+    assert environment_module.git_commit.__wrapped__() == f"{commit}+"
 
 
 def test_what_this_program_and_its_children_do_is_not_the_work_of_other_programs() -> None:

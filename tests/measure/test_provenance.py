@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.measure import provenance as module
+from gpugraph.measure import environment as module
+from gpugraph.measure import provenance as provenance_module
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.provenance import provenance, sources_digest
 from gpugraph.measure.run_cell import run_cell
@@ -35,7 +36,7 @@ def test_algorithms_of_other_sources_have_other_digests_and_a_peer_has_none():
 
 def test_the_digest_covers_the_kernels_and_not_the_comments(monkeypatch):
     boruvka = find_algorithm("mst", "boruvka", "cuda")
-    parts, files = module._parts(frozenset(["gpugraph.ext.papers.mst.gpu_boruvka"]))
+    parts, files = provenance_module._parts(frozenset(["gpugraph.ext.papers.mst.gpu_boruvka"]))
     assert any(name.endswith("boruvka.cu") for name in parts)
     assert {"boruvka.cu", "common.cuh", "gpu_boruvka.py"} <= {file.name for file in files}
     assert not any("race-allowed" in part for part in parts.values())
@@ -51,9 +52,9 @@ def test_only_a_change_of_the_code_changes_the_digest(tmp_path, monkeypatch, cha
     driver.write_text('"""Text."""\n\n\ndef run():\n    """Return one."""\n    return 1\n')
 
     def digest() -> str | None:
-        module._digest.cache_clear()
-        monkeypatch.setitem(module.sys.modules, "a_driver", type("M", (), {"__file__": str(driver)}))
-        return module._digest(frozenset(["a_driver"]))
+        provenance_module._digest.cache_clear()
+        monkeypatch.setitem(provenance_module.sys.modules, "a_driver", type("M", (), {"__file__": str(driver)}))
+        return provenance_module._digest(frozenset(["a_driver"]))
 
     before = digest()
     driver.write_text(driver.read_text().replace("Return one", "Return 1") + change)

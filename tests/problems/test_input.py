@@ -60,4 +60,4 @@ def test_a_file_that_has_changed_is_described_otherwise(tmp_path):
     [("mst", "rmat:9", True), ("sssp", "a.npy", False), ("scan", "a.npy", True), ("scan", "rmat:9", False)],
 )
 def test_a_problem_says_whether_a_text_may_name_its_input(problem, text, accepted):
-    assert load_problem(problem).accepts(text) is accepted
+    assert load_problem(problem).command.accepts(text) is accepted

@@ -233,7 +233,7 @@ def _size(record: Record) -> InputSize | None:
     """Return the size of the input that a record's spec gives; None of a file, or of what only Graph500 makes."""
     source = record.graph_source
     problem = load_problem(record.problem)
-    made = problem.accepts(source) and (is_spec(source) or source.startswith("array:"))
+    made = problem.command.accepts(source) and (is_spec(source) or source.startswith("array:"))
     if is_graph500(record) or not made:
         return None
     return problem.size(source, (record.shape.cell.input or {}).get("weights") or "file")

@@ -1,8 +1,9 @@
 """Connected components: labels, algorithms, oracle and certificate."""
 
-from gpugraph.problems import Command
+from gpugraph.problems import Command, result_column
 
 COMMAND = Command(
+    title="Connected components",
     help="""Find the connected components of GRAPH, time them and verify them.
 
     GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
@@ -12,4 +13,9 @@ COMMAND = Command(
     Example:
       gpugraph components rmat:12 --repeat 10 -o labels.npz
     """,
+    columns=(
+        result_column("components"),
+        result_column("largest"),
+        result_column("labels_sha256", identifies=True),
+    ),
 )

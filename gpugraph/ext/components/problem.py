@@ -8,7 +8,6 @@ from gpugraph.ext.components import COMMAND, verify
 from gpugraph.ext.components.labels import Components
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.symmetrize import symmetrize
-from gpugraph.problems import Column, result_column
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.returned import numbers, plain_array
@@ -27,14 +26,8 @@ class ConnectedComponents(VertexFiles, OnGraphs):
     recorded_of_ours: tuple[str, ...] = ("result.largest", "result.labels_sha256")
     file_columns = (FileColumn("component", "labels", vertices=True),)
     name = "components"
-    title = "Connected components"
     certify = staticmethod(verify.certify)
     command = COMMAND
-    columns: tuple[Column, ...] = (
-        result_column("components"),
-        result_column("largest"),
-        result_column("labels_sha256", identifies=True),
-    )
 
     def admit(self, graph: Any) -> Any:
         """Return the undirected graph: the components of a directed one are the weakly connected ones."""

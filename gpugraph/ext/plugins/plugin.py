@@ -43,6 +43,7 @@ from gpugraph.base.errors import (
     unknown_name,
     used_up,
 )
+from gpugraph.ext.plugins.described import Described
 from gpugraph.ext.plugins.isolation import kept
 from gpugraph.problems.algorithm import ENTRY_POINTS, Algorithm, Option, algorithm_to_words
 from gpugraph.problems.contract import PROBLEMS, problem_called
@@ -312,6 +313,11 @@ def installed_plugin(name: str) -> Algorithm:
 
 
 # ------------------------------------------------------------------ a plugin from outside
+
+
+def described(limit_s: float = 0.0) -> Described:
+    """Return what users' own algorithms say of themselves; each is asked once, and may take that long."""
+    return Described(limit_s)
 
 
 def describe_plugin(text: str) -> dict[str, dict[str, Any]]:

@@ -71,7 +71,7 @@ def load_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedInp
     able, foreign = ranks_option(problem), cell.algorithm.startswith("peer:") or ".py" in cell.algorithm
     reference = cell.verify in ("reference", "both")
     refusals = (
-        (not able, f"{problem.title.lower()}: no algorithm runs on several ranks", "name one device"),
+        (not able, f"{problem.command.title.lower()}: no algorithm runs on several ranks", "name one device"),
         (foreign, f"'{cell.algorithm}' runs on one device", f"use {able}"),
         (cell.preparations, "several ranks take the graph as it is", "leave out --prepare"),
         (cell.predecessors, "several ranks find no predecessors", "use one device"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from gpugraph.base.errors import InputError
-from gpugraph.problems import Command
+from gpugraph.base.quantities import duration, rate
+from gpugraph.problems import TABLE, Column, Command, result_column
 
 DEFAULT_SIZE = "64MiB"
 
@@ -43,7 +45,25 @@ def _arrange(options: dict[str, Any]) -> dict[str, Any]:
     return {"graph": array, **options}
 
 
+def _speeds(found: Mapping[str, Any]) -> str:
+    names = {"h2d": "to the device", "kernel": "the kernel", "d2h": "back"}
+    parts = [f"{text} {rate(found[f'{key}_gb_s'])}" for key, text in names.items() if found[f"{key}_gb_s"]]
+    return ", ".join(parts) + " of the array"
+
+
+def _transferred(cell: Any) -> Mapping[str, Any] | None:
+    """Return the throughput of an array that went to a device and back."""
+    found: Mapping[str, Any] = cell.record.shape.throughput
+    return found if found.get("h2d_gb_s") else None
+
+
+def _total(found: Mapping[str, Any]) -> str:
+    shares = f"{found['transfers_share']:.0%} of it transfers"
+    return f"{duration(found['total_s'])} with allocation and both transfers, {shares}"
+
+
 COMMAND = Command(
+    title="Prefix sums",
     help="""Scan ARRAY, time it and verify it: prefix sums, or minima of segments.
 
     ARRAY is a .npy file or a spec such as array:n=2^27,dtype=uint64; without one, --size and --dtype say what is
@@ -66,4 +86,11 @@ COMMAND = Command(
         click.option("--segments", metavar="LENGTH", help="Scan minima of segments of that average length, not sums."),
     ),
     arrange=_arrange,
+    columns=(
+        result_column("elements"),
+        result_column("last"),
+        result_column("digest"),
+        Column("throughput", "GB/s", text=_speeds, shown=(TABLE,)),
+        Column("throughput.total_s", "total", _transferred, _total, shown=(TABLE,)),
+    ),
 )

@@ -12,13 +12,11 @@ import numpy as np
 from gpugraph.base.clock import HostClock
 from gpugraph.base.compression import WrittenThrough
 from gpugraph.base.errors import InputError
-from gpugraph.base.quantities import duration, rate
 from gpugraph.ext.scan import COMMAND
 from gpugraph.ext.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.ext.scan.tiles import place
 from gpugraph.ext.scan.verify import check_against_reference, check_certificate
-from gpugraph.problems import TABLE, Column, result_column
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
 from gpugraph.problems.on_graphs import OneQuery
 from gpugraph.problems.result_files import MismatchError, PathLike
@@ -27,23 +25,6 @@ from gpugraph.problems.returned import plain_array
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.ext.scan.tiles import ResidentArray
-
-
-def _speeds(found: Mapping[str, Any]) -> str:
-    names = {"h2d": "to the device", "kernel": "the kernel", "d2h": "back"}
-    parts = [f"{text} {rate(found[f'{key}_gb_s'])}" for key, text in names.items() if found[f"{key}_gb_s"]]
-    return ", ".join(parts) + " of the array"
-
-
-def _transferred(cell: Any) -> Mapping[str, Any] | None:
-    """Return the throughput of an array that went to a device and back."""
-    found: Mapping[str, Any] = cell.record.shape.throughput
-    return found if found.get("h2d_gb_s") else None
-
-
-def _total(found: Mapping[str, Any]) -> str:
-    shares = f"{found['transfers_share']:.0%} of it transfers"
-    return f"{duration(found['total_s'])} with allocation and both transfers, {shares}"
 
 
 class Scan(OneQuery):
@@ -56,22 +37,10 @@ class Scan(OneQuery):
     result_endings: tuple[str, ...] = (".npy", ".npz")
     csv_columns: tuple[str, ...] = ()
     name = "scan"
-    title = "Prefix sums"
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
     command = COMMAND
-    columns: tuple[Column, ...] = (
-        result_column("elements"),
-        result_column("last"),
-        result_column("digest"),
-        Column("throughput", "GB/s", text=_speeds, shown=(TABLE,)),
-        Column("throughput.total_s", "total", _transferred, _total, shown=(TABLE,)),
-    )
     cheaper_check = "reference"
-
-    def accepts(self, source: str) -> bool:
-        """Tell whether a text names an array."""
-        return source.startswith("array:") or source.endswith(".npy")
 
     def size(self, source: str, weights: str) -> InputSize:
         """Return the size of the array that a spec or a .npy file will give; it has no weights."""

@@ -1,8 +1,9 @@
 """Minimum spanning forests: the problem, its algorithms, its oracle and its certificate."""
 
-from gpugraph.problems import Command
+from gpugraph.problems import Command, result_column
 
 COMMAND = Command(
+    title="Minimum spanning forest",
     help="""Find the minimum spanning forest of GRAPH, time it and verify it.
 
     GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
@@ -16,4 +17,10 @@ COMMAND = Command(
         "cpu-share": ("SHARE", "boruvka-hybrid: the CPU's share of the arcs, 0.2, 20% or auto."),
         "memory-limit": ("SIZE", "Device memory a larger-than-memory algorithm takes: 8GB or 25%."),
     },
+    columns=(
+        result_column("total_weight"),
+        result_column("tree_edges"),
+        result_column("components"),
+        result_column("edges_sha256", identifies=True),
+    ),
 )

@@ -14,7 +14,6 @@ from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.base.quantities import counted
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.symmetrize import symmetrize
-from gpugraph.problems import Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst import COMMAND
@@ -189,15 +188,8 @@ class MinimumSpanningForest(ForestFiles, OnGraphs):
     """The problem as the measurement sees it."""
 
     name = "mst"
-    title = "Minimum spanning forest"
     certify = staticmethod(certify)
     command = COMMAND
-    columns: tuple[Column, ...] = (
-        result_column("total_weight"),
-        result_column("tree_edges"),
-        result_column("components"),
-        result_column("edges_sha256", identifies=True),
-    )
 
     def admit(self, graph: Any) -> Any:
         """Return the undirected graph; of a directed one the lighter arc of a pair wins, and a note says so."""

@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from gpugraph.base.errors import InputError
-from gpugraph.problems import Command, SourceList
+from gpugraph.base.quantities import duration
+from gpugraph.problems import CSV, TABLE, Cell, Column, Command, SourceList, result_column
 
 BATCHED = "delta-stepping-batched"
 """The algorithm that takes many sources at once, on every kind of device."""
@@ -27,7 +28,15 @@ def _arranged(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
+def _per_source(cell: Cell) -> float | None:
+    """Return the kernel seconds that one of several sources took that were searched together."""
+    shape = cell.record.shape
+    sources, kernel_s = shape.result.get("sources"), shape.phases_s.get("kernel")
+    return kernel_s / sources if sources and kernel_s else None
+
+
 COMMAND = Command(
+    title="Shortest paths",
     help="""Find the shortest distances of GRAPH from a source, time them and verify them.
 
     GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
@@ -53,4 +62,14 @@ COMMAND = Command(
         click.option("--predecessors", is_flag=True, help="Also return the canonical predecessors."),
     ),
     arrange=_arranged,
+    columns=(
+        result_column("source"),
+        result_column("source_name"),
+        result_column("sources"),
+        Column("per_source_s", "per source", _per_source, duration, number=True, shown=(CSV, TABLE), optional=True),
+        result_column("reached"),
+        result_column("distance_sum"),
+        result_column("distance_max"),
+        result_column("distances_sha256", identifies=True),
+    ),
 )

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from gpugraph.base.clock import working_seconds
 from gpugraph.base.errors import GpuGraphWarning, InputError
-from gpugraph.base.quantities import duration
 from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems import CSV, TABLE, Cell, Column, result_column
 from gpugraph.problems import result_files as files
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
@@ -156,18 +154,10 @@ class DistancesFiles(VertexFiles):
         return tree
 
 
-def _per_source(cell: Cell) -> float | None:
-    """Return the kernel seconds that one of several sources took that were searched together."""
-    shape = cell.record.shape
-    sources, kernel_s = shape.result.get("sources"), shape.phases_s.get("kernel")
-    return kernel_s / sources if sources and kernel_s else None
-
-
 class ShortestPaths(DistancesFiles, OnGraphs):
     """The problem ``sssp``: least distances from one source along the arcs as they are directed."""
 
     name = "sssp"
-    title = "Shortest paths"
     certify = staticmethod(verify.certify)
     query_fields: tuple[str, ...] = ("source",)
     command = COMMAND
@@ -175,16 +165,6 @@ class ShortestPaths(DistancesFiles, OnGraphs):
     definition = (
         "MTEPS = undirected edges with an endpoint in the reached set (directed graphs: arcs whose tail is reached) "
         "/ kernel time / 10^6"
-    )
-    columns: tuple[Column, ...] = (
-        result_column("source"),
-        result_column("source_name"),
-        result_column("sources"),
-        Column("per_source_s", "per source", _per_source, duration, number=True, shown=(CSV, TABLE), optional=True),
-        result_column("reached"),
-        result_column("distance_sum"),
-        result_column("distance_max"),
-        result_column("distances_sha256", identifies=True),
     )
 
     def admit(self, graph: Any) -> Any:

@@ -18,7 +18,7 @@ import gpugraph
 from gpugraph import csgraph
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError
-from gpugraph.bench.plan import expand_sweep
+from gpugraph.bench.expand import expand_sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.ext.emulator.device import EmulatedDevice
