@@ -11,7 +11,7 @@ the keys and makes the rows; repeats merge there, which no weight minds, since w
     LO + (HI - LO) * ((h >> 11) * 2^-53)           reals, each operation rounded to float64, then converted
     HI where h >> 63 is 1, else LO                 one of the two, converted by way of float64
 
-The families' formulas, and where they are from, are in gpugraph/graph/generators/, a file for each kind; the host
+The families' formulas, and where they are from, are in gpugraph/ext/generators/, a file for each kind; the host
 makes the same graphs there.
 
     begin, out, mode, mirrored, head_bits, first, last, counters      where edges go: arc_keys.cuh

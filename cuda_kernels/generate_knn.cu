@@ -4,7 +4,7 @@ Random points in the unit square, each joined to its k nearest; the weights are 
 Points fall into a grid of cells; sorted by (cell, number) they are the vertices, so that the points of a cell, and of
 neighbouring cells of one line, are consecutive.  Each vertex looks through the cells around its own, a wider square
 each time until k others lie in it, and keeps the k nearest by insertion.  Formulas and their rounding:
-gpugraph/graph/generators/knn.py, which gives the same bits.
+gpugraph/ext/generators/knn.py, which gives the same bits.
 
     order (n)                   cell << 32 | number of the point, then sorted
     starts (cells * cells + 1)  the first vertex of each cell, and n

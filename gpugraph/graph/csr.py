@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import GraphFormatError, shown
 from gpugraph.base.html import Shown
 from gpugraph.graph.chunks import even_ranges, in_threads
-from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.digest import graph_digest
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from gpugraph.graph.device_rows import DeviceRows
 
 WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 

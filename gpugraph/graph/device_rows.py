@@ -34,26 +34,6 @@ _PIECE, _SHARE = 1 << 22, 256
 ARCS_PER_THREAD = 32
 """Of kernels in which a warp takes a tile of 1024 arcs at a time."""
 NOTHING = 2**64 - 1  # no row, no arc, and no item << 31 | vertex: vertices end below 2^31 - 1
-MOST_ITEMS = 2**33
-"""An item's number and a vertex share one word, where a loop may have a negative weight."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Arcs as rows on a device; see ``SortedArcs``.
-
-    Attributes:
-        offsets: (n+1,) int32 or int64; rows outside of the range that was asked for are empty.
-        negative: self loops of negative weight among those dropped.
-        first_negative: the first of them as ``item << 31 | vertex``, or None.
-    """
-
-    offsets: Array
-    targets: Array
-    loops: int
-    merged: int
-    negative: int
-    first_negative: int | None
 
 
 @dataclass(frozen=True, eq=False)

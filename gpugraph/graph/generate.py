@@ -26,10 +26,12 @@ from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.chunks import Progress, Runner
 from gpugraph.graph.counter_random import hash64, hash64_of, high_product
 from gpugraph.graph.csr import CSRGraph, target_dtype
-from gpugraph.graph.device_rows import MOST_ITEMS
-from gpugraph.graph.families import FAMILIES, ORDERS
+from gpugraph.graph.families import ORDERS, find_family
 from gpugraph.graph.sources import device_graphs
 from gpugraph.graph.spec import Spec, WeightRange, parse_spec
+
+MOST_ITEMS = 2**33
+"""An item's number and a vertex share one word on a device, where a loop may have a negative weight."""
 
 _BUILD_STARTS = 0.6
 """The fraction of the whole at which the arcs are drawn and the rows begin to be built."""
@@ -63,7 +65,7 @@ def draw_arcs(spec: Spec, progress: Progress | None = None, part: tuple[int, int
     directed = is_directed(spec)
     index = target_dtype(spec.vertices)
     run = Runner(index, progress, (0.0, 0.45), part)
-    tails, heads, weights = FAMILIES[spec.family].arcs(dict(spec.values), spec.seed, run)
+    tails, heads, weights = find_family(spec.family).arcs(dict(spec.values), spec.seed, run)
     if weights is None:
         run = Runner(index, progress, (0.45, _BUILD_STARTS))
         weights = hashed_weights(tails, heads, spec.weights, directed, spec.seed, run)
@@ -150,12 +152,12 @@ def hashed_weights(
 
 def is_directed(spec: Spec) -> bool:
     """Tell whether the graph of a spec is directed."""
-    return bool(FAMILIES[spec.family].directed and dict(spec.values).get("directed", True))
+    return bool(find_family(spec.family).directed and dict(spec.values).get("directed", True))
 
 
 def can_generate(spec: Spec) -> bool:
     """Tell whether a device can make the graph of a spec, if it has the memory."""
-    if FAMILIES[spec.family].launch is None:
+    if find_family(spec.family).launch is None:
         return False
     numbered = spec.size.samples <= MOST_ITEMS or spec.weights.low >= 0  # only loops of negative weight ask for it
     return 0 < spec.vertices < 2**31 and numbered

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gpugraph.graph.families import FAMILIES
+
 if TYPE_CHECKING:
     from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
@@ -125,6 +127,4 @@ def is_dataset(text: str) -> bool:
     prefix, colon, _ = text.partition(":")
     if not colon or os.path.exists(text):
         return False
-    from gpugraph.graph.families import FAMILIES  # it imports NumPy, which most commands need later or never
-
     return prefix not in FAMILIES and data_sets().is_collection(prefix)

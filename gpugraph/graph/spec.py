@@ -14,7 +14,7 @@ Every family takes, besides its own parameters (``families.py``),
     order=NAME    vertices as the family makes them (made), shuffled, or by degree, the greatest first (degree)
 
 except that ``knn``, ``ramp`` and ``counterexample`` have weights of their own.  Whole numbers may be written ``2^20``.
-``drawn:N[,least=VERTICES][,most=VERTICES]`` is the spec that the number N draws (``drawn.py``).
+``drawn:N[,least=VERTICES][,most=VERTICES]`` is the spec that the number N draws.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ import numpy as np
 
 from gpugraph.base.errors import InputError, check_name, unknown_name
 from gpugraph.graph.csr import WEIGHT_DTYPES, target_dtype
-from gpugraph.graph.drawn import drawn_spec
-from gpugraph.graph.families import FAMILIES, ORDERS
+from gpugraph.graph.families import FAMILIES, ORDERS, RESPELLED, find_family
 from gpugraph.graph.generators.family import MOST, Family, Parameter, Size
 
 _INTEGER = re.compile(r"[+-]?\d{1,20}")
@@ -39,20 +38,6 @@ _FAMILY = re.compile(r"[A-Za-z][A-Za-z0-9_-]+")
 _ARGUMENTS = re.compile(r"[\w=.,+^-]*")
 _GREATEST = {"float32": np.finfo(np.float32).max.item(), "float64": np.finfo(np.float64).max.item()}
 _SEED = Parameter("seed", "seed", default=1, low=0, high=2**64 - 1)
-_DRAWN = Family(
-    "drawn",
-    "the spec that a number draws",
-    "drawn:7",
-    (
-        Parameter("number", "which", required=True, low=0),
-        Parameter("least", "vertices at least", default=2**17, low=16, high=2**30),
-        Parameter("most", "vertices at most", default=2**24, low=16, high=2**30),
-        Parameter("whole", "no real weights", "flag", default=False),
-    ),
-    lambda _: Size(0, 0, 0),
-    lambda _values, _seed, run: (*run.empty(0), None),
-    places=1,
-)
 
 
 @dataclass(frozen=True)
@@ -127,7 +112,7 @@ def is_spec(text: str) -> bool:
     head, colon, tail = text.partition(":")
     if not colon:
         return head in FAMILIES or head.partition(",")[0] in FAMILIES
-    if head in FAMILIES or head == _DRAWN.name:
+    if head in FAMILIES or head in RESPELLED:
         return True
     looks_like_arguments = bool(re.match(r"\d+(x\d+)?(,|$)", tail)) or "=" in tail
     return bool(_FAMILY.fullmatch(head) and _ARGUMENTS.fullmatch(tail) and looks_like_arguments)
@@ -143,11 +128,10 @@ def parse_spec(text: str) -> Spec:
     head, separator, tail = text.strip().partition(":")
     if not separator:
         head, _, tail = head.partition(",")
-    family = _DRAWN if head == _DRAWN.name else FAMILIES.get(head)
-    if family is None:
-        raise unknown_name("graph family", head, FAMILIES)
+    if head not in RESPELLED:
+        check_name("graph family", head, FAMILIES)
     try:
-        return _parse(family, tail)
+        return _parse(find_family(head), tail)
     except InputError as error:
         raise InputError(error.what, where=f"spec '{text}'", remedy=error.remedy) from None
 
@@ -161,10 +145,10 @@ def _parse(family: Family, text: str) -> Spec:
             needed = f"{parameter.key} ({parameter.help})"
             raise InputError(f"'{family.name}' needs {needed}", remedy=f"e.g. {family.example}")
         values[parameter.key] = parameter.default if written is None else _value(parameter, written)
-    if family is _DRAWN:
+    if family.respell is not None:
         if given:
-            raise unknown_name("key of 'drawn'", next(iter(given)), list(values))
-        return parse_spec(drawn_spec(**values))
+            raise unknown_name(f"key of '{family.name}'", next(iter(given)), list(values))
+        return parse_spec(family.respell(values))
     seed = _value(_SEED, given.pop("seed", "1"))
     order = given.pop("order", ORDERS[0])
     check_name("order", order, ORDERS)

@@ -131,7 +131,7 @@ def _graph_size(shape: tuple[int, int, int], exact: bool, making_bytes: int, fed
 @lru_cache(maxsize=4096)
 def series_of(graph: str) -> str:
     """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's path, or what is no spec."""
-    from gpugraph.graph.families import FAMILIES
+    from gpugraph.graph.families import find_family
     from gpugraph.graph.sources import is_dataset
     from gpugraph.graph.spec import is_spec, parse_spec
 
@@ -141,7 +141,7 @@ def series_of(graph: str) -> str:
         text = parse_spec(graph).text
     except InputError:  # the name of a file that begins like one
         return graph
-    family = FAMILIES[text.partition(":")[0]]
+    family = find_family(text.partition(":")[0])
     if family.positional:
         open_ = "x".join(f"{{{key}}}" for key in family.positional)
         head, _, tail = text.partition(":")

@@ -22,9 +22,10 @@ from gpugraph.devices.base import Defines
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
 from gpugraph.devices.nvrtc import compiler
+from gpugraph.ext.device_graphs import launches
+from gpugraph.ext.generators import knn
 from gpugraph.ext.graph500 import generator
 from gpugraph.ext.python import mst_many
-from gpugraph.graph.generators import family
 from gpugraph.problems.registry import algorithms
 
 ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
@@ -54,7 +55,7 @@ def kernel_files() -> list[str]:
 def declared() -> dict[str, KernelFile]:
     """Return by name the kernel files of all drivers: of algorithms, and of graphs made on a device."""
     algorithms()
-    assert {family.FILE.name, generator.FILE.name, mst_many.FILE.name} <= KernelFile.declared.keys()
+    assert {launches.FILE.name, knn.FILE.name, generator.FILE.name, mst_many.FILE.name} <= KernelFile.declared.keys()
     return KernelFile.declared
 
 

@@ -112,11 +112,9 @@ def test_the_graph_does_not_depend_on_threads_and_chunks(monkeypatch):
     specs = ["rmat:10", "ssca2:10", "regular:n=500,in=7", "road:40x50", "knn:n=700", "dense:n=60,density=0.5"]
     whole = [generate(spec).digest for spec in specs]
     monkeypatch.setattr(chunks, "_LEAST", 256)
-    for name in ("rmat", "ssca2", "uniform", "structured"):
-        module = __import__(f"gpugraph.graph.generators.{name}", fromlist=[name])
-        if hasattr(module, "CHUNK"):
-            monkeypatch.setattr(module, "CHUNK", 300)
-    monkeypatch.setattr("gpugraph.graph.generators.knn._CHUNK", 100)
+    for name in ("ssca2", "uniform", "structured"):
+        monkeypatch.setattr(f"gpugraph.ext.generators.{name}.CHUNK", 300)
+    monkeypatch.setattr("gpugraph.ext.generators.knn._CHUNK", 100)
     monkeypatch.setattr(chunks.Runner.__call__, "__defaults__", (300,))
     assert [generate(spec).digest for spec in specs] == whole
 

@@ -5,12 +5,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
-from gpugraph.graph.families import FAMILIES
+from gpugraph.graph.families import FAMILIES, find_family
 from gpugraph.graph.spec import is_spec, parse_spec
 from tests.tiers import drawn
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda family: family.name)
+@pytest.mark.parametrize("family", list(map(find_family, FAMILIES)), ids=lambda family: family.name)
 def test_the_example_of_every_family_is_a_spec_and_its_own_canonical_text(family):
     spec = parse_spec(family.example)
     assert spec.family == family.name

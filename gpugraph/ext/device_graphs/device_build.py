@@ -9,7 +9,7 @@ range, and no arc travels.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ from gpugraph.graph.build import (
 )
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_columns import DeviceColumn
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, MOST_ITEMS, NOTHING, DeviceRows, Rows, index_bits_of
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, NOTHING, DeviceRows, index_bits_of
+from gpugraph.graph.generate import MOST_ITEMS
 from gpugraph.graph.symmetrize import symmetrize_on_host, symmetrized_notes
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
@@ -42,6 +43,24 @@ _KEY_BYTES = 17
 
 Emit = Callable[[tuple[Any, ...]], None]
 """``emit(sink)`` launches what draws all edges; ``sink`` is the arguments that say where they go (arc_keys.cuh)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Arcs as rows on a device; see ``SortedArcs``.
+
+    Attributes:
+        offsets: (n+1,) int32 or int64; rows outside of the range that was asked for are empty.
+        negative: self loops of negative weight among those dropped.
+        first_negative: the first of them as ``item << 31 | vertex``, or None.
+    """
+
+    offsets: Array
+    targets: Array
+    loops: int
+    merged: int
+    negative: int
+    first_negative: int | None
 
 
 def rows_on_device(

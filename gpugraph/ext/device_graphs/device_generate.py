@@ -1,7 +1,8 @@
 """Graphs of specs made on the device that will search them, the same to the bit as ``graph/generate.py``'s.
 
-The kernels are in ``cuda_kernels/generate.cu`` and ``generate_knn.cu``, the formulas and the launches in
-``gpugraph/graph/generators/``.  No memory of the host's is taken, but for a few bytes a clique of ``ssca2``.
+The kernels are in ``cuda_kernels/generate.cu`` and ``generate_knn.cu``, the formulas and the launches in the
+file of each family (``gpugraph/graph/families.py``).  No memory of the host's is taken, but for a few bytes a clique of
+``ssca2``.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
-from gpugraph.ext.device_graphs.device_build import bin_shift, negative_loop, renumbered_on_device, rows_on_device
+from gpugraph.ext.device_graphs.device_build import Rows, bin_shift, negative_loop, renumbered_on_device, rows_on_device
+from gpugraph.ext.device_graphs.launches import FILE, Launches
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.device_rows import DeviceRows, Rows
-from gpugraph.graph.families import FAMILIES, ORDERS
+from gpugraph.graph.device_rows import DeviceRows
+from gpugraph.graph.families import ORDERS, find_family
 from gpugraph.graph.generate import is_directed, shuffle_base
-from gpugraph.graph.generators.family import FILE, Launches
 from gpugraph.graph.spec import Spec
 
 
 def _launches(spec: Spec, device: Device) -> Launches:
     """Return what draws the edges of a spec on a device."""
     launches = Launches(device, dict(spec.values), spec.seed, weight_rule(spec), spec.weights.dtype)
-    launch = FAMILIES[spec.family].launch
+    launch = find_family(spec.family).launch
     assert launch is not None
     launch(launches)
     return launches

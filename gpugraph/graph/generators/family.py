@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.devices.base import Array, Device
-from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.graph.chunks import Runner
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, Rows, index_bits_of
 
 Values = Mapping[str, Any]
 Drawn = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]
@@ -21,8 +17,6 @@ Drawn = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]
 
 MOST = 2**40
 """More vertices or arcs than this are refused whatever the machine."""
-
-FILE = KernelFile("generate.cu", INDICES)
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,8 @@ class Family:
         example: a spec of the family.
         size: from the parameters to the size; raises InputError where they contradict each other.
         arcs: ``arcs(values, seed, run)`` draws the arcs on the host, of an undirected family each edge once.
-        launch: adds to ``Launches`` the kernels that draw the same on a device; None: the host alone can.
+        launch: adds to ``ext/device_graphs/launches.py`` the kernels that draw the same on a device; None: none can.
+        respell: of a family that only stands for another's specs, from the parameters to the text of that spec.
         places: the first so many parameters make the first argument: one, or two written ``WIDTHxHEIGHT``.
         weighted: the option ``w`` applies.
     """
@@ -87,7 +82,8 @@ class Family:
     parameters: tuple[Parameter, ...]
     size: Callable[[Values], Size]
     arcs: Callable[[Values, int, Runner], Drawn]
-    launch: Callable[[Launches], None] | None = None
+    launch: Callable[[Any], None] | None = None
+    respell: Callable[[Values], str] | None = None
     places: int = 0
     directed: bool = False
     weighted: bool = True
@@ -96,46 +92,3 @@ class Family:
     def positional(self) -> tuple[str, ...]:
         """The keys of the first argument."""
         return tuple(parameter.key for parameter in self.parameters[: self.places])
-
-
-class Launches:
-    """The launches of kernels that draw the edges of a graph on a device.
-
-    ``rule``, (11,) uint64, is the ``WeightRule`` of generate.cu; ``exact``: nearly every item gives an edge; ``weigh``
-    makes the (arcs,) weights of rows where the family has its own, else it is None, and ``hashes`` does it.
-    """
-
-    def __init__(self, device: Device, values: Values, seed: int, rule: NDArray[np.uint64], dtype: str):
-        self.device, self.values, self.seed = device, values, np.uint64(seed)
-        self.rule, self.dtype = device.upload(rule), dtype
-        self.exact = True
-        self.weigh: Callable[[Rows], Array] | None = None  # None: by hashes; a bound method would hold this object
-        self._launches: list[tuple[KernelFile, str, int, tuple[Any, ...]]] = []
-
-    @property
-    def items(self) -> int:
-        """Numbers to be drawn, of all launches."""
-        return sum(items for _, _, items, _ in self._launches)
-
-    def add(self, name: str, items: int, *args: Any, file: KernelFile = FILE) -> None:
-        """Add a kernel that draws so many items."""
-        if items:
-            self._launches.append((file, name, items, args))
-
-    def emit(self, sink: tuple[Any, ...], first: int = 0, last: int | None = None) -> None:
-        """Draw the edges of the items [first, last), counted through all launches; of all if no range is given."""
-        before = 0
-        for file, name, items, args in self._launches:
-            low, high = max(first - before, 0), items if last is None else min(last - before, items)
-            if low < high:
-                file.launch(self.device, name, high - low, np.int64(high), np.int64(low), *sink, *args)
-            before += items
-
-    def hashes(self, rows: Rows) -> Array:
-        """Return the weights that the edges hash to, (arcs,) of the dtype, by rows."""
-        arcs, device = int(rows.targets.size), self.device
-        weights = device.empty(arcs, self.dtype)
-        if arcs:
-            args = np.int32(rows.offsets.size - 1), np.int64(arcs), rows.offsets, rows.targets, self.rule, weights
-            FILE.launch(device, "weights", -(-arcs // ARCS_PER_THREAD), *args, defines=index_bits_of(rows.offsets))
-        return weights

@@ -21,7 +21,7 @@ from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.counter_random import hash64, shuffle, shuffle_keys
 from gpugraph.graph.digest import mix
-from gpugraph.graph.generators.family import SCALE, Drawn, Family, Launches, Parameter, Size, Values, edges, probability
+from gpugraph.graph.generators.family import SCALE, Drawn, Family, Parameter, Size, Values, edges, probability
 
 
 @njit
@@ -66,7 +66,7 @@ def _arcs(values: Values, seed: int, run: Runner) -> Drawn:
     return tails, heads, None
 
 
-def _launch(on: Launches) -> None:
+def _launch(on: Any) -> None:
     v = on.values
     on.add("rmat", v["ef"] << v["scale"], on.rule, np.int32(v["scale"]), on.seed, *map(np.uint32, _limits(v)))
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,10 @@ from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import bit_width, hash64, nth_distinct, shuffle_keys
-from gpugraph.graph.generators.family import FILE, Drawn, Family, Launches, N, Parameter, Size, Values, edges
+from gpugraph.graph.generators.family import Drawn, Family, N, Parameter, Size, Values, edges
+
+if TYPE_CHECKING:
+    from gpugraph.ext.device_graphs.launches import Launches
 
 
 @njit
@@ -219,7 +222,7 @@ def _tree(
 ) -> Family:
     def launch(on: Launches) -> None:
         n, shape = on.values["n"], "SHUFFLED_PATH" if on.values.get("shuffled") else name.upper()
-        on.add("tree", n - 1, np.int32(FILE[shape]), np.int64(n), np.int64(on.values.get("hub", 0)), on.seed)
+        on.add("tree", n - 1, np.int32(on.file[shape]), np.int64(n), np.int64(on.values.get("hub", 0)), on.seed)
 
     return Family(name, summary, f"{name}:500", (N, *more), size, arcs, launch, places=1)
 

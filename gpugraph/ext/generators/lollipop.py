@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.generators import structured
 from gpugraph.graph.chunks import Runner
-from gpugraph.graph.generators import rmat, structured
+from gpugraph.graph.generators import rmat
 from gpugraph.graph.generators.family import Drawn, Family, Parameter, Size, Values, edges
 
 _BY_NAME = {family.name: family for module in (rmat, structured) for family in module.FAMILIES}

@@ -18,7 +18,7 @@ generator; Kolganov 2015, section on the graphs tested.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,10 @@ from numpy.typing import NDArray
 from gpugraph.base.compiled import njit
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import hash64, hash64_of, high_product, shuffle, shuffle_keys, uncompiled
-from gpugraph.graph.generators.family import SCALE, Drawn, Family, Launches, Parameter, Size, Values, edges, probability
+from gpugraph.graph.generators.family import SCALE, Drawn, Family, Parameter, Size, Values, edges, probability
+
+if TYPE_CHECKING:
+    from gpugraph.ext.device_graphs.launches import Launches
 
 
 def _largest_clique(values: Values) -> int:

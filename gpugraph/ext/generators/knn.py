@@ -11,7 +11,7 @@ distance, vertex) are its neighbours, the squared distance being fma(dx, dx, dy 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +20,15 @@ from gpugraph.devices.base import Array
 from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.counter_random import hash64
-from gpugraph.graph.device_rows import INDICES, Rows, index_bits_of
-from gpugraph.graph.generators.family import Drawn, Family, Launches, Parameter, Values, edges
+from gpugraph.graph.device_rows import INDICES, index_bits_of
+from gpugraph.graph.generators.family import Drawn, Family, Parameter, Values, edges
 from gpugraph.graph.sort_arcs import row_starts
 
-_FILE = KernelFile("generate_knn.cu", INDICES)
+if TYPE_CHECKING:
+    from gpugraph.ext.device_graphs.device_build import Rows
+    from gpugraph.ext.device_graphs.launches import Launches
+
+FILE = KernelFile("generate_knn.cu", INDICES)
 _CHUNK = 1 << 14
 
 
@@ -119,12 +123,12 @@ def _launch(on: Launches) -> None:
     heads, best = device.empty(n * k, np.int32), device.empty(n * k, np.float32)
     size, lines = np.int64(n), np.int64(cells)
 
-    _FILE.launch(device, "points", n, size, lines, on.seed, order)
+    FILE.launch(device, "points", n, size, lines, on.seed, order)
     device.sort(order)
-    _FILE.launch(device, "cells", cells * cells + 1, size, lines, order, starts)
-    _FILE.launch(device, "place", n, size, on.seed, order, x, y)
-    _FILE.launch(device, "nearest", n, size, np.int32(k), lines, starts, x, y, heads, best)
-    on.add("edges", n * k, np.int32(k), heads, file=_FILE)
+    FILE.launch(device, "cells", cells * cells + 1, size, lines, order, starts)
+    FILE.launch(device, "place", n, size, on.seed, order, x, y)
+    FILE.launch(device, "nearest", n, size, np.int32(k), lines, starts, x, y, heads, best)
+    on.add("edges", n * k, np.int32(k), heads, file=FILE)
 
     dtype = on.dtype  # not `on` itself, which holds this function: memory of the device would wait for a collector
 
@@ -132,7 +136,7 @@ def _launch(on: Launches) -> None:
         weights = device.empty(rows.targets.size, dtype)
         kind = np.int32(weights.dtype.itemsize), np.int32(weights.dtype.kind == "f")
         args = size, rows.offsets, rows.targets, x, y, *kind, weights
-        _FILE.launch(device, "weights", 32 * n, *args, defines=index_bits_of(rows.offsets))
+        FILE.launch(device, "weights", 32 * n, *args, defines=index_bits_of(rows.offsets))
         return weights
 
     on.weigh = weigh

@@ -18,7 +18,7 @@ Source: Bader & Madduri 2006, GTgraph: a synthetic graph generator suite (random
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,10 @@ from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
 from gpugraph.graph.counter_random import bit_width, hash64, high_product, nth_distinct, shuffle_keys
-from gpugraph.graph.generators.family import FILE, Drawn, Family, Launches, N, Parameter, Size, Values, edges
+from gpugraph.graph.generators.family import Drawn, Family, N, Parameter, Size, Values, edges
+
+if TYPE_CHECKING:
+    from gpugraph.ext.device_graphs.launches import Launches
 
 
 def _samples(values: Values) -> int:
@@ -71,7 +74,7 @@ def _random_launch(on: Launches) -> None:
     n = on.values["n"]
     on.add("random", _samples(on.values), on.rule, np.int64(on.values["among"] or n), on.seed)
     if on.values["hub"]:
-        on.add("tree", n - 1, np.int32(FILE["STAR"]), np.int64(n), np.int64(0), on.seed)
+        on.add("tree", n - 1, np.int32(on.file["STAR"]), np.int64(n), np.int64(0), on.seed)
 
 
 def _degree(values: Values) -> tuple[int, bool]:

@@ -13,6 +13,7 @@ import math
 from gpugraph.base.errors import InputError
 from gpugraph.graph.counter_random import hash64_of
 from gpugraph.graph.families import ORDERS
+from gpugraph.graph.generators.family import Family, Parameter, Size
 
 FAMILIES_DRAWN = ("rmat", "random", "ssca2", "regular", "grid", "road", "knn")
 _MOST_ARCS, _MOST_DEGREE, _MOST_WEIGHT = 2**28, 256, 2**30
@@ -56,3 +57,22 @@ def drawn_spec(number: int, least: int = 2**17, most: int = 2**24, whole: bool =
     if whole or kind < 0.5:
         return f"{text},w=1..{high}"
     return f"{text},w=1.0..{high}.0,dtype={'float32' if kind < 0.75 else 'float64'}"
+
+
+FAMILIES = (
+    Family(
+        "drawn",
+        "the spec that a number draws",
+        "drawn:7",
+        (
+            Parameter("number", "which", required=True, low=0),
+            Parameter("least", "vertices at least", default=2**17, low=16, high=2**30),
+            Parameter("most", "vertices at most", default=2**24, low=16, high=2**30),
+            Parameter("whole", "no real weights", "flag", default=False),
+        ),
+        lambda _: Size(0, 0, 0),
+        lambda _values, _seed, run: (*run.empty(0), None),
+        respell=lambda values: drawn_spec(**values),
+        places=1,
+    ),
+)

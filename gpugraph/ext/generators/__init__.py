@@ -1,0 +1,1 @@
+"""Families of generated graphs beside R-MAT."""
