@@ -12,7 +12,7 @@ from scipy import sparse
 
 import gpugraph
 from gpugraph.base.errors import InputError, VerificationFailed
-from gpugraph.problems.result_files import write_result
+from gpugraph.ext.results.files import write_result
 from tests.zoo import zoo
 
 EDGES = [(0, 1, 4), (1, 2, 8), (0, 2, 7), (3, 4, 1)]

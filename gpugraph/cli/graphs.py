@@ -12,7 +12,7 @@ from gpugraph.base.errors import InputError, VerificationFailed
 from gpugraph.cli.options import command, input_options, named, table_or_json
 from gpugraph.cli.output import Progress, check_destination, show, show_as, show_written, tell
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.problems.contract import METHODS
+from gpugraph.problems.contract import METHODS, result_files
 from gpugraph.report.terminal import page_width
 
 
@@ -132,7 +132,6 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
     """
     from gpugraph.graph.csr import notices_of
     from gpugraph.graph.open import open_graph
-    from gpugraph.measure.check import check_result
     from gpugraph.report.table import METHOD_NAMES
 
     if not os.path.exists(result):
@@ -141,7 +140,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
         progress(f"loading {graph}")
         loaded = open_graph(graph, ReadOptions(**changes), progress=progress)
         progress(f"checking {result}")
-        verdict = check_result(loaded, result, method)
+        verdict = result_files().check_result(loaded, result, method)
     tell(notices_of(loaded), quiet=quiet)
     if not verdict.passed:
         raise VerificationFailed(verdict.detail, where=result)

@@ -33,7 +33,7 @@ from gpugraph.cli.process import Command, is_watched
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.sampling import COMPETING, Sampling
 from gpugraph.problems import foreign
-from gpugraph.problems.contract import problem_called
+from gpugraph.problems.contract import problem_called, result_files
 from gpugraph.problems.foreign import PEER, is_file, is_foreign
 from gpugraph.problems.registry import algorithms, algorithms_called, command_of
 from gpugraph.report.exporters import Results, exporter
@@ -208,11 +208,9 @@ def _measure(request: Request, name: str) -> None:
             output = save = None
         troubles: list[InputError] = []
         if output is not None and record.status != "failed":
-            from gpugraph.problems.result_files import write_result
-
             progress(f"writing {output}")
             with _going_on(troubles):
-                write_result(record.result, output)
+                result_files().write_result(record.result, output)
     if comm is None and Command.began is not None and not is_watched():
         end_contexts(record)  # this process asks nothing more of a GPU
     record = record.with_phases(phase_timer, Command.interpreter_s)  # what follows writes the very figures
@@ -335,9 +333,7 @@ def _check_outputs(problem: str, graph: str, outputs: Outputs) -> None:
     if output is not None:
         if save is not None and os.path.realpath(output) == os.path.realpath(save):
             raise InputError("is given for the result and for the record", where=save, remedy="name another file")
-        from gpugraph.problems.result_files import check_result_name
-
-        check_result_name(output, problem_called(problem))
+        result_files().check_result_name(output, problem_called(problem))
 
 
 def _with_commands(algo: str, commands: tuple[str, ...]) -> str:

@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from gpugraph.graph.read_options import AS_GIVEN, STATED, ReadOptions
 
@@ -262,12 +262,8 @@ class ProblemRuns(Protocol):
 
 
 class ProblemResults(Protocol):
-    """How results are written, read and verified."""
+    """How results are recorded and verified."""
 
-    result_noun: str
-    """What a message calls a result, e.g. ``"a forest"``."""
-    result_endings: tuple[str, ...]
-    """Of the files that hold a result, compression aside."""
     recorded: tuple[str, ...]
     """Fields of a record that every program's result of this problem fills."""
     recorded_of_ours: tuple[str, ...]
@@ -278,30 +274,6 @@ class ProblemResults(Protocol):
     @property
     def result(self) -> type[Any] | tuple[type[Any], ...]:
         """The class of its results, or the classes."""
-
-    @property
-    def csv_columns(self) -> tuple[str, ...]:
-        """The columns that a .csv file of a result always has; they distinguish the problems' files."""
-
-    def write(self, result: Any, ending: str, stream: IO[bytes]) -> None:
-        """Write a result in the format of one of ``result_endings``."""
-
-    def read(self, content: bytes, path: str | os.PathLike[str]) -> Any:
-        """Return the claim of a file's content, nothing of it believed yet; None if it is of another problem.
-
-        Raises GraphFormatError if it lacks a part, or has one too many; whatever else is thrown says that it is
-        damaged.
-        """
-
-    def claim(self, result: Any) -> Any:
-        """Return a result at hand as if a file had held it."""
-
-    def claimed(self, data: Any, claim: Any, path: str | os.PathLike[str]) -> Result:
-        """Return the result of an input that a claim describes; ``certificate`` and ``reference`` check it.
-
-        Raises MismatchError if it can be none of this input (``problems/result_files.py``), and InputError if the file
-        at ``path`` cannot be understood.
-        """
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Any, by: str = "") -> Verdict:
         """Check a result against an oracle that is not the code of the algorithm ``by``."""
@@ -332,22 +304,29 @@ class CertifiesOnDevice(Protocol):
 
 
 @runtime_checkable
-class BecomesNetworkx(Protocol):
-    """What a problem may offer besides: its results as NetworkX graphs."""
-
-    name: str
-    result_noun: str
-
-    def to_networkx(self, result: Any) -> Any:
-        """Return a result as a NetworkX graph, its nodes named by ``nodes_of``; NetworkX is known to be there."""
-
-
-@runtime_checkable
 class JudgesItself(Protocol):
     """What a result may offer besides: its own check, where more than one answer is right (see ``peers``)."""
 
     def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
         """Return the verdict by ``method``, one of reference, certificate and both."""
+
+
+class ResultFiles(Protocol):
+    """Results written to files, and read back."""
+
+    def check_result_name(self, path: str, problem: Problem) -> str:
+        """Return the ending of a file's name; raise InputError if the problem's results have no such format."""
+
+    def write_result(self, result: Any, path: str) -> None:
+        """Write a result to a file, whole or not at all; raise InputError for a bad name, or no such place."""
+
+    def check_result(self, data: Any, result: Any, method: str = "auto") -> Verdict:
+        """Return the verdict on a result, at hand or in a file.  Raises InputError for none, or no such method."""
+
+
+def result_files() -> ResultFiles:
+    """Return what writes and reads result files, imported when it is first used."""
+    return cast(ResultFiles, importlib.import_module("gpugraph.ext.results.files"))
 
 
 def problem_called(name: str) -> Problem:

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from gpugraph.ext.formats.files import save_file
+from gpugraph.ext.results.files import check_result
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
-from gpugraph.measure.check import check_result
 from tests.hostile.commands import COMMAND, Ended, check, environment, parts_left
 from tests.hostile.signals import SWEEP
 from tests.hostile.trials import Part, Trial

@@ -15,9 +15,8 @@ import numpy as np
 import pyarrow
 
 from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.results.files import check_result, write_result
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.check import check_result
-from gpugraph.problems.result_files import write_result
 from tests.hostile.graphs import little_memory, pack
 from tests.hostile.trials import Part, Trial, refused, work_folder
 from tests.measure.test_results import distances_of, forest_of, named_graph

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
-from gpugraph.measure.check import check, check_result
+from gpugraph.ext.results.files import check_result, write_result
+from gpugraph.measure.check import check
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.result_files import write_result
 from gpugraph.problems.sssp.distances import Distances
 from tests.measure.test_results import distances_of, forest_of, named_graph
 from tests.zoo import undirected, zoo

@@ -12,9 +12,8 @@ import pytest
 
 from gpugraph.base.compression import codec_of_content, open_reader
 from gpugraph.base.errors import InputError
+from gpugraph.ext.results.files import check_result, write_result
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.measure.check import check_result
-from gpugraph.problems.result_files import write_result
 from tests.measure.test_results import distances_of, forest_of, named_graph
 from tests.mutate import inner_mutants, mutants
 from tests.tiers import first

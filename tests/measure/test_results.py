@@ -8,12 +8,11 @@ import pytest
 
 from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.ext.peers.command_peer import CommandAnswer
+from gpugraph.ext.results.files import check_result, check_result_name, read_claim, write_result
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.symmetrize import symmetrize
-from gpugraph.measure.check import check_result
 from gpugraph.problems.mst.forest import Forest, edge_ids
 from gpugraph.problems.registry import load_problem
-from gpugraph.problems.result_files import check_result_name, read_claim, write_result
 from gpugraph.problems.sssp.distances import Distances
 from tests.zoo import ZOO, has_negative_weights, undirected, zoo
 
@@ -208,7 +207,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*_args: object, **_kw: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gpugraph.problems.result_files.write_csv", fail)
+    monkeypatch.setattr("gpugraph.ext.results.files.write_csv", fail)
     with pytest.raises(InputError, match="no space left"):
         write_result(forest_of(zoo("random")), path)
     assert path.read_text() == "old"

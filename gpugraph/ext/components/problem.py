@@ -11,20 +11,17 @@ from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.returned import numbers, plain_array
-from gpugraph.problems.vertex_files import FileColumn, VertexFiles
 
 if TYPE_CHECKING:
     from gpugraph.problems.counter_example import CounterExample
 
 
-class ConnectedComponents(VertexFiles, OnGraphs):
+class ConnectedComponents(OnGraphs):
     """The problem as the measurement sees it."""
 
     result = Components
-    result_noun = "components"
     recorded: tuple[str, ...] = ("graph.directed", "result.components")
     recorded_of_ours: tuple[str, ...] = ("result.largest", "result.labels_sha256")
-    file_columns = (FileColumn("component", "labels", vertices=True),)
     name = "components"
     certify = staticmethod(verify.certify)
     command = COMMAND

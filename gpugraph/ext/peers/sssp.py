@@ -21,9 +21,9 @@ from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile, as_numbers
 from gpugraph.ext.peers.libraries import EXACT, holds_exactly
 from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified
+from gpugraph.ext.results.files import without
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict, verdict_of
-from gpugraph.problems.result_files import without
 from gpugraph.problems.sssp import verify
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.distances import Distances

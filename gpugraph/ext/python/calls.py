@@ -265,9 +265,8 @@ def verify(
         The verdict; a failed one names the first counter-example.
     """
     expect(str, method=method)
-    from gpugraph.measure.check import check_result
+    from gpugraph.ext.results.files import check_result, problem_of
     from gpugraph.problems.contract import Input
-    from gpugraph.problems.result_files import problem_of
 
     problem = problem_of(result)
     data = load(graph) if problem is None else problem.open(Input(problem.name, graph), HostClock(), lambda step: None)
@@ -285,18 +284,18 @@ def to_networkx(result: Forest | Distances) -> Any:
     Raises:
         InputError: NetworkX is not installed, or ``result`` is neither a forest nor distances.
     """
-    from gpugraph.problems.contract import PROBLEMS, BecomesNetworkx, problem_called
-    from gpugraph.problems.result_files import either, problem_of
+    from gpugraph.ext.results.files import either, files_of, problem_of
+    from gpugraph.problems.contract import PROBLEMS
 
     problem = problem_of(result)
-    if not isinstance(problem, BecomesNetworkx):
-        able = [one for one in map(problem_called, PROBLEMS) if isinstance(one, BecomesNetworkx)]
-        given = f"give what {either([one.name for one in able])} returned"
-        remedy = "convert them one by one" if isinstance(result, list | tuple) else given
-        nouns = " nor ".join(one.result_noun for one in able)
+    files: Any = problem and files_of(problem.name)
+    if not hasattr(files, "to_networkx"):
+        able = [name for name in PROBLEMS if hasattr(files_of(name), "to_networkx")]
+        remedy = "convert them one by one" if isinstance(result, list | tuple) else f"give what {either(able)} returned"
+        nouns = " nor ".join(files_of(name).noun for name in able)
         raise InputError(f"a {type(result).__name__} is neither {nouns}", remedy=remedy)
     try:
         import networkx  # noqa: F401
     except ImportError:
         raise InputError("NetworkX is not installed", remedy="pip install networkx") from None
-    return problem.to_networkx(result)
+    return files.to_networkx(result)

@@ -534,7 +534,8 @@ def verified(
     """
     if method == "none":
         return result
-    from gpugraph.measure.check import check, check_result
+    from gpugraph.ext.results.files import check_result
+    from gpugraph.measure.check import check
 
     if ready is None:
         verdict = check_result(result.graph, result, method)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpugraph.base.clock import HostClock
-from gpugraph.base.compression import WrittenThrough
 from gpugraph.base.errors import InputError
 from gpugraph.ext.scan import COMMAND
 from gpugraph.ext.scan.array import ArrayInput, open_array, shape_of
@@ -19,7 +17,6 @@ from gpugraph.ext.scan.tiles import place
 from gpugraph.ext.scan.verify import check_against_reference, check_certificate
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
 from gpugraph.problems.on_graphs import OneQuery
-from gpugraph.problems.result_files import MismatchError, PathLike
 from gpugraph.problems.returned import plain_array
 
 if TYPE_CHECKING:
@@ -31,11 +28,8 @@ class Scan(OneQuery):
     """The problem as the measurement sees it."""
 
     result = Scanned
-    result_noun = "a scan"
     recorded: tuple[str, ...] = ("throughput.kernel_gb_s",)
     recorded_of_ours: tuple[str, ...] = ("result.elements", "result.last", "result.digest")
-    result_endings: tuple[str, ...] = (".npy", ".npz")
-    csv_columns: tuple[str, ...] = ()
     name = "scan"
     counted = "elements"
     definition = "MTEPS = million elements of the array a second = elements / kernel time / 10^6"
@@ -126,28 +120,6 @@ class Scan(OneQuery):
             index = plain_array(index, "i u", shape, wanted, "return (minima, positions)").astype(np.int64)
         wanted, remedy = f"the scan of {n} elements as {own}", "return the scan in the type of the elements"
         return Scanned(graph, plain_array(returned, own, shape, wanted, remedy), index, depth)
-
-    def write(self, result: Scanned, ending: str, stream: IO[bytes]) -> None:
-        """Write a scan: the array alone, or an archive of ``array`` and, for segments, ``index``."""
-        if ending == ".npy":
-            np.save(WrittenThrough(stream), result.array)  # of a plain file it would not see that the disk is full
-            return
-        positions: dict[str, Any] = {} if result.index is None else {"index": result.index}
-        np.savez(stream, array=result.array, **positions)
-
-    def read(self, content: bytes, path: PathLike) -> None:
-        """Return None: no file says that it holds a scan, what was scanned, and how."""
-
-    def claim(self, result: Scanned) -> Scanned:
-        """Return a scan at hand as what it claims."""
-        return result
-
-    def claimed(self, array: ArrayInput, claim: Scanned, path: PathLike) -> Scanned:
-        """Return a scan as one of this array; whether it is exclusive or segmented is the scan's own affair."""
-        own = claim.graph
-        if array.elements != own.elements:
-            raise MismatchError(f"the scan is one of {own.elements} elements, the array has {array.elements}")
-        return replace(claim, graph=replace(array, exclusive=own.exclusive, heads=own.heads))
 
     def reference(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned, by: str = "") -> Verdict:
         """Compare with NumPy's cumulative sums, or with minima found by doubling."""

@@ -12,9 +12,9 @@ import pytest
 import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError, installable_here
 from gpugraph.ext.formats.files import save_file
+from gpugraph.ext.results.files import Texts, parse_numbers, write_csv
 from gpugraph.graph.load import load_file
 from gpugraph.graph.symmetrize import symmetrize
-from gpugraph.problems.result_files import Texts, parse_numbers, write_csv
 from tests.cli.runner import run, succeed
 from tests.hostile.graphs import SUFFIXES, pack, samples
 from tests.zoo import zoo

@@ -17,14 +17,13 @@ from gpugraph.ext.components.verify import check_against_reference, check_certif
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.peers.components import canonical
 from gpugraph.ext.ranks.components import boruvka_distributed
+from gpugraph.ext.results.files import check_result, write_result
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.measure.cell import Cell
-from gpugraph.measure.check import check_result
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.registry import find_algorithm, load_problem
-from gpugraph.problems.result_files import write_result
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
 from tests.tiers import drawn

@@ -14,20 +14,30 @@ import sys
 import zipfile
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compression import check_ratio, codec_of_content, strip_suffix, unpacked
-from gpugraph.base.errors import GraphFormatError, InputError, missing_packages_named, placed, reading, unknown_name
+from gpugraph.base.errors import (
+    GraphFormatError,
+    InputError,
+    check_name,
+    missing_packages_named,
+    placed,
+    reading,
+    unknown_name,
+)
 from gpugraph.base.files import atomic_write, check_ends
 from gpugraph.base.host import require_memory
 from gpugraph.base.npz import read_array
 from gpugraph.base.quantities import counted
 from gpugraph.graph.formats.text import arrow_reader, weight_of
-from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
+from gpugraph.measure.check import check
+from gpugraph.problems.contract import METHODS, PROBLEMS, Problem, Result, Verdict, problem_called
 
 if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
@@ -66,6 +76,45 @@ class MismatchError(Exception):
 # ------------------------------------------------------------------ any result, any file
 
 
+class Files(Protocol):
+    """How results of a problem are written and read; ``FILES`` of the module that is called as the problem."""
+
+    noun: str
+    """What a message calls a result, e.g. ``"a forest"``."""
+    endings: tuple[str, ...]
+    """Of the files that hold a result, compression aside."""
+
+    @property
+    def csv_columns(self) -> tuple[str, ...]:
+        """The columns that a .csv file of a result always has; they distinguish the problems' files."""
+
+    def write(self, result: Any, ending: str, stream: IO[bytes]) -> None:
+        """Write a result in the format of one of ``endings``."""
+
+    def read(self, content: bytes, path: PathLike) -> Any:
+        """Return the claim of a file's content, nothing of it believed yet; None if it is of another problem.
+
+        Raises GraphFormatError if it lacks a part, or has one too many; whatever else is thrown says that it is
+        damaged.
+        """
+
+    def claim(self, result: Any) -> Any:
+        """Return a result at hand as if a file had held it."""
+
+    def claimed(self, data: Any, claim: Any, path: PathLike) -> Result:
+        """Return the result of an input that a claim describes, to be checked.
+
+        Raises MismatchError if it can be none of this input, and InputError if the file at ``path`` cannot be
+        understood.
+        """
+
+
+def files_of(problem: str) -> Files:
+    """Return how the results of a problem are written and read."""
+    files: Files = import_module(f"gpugraph.ext.results.{problem}").FILES
+    return files
+
+
 def problem_of(result: object) -> Problem | None:
     """Return the problem that something is a result of, or None."""
     return next((problem for problem in map(problem_called, PROBLEMS) if isinstance(result, problem.result)), None)
@@ -74,13 +123,14 @@ def problem_of(result: object) -> Problem | None:
 def check_result_name(path: PathLike, problem: Problem) -> str:
     """Return the ending of a result file's name; raise InputError if the problem's results have no such format."""
     ending = os.path.splitext(strip_suffix(os.fspath(path)))[1].lower()
-    if ending in problem.result_endings:
+    files = files_of(problem.name)
+    if ending in files.endings:
         return ending
-    others = [other.result_noun for other in map(problem_called, PROBLEMS) if ending in other.result_endings]
+    others = [other.noun for other in map(files_of, PROBLEMS) if ending in other.endings]
     if not others:
-        raise unknown_name("ending of a result file", ending or os.fspath(path), problem.result_endings)
-    what = f"a {ending} file holds {' or '.join(others)}, not {problem.result_noun}"
-    raise InputError(what, where=path, remedy=f"write {either(problem.result_endings)}")
+        raise unknown_name("ending of a result file", ending or os.fspath(path), files.endings)
+    what = f"a {ending} file holds {' or '.join(others)}, not {files.noun}"
+    raise InputError(what, where=path, remedy=f"write {either(files.endings)}")
 
 
 @missing_packages_named()
@@ -92,7 +142,7 @@ def write_result(result: object, path: PathLike) -> None:
         raise InputError(f"a {type(result).__name__} is no result that a file could hold", where=path, remedy=remedy)
     ending = check_result_name(path, problem)
     with atomic_write(path, "wb") as stream:
-        problem.write(result, ending, stream)
+        files_of(problem.name).write(result, ending, stream)
 
 
 @missing_packages_named()
@@ -108,13 +158,53 @@ def read_claim(path: PathLike) -> tuple[Problem, Any]:
         packed = Path(path).read_bytes()
         content = unpacked(io.BytesIO(packed), codec_of_content(packed[:16], path), path)
         head = set(_head(content))
-        likely = sorted(map(problem_called, PROBLEMS), key=lambda one: -len(head.intersection(one.csv_columns)))
-        for problem in likely:
-            if (claim := problem.read(content, path)) is not None:
-                return problem, claim
+        likely = sorted(PROBLEMS, key=lambda name: -len(head.intersection(files_of(name).csv_columns)))
+        for name in likely:
+            if (claim := files_of(name).read(content, path)) is not None:
+                return problem_called(name), claim
         if content.startswith(_ZIP):
             raise ValueError(f"the problem '{_problem_named(zipfile.ZipFile(io.BytesIO(content)), path)}' is not known")
         raise GraphFormatError("is no result file: its first line is none of ours", path=path, remedy=REMEDY)
+
+
+def check_result(data: Any, result: Any, method: str = "auto") -> Verdict:
+    """Return the verdict on a result.
+
+    What a file claims is first brought onto the input, edge by edge and vertex by vertex; where that fails the
+    verdict says so, and the oracle or the certificate never sees it.
+
+    Args:
+        data: the graph it is said to belong to; of a scan the array.
+        result: what a problem's algorithm returned, or the path of a file that ``-o`` wrote.
+        method: ``"auto"``, ``"reference"``, ``"certificate"`` or ``"both"``.
+
+    Raises:
+        InputError: the file cannot be read, there is no such method, or the input does not suit the problem.
+    """
+    check_name("verification method", method, METHODS)
+    path, digest = "", None
+    if isinstance(result, str | os.PathLike):
+        path = os.fsdecode(result)
+        problem, claim = read_claim(path)
+        data, digest = problem.admit(data), claim.digest
+    else:
+        found = problem_of(result)
+        if found is None:
+            remedy = f"give what {either(list(PROBLEMS))} returned, one at a time, or the path of a file that -o wrote"
+            raise InputError(f"a {type(result).__name__} is not a result", remedy=remedy)
+        problem, data = found, found.admit(data)
+        if result.graph is data or result.graph.digest == data.digest:
+            return check(problem, data, problem.query_of(result), result, method)
+        claim = files_of(problem.name).claim(result)
+    try:
+        claimed = files_of(problem.name).claimed(data, claim, path)
+    except MismatchError as mismatch:
+        return Verdict("failed", method, str(mismatch))
+    verdict = check(problem, claimed.graph, problem.query_of(claimed), claimed, method)
+    if verdict.passed and digest not in (None, data.digest):
+        other = f"it holds, but the file gives another graph's digest: {digest}, not {data.digest}"
+        return Verdict("failed", verdict.method, other)
+    return verdict
 
 
 def nodes_of(graph: CSRGraph) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """Result files of problems whose result is a value, or a few, for each vertex.
 
-A problem lists its columns.  Writing and reading them, making a result of what a file claims, and the graph of NetworkX
-follow from the list.
+A subclass lists its columns.  Writing and reading them, making a result of what a file claims, and the graph of
+NetworkX follow from the list.
 
 ========  ====================================================================================================
 ``.npz``  the columns and the single numbers by name; ``problem``, ``vertices``, ``graph_digest``, and ``names`` where
@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.quantities import counted
+from gpugraph.ext.results import files
+from gpugraph.ext.results.files import MismatchError, PathLike
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.problems import result_files as files
-from gpugraph.problems.result_files import MismatchError, PathLike
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,21 @@ class VertexClaim(files.Claim):
 
 
 class VertexFiles:
-    """The part of a problem that writes its results to files, and reads them.
+    """Results written and read.
 
     Attributes:
+        name: of the problem.
+        noun: what a message calls a result, e.g. ``"distances"``.
+        result: the class of results.
+        endings: of the files, compression aside.
         file_columns: the values of each vertex, attributes of the result.
         file_singles: attributes of the result that are one vertex each, such as ``source``; only .npz files hold them.
     """
 
     name: str
-    result: type[Any] | tuple[type[Any], ...]
-    result_endings: tuple[str, ...] = (".npz", ".csv")
+    noun: str
+    result: type[Any]
+    endings: tuple[str, ...] = (".npz", ".csv")
     file_columns: tuple[FileColumn, ...]
     file_singles: tuple[str, ...] = ()
 
@@ -82,7 +87,7 @@ class VertexFiles:
     def _optional(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.file_columns if column.optional)
 
-    # ------------------------------------------------------------------ what a problem may say besides
+    # ------------------------------------------------------------------ what a subclass may say besides
 
     def dtype_of(self, graph: CSRGraph, column: FileColumn, found: np.dtype[Any] | None = None) -> np.dtype[Any]:
         """Return the dtype of a column of results on a graph; ``found`` is what an archive has, if that may vary."""
@@ -164,9 +169,8 @@ class VertexFiles:
             if not 0 <= vertex < n:
                 raise MismatchError(f"the {name} {vertex} is not a vertex of the graph")
         files.check_names(graph, claim)
-        made = self.result[0] if isinstance(self.result, tuple) else self.result
         attributes = {column.attribute: columns.get(column.name) for column in self.file_columns}
-        return made(graph=graph, **singles, **attributes)
+        return self.result(graph=graph, **singles, **attributes)
 
     def to_networkx(self, result: Any) -> Any:
         """Return a ``Graph`` of the vertices without edges, each with its values as attributes."""
