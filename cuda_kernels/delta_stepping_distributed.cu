@@ -43,6 +43,7 @@ constexpr int TILE = 1024;  // arcs that a warp turns at a time
 // many there are by bin of their distance beyond `base`.
 enum Report { LEAST_PENDING, OVERFLOWED, BY_BIN };
 constexpr int REPORT_WORDS = BY_BIN + BINS;
+constexpr int MOST_REPORT_WORDS = BY_BIN + 64 * 8;  // of 64-bit distances
 
 // ------------------------------------------------------------------ entries
 
@@ -337,7 +338,8 @@ delta_stepping_distributed_relax_hubs(const uint64* __restrict__ entries, int32 
 // counts them.
 //
 //     block   FLAGS words: how often each rank has signalled that what it wrote is there
-//             two tables (P, REPORT_WORDS), as above, which take turns: who is late may read the last one still
+//             two tables (P, REPORT_WORDS), as above, which take turns: who is late may read the last one still, which
+//             may be of the other width of distances, so that both begin where the wider ones do
 //             entries (ENTRY_WORDS * n,), as above
 constexpr int FLAGS = 32;  // and so many ranks at most
 
@@ -368,10 +370,10 @@ struct Ranks {
         return rank == own ? block : reinterpret_cast<uint64*>(blocks[rank]);
     }
     __device__ __forceinline__ uint64* table_in(uint64* block, uint64 epoch) const {
-        return block + FLAGS + epoch % 2 * count * REPORT_WORDS;
+        return block + FLAGS + epoch % 2 * count * MOST_REPORT_WORDS;
     }
     __device__ __forceinline__ uint64* entries_in(uint64* block) const {
-        return block + FLAGS + 2 * count * REPORT_WORDS;
+        return block + FLAGS + 2 * count * MOST_REPORT_WORDS;
     }
 };
 

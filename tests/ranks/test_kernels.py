@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpugraph.base.clock import NullClock
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.ranks.comm import LoneComm
 from gpugraph.ext.ranks.part import GraphPart
@@ -53,6 +54,23 @@ def test_ranks_that_write_into_each_others_memory_find_the_same(ranks: int) -> N
     run = own_ranks(ranks, "emulated", "tests.ranks.on_zoo", "mapped", *graphs)
     assert run.returncode == 0, run.stderr
     assert tried(run.stdout) == 4 * len(graphs)
+
+
+def test_arrays_of_both_widths_are_made_and_mapped_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    mapped, made = delta_stepping_distributed.mapped_block, []
+    monkeypatch.setattr(
+        delta_stepping_distributed, "mapped_block", lambda *args: made.append(mapped(*args)) or made[-1]
+    )
+    part, device = part_of("path:9,w=4294967295..4294967295"), EmulatedDevice()
+    state = delta_stepping_distributed.prepare(part, device)
+    places, found = set(), []
+    for source in (0, 4, 8):  # each begins with 32 bits, which hold no path of two edges
+        assert delta_stepping_distributed.run(state, NullClock(), source) is False
+        assert state.bits == 64
+        found.append(state.own_words().tolist())
+        places |= {(state.distance.ctypes.data, state.entries.ctypes.data)}
+    assert found == [[abs(vertex - source) * 4294967295 for vertex in range(9)] for source in (0, 4, 8)]
+    assert len(made) == len(places) == 1
 
 
 def test_rows_too_long_for_a_few_lanes_are_cut_and_give_the_same() -> None:

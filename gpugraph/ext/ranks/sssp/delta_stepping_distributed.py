@@ -117,6 +117,7 @@ class DeviceSearch(Arrays):
     """The vertices of a rank on its device (arrays and kernels: delta_stepping_distributed.cu).
 
     Attributes:
+        widest: the arrays of distances of the most bits that are tried; those of fewer lie at their beginning.
         mapped: what all ranks write into, or None where they cannot; then the host sees to every step.
     """
 
@@ -129,13 +130,17 @@ class DeviceSearch(Arrays):
         self.pulls = not part.directed and widths.horizon < math.inf
         turned = host.in_arcs_of(part, widths.horizon) if part.directed else None
         self.arcs = part.own_arcs if turned is None else len(turned.heads)
-        table, narrow = self._arrays(), widths_of(part.weight_dtype, sums)[0]
-        needed = part.bytes_to_place(device) + needs(table) + needs(self._words(64)) + needs(self._turned_arrays())
+        widths_tried = widths_of(part.weight_dtype, sums)
+        table, narrow, words = self._arrays(), widths_tried[0], self._words(widths_tried[-1])
+        needed = part.bytes_to_place(device) + needs(table) + needs(words) + needs(self._turned_arrays())
         require_on_devices(part.comm, device, needed + 4 * part.vertices + GRAIN, part.name)
         super().__init__(device, table)
         self.own_offsets, targets, weights = part.own_rows_on(device)
         self.bits = 0
         self.kernels = load_kernels(self.arcs, part.weight_dtype, device, narrow)
+        entries, _ = words.pop("entries")
+        self.widest = {name: device.empty(count, dtype) for name, (count, dtype) in words.items()}
+        self._map_entries(entries)
         self.turned = self._turn(targets, weights, narrow) if turned is None else turned.on(device)
 
     def _arrays(self) -> ArrayTable:
@@ -199,12 +204,9 @@ class DeviceSearch(Arrays):
         """Forget all distances but the source's, held in so many bits from now on."""
         device, part = self.device, self.part
         if bits != self.bits:
-            for name in self._words(bits):
-                setattr(self, name, None)  # the narrow ones go first
-            self._map_entries(bits)
-            for name, (count, dtype) in self._words(bits).items():
-                if name != "entries" or self.mapped is None:
-                    setattr(self, name, device.empty(count, dtype))
+            for name, array in self.widest.items():
+                count, dtype = self._words(bits)[name]
+                setattr(self, name, array.view(dtype)[:count])
             self.bits = bits
             self.kernels = load_kernels(self.arcs, part.weight_dtype, device, bits)
             bins = host.BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": bits})
@@ -222,20 +224,17 @@ class DeviceSearch(Arrays):
             device.fill(self.distance[own : own + 1], 0)
             device.fill(self.pending[own // 32 : own // 32 + 1], 1 << own % 32)
 
-    def _map_entries(self, bits: int) -> None:
+    def _map_entries(self, words: int) -> None:
         """Have a block of memory that all ranks write into, where that can be; a collective."""
-        comm, n = self.part.comm, self.part.vertices
-        if self.mapped is not None:
-            self.mapped.close()
-            self.mapped = None
-        if comm.size > FILE["FLAGS"]:
-            return
-        report = FILE.constant("REPORT_WORDS", {"DISTANCE_BITS": bits})
-        words, first = bits // 32 * n, FILE["FLAGS"] + 2 * comm.size * report
-        self.mapped = mapped_block(comm, self.device, first + words)
-        if self.mapped is not None:
+        comm = self.part.comm
+        first = FILE["FLAGS"] + 2 * comm.size * FILE["MOST_REPORT_WORDS"]
+        if comm.size <= FILE["FLAGS"]:
+            self.mapped = mapped_block(comm, self.device, first + words)
+        if self.mapped is None:
+            self.entries = self.device.empty(words, np.uint64)
+        else:
             self.entries = self.mapped.own[first : first + words]
-            self.device.fill(self.plan, 0)
+        self.device.fill(self.plan, 0)
 
     def rounds(self, clock: Clock) -> dict[str, int]:
         """Make rounds until nothing is pending any more, and return the words of the kernel's plan; a collective."""
