@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.cli.config import KINDS
+from gpugraph.ext.plugins.cli import KINDS
 from gpugraph.problems.contract import PROBLEMS
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler

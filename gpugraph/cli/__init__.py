@@ -25,13 +25,10 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
     Command.begin(began, interpreter_s)
     try:
         take_signals()
-        from gpugraph.cli.supervised import limit_in, plugin_in, supervise
-
         if is_rank():
             import_module("gpugraph.ext.ranks.world").enter()
-        plugin, limit_s = plugin_in(sys.argv[1:]), limit_in(sys.argv[1:])
-        if (plugin is not None or limit_s is not None) and sys.platform == "linux":
-            supervise(_main, plugin, limit_s)
+        if sys.platform == "linux" and any(word.startswith(("--algo", "--timeout")) for word in sys.argv):
+            import_module("gpugraph.cli.supervised").supervise_if_needed(_main, sys.argv[1:])
         gc.set_threshold(_YOUNG)
         _main()
     except SystemExit as exit_:

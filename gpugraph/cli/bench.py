@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpugraph.base.errors import InputError, Regression, errors_at, unknown_name
+from gpugraph.base.errors import InputError, errors_at, unknown_name
 from gpugraph.base.quantities import counted, parse_seconds, parse_share
 from gpugraph.cli.exports import check_exports, export, show_rankings
 from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command, split
@@ -23,7 +23,7 @@ from gpugraph.cli.process import Command
 from gpugraph.measure.sampling import COMPETING
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
-from gpugraph.report.terminal import page_width, table_width
+from gpugraph.report.terminal import Line, page_width, table_width
 
 if TYPE_CHECKING:
     from gpugraph.bench.bench import Bench
@@ -190,7 +190,8 @@ def bench(
     elif exports:
         raise InputError("--export takes one run", remedy="export each with gpugraph compare RUN.jsonl --by algorithm")
     else:
-        _repeat(prepared, save, runs, quiet=quiet, verbose=verbose)
+        repeated = import_module("gpugraph.report.repeated")
+        repeated.repeat(lambda path: _run(prepared(path), quiet=quiet, verbose=verbose), save, runs)
 
 
 @contextlib.contextmanager
@@ -202,30 +203,6 @@ def _opened(bench: Bench, *, quiet: bool) -> Iterator[Bench]:
             stack.enter_context(bench)
         tell(bench.notices, quiet=quiet)
         yield bench
-
-
-def _repeat(prepared: Callable[[str], Bench], save: str | None, runs: int, *, quiet: bool, verbose: bool) -> None:
-    """Run a sweep several times, each into a file of its own, and compare each run with the one before."""
-    from gpugraph.records.compare import compare
-    from gpugraph.records.record_file import read_records
-    from gpugraph.report.comparison import tally
-
-    if save is None:
-        raise InputError("--runs needs files for its records", remedy="name one with --save: FILE-1.jsonl and so on")
-    stem, ending = os.path.splitext(save)
-    paths = [f"{stem}-{turn}{ending}" for turn in range(1, runs + 1)]
-    for path in paths:
-        check_destination(path, append=True)
-    worse: list[str] = []
-    for turn, path in enumerate(paths):
-        _run(prepared(path), quiet=quiet, verbose=verbose)
-        if turn:
-            comparison = compare(read_records([paths[turn - 1]])[0], read_records([path])[0])
-            worse += [path] if comparison.regressions else []
-            show(f"{path} against {paths[turn - 1]}: {tally(comparison)}")
-    if worse:
-        what = f"{len(worse)} of {len(paths) - 1} runs are slower than the one before"
-        raise Regression(what, where=worse[0], remedy="gpugraph compare BASE NEW shows which cells")
 
 
 def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -> Totals:
@@ -255,19 +232,24 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
 def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: bool) -> None:
     """Run the cells, show how they go and how they went."""
     from gpugraph.bench.bench import judge, judge_findings
-    from gpugraph.records.ranking import rank
-    from gpugraph.report.sweep import finding_lines, result_lines
+    from gpugraph.bench.sweep import FINDINGS
+    from gpugraph.report.exporters import rankings
+    from gpugraph.report.sweep import result_lines
 
     check_destination(bench.path, append=True)
     totals = run_cells(bench, quiet=quiet, verbose=verbose, keep=True)
     records = bench.store.records if bench.store is not None else []
-    rankings = rank(records)[0] if bench.sweep.ad_hoc or exports else []
-    if bench.sweep.ad_hoc and any(len(ranking.records) > 1 for ranking in rankings):
-        show_rankings(rankings)
+    ranked = rankings().rank(records)[0] if bench.sweep.ad_hoc or exports else []
+    if bench.sweep.ad_hoc and any(len(ranking.records) > 1 for ranking in ranked):
+        show_rankings(ranked)
     else:
         show_lines(result_lines(records, width=table_width()))
-    show_lines(finding_lines(bench.sweep, records, width=page_width(), table_width=table_width()))
-    export(records, exports, rankings, quiet=quiet)
+    found: list[Line] = []
+    if bench.sweep.tables or bench.sweep.expectations:
+        shown = import_module(f"{FINDINGS}.shown")
+        found = shown.finding_lines(bench.sweep, records, width=page_width(), table_width=table_width())
+    show_lines(found)
+    export(records, exports, ranked, quiet=quiet)
     page = " -o report.html" if find_spec("vl_convert") else ""  # which the page's figures need
     show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {shlex.quote(bench.path)}{page}")
     judge(totals)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import click
 from click.shell_completion import CompletionItem
@@ -17,6 +18,18 @@ _GRAPHS = ("graph", "graphs", "spec")
 """Parameters that files complete, or families of graphs and data sets."""
 
 Names = Iterable[str]
+
+
+def attach(command: click.Command) -> None:
+    """Let the parameters of a command be completed."""
+    for one in command.params:
+        one.shell_complete = partial(_complete, one)  # type: ignore[method-assign]
+
+
+def _complete(parameter: click.Parameter, context: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Return what a shell may offer for a parameter."""
+    found = complete(parameter, context, incomplete)
+    return type(parameter).shell_complete(parameter, context, incomplete) if found is None else found
 
 
 def complete(parameter: click.Parameter, context: click.Context, incomplete: str) -> list[CompletionItem] | None:

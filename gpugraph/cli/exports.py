@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from gpugraph.base.files import atomic_write
 from gpugraph.base.quantities import counted
 from gpugraph.cli.output import check_destination, show, show_lines, tell
-from gpugraph.report.exporters import Results, exporter, exporter_of
+from gpugraph.report.exporters import Ranking, Results, exporter, exporter_of, rankings
 from gpugraph.report.terminal import page_width, table_width
 
 if TYPE_CHECKING:
-    from gpugraph.records.ranking import Ranking
     from gpugraph.records.record import Record
 
 
@@ -26,12 +25,12 @@ def check_exports(paths: Sequence[str], style: str = "table") -> None:
 
 
 def export(
-    records: Sequence[Record], paths: Sequence[str], rankings: Sequence[Ranking] | None = None, *, quiet: bool = False
+    records: Sequence[Record], paths: Sequence[str], found: Sequence[Ranking] | None = None, *, quiet: bool = False
 ) -> None:
     """Write records and how they rank to files, each whole or not at all."""
     if not paths:
         return
-    results = Results(records, Results(records, rankings).ranked())
+    results = Results(records, Results(records, found).ranked())
     for path in paths:
         content = exporter_of(path).load()(results)
         with atomic_write(path, "w") as stream:
@@ -40,19 +39,17 @@ def export(
         tell([f"{path}: {counted(len(records), 'record')}, {counted(samples, 'sample')}"], quiet=quiet)
 
 
-def show_records(records: Sequence[Record], style: str, rankings: Sequence[Ranking] | None = None) -> None:
+def show_records(records: Sequence[Record], style: str, ranked: Sequence[Ranking] | None = None) -> None:
     """Print records and how they rank, in one of the styles of ``--format``."""
-    found = Results(records, rankings).ranked()
+    found = Results(records, ranked).ranked()
     if style == "table":
         show_rankings(found)
     else:
         show(exporter(style).load()(Results(records, found)))
 
 
-def show_rankings(rankings: Sequence[Ranking]) -> None:
+def show_rankings(found: Sequence[Ranking]) -> None:
     """Print rankings, an empty line between two."""
-    from gpugraph.report.ranking import ranking_sheet
-
-    for turn, ranking in enumerate(rankings):
-        lines = ranking_sheet(ranking, width=page_width()).lines(page_width(), table_width())
+    for turn, ranking in enumerate(found):
+        lines = rankings().ranking_sheet(ranking, width=page_width()).lines(page_width(), table_width())
         show_lines([[], *lines] if turn else lines)

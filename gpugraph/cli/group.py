@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import click
-from click.shell_completion import shell_complete
 
 from gpugraph import __version__
 from gpugraph.base.errors import (
@@ -47,7 +46,8 @@ _MODULES = {
     "ext.datasets.cli": "datasets",
     "cli.lists": "algos devices help",
     "ext.emulator.cli": "demo races",
-    "cli.config": "new config completion",
+    "ext.plugins.cli": "new",
+    "cli.config": "config completion",
 }
 COMMANDS = {name: f"gpugraph.{module}" for module, names in _MODULES.items() for name in names.split()}
 """Name → the module that has it."""
@@ -79,11 +79,15 @@ class LazyGroup(click.Group):
         """Return the command, or None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
+        command: click.Command
         if cmd_name in PROBLEMS:
             from gpugraph.cli.measure import problem_command
 
-            return problem_command(cmd_name)
-        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
+            command = problem_command(cmd_name)
+        else:
+            command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
+        if ctx.resilient_parsing:  # a shell asks what may follow
+            importlib.import_module("gpugraph.cli.completion").attach(command)
         return command
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -111,6 +115,8 @@ class LazyGroup(click.Group):
         """Run and exit: every way out of the command line leads through the boundary."""
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
         if instruction := os.environ.get(VARIABLE):
+            from click.shell_completion import shell_complete
+
             sys.exit(shell_complete(self, {}, "gpugraph", VARIABLE, instruction))
         for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
             if getattr(sys, name) is None:  # closed by the shell (>&-); in this order no other file takes its number

@@ -258,19 +258,7 @@ def command(function: Callable[..., None]) -> click.Command:
     made.params.append(
         click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")
     )
-    for parameter in made.params:
-        parameter.shell_complete = partial(_complete, parameter, parameter.shell_complete)  # type: ignore[method-assign]
     return made
-
-
-def _complete(
-    parameter: click.Parameter, otherwise: Callable[..., list[Any]], context: click.Context, incomplete: str
-) -> list[Any]:
-    """Return what a shell may offer for a parameter."""
-    from gpugraph.cli.completion import complete
-
-    found = complete(parameter, context, incomplete)
-    return otherwise(context, incomplete) if found is None else found
 
 
 def _say_where_data_is(context: click.Context, parameter: click.Parameter, offline: bool) -> None:

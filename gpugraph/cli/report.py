@@ -88,8 +88,8 @@ def _checked_style(
 
 def _lines(rows: Sequence[Record], sweep: str | None, output: str | None) -> list[Line]:
     """Return a report for the terminal, or for a file of text."""
+    from gpugraph.ext.findings.shown import finding_lines
     from gpugraph.report.summary import summary
-    from gpugraph.report.sweep import finding_lines
 
     if sweep is not None:
         return finding_lines(_questions(sweep), rows, width=page_width())
@@ -102,7 +102,7 @@ def _text(rows: Sequence[Record], notices: Sequence[str], style: str, asked: Map
         return exporter("template").load()(Results(rows, template=template))
     if asked["sweep"] is None:
         return render(rows, style, title=asked["title"], notices=notices)
-    from gpugraph.report.sweep import finding_markdown
+    from gpugraph.ext.findings.shown import finding_markdown
 
     return finding_markdown(_questions(asked["sweep"]), rows)
 

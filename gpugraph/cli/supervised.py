@@ -20,11 +20,19 @@ from gpugraph.base.files import remove_unfinished
 from gpugraph.base.host import end_with, ended_by
 from gpugraph.base.ranks import is_own_rank
 from gpugraph.cli.process import known_signals
+from gpugraph.problems.foreign import is_foreign
 
 GRACE_S = 5.0
 """Seconds that the child has to end after a signal, before it is killed."""
 
 _SIGNALS = known_signals("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def supervise_if_needed(command: Callable[[], None], words: Sequence[str]) -> None:
+    """Supervise a command that runs a user's own algorithm or has a time limit; return where it does neither."""
+    plugin, limit_s = plugin_in(words), limit_in(words)
+    if plugin is not None or limit_s is not None:
+        supervise(command, plugin, limit_s)
 
 
 def plugin_in(words: Sequence[str]) -> str | None:
@@ -33,8 +41,6 @@ def plugin_in(words: Sequence[str]) -> str | None:
     if len(given) != 1 or compete(words):
         return None
     named = given[0].partition("@")[0]
-    from gpugraph.problems.foreign import is_foreign
-
     return named if is_foreign(named) and not named.startswith("peer:") else None
 
 

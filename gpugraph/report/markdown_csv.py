@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from gpugraph.problems import CSV, MARKDOWN
 from gpugraph.records.columns import Labelled, columns_of, plain
 from gpugraph.records.record import EMULATED, Record
-from gpugraph.report.cells import label
-from gpugraph.report.versus import COLUMNS, Published, published
+from gpugraph.report.exporters import published
 
 FEW = "A time with its number of samples in brackets has fewer than were asked for, or than three: it proves little"
 
@@ -36,17 +35,9 @@ def markdown(rows: Sequence[Record]) -> str:
     if any(one.device_kind == "emulated" for one in rows):
         notes.append(EMULATED[0].upper() + EMULATED[1:])
     lines += [f"\n{note}." for note in notes]
-    for paper in published(label(rows)):
-        lines += ["", *_paper(paper)]
+    if any(one.field("paper") is not None for one in rows):
+        lines += published().markdown(rows)
     return "\n".join(lines)
-
-
-def _paper(paper: Published) -> list[str]:
-    """Return what a paper states, beside ours, and what it claims."""
-    lines = [f"**{escaped(paper.title)}.** {escaped(paper.about)}"]
-    if paper.figures:
-        lines += ["", *grid(COLUMNS, paper.figures)]
-    return lines + (["", *(f"- {escaped(claim)}" for claim in paper.claims)] if paper.claims else [])
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:

@@ -10,15 +10,15 @@ from gpugraph.records.claims import Claim
 from gpugraph.records.columns import columns_of
 from gpugraph.records.compare import sampled_otherwise
 from gpugraph.records.ranking import Ranking, with_transfers
+from gpugraph.records.ranking import rank as rank
 from gpugraph.records.record import Record
 from gpugraph.report.cells import label
 from gpugraph.report.comparison import describe_cell
 from gpugraph.report.sheet import Note, Sheet, Table
 from gpugraph.report.summary import bar
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
-from gpugraph.report.terminal import Line, can_draw, field
+from gpugraph.report.terminal import BAR_WIDTH, Line, can_draw, field
 
-BAR_WIDTH = 30
 CLOSE = 1.1
 """Two times nearer than this may differ from process to process by as much."""
 

@@ -12,8 +12,9 @@ from gpugraph.records.record import Record
 from gpugraph.report.cells import label, ordered
 from gpugraph.report.headlines import headlines, lead
 from gpugraph.report.panels import LOG_BEYOND, Panel, panels
+from gpugraph.report.published import Published, published
 from gpugraph.report.terminal import BARS, Line, can_draw, indented
-from gpugraph.report.versus import Published, gains, published
+from gpugraph.report.versus import gains
 
 SHOWN_FAILURES = 12
 

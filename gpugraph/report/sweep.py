@@ -1,4 +1,4 @@
-"""The bench as text: the cells of a plan and their needs, their results with small charts, and the findings."""
+"""The bench as text: the cells of a plan and their needs, and their results with small charts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from gpugraph.base.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.bench.axes import described_record
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
-from gpugraph.bench.sweep import Finding, Sweep, Table
+from gpugraph.bench.sweep import Sweep
 from gpugraph.problems import BENCH
 from gpugraph.records.columns import Labelled, columns_of
 from gpugraph.records.record import Record, with_distinct_names
-from gpugraph.report.markdown_csv import grid
-from gpugraph.report.terminal import BARS, Line, columns, field
+from gpugraph.report.terminal import BARS, Line, columns
 
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""
@@ -103,64 +102,3 @@ def _charts(rows: Sequence[Record], width: int | None) -> list[Line]:
         bars = "".join(BARS[min(int(figure / top * len(BARS)), len(BARS) - 1)] for _, figure in points)
         lines.append([name, bars, f"{rate(points[0][1])} … {rate(points[-1][1])}", rate(max(f for _, f in points))])
     return [*columns(["series, small graphs first", "MTEPS", "from … to", "best"], lines, right=(3,), width=width), []]
-
-
-def finding_lines(
-    sweep: Sweep, records: Sequence[Record], *, width: int = 100, table_width: int | None = None
-) -> list[Line]:
-    """Return the tables of a sweep, at most ``table_width`` wide, and what came of its expectations."""
-    lines: list[Line] = []
-    for table in sweep.tables:
-        if rows := table.rows(records):
-            right = flush_right(rows)
-            lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=right, width=table_width)]
-    for finding in _findings(sweep, records):
-        beside = ", ".join(filter(None, (finding.where, finding.stated)))
-        beside = f" ({beside})" if beside else ""
-        style = "dim" if finding.verdict == "–" else "bold red" if finding.failed else "bold green"
-        lines += [] if lines and lines[-1] else [[]]
-        lines += field(finding.verdict, finding.text + beside, width=width, style=style)
-        lines += field("", finding.ours, width=width, style="dim")
-    return lines
-
-
-def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:
-    """Return what came of the expectations; the claims of a paper that no record of a GPU can judge are one."""
-    findings = [expectation.find(records) for expectation in sweep.expectations]
-    if sweep.paper is None or any(record.device_kind == "cuda" for record in records):
-        return findings
-    unjudged = [finding for finding in findings if finding.where and finding.verdict == "–"]
-    if not unjudged:
-        return findings
-    ours = f"small, without a GPU: {sweep.paper['small']}" if "small" in sweep.paper else ""
-    said = Finding(f"needs a GPU: {counted(len(unjudged), 'claim')} not judged", "", "", ours, "–")
-    return [*(finding for finding in findings if finding not in unjudged), said]
-
-
-def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
-    """Return the same in Markdown."""
-    tables = [(table, table_markdown(table, records)) for table in sweep.tables]
-    parts = [f"**{table.title}**\n\n{text}" for table, text in tables if text]
-    findings = _findings(sweep, records)
-    return "\n\n".join([*parts, verdicts_markdown(findings)] if findings else parts)
-
-
-def table_markdown(table: Table, records: Sequence[Record]) -> str:
-    """Return a table of a sweep in Markdown, without columns that no record fills; nothing where none belongs there."""
-    rows = table.rows(records)
-    shown = [place for place in range(len(table.columns)) if any(row[place] != "–" for row in rows)]
-    titles, rows = [list(table.columns)[place] for place in shown], [[row[place] for place in shown] for row in rows]
-    return "\n".join(grid(titles, rows, flush_right(rows))) if rows else ""
-
-
-def verdicts_markdown(findings: Sequence[Finding]) -> str:
-    """Return what came of expectations as a table in Markdown."""
-    places = [f" ({one.where})" if one.where else "" for one in findings]
-    rows = [(one.text + place, one.stated, one.ours, one.verdict) for one, place in zip(findings, places, strict=True)]
-    return "\n".join(grid(("claim, its place", "stated", "ours", "holds?"), rows))
-
-
-def flush_right(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the columns that hold nothing but numbers, or dashes in their place."""
-    several = range(len(rows[0]) if rows else 0)
-    return [i for i in several if all(row[i] == "–" or row[i][:1].isdigit() or row[i][:1] == "-" for row in rows)]

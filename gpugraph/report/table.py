@@ -16,9 +16,8 @@ from gpugraph.records.record import PHASED_RUNS, PHASES, Record
 from gpugraph.records.record_shape import RanksShape
 from gpugraph.records.statistics import median
 from gpugraph.report.exporters import drawing
-from gpugraph.report.terminal import Line, can_draw, field
+from gpugraph.report.terminal import BAR_WIDTH, Line, can_draw, field
 
-BAR_WIDTH = 30
 SHOWN_SOURCES = 10
 NOISY = 0.05
 """Half an interval beyond this share of its median is warned of."""

@@ -19,6 +19,9 @@ Line = list[Span]
 LABEL_WIDTH = 12
 """Columns of the label in front of a field."""
 
+BAR_WIDTH = 30
+"""Columns of the longest bar."""
+
 BARS = "▁▂▃▄▅▆▇█"
 """Blocks of which one shows a value, lowest first."""
 

@@ -23,9 +23,9 @@ from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.registry import algorithms, find_algorithm
 from gpugraph.records.record import Record
+from gpugraph.report.published import stated
 from gpugraph.report.sweep import plan_lines, price_lines
 from gpugraph.report.terminal import plain
-from gpugraph.report.versus import stated
 from tests.report.canned import mst_record
 from tests.tiers import only
 

@@ -40,8 +40,9 @@ from gpugraph.report.cells import label, ordered
 from gpugraph.report.cells import speedups as find_speedups
 from gpugraph.report.headlines import headlines, lead
 from gpugraph.report.markdown_csv import csv
-from gpugraph.report.versus import COLUMNS as PAPER_COLUMNS
-from gpugraph.report.versus import gains, matrices, published
+from gpugraph.report.published import COLUMNS as PAPER_COLUMNS
+from gpugraph.report.published import published
+from gpugraph.report.versus import gains, matrices
 
 TITLE = "gpugraph benchmark report"
 

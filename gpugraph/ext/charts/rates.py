@@ -15,7 +15,8 @@ from gpugraph.problems.registry import load_problem
 from gpugraph.records.columns import Labelled, kernel_time
 from gpugraph.records.record import Record
 from gpugraph.report.panels import Panel, panels, problem_name
-from gpugraph.report.versus import Gain, Stated, machine, stated, times_as_fast
+from gpugraph.report.published import Stated, stated
+from gpugraph.report.versus import Gain, machine, times_as_fast
 
 
 def throughput(cells: Sequence[Labelled]) -> list[Chart]:

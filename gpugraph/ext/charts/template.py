@@ -17,13 +17,13 @@ from gpugraph.base.files import read_text
 from gpugraph.base.quantities import duration, in_units
 from gpugraph.bench.sweep import Question, Sweep
 from gpugraph.bench.sweep_file import read_sweep
+from gpugraph.ext.findings.shown import table_markdown, verdicts_markdown
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.problems.foreign import is_foreign
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record import Record
 from gpugraph.report.exporters import Exporter
 from gpugraph.report.markdown_csv import grid
-from gpugraph.report.sweep import table_markdown, verdicts_markdown
 
 
 def fill(path: str, records: Sequence[Record]) -> str:

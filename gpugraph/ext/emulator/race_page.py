@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpugraph.base.quantities import count, counted
-from gpugraph.report.listings import BAR_WIDTH
-from gpugraph.report.terminal import Line, columns, field, indented
+from gpugraph.report.terminal import BAR_WIDTH, Line, columns, field, indented
 
 _SHOWN_ANSWERS = 8
 """Answers that get a line of their own, the most frequent ones."""

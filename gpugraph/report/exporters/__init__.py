@@ -10,15 +10,22 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from gpugraph.base.files import ending_of
 
 if TYPE_CHECKING:
-    from gpugraph.records.ranking import Ranking
     from gpugraph.records.record import Record
     from gpugraph.records.record_shape import CounterExampleShape
     from gpugraph.report.terminal import Line
+
+
+class Ranking(Protocol):
+    """Records of the same work, the fastest first."""
+
+    @property
+    def records(self) -> list[Record]:
+        """All of them."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,7 @@ class Results:
 
     def ranked(self) -> Sequence[Ranking]:
         """Return how the records rank."""
-        from gpugraph.records.ranking import rank
-
-        return rank(self.records)[0] if self.rankings is None else self.rankings
+        return rankings().rank(self.records)[0] if self.rankings is None else self.rankings
 
 
 @dataclass(frozen=True)
@@ -68,13 +73,18 @@ ELSEWHERE = {"html": "gpugraph.ext.charts.exporter"}
 EXPORTERS = {one.name: f"{__name__}.{one.name}" for one in pkgutil.iter_modules(__path__)} | ELSEWHERE
 """Name of a format → its module."""
 
-BY_OPTION = {"template": "gpugraph.ext.charts.template", "drawing": "gpugraph.ext.charts.counter_example"}
-"""Modules of what has an option of its own: ``--template`` and ``--draw``."""
+BESIDE = {
+    "template": "gpugraph.ext.charts.template",
+    "drawing": "gpugraph.ext.charts.counter_example",
+    "rankings": "gpugraph.report.ranking",
+    "published": "gpugraph.report.published",
+}
+"""Modules of what is no format: ``--template``, ``--draw``, how records rank, and what their papers state."""
 
 
 def exporter(name: str) -> Exporter:
     """Return the exporter of a format."""
-    found: Exporter = import_module((EXPORTERS | BY_OPTION)[name]).EXPORTER
+    found: Exporter = import_module((EXPORTERS | BESIDE)[name]).EXPORTER
     return found
 
 
@@ -112,4 +122,50 @@ class Drawing(Protocol):
 
 def drawing() -> Drawing:
     """Return the module that draws counter-examples."""
-    return cast(Drawing, import_module(BY_OPTION["drawing"]))
+    return cast(Drawing, import_module(BESIDE["drawing"]))
+
+
+class Sheet(Protocol):
+    """Headings, tables and notes."""
+
+    def lines(self, width: int, table_width: int | None = None) -> list[Line]:
+        """Return it for a terminal."""
+
+    def markdown(self) -> str:
+        """Return it as Markdown."""
+
+    def latex(self) -> str:
+        """Return it as LaTeX."""
+
+
+class Rankings(Protocol):
+    """The module that says which of several records is the fastest."""
+
+    def rank(self, records: Sequence[Record], by: str | None = None) -> tuple[Sequence[Ranking], Sequence[Any]]:
+        """Return the rankings of records that did the same work, and the records that compare with no other."""
+
+    def ranking_sheet(self, ranking: Any, *, width: int = 80) -> Sheet:
+        """Return a ranking for a terminal: its table, its chart, its claims and cautions."""
+
+    def exported_sheet(self, ranking: Any) -> Sheet:
+        """Return a ranking as a README or a paper takes it."""
+
+    def ranking_json(self, ranking: Any) -> dict[str, object]:
+        """Return a ranking as a JSON object."""
+
+
+def rankings() -> Rankings:
+    """Return the module that ranks records."""
+    return cast(Rankings, import_module(BESIDE["rankings"]))
+
+
+class Published(Protocol):
+    """The module that compares with what papers state."""
+
+    def markdown(self, rows: Sequence[Record]) -> list[str]:
+        """Return lines of Markdown."""
+
+
+def published() -> Published:
+    """Return the module that compares with what papers state."""
+    return cast(Published, import_module(BESIDE["published"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpugraph.report.exporters import Exporter, Results
+from gpugraph.report.exporters import Exporter, Results, rankings
 
 
 def _load() -> Callable[[Results], str]:
@@ -13,10 +13,8 @@ def _load() -> Callable[[Results], str]:
     def write(results: Results) -> str:
         if results.rankings is None and len(results.records) == 1:
             return results.records[0].to_json()
-        from gpugraph.report.ranking import ranking_json
-
-        records, rankings = [one.data for one in results.records], [ranking_json(one) for one in results.ranked()]
-        return json_text({"schema": SCHEMA, "records": records, "rankings": rankings}, indent=1)
+        records, ranked = [one.data for one in results.records], map(rankings().ranking_json, results.ranked())
+        return json_text({"schema": SCHEMA, "records": records, "rankings": [*ranked]}, indent=1)
 
     return write
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpugraph.report.exporters import Exporter, Results
+from gpugraph.report.exporters import Exporter, Results, rankings
 
 
 def _load() -> Callable[[Results], str]:
-    from gpugraph.report.ranking import exported_sheet
-
-    return lambda results: "\n\n".join(exported_sheet(one).latex() for one in results.ranked())
+    sheet = rankings().exported_sheet
+    return lambda results: "\n\n".join(sheet(one).latex() for one in results.ranked())
 
 
 EXPORTER = Exporter((".tex",), "a sorted table", _load)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gpugraph.report.exporters import Exporter, Results
+from gpugraph.report.exporters import Exporter, Results, rankings
 
 
 def _load() -> Callable[[Results], str]:
@@ -13,11 +13,9 @@ def _load() -> Callable[[Results], str]:
     def write(results: Results) -> str:
         if results.rankings is None:
             return markdown(results.records)
-        from gpugraph.report.ranking import exported_sheet
-
         ranked = {id(record) for ranking in results.rankings for record in ranking.records}
         others = [record for record in results.records if id(record) not in ranked]
-        sheets = [exported_sheet(ranking).markdown() for ranking in results.rankings]
+        sheets = [rankings().exported_sheet(ranking).markdown() for ranking in results.rankings]
         return "\n\n".join([*sheets, *([markdown(others)] if others else [])])
 
     return write

@@ -1,0 +1,72 @@
+"""The tables and expectations of a sweep as text: for a terminal, and in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpugraph.base.quantities import counted
+from gpugraph.bench.sweep import Finding, Sweep, Table
+from gpugraph.records.record import Record
+from gpugraph.report.markdown_csv import grid
+from gpugraph.report.terminal import Line, columns, field
+
+
+def finding_lines(
+    sweep: Sweep, records: Sequence[Record], *, width: int = 100, table_width: int | None = None
+) -> list[Line]:
+    """Return the tables of a sweep, at most ``table_width`` wide, and what came of its expectations."""
+    lines: list[Line] = []
+    for table in sweep.tables:
+        if rows := table.rows(records):
+            right = flush_right(rows)
+            lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=right, width=table_width)]
+    for finding in _findings(sweep, records):
+        beside = ", ".join(filter(None, (finding.where, finding.stated)))
+        beside = f" ({beside})" if beside else ""
+        style = "dim" if finding.verdict == "–" else "bold red" if finding.failed else "bold green"
+        lines += [] if lines and lines[-1] else [[]]
+        lines += field(finding.verdict, finding.text + beside, width=width, style=style)
+        lines += field("", finding.ours, width=width, style="dim")
+    return lines
+
+
+def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:
+    """Return what came of the expectations; the claims of a paper that no record of a GPU can judge are one."""
+    findings = [expectation.find(records) for expectation in sweep.expectations]
+    if sweep.paper is None or any(record.device_kind == "cuda" for record in records):
+        return findings
+    unjudged = [finding for finding in findings if finding.where and finding.verdict == "–"]
+    if not unjudged:
+        return findings
+    ours = f"small, without a GPU: {sweep.paper['small']}" if "small" in sweep.paper else ""
+    said = Finding(f"needs a GPU: {counted(len(unjudged), 'claim')} not judged", "", "", ours, "–")
+    return [*(finding for finding in findings if finding not in unjudged), said]
+
+
+def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
+    """Return the same in Markdown."""
+    tables = [(table, table_markdown(table, records)) for table in sweep.tables]
+    parts = [f"**{table.title}**\n\n{text}" for table, text in tables if text]
+    findings = _findings(sweep, records)
+    return "\n\n".join([*parts, verdicts_markdown(findings)] if findings else parts)
+
+
+def table_markdown(table: Table, records: Sequence[Record]) -> str:
+    """Return a table of a sweep in Markdown, without columns that no record fills; nothing where none belongs there."""
+    rows = table.rows(records)
+    shown = [place for place in range(len(table.columns)) if any(row[place] != "–" for row in rows)]
+    titles, rows = [list(table.columns)[place] for place in shown], [[row[place] for place in shown] for row in rows]
+    return "\n".join(grid(titles, rows, flush_right(rows))) if rows else ""
+
+
+def verdicts_markdown(findings: Sequence[Finding]) -> str:
+    """Return what came of expectations as a table in Markdown."""
+    places = [f" ({one.where})" if one.where else "" for one in findings]
+    rows = [(one.text + place, one.stated, one.ours, one.verdict) for one, place in zip(findings, places, strict=True)]
+    return "\n".join(grid(("claim, its place", "stated", "ours", "holds?"), rows))
+
+
+def flush_right(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns that hold nothing but numbers, or dashes in their place."""
+    several = range(len(rows[0]) if rows else 0)
+    return [i for i in several if all(row[i] == "–" or row[i][:1].isdigit() or row[i][:1] == "-" for row in rows)]

@@ -1,0 +1,95 @@
+"""A graph in figures, and advice on the hardware for one: for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpugraph.base.quantities import count, counted, duration, in_units
+from gpugraph.graph.properties import Degrees, GraphProperties
+from gpugraph.report.terminal import BAR_WIDTH, Line, columns, field, indented
+
+
+def graph_figures(graph: Mapping[str, object], figures: GraphProperties, *, width: int = 80) -> list[Line]:
+    """Return the lines of a graph: of the ``graph`` object of a record, and of what was counted."""
+    kind = "directed" if figures.directed else "undirected"
+    source = f" ({graph['source']})" if graph["source"] not in ("", graph["name"]) else ""
+    edges = f"{count(figures.arcs)} arcs" if figures.directed else f"{counted(figures.edges, 'edge')}"
+    parts = count(figures.components)
+    if figures.components > 1:
+        parts += f", the largest of {counted(figures.largest_component, 'vertex')}; {count(figures.isolated)} isolated"
+    rows = [
+        ("graph", f"{graph['name']}{source}, {kind}"),
+        ("size", f"{counted(figures.vertices, 'vertex')}, {edges}"),
+        ("components", parts + (" (weakly connected)" if figures.directed else "")),
+        ("weights", _weights(figures)),
+        ("memory", _memory(figures)),
+        ("digest", str(graph["digest"])),
+    ]
+    lines = [line for label, text in rows for line in field(label, text, width=width)]
+    names = ("out-degrees", "in-degrees") if figures.directed else ("degrees", "")
+    lines += _distribution(names[0], figures.degrees, width)
+    return lines + (_distribution(names[1], figures.in_degrees, width) if figures.in_degrees else [])
+
+
+def _weights(figures: GraphProperties) -> str:
+    if figures.least_weight is None:
+        return figures.weight_dtype
+    text = f"{figures.weight_dtype}, {figures.least_weight} to {figures.greatest_weight}"
+    if figures.distinct_weights is not None:
+        text += f", {count(figures.distinct_weights)} distinct"
+    counts = {"zero": figures.zero_weights, "negative": figures.negative_weights, "infinite": figures.infinite_weights}
+    return text + "".join(f", {count(number)} {name}" for name, number in counts.items() if number)
+
+
+def _memory(figures: GraphProperties) -> str:
+    wide = f"{in_units(figures.device_bytes_64)} with 64-bit arc indices"
+    narrow = figures.device_bytes_32
+    device = wide if narrow is None else f"{in_units(narrow)} (32-bit arc indices) or {wide}"
+    return f"{in_units(figures.host_bytes)} on the host; on a device {device}, algorithms need more on top"
+
+
+def _distribution(label: str, degrees: Degrees, width: int) -> list[Line]:
+    text = f"{degrees.least} to {count(degrees.greatest)}, median {degrees.median:g}, mean {degrees.mean:.4g}"
+    lines: list[Line] = [[("", "")], *field(label, text, width=width)]
+    most = max((vertices for _, _, vertices in degrees.histogram), default=0)
+    for low, high, vertices in degrees.histogram:
+        span = f"{low}" if low == high else f"{low}..{high}"
+        bar = "█" * round(vertices / max(most, 1) * BAR_WIDTH)
+        lines.append([(f"{span:>24}{count(vertices):>14}  ", ""), (bar, "cyan")])
+    return lines
+
+
+# ------------------------------------------------------------------ advice on hardware
+
+
+def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
+    """Return a screen of advice on the hardware for a graph, as ``gpugraph.bench.advice.advise`` gives it."""
+    cpu, gpu, about = advice["cpu"], advice["gpu"], "" if advice["exact"] else "about "
+    vertices, edges = counted(advice["vertices"], "vertex"), counted(advice["arcs"] // 2, "edge")
+    lines = field("graph", f"{advice['graph']}: {about}{vertices}, {about}{edges}", width=width)
+    for label, device, need in (("CPU", cpu, "host_bytes"), ("GPU", gpu, "device_bytes")):
+        text = f"none that is usable: {device['detail']}"
+        if device["usable"]:
+            large = [name for name, one in advice["problems"].items() if one[need] > device["free_bytes"]]
+            text = f"{device['name']}, {in_units(device['free_bytes'])} of memory free, "
+            text += f"too little for {', '.join(large)}" if large else "enough for all"
+        lines += field(label, text, width=width)
+    table = [
+        [
+            name, in_units(one["host_bytes"]), duration(one["cpu_s"]), in_units(one["device_bytes"]),
+            "-" if one["gpu_s"] is None else duration(one["gpu_s"]), _from(one["pays_from"]),
+            _from(one["pays_there_from"]),
+        ]
+        for name, one in advice["problems"].items()
+    ]  # fmt: skip
+    header = ("problem", "CPU memory", "CPU time", "GPU memory", "GPU time", "GPU from", "calls from")
+    lines += [[("", "")], *columns(header, table, right=range(1, 7), width=width), [("", "")]]
+    said = "Times are the kernel's, from rates just measured on smaller graphs; expect a third to three times as much. "
+    said += "'GPU from' and 'calls from' are the edges from which a GPU is faster: for one command, which has to start "
+    said += "CUDA and copy the graph, and for calls on a graph that is already on the GPU."
+    return lines + indented(said + ("" if gpu["usable"] else " They assume an NVIDIA H200."), 0, width=width)
+
+
+def _from(edges: int | None) -> str:
+    return "never" if edges is None else f"{edges / 1e6:.3g} M" if edges >= 1e6 else count(round(edges, -2))
