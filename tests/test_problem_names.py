@@ -10,7 +10,7 @@ from gpugraph.problems.contract import PROBLEMS
 PACKAGE = Path(__file__).resolve().parent.parent / "gpugraph"
 ROOMS = ("bench", "cli", "devices", "graph", "measure", "records", "report", "ext/charts", "ext/engines", "ext/plugins")
 
-WORDS = {("report/listings.py", "components")}
+WORDS = {("ext/graph_files/figures.py", "components")}
 """(file, text): a property of a graph, or a field of a result, that is called as a problem is."""
 
 

@@ -28,7 +28,7 @@ def main(began: float | None = None, interpreter_s: float | None = None) -> None
         if is_rank():
             import_module("gpugraph.ext.ranks.world").enter()
         if sys.platform == "linux" and any(word.startswith(("--algo", "--timeout")) for word in sys.argv):
-            import_module("gpugraph.cli.supervised").supervise_if_needed(_main, sys.argv[1:])
+            import_module("gpugraph.ext.plugins.supervised").supervise_if_needed(_main, sys.argv[1:])
         gc.set_threshold(_YOUNG)
         _main()
     except SystemExit as exit_:

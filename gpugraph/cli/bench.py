@@ -23,6 +23,7 @@ from gpugraph.cli.process import Command
 from gpugraph.measure.sampling import COMPETING
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
+from gpugraph.report.exporters import rankings
 from gpugraph.report.terminal import Line, page_width, table_width
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def bench(
     elif exports:
         raise InputError("--export takes one run", remedy="export each with gpugraph compare RUN.jsonl --by algorithm")
     else:
-        repeated = import_module("gpugraph.report.repeated")
+        repeated = import_module("gpugraph.ext.comparing.repeated")
         repeated.repeat(lambda path: _run(prepared(path), quiet=quiet, verbose=verbose), save, runs)
 
 
@@ -233,13 +234,12 @@ def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: boo
     """Run the cells, show how they go and how they went."""
     from gpugraph.bench.bench import judge, judge_findings
     from gpugraph.bench.sweep import FINDINGS
-    from gpugraph.report.exporters import rankings
     from gpugraph.report.sweep import result_lines
 
     check_destination(bench.path, append=True)
     totals = run_cells(bench, quiet=quiet, verbose=verbose, keep=True)
     records = bench.store.records if bench.store is not None else []
-    ranked = rankings().rank(records)[0] if bench.sweep.ad_hoc or exports else []
+    ranked = rankings().rank(records)[0] if exports or (bench.sweep.ad_hoc and len(records) > 1) else []
     if bench.sweep.ad_hoc and any(len(ranking.records) > 1 for ranking in ranked):
         show_rankings(ranked)
     else:

@@ -39,15 +39,16 @@ _MODULES = {
     "cli.options": " ".join(PROBLEMS),
     "ext.graph500.cli": "graph500",
     "cli.bench": "bench",
-    "cli.report": "compare report",
+    "ext.comparing.cli": "compare",
+    "ext.reports.cli": "report",
     "ext.charts.cli": "plot",
     "ext.check_record.cli": "check-record",
-    "cli.graphs": "generate convert info verify",
+    "ext.graph_files.cli": "generate convert info verify",
     "ext.datasets.cli": "datasets",
-    "cli.lists": "algos devices help",
+    "ext.catalogue.cli": "algos devices help",
     "ext.emulator.cli": "demo races",
     "ext.plugins.cli": "new",
-    "cli.config": "config completion",
+    "ext.settings.cli": "config completion",
 }
 COMMANDS = {name: f"gpugraph.{module}" for module, names in _MODULES.items() for name in names.split()}
 """Name → the module that has it."""
@@ -87,7 +88,7 @@ class LazyGroup(click.Group):
         else:
             command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name.replace("-", "_"))
         if ctx.resilient_parsing:  # a shell asks what may follow
-            importlib.import_module("gpugraph.cli.completion").attach(command)
+            importlib.import_module("gpugraph.ext.settings.completion").attach(command)
         return command
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -168,7 +168,7 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
 
 
 def _measure(request: Request, name: str) -> None:
-    """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.cli.supervised``."""
+    """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.ext.plugins.supervised``."""
     from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
     from gpugraph.measure import compile_ahead

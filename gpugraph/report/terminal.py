@@ -26,6 +26,17 @@ BARS = "▁▂▃▄▅▆▇█"
 """Blocks of which one shows a value, lowest first."""
 
 
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def bar(length: float, blocks: bool) -> str:
+    """Return a bar of so many letters and eighths of one, at least the thinnest; without ``blocks`` of whole ones."""
+    if not blocks:
+        return "#" * max(1, round(length))
+    whole, eighths = divmod(round(length * 8), 8)
+    return "█" * whole + (_EIGHTHS[eighths] if eighths else "") or _EIGHTHS[1]
+
+
 def page_width() -> int:
     """Return the columns to lay a page out for: those of the terminal, up to 100; 80 in a pipe."""
     width = min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 80

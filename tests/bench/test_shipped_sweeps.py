@@ -18,12 +18,12 @@ from gpugraph.bench.plan import Plan, Planned, described_algorithm
 from gpugraph.bench.sweep_file import read_sweep, shipped
 from gpugraph.ext.findings.paper import paper_of
 from gpugraph.ext.peers import register_commands
+from gpugraph.ext.reports.published import stated
 from gpugraph.measure.cell import parse_options
 from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.registry import algorithms, find_algorithm
 from gpugraph.records.record import Record
-from gpugraph.report.published import stated
 from gpugraph.report.sweep import plan_lines, price_lines
 from gpugraph.report.terminal import plain
 from tests.report.canned import mst_record

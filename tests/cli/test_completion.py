@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 
-from gpugraph.cli.completion import SHELLS
 from gpugraph.cli.group import COMMANDS, cli
 from gpugraph.cli.options import VARIABLE
+from gpugraph.ext.settings.completion import SHELLS
 from tests.cli.runner import refuse, run, succeed
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -64,7 +64,9 @@ MUTANTS = (
         "measure/instruments/phases.py", "median(of), max(of)]", "min(of), max(of)]", "tests/measure/test_phases.py"
     ),
     Mutant(
-        "records/claims.py", "difference = logs[1][:both] - logs[0][:both]", "difference = logs[1] - np.median(logs[0])"
+        "ext/comparing/claims.py",
+        "difference = logs[1][:both] - logs[0][:both]",
+        "difference = logs[1] - np.median(logs[0])",
     ),
     Mutant(
         "base/clock.py",

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.records.compare import compare
-from gpugraph.records.ranking import rank
+from gpugraph.ext.comparing.compare import compare
+from gpugraph.ext.comparing.ranking import rank
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import INTERVAL_SAMPLES, STOP_LEVEL, median_interval, relative_half_width
 from tests.report.canned import mst_record

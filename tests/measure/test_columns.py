@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from gpugraph.ext.charts.page import page
+from gpugraph.ext.comparing.compare import compare
 from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, TABLE, Column, mst
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import command_of
 from gpugraph.records import columns
 from gpugraph.records.columns import COLUMNS, Labelled, columns_of
-from gpugraph.records.compare import compare
 from gpugraph.report.markdown_csv import csv, markdown
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain

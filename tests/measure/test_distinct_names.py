@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gpugraph.records.ranking import rank
+from gpugraph.ext.comparing.cells import label
+from gpugraph.ext.comparing.ranking import rank
+from gpugraph.ext.reports import render, styles
 from gpugraph.records.record import Record, with_distinct_names
-from gpugraph.report import render, styles
-from gpugraph.report.cells import label
 from tests.cli.runner import succeed
 from tests.report.canned import mst_record
 from tests.tiers import extended, first

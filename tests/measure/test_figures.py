@@ -30,8 +30,14 @@ from gpugraph.ext.charts.page_text import details
 from gpugraph.ext.charts.times import answers, shares, transfers
 from gpugraph.ext.check_record.plausibility import findings
 from gpugraph.ext.check_record.plausible_figures import CACHED, CORE_BYTES_PER_S, GPUS, least_bytes
+from gpugraph.ext.comparing.claims import Claim, claims
+from gpugraph.ext.comparing.compare import Compared, Comparison
+from gpugraph.ext.comparing.comparison import comparison_json, comparison_sheet
+from gpugraph.ext.comparing.ranked import Named, exported_sheet, ranking_json, ranking_sheet, sentences
+from gpugraph.ext.comparing.ranking import Ranking
 from gpugraph.ext.graph500 import benchmark
 from gpugraph.ext.graph500.record import record_of
+from gpugraph.ext.reports import render
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import set_digest
 from gpugraph.graph.load import load_file
@@ -42,16 +48,10 @@ from gpugraph.measure.run_cell import run_cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.registry import load_problem
-from gpugraph.records.claims import Claim, claims
 from gpugraph.records.columns import Labelled
-from gpugraph.records.compare import Compared, Comparison
 from gpugraph.records.fields import VALUES
-from gpugraph.records.ranking import Ranking
 from gpugraph.records.record import PHASES, Record
 from gpugraph.records.statistics import estimate, estimate_of_processes, spread_interval
-from gpugraph.report import render
-from gpugraph.report.comparison import comparison_json, comparison_sheet
-from gpugraph.report.ranking import Named, exported_sheet, ranking_json, ranking_sheet, sentences
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain
 from tests.devices.fake_cupy import FakeCupy

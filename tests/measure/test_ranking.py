@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
-from gpugraph.cli.report import BY as OFFERED
-from gpugraph.records.ranking import BY, check_ranked, rank, with_transfers
+from gpugraph.ext.comparing.cli import BY as OFFERED
+from gpugraph.ext.comparing.ranked import ranking_sheet
+from gpugraph.ext.comparing.ranking import BY, check_ranked, rank, with_transfers
 from gpugraph.records.record import Record
-from gpugraph.report.ranking import ranking_sheet
 from tests.measure.test_compare import timed
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 

@@ -5,10 +5,10 @@ from csv import DictReader
 import pytest
 
 from gpugraph.ext.charts.page import page
-from gpugraph.records.compare import compare
+from gpugraph.ext.comparing.cells import label, speedups
+from gpugraph.ext.comparing.compare import compare
+from gpugraph.ext.comparing.comparison import comparison_sheet
 from gpugraph.records.record import Record, family_of
-from gpugraph.report.cells import label, speedups
-from gpugraph.report.comparison import comparison_sheet
 from gpugraph.report.markdown_csv import csv, markdown
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.table import table

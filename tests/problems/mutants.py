@@ -68,7 +68,7 @@ ANSWERS = (
     Mutant("measure/cell.py", '"version": algorithm.version', '"version": 1', "tests/measure/test_identity.py"),
     Mutant("measure/instruments/throttle.py", "FALL = 0.03", "FALL = 0.3", "tests/measure/test_throttle.py"),
     Mutant("records/statistics.py", "0.98 * math.sqrt(n)", "0.6 * math.sqrt(n)", "tests/measure/test_statistics.py"),
-    Mutant("records/claims.py", "1.0 if spread or together else PROCESS_CHANCE", "1.0"),
-    Mutant("records/claims.py", "known[0] == known[1] and", "", "tests/measure/test_ranking.py"),
+    Mutant("ext/comparing/claims.py", "1.0 if spread or together else PROCESS_CHANCE", "1.0"),
+    Mutant("ext/comparing/claims.py", "known[0] == known[1] and", "", "tests/measure/test_ranking.py"),
     Mutant("devices/cuda_streams.py", "self._stop.synchronize()", "pass", "tests/devices/test_cuda_device.py"),
 )

@@ -69,7 +69,7 @@ def test_there_are_at_least_64_of_them_each_with_a_name_of_its_own() -> None:
 def test_ctrl_c_ends_a_plugin_that_ignores_it() -> None:
     script = (
         "import signal, sys, time\n"
-        "import gpugraph.cli.supervised as supervised\n"
+        "import gpugraph.ext.plugins.supervised as supervised\n"
         "supervised.GRACE_S = 0.2\n"
         "def hang():\n"
         "    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -90,7 +90,7 @@ def test_ctrl_c_ends_a_plugin_that_ignores_it() -> None:
 def test_a_signal_to_the_command_reaches_the_plugin_and_ends_both(number: signal.Signals) -> None:
     script = (
         "import os, time\n"
-        "from gpugraph.cli.supervised import supervise\n"
+        "from gpugraph.ext.plugins.supervised import supervise\n"
         "def hang():\n"
         "    print(os.getpid(), flush=True)\n"
         "    time.sleep(1000)\n"

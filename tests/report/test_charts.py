@@ -13,10 +13,10 @@ from gpugraph.ext.charts.figure import Choice, chosen_points, figure
 from gpugraph.ext.charts.page import colours
 from gpugraph.ext.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.ext.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
+from gpugraph.ext.comparing.cells import label, ordered
+from gpugraph.ext.reports.panels import panels
+from gpugraph.ext.reports.versus import gains
 from gpugraph.records.record import Record
-from gpugraph.report.cells import label, ordered
-from gpugraph.report.panels import panels
-from gpugraph.report.versus import gains
 from tests.report.canned import emulated, mst_record, sssp_record
 from tests.report.sweep import cell, sweep
 from tests.tiers import extended, first

@@ -3,7 +3,7 @@ from __future__ import annotations
 import csv as std_csv
 import io
 
-from gpugraph.report.listings import catalogue, catalogue_markdown
+from gpugraph.ext.catalogue.catalogue import catalogue, catalogue_markdown
 from gpugraph.report.markdown_csv import csv, markdown
 from gpugraph.report.terminal import plain
 from tests.report.canned import emulated, failed, mst_record, records, sssp_record

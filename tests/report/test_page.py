@@ -15,11 +15,11 @@ from gpugraph.base.errors import InputError
 from gpugraph.ext.charts.chart import DARK
 from gpugraph.ext.charts.page import POLICY, page
 from gpugraph.ext.charts.page_text import definitions
+from gpugraph.ext.comparing.cells import label
+from gpugraph.ext.reports.headlines import headlines
+from gpugraph.ext.reports.versus import gains, matrices, times_as_fast
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_records
-from gpugraph.report.cells import label
-from gpugraph.report.headlines import headlines
-from gpugraph.report.versus import gains, matrices, times_as_fast
 from tests.report.browser import Browser, find_browser
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 from tests.report.sweep import cell, sweep, write

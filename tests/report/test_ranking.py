@@ -8,11 +8,11 @@ import re
 import pytest
 
 from gpugraph.base.quantities import with_interval
-from gpugraph.records.claims import Claim
-from gpugraph.records.ranking import Ranking, rank
+from gpugraph.ext.comparing.claims import Claim
+from gpugraph.ext.comparing.ranked import ranking_sheet
+from gpugraph.ext.comparing.ranking import Ranking, rank
+from gpugraph.ext.comparing.sheet import _tex
 from gpugraph.report.exporters import Results, exporter
-from gpugraph.report.ranking import ranking_sheet
-from gpugraph.report.sheet import _tex
 from gpugraph.report.terminal import columns, plain
 from tests.measure.test_ranking import row, samples
 from tests.report.canned import mst_record

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.report.summary import SHOWN_FAILURES, summary
+from gpugraph.ext.reports.summary import SHOWN_FAILURES, summary
 from gpugraph.report.terminal import plain
 from tests.report.canned import emulated, mst_record, records
 from tests.report.sweep import sweep, unfinished

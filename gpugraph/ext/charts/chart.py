@@ -21,9 +21,9 @@ from gpugraph.base.errors import InputError, used_up
 from gpugraph.base.files import ending_of
 from gpugraph.ext.charts.assets import template
 from gpugraph.ext.charts.engine import called
+from gpugraph.ext.comparing.cells import ordered
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record_shape import encodable, jsonable
-from gpugraph.report.cells import ordered
 
 Spec = dict[str, Any]
 

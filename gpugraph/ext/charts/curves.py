@@ -12,8 +12,8 @@ from typing import Any
 
 from gpugraph.base.quantities import rate
 from gpugraph.ext.charts.chart import Ink, Spec, channel, layer, tooltip
-from gpugraph.report.cells import ordered
-from gpugraph.report.panels import LOG_BEYOND
+from gpugraph.ext.comparing.cells import ordered
+from gpugraph.ext.reports.panels import LOG_BEYOND
 
 MOST_TICKS = 12
 

@@ -15,13 +15,12 @@ from gpugraph.base.quantities import percent, rate
 from gpugraph.ext.charts.chart import Ink, Spec, config, entries, paint, row_height
 from gpugraph.ext.charts.curves import Look, Mark, Point, best_first, curves
 from gpugraph.ext.charts.rates import stated_marks
+from gpugraph.ext.comparing.cells import label, ordered, speedups, work
+from gpugraph.ext.reports.panels import LOG_BEYOND, SCALE, problem_name
 from gpugraph.records.columns import Labelled
 from gpugraph.records.fields import FIELDS, GAINS, VALUES
 from gpugraph.records.record import Record
-from gpugraph.report.cells import label, ordered, speedups, work
-from gpugraph.report.panels import LOG_BEYOND, SCALE, problem_name
-from gpugraph.report.summary import bar
-from gpugraph.report.terminal import Line, can_draw, indented
+from gpugraph.report.terminal import Line, bar, can_draw, indented
 
 _AXES = ("scale", "vertices", "edges", "graph", "family", "problem", "algorithm", "device", "threads", "file")
 _NAMED = {name: FIELDS[name].read for name in _AXES}

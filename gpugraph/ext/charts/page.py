@@ -31,18 +31,18 @@ from gpugraph.ext.charts.counter_example import listed, shape_to_draw, svg
 from gpugraph.ext.charts.page_text import definitions, details, environments
 from gpugraph.ext.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.ext.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
+from gpugraph.ext.comparing.cells import label, ordered
+from gpugraph.ext.comparing.cells import speedups as find_speedups
+from gpugraph.ext.reports.headlines import headlines, lead
+from gpugraph.ext.reports.published import COLUMNS as PAPER_COLUMNS
+from gpugraph.ext.reports.published import published
+from gpugraph.ext.reports.versus import gains, matrices
 from gpugraph.problems import PAGE as BY_PAGE
 from gpugraph.problems import Column
 from gpugraph.records.columns import COLUMNS, Labelled, columns_of
 from gpugraph.records.record import Record
 from gpugraph.records.record_shape import json_text
-from gpugraph.report.cells import label, ordered
-from gpugraph.report.cells import speedups as find_speedups
-from gpugraph.report.headlines import headlines, lead
 from gpugraph.report.markdown_csv import csv
-from gpugraph.report.published import COLUMNS as PAPER_COLUMNS
-from gpugraph.report.published import published
-from gpugraph.report.versus import gains, matrices
 
 TITLE = "gpugraph benchmark report"
 

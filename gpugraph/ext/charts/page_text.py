@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpugraph.base.quantities import duration, in_units, percent, value
+from gpugraph.ext.reports.panels import problem_name
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import PHASES, Record
 from gpugraph.records.record_shape import OUTCOMES, jsonable, key_text
-from gpugraph.report.panels import problem_name
 
 
 def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from gpugraph.base.quantities import duration, percent
 from gpugraph.ext.charts.chart import HEIGHT, PAGE, Chart, row_height
 from gpugraph.ext.charts.curves import Look, Mark, Point, curves, describe, listed
+from gpugraph.ext.reports.panels import Panel, panels
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
-from gpugraph.report.panels import Panel, panels
 
 
 def rate_title(problem: str) -> str:

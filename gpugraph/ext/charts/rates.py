@@ -10,13 +10,13 @@ from gpugraph.base.quantities import in_units, percent, rate
 from gpugraph.ext.charts.chart import PAGE, Chart, Spec, channel, layer, row_height, tooltip
 from gpugraph.ext.charts.curves import Look, Mark, Point, curves, describe, log_axis, log_domain
 from gpugraph.ext.charts.panels import charts, failures, point, rate_title, times
+from gpugraph.ext.reports.panels import Panel, panels, problem_name
+from gpugraph.ext.reports.published import Stated, stated
+from gpugraph.ext.reports.versus import Gain, machine, times_as_fast
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.columns import Labelled, kernel_time
 from gpugraph.records.record import Record
-from gpugraph.report.panels import Panel, panels, problem_name
-from gpugraph.report.published import Stated, stated
-from gpugraph.report.versus import Gain, machine, times_as_fast
 
 
 def throughput(cells: Sequence[Labelled]) -> list[Chart]:

@@ -9,11 +9,11 @@ from gpugraph.base.quantities import duration, percent
 from gpugraph.ext.charts.chart import HEIGHT, Chart, Spec, channel, layer, row_height, tooltip
 from gpugraph.ext.charts.curves import SOLID, Look, Point, best_first, turned
 from gpugraph.ext.charts.panels import charts, point
+from gpugraph.ext.comparing.cells import ordered
+from gpugraph.ext.reports.panels import Panel, panels
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import WAY_THERE, Record
 from gpugraph.records.statistics import median
-from gpugraph.report.cells import ordered
-from gpugraph.report.panels import Panel, panels
 
 MOST_PANELS = 12
 """More small figures than this tire a reader; the table has every phase of every cell."""

@@ -17,15 +17,15 @@ from gpugraph.bench.store import append_record
 from gpugraph.ext.charts import times
 from gpugraph.ext.charts.chart import DARK, LIGHT, Chart, Spec, check_engine, check_figure, colors, config, draw, paint
 from gpugraph.ext.charts.figure import Choice, figure
+from gpugraph.ext.comparing.cells import label
+from gpugraph.ext.comparing.ranked import Named, sentences
+from gpugraph.ext.comparing.ranking import rank
+from gpugraph.ext.reports import render, styles
 from gpugraph.problems import CSV
 from gpugraph.records import record_file
 from gpugraph.records.columns import Labelled, columns_of, precise_time
 from gpugraph.records.fields import VALUES
-from gpugraph.records.ranking import rank
 from gpugraph.records.record import PHASES, Record
-from gpugraph.report import render, styles
-from gpugraph.report.cells import label
-from gpugraph.report.ranking import Named, sentences
 from gpugraph.report.table import NOISY, describe_graph
 
 SPOKEN_OF = 24

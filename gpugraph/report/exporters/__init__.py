@@ -76,8 +76,8 @@ EXPORTERS = {one.name: f"{__name__}.{one.name}" for one in pkgutil.iter_modules(
 BESIDE = {
     "template": "gpugraph.ext.charts.template",
     "drawing": "gpugraph.ext.charts.counter_example",
-    "rankings": "gpugraph.report.ranking",
-    "published": "gpugraph.report.published",
+    "rankings": "gpugraph.ext.comparing.ranked",
+    "published": "gpugraph.ext.reports.published",
 }
 """Modules of what is no format: ``--template``, ``--draw``, how records rank, and what their papers state."""
 

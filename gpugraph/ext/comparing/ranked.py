@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from gpugraph.base.quantities import counted, percent, with_interval
+from gpugraph.ext.comparing.cells import label
+from gpugraph.ext.comparing.claims import Claim
+from gpugraph.ext.comparing.compare import sampled_otherwise
+from gpugraph.ext.comparing.comparison import describe_cell
+from gpugraph.ext.comparing.ranking import Ranking, with_transfers
+from gpugraph.ext.comparing.ranking import rank as rank
+from gpugraph.ext.comparing.sheet import Note, Sheet, Table
 from gpugraph.problems import RANKING
-from gpugraph.records.claims import Claim
 from gpugraph.records.columns import columns_of
-from gpugraph.records.compare import sampled_otherwise
-from gpugraph.records.ranking import Ranking, with_transfers
-from gpugraph.records.ranking import rank as rank
 from gpugraph.records.record import Record
-from gpugraph.report.cells import label
-from gpugraph.report.comparison import describe_cell
-from gpugraph.report.sheet import Note, Sheet, Table
-from gpugraph.report.summary import bar
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
-from gpugraph.report.terminal import BAR_WIDTH, Line, can_draw, field
+from gpugraph.report.terminal import BAR_WIDTH, Line, bar, can_draw, field
 
 CLOSE = 1.1
 """Two times nearer than this may differ from process to process by as much."""

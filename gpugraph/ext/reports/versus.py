@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gpugraph.base.quantities import counted
+from gpugraph.ext.comparing.cells import ordered, work
+from gpugraph.ext.reports.panels import problem_name
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
-from gpugraph.report.cells import ordered, work
-from gpugraph.report.panels import problem_name
 
 KERNEL, ANSWER, END_TO_END = "kernel alone", "to the answer", "with transfers"
 """The two times that are compared, and what replaces the second where records do not have it."""

@@ -33,8 +33,8 @@ def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     Example:
       gpugraph algos --problem mst
     """
+    from gpugraph.ext.catalogue.catalogue import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
     from gpugraph.problems.registry import algorithms
-    from gpugraph.report.listings import catalogue, catalogue_markdown, peer_catalogue, peer_catalogue_markdown
 
     if peers:
         found, lines, markdown = foreign.peers().describe_peers(problem), peer_catalogue, peer_catalogue_markdown
@@ -78,7 +78,7 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
       gpugraph devices
     """
     from gpugraph.devices.discovery import found_devices
-    from gpugraph.report.listings import device_list
+    from gpugraph.ext.catalogue.catalogue import device_list
 
     with Progress(quiet=quiet) as progress:
         progress("looking for devices")

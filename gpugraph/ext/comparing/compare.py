@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted, percent
-from gpugraph.records.claims import Claim, claims, usable
+from gpugraph.ext.comparing.claims import Claim, claims, usable
 from gpugraph.records.columns import Labelled, problem_columns
 from gpugraph.records.record import EMULATED, LEAST_SAMPLES, Record
 from gpugraph.records.record_shape import key_text

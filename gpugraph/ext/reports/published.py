@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpugraph.base.quantities import duration, rate
+from gpugraph.ext.comparing.cells import Speedup, label, speedups
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
 from gpugraph.records.record_shape import PointShape
-from gpugraph.report.cells import Speedup, label, speedups
 from gpugraph.report.markdown_csv import escaped, grid
 
 SAME_SCALE = 0.01

@@ -7,9 +7,9 @@ import json
 import click
 
 from gpugraph.base.errors import check_name
-from gpugraph.cli.completion import SHELLS
 from gpugraph.cli.options import VARIABLE, command, defaults, table_or_json, users_file
 from gpugraph.cli.output import show, show_json, tell
+from gpugraph.ext.settings.completion import SHELLS
 
 
 @command

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from gpugraph.base.quantities import counted, duration, rate
+from gpugraph.ext.reports.panels import problem_name
+from gpugraph.ext.reports.versus import Gain, machine, times_as_fast
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
-from gpugraph.report.panels import problem_name
-from gpugraph.report.versus import Gain, machine, times_as_fast
 
 
 @dataclass(frozen=True)

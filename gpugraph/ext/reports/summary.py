@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpugraph.base.quantities import counted, rate
+from gpugraph.ext.comparing.cells import label, ordered
+from gpugraph.ext.reports.headlines import headlines, lead
+from gpugraph.ext.reports.panels import LOG_BEYOND, Panel, panels
+from gpugraph.ext.reports.published import Published, published
+from gpugraph.ext.reports.versus import gains
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
-from gpugraph.report.cells import label, ordered
-from gpugraph.report.headlines import headlines, lead
-from gpugraph.report.panels import LOG_BEYOND, Panel, panels
-from gpugraph.report.published import Published, published
-from gpugraph.report.terminal import BARS, Line, can_draw, indented
-from gpugraph.report.versus import gains
+from gpugraph.report.terminal import BARS, Line, bar, can_draw, indented
 
 SHOWN_FAILURES = 12
 
 _LETTERS = "_.-=+*#@"
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = None) -> list[Line]:
@@ -102,14 +101,6 @@ def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: i
             else:
                 lines.append([head, (member.record.verdict, "yellow")])
     return lines
-
-
-def bar(length: float, blocks: bool) -> str:
-    """Return a bar of so many letters and eighths of one, at least the thinnest; without ``blocks`` of whole ones."""
-    if not blocks:
-        return "#" * max(1, round(length))
-    whole, eighths = divmod(round(length * 8), 8)
-    return "█" * whole + (_EIGHTHS[eighths] if eighths else "") or _EIGHTHS[1]
 
 
 def _failures(cells: Sequence[Labelled], width: int) -> list[Line]:

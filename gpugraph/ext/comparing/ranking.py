@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.base.errors import InputError, unknown_name
-from gpugraph.records.claims import Claim, claims, usable
+from gpugraph.ext.comparing.claims import Claim, claims, usable
 from gpugraph.records.record import EMULATED, Record, with_distinct_names
 from gpugraph.records.record_shape import key_text
 from gpugraph.records.statistics import INTERVAL_SAMPLES, median_interval

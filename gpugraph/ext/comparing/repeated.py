@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from gpugraph.base.errors import InputError, Regression
 from gpugraph.cli.output import check_destination, show
-from gpugraph.records.compare import compare
+from gpugraph.ext.comparing.compare import compare
+from gpugraph.ext.comparing.comparison import tally
 from gpugraph.records.record_file import read_records
-from gpugraph.report.comparison import tally
 
 
 def repeat(run: Callable[[str], None], save: str | None, runs: int) -> None:

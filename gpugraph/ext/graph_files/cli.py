@@ -95,10 +95,10 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
       gpugraph info rmat:12
       gpugraph info --advise rmat:26
     """
+    from gpugraph.ext.graph_files.figures import advice_lines, graph_figures
     from gpugraph.graph.csr import notices_of
     from gpugraph.graph.open import open_graph
     from gpugraph.graph.properties import properties
-    from gpugraph.report.graph_figures import advice_lines, graph_figures
 
     if advise:
         from gpugraph.bench.advice import advise as advice_on

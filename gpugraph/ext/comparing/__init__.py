@@ -1,0 +1,1 @@
+"""Which of several records is the faster, and whether their samples prove it."""

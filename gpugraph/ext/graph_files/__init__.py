@@ -1,0 +1,1 @@
+"""Graphs made, written, described and checked, without a measurement."""

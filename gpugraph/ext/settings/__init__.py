@@ -1,0 +1,1 @@
+"""A user's defaults, and shells that complete commands."""
