@@ -22,10 +22,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import gpugraph
+from gpugraph.ext.changes.weights import transform_weights
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.load import load_file
 from gpugraph.graph.symmetrize import symmetrize
-from gpugraph.graph.weights import transform_weights
 
 READ = {"algs4", "dimacs", "fastpaths", "ldbc", "metis", "mtx", "nmuv", "nmuvw", "nuvw", "pace", "snap"}
 """The manifest's names of formats that gpugraph reads."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from gpugraph.base.host import require_memory
 from gpugraph.base.quantities import counted
 from gpugraph.graph.check import asymmetry, is_symmetric, note_rows
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
-from gpugraph.graph.sort_arcs import SortedArcs, rows_ascend, sort_arcs
+
+if TYPE_CHECKING:
+    from gpugraph.graph.sort_arcs import SortedArcs
 
 VERTEX_BYTES = 64
 """About the memory that a vertex takes, arcs or none, while a graph is loaded and then worked on."""
@@ -104,6 +106,8 @@ def build(
         InputError: declared undirected and an edge's two arcs have unequal weights, or one is missing.
         OutOfMemory: there is less memory than it takes; raised before any is allocated.
     """
+    from gpugraph.graph.sort_arcs import sort_arcs
+
     rows = _rows_as_listed(arcs)
     if rows is None:
         # Besides the list building takes the keys that are sorted, with their weights, and the rows.
@@ -140,6 +144,8 @@ def build(
 
 def _rows_as_listed(arcs: ArcList) -> SortedArcs | None:
     """Return the rows of a list that holds them already, sorted, without self loops and parallel arcs; else None."""
+    from gpugraph.graph.sort_arcs import SortedArcs, rows_ascend
+
     tails = arcs.tails
     if not isinstance(tails, RowTails) or arcs.one_sided or not rows_ascend(tails.offsets, arcs.heads):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -30,6 +31,10 @@ RESPELLED = {"drawn": "gpugraph.ext.generators.drawn"}
 """The same of names that stand for a spec of a family."""
 
 
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]+")
+_ARGUMENTS = re.compile(r"[\w=.,+^-]*")
+
+
 @cache
 def find_family(name: str) -> Family:
     """Return one of the ``FAMILIES``, or of the ``RESPELLED``."""
@@ -37,3 +42,14 @@ def find_family(name: str) -> Family:
         family for family in import_module((FAMILIES | RESPELLED)[name]).FAMILIES if family.name == name
     )
     return found
+
+
+def is_spec(text: str) -> bool:
+    """Tell whether ``text`` reads as a spec, be it a wrong one, rather than as the name of a file."""
+    head, colon, tail = text.partition(":")
+    if not colon:
+        return head in FAMILIES or head.partition(",")[0] in FAMILIES
+    if head in FAMILIES or head in RESPELLED:
+        return True
+    looks_like_arguments = bool(re.match(r"\d+(x\d+)?(,|$)", tail)) or "=" in tail
+    return bool(_NAME.fullmatch(head) and _ARGUMENTS.fullmatch(tail) and looks_like_arguments)

@@ -12,13 +12,10 @@ from gpugraph.devices.base import Device
 from gpugraph.graph.build import build
 from gpugraph.graph.check import ensure_rows, note_rows
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.generate import generate
+from gpugraph.graph.families import is_spec
 from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
-from gpugraph.graph.sources import data_sets, is_dataset, objects
-from gpugraph.graph.spec import is_spec
-from gpugraph.graph.symmetrize import symmetrize
-from gpugraph.graph.weights import transform_weights
+from gpugraph.graph.sources import changed_weights, data_sets, is_dataset, objects
 
 
 def open_graph(
@@ -44,8 +41,10 @@ def open_graph(
     with clock.phase("build"):
         if options.weights != "file":
             progress("changing the weights")
-            graph = transform_weights(graph, options.weights, options.seed)
+            graph = changed_weights().transform_weights(graph, options.weights, options.seed)
         if options.symmetrize and graph.directed:
+            from gpugraph.graph.symmetrize import symmetrize
+
             progress("making the graph undirected")
             graph = symmetrize(graph)
     # What was published with a graph holds for the graph that was published.
@@ -75,6 +74,8 @@ def _opened(
         ensure_rows(source)
         return source
     if made:
+        from gpugraph.graph.generate import generate
+
         with clock.phase("build"):
             return generate(str(text), lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
     if text is None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.disjoint_sets import label_components
-from gpugraph.graph.preparations import rank_weights
 from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
 
 
@@ -96,7 +95,7 @@ def properties(graph: CSRGraph) -> GraphProperties:
         weight_dtype=graph.weights.dtype.name,
         least_weight=graph.weights.min().item() if some else None,
         greatest_weight=graph.weights.max().item() if some else None,
-        distinct_weights=int(rank_weights(graph.weights).max(initial=0)) + some,
+        distinct_weights=int(GraphView.of(graph, ("rank-weights",)).weights.max(initial=0)) + some,
         zero_weights=zero,
         negative_weights=negative,
         infinite_weights=infinite,

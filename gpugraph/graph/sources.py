@@ -25,8 +25,9 @@ SOURCES = {
     "data set": "gpugraph.ext.datasets.source",
     "object": "gpugraph.ext.python.from_python",
     "device": "gpugraph.ext.device_graphs.source",
+    "weights": "gpugraph.ext.changes.weights",
 }
-"""Source → the module that opens it: ``Files``, ``DataSets``, ``Objects`` and ``DeviceGraphs`` say what it offers."""
+"""Source → the module that opens it; ``Files``, ``DataSets``, ``Objects``, ``DeviceGraphs``, ``Weights``: its offer."""
 
 
 class Files(Protocol):
@@ -94,6 +95,13 @@ class DeviceGraphs(Protocol):
         """Return a directed graph that lies on a device made undirected."""
 
 
+class Weights(Protocol):
+    """Other weights for a graph."""
+
+    def transform_weights(self, graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
+        """Return the graph with the weights of ``--weights``.  Raises InputError if there are none such."""
+
+
 def _module(source: str) -> Any:
     return importlib.import_module(SOURCES[source])
 
@@ -119,6 +127,12 @@ def objects() -> Objects:
 def device_graphs() -> DeviceGraphs:
     """Return what makes graphs on devices."""
     module: DeviceGraphs = _module("device")
+    return module
+
+
+def changed_weights() -> Weights:
+    """Return what gives a graph other weights."""
+    module: Weights = _module("weights")
     return module
 
 

@@ -34,8 +34,6 @@ from gpugraph.graph.generators.family import MOST, Family, Parameter, Size
 _INTEGER = re.compile(r"[+-]?\d{1,20}")
 _POWER = re.compile(r"([+-]?)2\^(\d{1,2})")
 _DECIMAL = re.compile(r"[+-]?(\d{1,20}(\.\d{0,20})?|\.\d{1,20})(e[+-]?\d{1,2})?", re.IGNORECASE)
-_FAMILY = re.compile(r"[A-Za-z][A-Za-z0-9_-]+")
-_ARGUMENTS = re.compile(r"[\w=.,+^-]*")
 _GREATEST = {"float32": np.finfo(np.float32).max.item(), "float64": np.finfo(np.float64).max.item()}
 _SEED = Parameter("seed", "seed", default=1, low=0, high=2**64 - 1)
 
@@ -105,17 +103,6 @@ class Spec:
             + self.size.scratch_bytes
             + (0 if self.order == ORDERS[0] else samples * 2 * index + 24 * self.vertices)
         )
-
-
-def is_spec(text: str) -> bool:
-    """Tell whether ``text`` reads as a spec, be it a wrong one, rather than as the name of a file."""
-    head, colon, tail = text.partition(":")
-    if not colon:
-        return head in FAMILIES or head.partition(",")[0] in FAMILIES
-    if head in FAMILIES or head in RESPELLED:
-        return True
-    looks_like_arguments = bool(re.match(r"\d+(x\d+)?(,|$)", tail)) or "=" in tail
-    return bool(_FAMILY.fullmatch(head) and _ARGUMENTS.fullmatch(tail) and looks_like_arguments)
 
 
 def parse_spec(text: str) -> Spec:

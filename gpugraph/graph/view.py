@@ -1,41 +1,27 @@
 """GraphView and ResidentView: the arrays an algorithm gets, on the host and on a device, after its preparations.
 
-A view holds the arrays after the chosen preparations; ``canonical_edges`` leads from its arcs to the edges of the
-CSRGraph.  Ties are broken by the original edge id whatever the preparations did.
-
-================== ==================================================================================
-preparation        what it does
-================== ==================================================================================
-``sort-adjacency`` each row by (weight, canonical id) instead of by target
-``renumber``       vertices renumbered in breadth-first order, so that connected ones get close
-                   numbers; rows are sorted by the new targets unless ``sort-adjacency`` is chosen too
-``rank-weights``   weights of any dtype become dense uint32 ranks: the same order, the same ties
-``compress``       a device gets the targets in a byte and two bits each (``preparations.py``); rows that
-                   spread too far for it stay as they are
-================== ==================================================================================
-
-What comes out does not depend on the order in which they are named.
+A view holds the arrays after the chosen preparations (``ext/changes/preparations.py``); ``canonical_edges`` leads from
+its arcs to the edges of the CSRGraph.  Ties are broken by the original edge id whatever the preparations did.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.errors import InputError, check_name
 from gpugraph.devices.base import Array, Device
-from gpugraph.graph.canonical import canonical_ids, ids_at
+from gpugraph.graph.canonical import ids_at
 from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
-from gpugraph.graph.preparations import compress, rank_weights, reorder
 from gpugraph.graph.read_options import PREPARATIONS
 
-if TYPE_CHECKING:
-    from gpugraph.graph.preparations import CompressedTargets
-
+PREPARED_BY = "gpugraph.ext.changes.preparations"
+"""The extension that prepares views, imported where a preparation is wanted."""
 
 MAX_NARROW_ARCS = 2**31 - 2**12
 """From this many arcs on an index takes 64 bits: device code counts a little past the last arc before it compares.
@@ -43,6 +29,18 @@ MAX_NARROW_ARCS = 2**31 - 2**12
 The longest steps are of 1024 arcs (a segment of ``boruvka.cu``, the lines that a warp of ``filter_boruvka`` asks for,
 the tiles of ``walk_arcs``), and a lane begins up to 1023 behind the end; a step of delta-stepping is 256.
 """
+
+
+class Compressed(Protocol):
+    """What a device gets in place of targets after the preparation ``compress``."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The arrays that a device needs: base, short, k, kept and kept_shift of ``ext/changes/preparations.py``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +70,7 @@ class GraphView:
     arc_origin: NDArray[Any] | None = None
     vertex_origin: NDArray[Any] | None = None
     edge_ids: NDArray[Any] | None = None
-    compressed: CompressedTargets | None = None
+    compressed: Compressed | None = None
     _index: np.dtype[Any] | None = None
 
     def __post_init__(self) -> None:
@@ -150,21 +148,8 @@ class GraphView:
             view.__dict__.update({f.name: f.default for f in fields(cls) if f.default is not MISSING})
             view.__dict__.update(graph=graph, _index=index)
             return view
-        offsets, targets, weights = graph.offsets, graph.targets, graph.weights
-        arc_origin = vertex_origin = edge_ids = None
-        # The compiled code behind the preparations is loaded only where one is wanted.
-        if "rank-weights" in chosen:
-            weights = rank_weights(weights)
-        if "sort-adjacency" in chosen or "renumber" in chosen:
-            offsets, targets, origin, vertex_origin = reorder(
-                graph, by_weight="sort-adjacency" in chosen, renumbered="renumber" in chosen
-            )
-            weights = weights[origin]
-            edge_ids = canonical_ids(graph)[origin].astype(index, copy=False)
-            arc_origin = origin.astype(index, copy=False)
-        compressed = compress(offsets, targets, index) if "compress" in chosen else None
-        offsets = offsets.astype(index, copy=False)
-        return cls(graph, offsets, targets, weights, chosen, arc_origin, vertex_origin, edge_ids, compressed)
+        prepared: GraphView = import_module(PREPARED_BY).prepared(graph, chosen, index)
+        return prepared
 
     def canonical_edges(self, arc_positions: NDArray[Any]) -> NDArray[np.int64]:
         """Return (k,) int64 canonical edge ids, in the CSRGraph, of arcs of the view; either arc of an edge will do."""
@@ -215,8 +200,7 @@ class ResidentView:
 
     Attributes:
         host: the GraphView the arrays were copied from.
-        compressed: base, short, k, kept and kept_shift of ``graph/preparations.py``; None where the view is not
-            compressed.  Where it is, ``targets`` is ``kept``.
+        compressed: the arrays of ``host.compressed``, if it is, and ``targets`` is then ``kept``; else None.
     """
 
     host: GraphView

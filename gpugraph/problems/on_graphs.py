@@ -74,13 +74,14 @@ class OneQuery:
 @lru_cache(maxsize=4096)
 def size_of(graph: str, weights: str = "file") -> InputSize:
     """Return the size of what a file or a spec will give; raise InputError for none, or a damaged .csr."""
+    from gpugraph.graph.families import is_spec
     from gpugraph.graph.sources import data_sets, is_dataset
-    from gpugraph.graph.spec import is_spec, parse_spec
 
     if not is_dataset(graph) and not os.path.exists(graph) and is_spec(graph):
         import numpy as np
 
         from gpugraph.graph.generate import can_generate
+        from gpugraph.graph.spec import parse_spec
 
         spec = parse_spec(graph)
         word = 4 if weights == "unit" else np.dtype(spec.weights.dtype).itemsize
@@ -131,12 +132,13 @@ def _graph_size(shape: tuple[int, int, int], exact: bool, making_bytes: int, fed
 @lru_cache(maxsize=4096)
 def series_of(graph: str) -> str:
     """Return the graph with what makes it large left open: ``rmat:{scale},ef=8``; a file's path, or what is no spec."""
-    from gpugraph.graph.families import find_family
+    from gpugraph.graph.families import find_family, is_spec
     from gpugraph.graph.sources import is_dataset
-    from gpugraph.graph.spec import is_spec, parse_spec
 
     if is_dataset(graph) or os.path.exists(graph) or not is_spec(graph):
         return graph
+    from gpugraph.graph.spec import parse_spec
+
     try:
         text = parse_spec(graph).text
     except InputError:  # the name of a file that begins like one

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import GpuGraphError, InputError
-from gpugraph.graph import build as build_module
 from gpugraph.graph import chunks, sort_arcs
 from gpugraph.graph.build import ArcList, RowTails, arc_tails, build, narrow_weights
 from gpugraph.graph.canonical import canonical_ids
@@ -255,11 +254,11 @@ def test_an_arc_that_is_lost_on_the_way_is_a_defect_and_no_graph(
 ) -> None:
     listed = ArcList(np.array([0, 1, 1]), np.array([1, 2, 1]), None, 3, one_sided=one_sided)
     assert build(listed).arcs == 2 * (1 + one_sided)
-    whole = build_module.sort_arcs
+    whole = sort_arcs.sort_arcs
 
     def losing(*columns: Any, **options: Any) -> Any:
         return replace(whole(*columns, **options), loops=0)
 
-    monkeypatch.setattr(build_module, "sort_arcs", losing)
+    monkeypatch.setattr(sort_arcs, "sort_arcs", losing)
     with pytest.raises(GpuGraphError, match=r"3 arcs were listed.* 0 loops dropped and 0 arcs merged"):
         build(listed)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import gpugraph
 from gpugraph.base.errors import InputError
+from gpugraph.ext.changes.preparations import WIDEST_SPREAD, CompressedTargets, compress
 from gpugraph.graph import chunks
-from gpugraph.graph.preparations import WIDEST_SPREAD, CompressedTargets, compress
 from gpugraph.graph.view import GraphView
 from tests.tiers import drawn
 from tests.zoo import ZOO, zoo

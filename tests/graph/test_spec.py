@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
-from gpugraph.graph.families import FAMILIES, find_family
-from gpugraph.graph.spec import is_spec, parse_spec
+from gpugraph.graph.families import FAMILIES, find_family, is_spec
+from gpugraph.graph.spec import parse_spec
 from tests.tiers import drawn
 
 

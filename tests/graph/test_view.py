@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
-from gpugraph.graph import chunks, preparations
+from gpugraph.ext.changes import preparations
+from gpugraph.ext.changes.preparations import breadth_first_order, rank_weights
+from gpugraph.graph import chunks
 from gpugraph.graph.build import ArcList, arc_tails, build
 from gpugraph.graph.canonical import canonical_ids
-from gpugraph.graph.preparations import breadth_first_order, rank_weights
-from gpugraph.graph.view import PREPARATIONS, GraphView
+from gpugraph.graph.read_options import PREPARATIONS
+from gpugraph.graph.view import GraphView
 from tests.zoo import ZOO, zoo
 
 COMBINATIONS = [chosen for count in range(4) for chosen in combinations(PREPARATIONS, count)]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.changes.weights import transform_weights
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.weights import transform_weights
 from tests.graph.formats.samples import arcs
 from tests.zoo import ZOO, directed, undirected, zoo
 

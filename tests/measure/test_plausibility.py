@@ -14,7 +14,7 @@ import pytest
 from gpugraph.ext.check_record.plausibility import EVERY_RECORD, MEASURED_CELL, OF_DEVICE, conflicts, findings
 from gpugraph.ext.check_record.plausible_figures import CORE_BYTES_PER_S, GPUS, least_bytes
 from gpugraph.ext.python.records import Measured
-from gpugraph.graph.spec import is_spec
+from gpugraph.graph.families import is_spec
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import parse_record, read_record_file

@@ -30,8 +30,9 @@ from gpugraph.ext.check_record.plausible_figures import (
     together,
 )
 from gpugraph.ext.peers.adapter import load_peered, peered_problems
+from gpugraph.graph.families import is_spec
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.graph.spec import is_spec, parse_spec
+from gpugraph.graph.spec import parse_spec
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import PROBLEMS, InputSize

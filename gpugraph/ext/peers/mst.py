@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.ext.changes.preparations import rank_weights
 from gpugraph.ext.peers import libraries
 from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile
 from gpugraph.ext.peers.libraries import refuse_infinite
 from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.preparations import rank_weights
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst import verify
 from gpugraph.problems.mst.forest import Forest, ids_of_pairs

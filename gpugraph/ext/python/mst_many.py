@@ -23,6 +23,7 @@ from gpugraph.base.html import Shown
 from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import KernelFile, product
+from gpugraph.ext.changes.preparations import rank_weights
 from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import check_way
 from gpugraph.ext.python.inputs import on_host, opened
@@ -31,7 +32,6 @@ from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
-from gpugraph.graph.preparations import rank_weights
 from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems.mst.forest import Forest
 

@@ -25,11 +25,11 @@ from gpugraph.ext.ranks.part import OF_THE_GRAPH, GraphPart, gone, require_on_de
 from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
-from gpugraph.graph.families import ORDERS
+from gpugraph.graph.families import ORDERS, is_spec
 from gpugraph.graph.generate import can_generate, draw_arcs
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sources import is_dataset
-from gpugraph.graph.spec import Spec, is_spec, parse_spec
+from gpugraph.graph.spec import Spec, parse_spec
 
 
 def open_part(

@@ -8,7 +8,6 @@ import numpy as np
 
 from gpugraph.base.errors import InputError
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest, ids_of_pairs
@@ -33,7 +32,11 @@ class MinimumSpanningForest(OnGraphs):
 
     def admit(self, graph: Any) -> Any:
         """Return the undirected graph; of a directed one the lighter arc of a pair wins, and a note says so."""
-        return symmetrize(graph) if graph.directed else graph
+        if not graph.directed:
+            return graph
+        from gpugraph.graph.symmetrize import symmetrize
+
+        return symmetrize(graph)
 
     def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the algorithm measured fastest: filter-Borůvka on a GPU (docs/results.md), Borůvka's elsewhere."""

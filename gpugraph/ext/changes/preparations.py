@@ -1,5 +1,18 @@
 """Preparations of a graph for algorithms: sorted adjacency, renumbered vertices, ranked weights, short targets.
 
+================== ==================================================================================
+preparation        what it does
+================== ==================================================================================
+``sort-adjacency`` each row by (weight, canonical id) instead of by target
+``renumber``       vertices renumbered in breadth-first order, so that connected ones get close
+                   numbers; rows are sorted by the new targets unless ``sort-adjacency`` is chosen too
+``rank-weights``   weights of any dtype become dense uint32 ranks: the same order, the same ties
+``compress``       a device gets the targets in a byte and two bits each; rows that spread too far for it
+                   stay as they are
+================== ==================================================================================
+
+What comes out does not depend on the order in which they are named.
+
 Compressed adjacency takes one byte and two bits for each arc, four bytes for each vertex.  A neighbour's number is
 ``base + 256 * k + short``: ``base`` is the least neighbour of the row, ``short`` one byte of the arc, ``k`` two bits of
 it.  A row whose neighbours spread over more than 1023 numbers is kept beside as it is.  The form works in any order of
@@ -25,9 +38,10 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
-from gpugraph.graph.canonical import lower_bound, weight_key, weight_keys, weight_words
+from gpugraph.graph.canonical import canonical_ids, lower_bound, weight_key, weight_keys, weight_words
 from gpugraph.graph.chunks import balanced_ranges, even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, freeze
+from gpugraph.graph.view import GraphView
 
 MOST_RANKS = 2**32
 """Ranks are uint32."""
@@ -37,6 +51,24 @@ _RUN = 16
 """Runs this long are sorted by insertion before they are merged."""
 _PREFIX_BITS = 18
 """Distinct weights are looked up by so many leading bits first."""
+
+
+def prepared(graph: CSRGraph, chosen: tuple[str, ...], index: np.dtype[Any]) -> GraphView:
+    """Return the view of a graph after the chosen preparations, with arc indices of a dtype; see ``GraphView.of``."""
+    offsets, targets, weights = graph.offsets, graph.targets, graph.weights
+    arc_origin = vertex_origin = edge_ids = None
+    if "rank-weights" in chosen:
+        weights = rank_weights(weights)
+    if "sort-adjacency" in chosen or "renumber" in chosen:
+        offsets, targets, origin, vertex_origin = reorder(
+            graph, by_weight="sort-adjacency" in chosen, renumbered="renumber" in chosen
+        )
+        weights = weights[origin]
+        edge_ids = canonical_ids(graph)[origin].astype(index, copy=False)
+        arc_origin = origin.astype(index, copy=False)
+    compressed = compress(offsets, targets, index) if "compress" in chosen else None
+    offsets = offsets.astype(index, copy=False)
+    return GraphView(graph, offsets, targets, weights, chosen, arc_origin, vertex_origin, edge_ids, compressed)
 
 
 @njit
