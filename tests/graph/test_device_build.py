@@ -20,10 +20,10 @@ from gpugraph.ext.device_graphs import device_build
 from gpugraph.ext.device_graphs.device_build import build_on_device, can_build
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.formats.files import save_file
+from gpugraph.ext.formats.text import columns, number_lines, plain_text
 from gpugraph.graph.build import ArcList, RowTails, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
-from gpugraph.graph.formats import columns, number_lines, plain_text
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
 from gpugraph.graph.load import load_file

@@ -21,9 +21,9 @@ from gpugraph.base import host
 from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.ext.formats.files import save_file
 from gpugraph.ext.formats.known import FORMATS
+from gpugraph.ext.formats.text.number_lines import LineParser
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.number_lines import LineParser
 from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.symmetrize import symmetrize

@@ -96,7 +96,7 @@ MUTANTS = (
     # loaders
     Mutant("graph/load.py", 'clock.phase("load"):  # a pipe', 'clock.phase("build"):  # a pipe'),
     Mutant(
-        "graph/formats/dimacs.py",
+        "ext/formats/dimacs.py",
         "base = 0 if columns.low == 0 else 1",
         "base = 1",
         "tests/graph/formats/test_dimacs.py",
@@ -108,7 +108,7 @@ MUTANTS = (
         "tests/graph/formats/test_metis.py",
     ),
     Mutant(
-        "graph/formats/matrix_market.py",
+        "ext/formats/matrix_market.py",
         "one_sided=symmetric)",
         "one_sided=False)",
         "tests/graph/formats/test_matrix_market.py",

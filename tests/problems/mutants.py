@@ -60,7 +60,7 @@ ANSWERS = (
         "tests/measure/test_turns.py",
     ),
     Mutant(
-        "graph/formats/dimacs.py",
+        "ext/formats/dimacs.py",
         "columns.high - base >= vertices",
         "columns.high - base > vertices",
         "tests/graph/formats/test_dimacs.py",

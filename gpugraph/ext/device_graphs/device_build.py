@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import BLOCK, KernelFile
+from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.graph.build import (
     ArcList,
     RowTails,
@@ -27,7 +28,6 @@ from gpugraph.graph.build import (
     notes_of,
 )
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, NOTHING, DeviceRows, index_bits_of
 from gpugraph.graph.generate import MOST_ITEMS
 from gpugraph.graph.symmetrize import symmetrize_on_host, symmetrized_notes

@@ -12,17 +12,17 @@ from gpugraph.base.clock import HostClock
 from gpugraph.base.errors import InputError, OutOfMemory, missing_packages_named
 from gpugraph.base.files import atomic_write
 from gpugraph.devices.base import Device
+from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats import known
+from gpugraph.ext.formats.dimacs import read_sources
+from gpugraph.ext.formats.refused import markup
+from gpugraph.ext.formats.text.lines import wide_encoding
 from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format, IdsAreNamesError
-from gpugraph.graph.formats.dimacs import read_sources
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.lines import wide_encoding
-from gpugraph.graph.formats.refused import markup
 from gpugraph.graph.load import check_names, check_stated, stem
 
 EXTENSIONS = known.EXTENSIONS

@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compression import SUFFIXES
 from gpugraph.base.errors import GraphFormatError
+from gpugraph.ext.formats.text.lines import data_lines, integer, peek, words_of
+from gpugraph.ext.formats.text.number_lines import Rows
+from gpugraph.ext.formats.text.rows import read_rows
 from gpugraph.ext.formats.whole_numbers import whole_numbers
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import Answer, target_dtype
 from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
-from gpugraph.graph.formats.lines import data_lines, integer, peek, words_of
-from gpugraph.graph.formats.number_lines import Rows
-from gpugraph.graph.formats.text import read_rows
 
 T = TypeVar("T")
 _ANSWERS = {"SSSP": "sssp.source-vertex", "WCC": None}

@@ -13,9 +13,9 @@ from typing import Any
 
 from gpugraph.base.compression import strip_suffix
 from gpugraph.base.errors import InputError, unknown_name
+from gpugraph.ext.formats.refused import CONTAINERS, SHORT, markup, refuse_containers, refuse_other
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.refused import CONTAINERS, SHORT, markup, refuse_containers, refuse_other
 
 _CALL = re.compile(r"^([A-Z]+) = (Format\((?:.*\)$|\n(?: .*\n)+\)))", re.MULTILINE)
 """A module's ``FORMAT = Format(…)``, in one line or in several."""
@@ -76,7 +76,7 @@ def named(name: str) -> Format:
     wanted = name.lower().lstrip(".")
     wanted = _ALIASES.get(wanted, wanted)
     if wanted in _LISTS:
-        form: Format = getattr(import_module("gpugraph.graph.formats.edge_list"), _LISTS[wanted])
+        form: Format = getattr(import_module("gpugraph.ext.formats.edge_list"), _LISTS[wanted])
         return form
     fitting = [form for form in FORMATS if form.name == wanted]
     fitting = fitting or [form for form in FORMATS if f".{wanted}" in form.extensions]
@@ -126,8 +126,8 @@ def recognise(source: Source) -> Format:
 
 def _kind_of_list(source: Source) -> Format:
     """Return the reader of a list of edges, or raise GraphFormatError if it only looks like one."""
-    from gpugraph.graph.formats.list_head import is_table, look, statement
-    from gpugraph.graph.formats.lookalikes import refuse_lookalike
+    from gpugraph.ext.formats.text.list_head import is_table, look, statement
+    from gpugraph.ext.formats.text.lookalikes import refuse_lookalike
 
     head = look(source)
     refuse_lookalike(source, head)
@@ -136,9 +136,9 @@ def _kind_of_list(source: Source) -> Format:
 
 def _list_without_a_name(source: Source) -> Format | None:
     """Return the reader of a text that is a list though its name does not say so; None where it is none."""
-    from gpugraph.graph.formats.edge_list import looks_numeric
-    from gpugraph.graph.formats.list_head import is_list, look
-    from gpugraph.graph.formats.lookalikes import refuse_lookalike
+    from gpugraph.ext.formats.edge_list import looks_numeric
+    from gpugraph.ext.formats.text.list_head import is_list, look
+    from gpugraph.ext.formats.text.lookalikes import refuse_lookalike
 
     head = look(source)
     if looks_numeric(source.head) or is_list(head):

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compression import WrittenThrough, check_ratio
 from gpugraph.base.errors import GraphFormatError, errors_at, reading
-from gpugraph.base.npz import NoPlainArrayError, read_array
 from gpugraph.base.quantities import counted
+from gpugraph.ext.formats.npz_arrays import NoPlainArrayError, read_array
 from gpugraph.ext.python.from_python import summed
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph, target_dtype

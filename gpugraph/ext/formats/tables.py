@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 from gpugraph.base.compression import MOST_STREAMED, check_ratio
 from gpugraph.base.errors import GraphFormatError, InputError, reading
 from gpugraph.base.quantities import counted
-from gpugraph.graph.build import ArcList, narrow_weights, narrowest
-from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
-from gpugraph.graph.formats.columns import rounded_weights, wide_weights
-from gpugraph.graph.formats.fields import Shape, Words, split
-from gpugraph.graph.formats.input_file import AGAIN, Source
-from gpugraph.graph.formats.list_head import (
+from gpugraph.ext.formats.text.columns import rounded_weights, wide_weights
+from gpugraph.ext.formats.text.fields import Shape, Words, split
+from gpugraph.ext.formats.text.list_head import (
     WHOLE,
     ListHead,
     Roles,
@@ -39,7 +36,10 @@ from gpugraph.graph.formats.list_head import (
     statement,
     title,
 )
-from gpugraph.graph.formats.text import arrow_reader, plain_numbers, weight_of
+from gpugraph.ext.formats.text.rows import arrow_reader, plain_numbers, weight_of
+from gpugraph.graph.build import ArcList, narrow_weights, narrowest
+from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
+from gpugraph.graph.formats.input_file import AGAIN, Source
 
 Column = Words | NDArray[Any]
 """Words, or, from a Parquet file, numbers."""

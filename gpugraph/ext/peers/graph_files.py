@@ -115,8 +115,8 @@ def result_path(graph: CSRGraph, number: int) -> Path:
 
 def _write(graph: CSRGraph, path: Path, name: str) -> None:
     from gpugraph.ext.formats.files import save_file
+    from gpugraph.ext.formats.text.rows import write_rows
     from gpugraph.graph.formats.base import is_unit
-    from gpugraph.graph.formats.text import write_rows
 
     if name not in ("el", "wel"):
         save_file(graph, path, name if name == "galois" else None, renumber=True, lasting=False)

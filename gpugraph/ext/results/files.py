@@ -33,9 +33,9 @@ from gpugraph.base.errors import (
 )
 from gpugraph.base.files import atomic_write, check_ends
 from gpugraph.base.host import require_memory
-from gpugraph.base.npz import read_array
 from gpugraph.base.quantities import counted
-from gpugraph.graph.formats.text import arrow_reader, weight_of
+from gpugraph.ext.formats.npz_arrays import read_array
+from gpugraph.ext.formats.text.rows import arrow_reader, weight_of
 from gpugraph.measure.check import check
 from gpugraph.problems.contract import METHODS, PROBLEMS, Problem, Result, Verdict, problem_called
 

@@ -19,8 +19,8 @@ from gpugraph.base.errors import InputError
 from gpugraph.cli.group import cli
 from gpugraph.ext.datasets import registry
 from gpugraph.ext.datasets.fetch import sources
+from gpugraph.ext.formats.edge_list import PLAIN
 from gpugraph.ext.formats.known import FORMATS
-from gpugraph.graph.formats.edge_list import PLAIN
 from gpugraph.graph.sources import is_dataset
 from tests.cli.runner import refuse, succeed
 from tests.graph.datasets.server import Server

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 
-from gpugraph.graph.formats import fields
+from gpugraph.ext.formats.text import fields
+from gpugraph.ext.formats.text.lines import after, peek, tidy
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.lines import after, peek, tidy
 from gpugraph.graph.load import load_file
 
 

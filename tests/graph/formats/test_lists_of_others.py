@@ -21,8 +21,8 @@ from pyarrow import parquet
 import gpugraph
 from gpugraph.base.errors import InputError
 from gpugraph.ext.formats.files import save_file
+from gpugraph.ext.formats.text import fields
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats import fields
 from tests.cli.runner import succeed
 from tests.tiers import drawn
 from tests.zoo import directed

@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import GraphFormatError
-from gpugraph.graph.formats import number_lines
-from gpugraph.graph.formats.columns import Columns
-from gpugraph.graph.formats.number_lines import LineParser, Rows
-from gpugraph.graph.formats.text import _slow
+from gpugraph.ext.formats.text import number_lines
+from gpugraph.ext.formats.text.columns import Columns
+from gpugraph.ext.formats.text.number_lines import LineParser, Rows
+from gpugraph.ext.formats.text.rows import _slow
 from tests.tiers import drawn
 
 ROWS = [

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from gpugraph.base import host
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory
-from gpugraph.graph.formats import number_lines, plain_text
+from gpugraph.ext.formats.text import number_lines, plain_text
+from gpugraph.ext.formats.text.number_lines import Rows
+from gpugraph.ext.formats.text.plain_text import PlainText
+from gpugraph.ext.formats.text.rows import read_rows
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.number_lines import Rows
-from gpugraph.graph.formats.plain_text import PlainText
-from gpugraph.graph.formats.text import read_rows
 from gpugraph.graph.load import load_file
 
 

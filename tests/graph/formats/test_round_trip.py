@@ -75,7 +75,7 @@ def test_the_same_graph_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_more_arcs_than_a_block_of_the_writer_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpugraph.graph.formats.text._CHUNK", 7)
+    monkeypatch.setattr("gpugraph.ext.formats.text.rows._CHUNK", 7)
     for extension in (".gr", ".mtx", ".wsg"):
         save_file(zoo("wheel"), tmp_path / f"a{extension}")
         assert load_file(tmp_path / f"a{extension}").targets.tolist() == zoo("wheel").targets.tolist()

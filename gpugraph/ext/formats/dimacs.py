@@ -20,14 +20,14 @@ import re
 from dataclasses import replace
 from typing import IO
 
+from gpugraph.ext.formats.text.columns import Columns
+from gpugraph.ext.formats.text.lines import after, data_lines, header_count, integer, peek, shown, words_of
+from gpugraph.ext.formats.text.number_lines import ANY_ID, Rows
+from gpugraph.ext.formats.text.rows import check_lines, read_rows, write_rows
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import Format, check_vertices, integer_weights
-from gpugraph.graph.formats.columns import Columns
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
-from gpugraph.graph.formats.lines import after, data_lines, header_count, integer, peek, shown, words_of
-from gpugraph.graph.formats.number_lines import ANY_ID, Rows
-from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
 
 _LOOKED_AT = 16
 """Lines that are looked at to tell arcs with weights from arcs without."""

@@ -23,15 +23,15 @@ from gpugraph.base.compiled import threads
 from gpugraph.base.errors import GraphFormatError
 from gpugraph.base.host import require_memory
 from gpugraph.devices.base import Device
+from gpugraph.ext.formats.text.columns import Columns, rounded_weights, wide_weights
+from gpugraph.ext.formats.text.lines import INTEGER, after, count_of, data_lines, integer, shown, words_of
+from gpugraph.ext.formats.text.number_lines import ANY_ID, LineParser, Rows
+from gpugraph.ext.formats.text.plain_text import PlainText
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.chunks import in_order
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.formats.base import IdsAreNamesError
-from gpugraph.graph.formats.columns import Columns, rounded_weights, wide_weights
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.lines import INTEGER, after, count_of, data_lines, integer, shown, words_of
-from gpugraph.graph.formats.number_lines import ANY_ID, LineParser, Rows
-from gpugraph.graph.formats.plain_text import PlainText
 
 _INT64 = 2**63
 _NAME = re.compile(rb"\+\d+\Z|0\d+\Z|\d{1,16}\.0+\Z")

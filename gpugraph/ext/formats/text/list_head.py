@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import GraphFormatError, InputError, check_name, errors_at
 from gpugraph.base.quantities import counted
+from gpugraph.ext.formats.text.fields import is_named, records
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.fields import is_named, records
 from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
 
 _SAMPLE = 100

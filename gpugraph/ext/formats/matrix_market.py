@@ -19,15 +19,15 @@ from typing import IO
 import numpy as np
 
 from gpugraph.base.quantities import counted
+from gpugraph.ext.device_graphs.device_columns import DeviceColumn
+from gpugraph.ext.formats.text.lines import data_lines, header_count, peek, shown
+from gpugraph.ext.formats.text.number_lines import Rows
+from gpugraph.ext.formats.text.rows import check_lines, read_rows, write_rows
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_columns import DeviceColumn
 from gpugraph.graph.formats.base import Format, check_vertices
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
-from gpugraph.graph.formats.lines import data_lines, header_count, peek, shown
-from gpugraph.graph.formats.number_lines import Rows
-from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
 
 _BANNER = b"%%matrixmarket"
 _FIELDS = (b"pattern", b"integer", b"unsigned-integer", b"real", b"double")

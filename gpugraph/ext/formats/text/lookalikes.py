@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gpugraph.ext.formats.text.list_head import WHOLE, ListHead, is_number
 from gpugraph.graph.formats.input_file import Source
-from gpugraph.graph.formats.list_head import WHOLE, ListHead, is_number
 
 
 def refuse_lookalike(source: Source, head: ListHead) -> None:

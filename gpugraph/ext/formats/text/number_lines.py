@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpugraph.base.compiled import njit, threads
+from gpugraph.ext.formats.text.plain_text import Bytes, PlainText
 from gpugraph.graph.chunks import in_threads
-from gpugraph.graph.formats.plain_text import Bytes, PlainText
 
 _HUGE: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
 _LEAST = 1 << 18

@@ -23,15 +23,10 @@ import numpy as np
 from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted as counted_
-from gpugraph.graph.build import ArcList
-from gpugraph.graph.chunks import even_ranges, in_threads
-from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_columns import DeviceColumn
-from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
-from gpugraph.graph.formats.columns import Columns
-from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
-from gpugraph.graph.formats.lines import INTEGER, after, count_of, header_count, peek, shown
-from gpugraph.graph.formats.list_head import (
+from gpugraph.ext.device_graphs.device_columns import DeviceColumn
+from gpugraph.ext.formats.text.columns import Columns
+from gpugraph.ext.formats.text.lines import INTEGER, after, count_of, header_count, peek, shown
+from gpugraph.ext.formats.text.list_head import (
     Statement,
     broken_promises,
     declared,
@@ -43,8 +38,13 @@ from gpugraph.graph.formats.list_head import (
     statement,
     title,
 )
-from gpugraph.graph.formats.number_lines import ANY_ID, Rows
-from gpugraph.graph.formats.text import check_lines, read_rows, write_rows
+from gpugraph.ext.formats.text.number_lines import ANY_ID, Rows
+from gpugraph.ext.formats.text.rows import check_lines, read_rows, write_rows
+from gpugraph.graph.build import ArcList
+from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.formats.base import Format, check_vertices, is_unit, numbered_from_one
+from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 
 _COMMENTS = b"#%"
 _PLAIN = (".el", ".snap")
