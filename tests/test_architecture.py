@@ -246,7 +246,7 @@ GIVEN_TO_JUDGES = {
     "gpugraph.graph.device_rows": "the same graph where it lies on a device",
     "gpugraph.graph.view": "the same graph where it lies on a device",
     "gpugraph.problems.contract": "the verdict",
-    "gpugraph.problems.counter_example": "draws what a verdict has found, after it",
+    "gpugraph.ext.counter_examples.part": "draws what a verdict has found, after it",
     "gpugraph.problems.on_graphs": "reads answers that were published with a graph",
     "gpugraph.ext.components.labels.Components": "the type of an answer",
     "gpugraph.problems.mst.forest.Forest": "the type of an answer",

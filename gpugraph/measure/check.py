@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.devices.base import Device
@@ -65,6 +66,7 @@ def check(
     if method in ("reference", "both"):
         verdicts.append(problem.reference(graph, query, result, by))
     verdict = verdict_of(verdicts, method)
-    if verdict.status != "failed" or graph.edges > REFERENCE_LIMIT:
+    if verdict.status != "failed" or graph.edges > REFERENCE_LIMIT or not problem.counter_examples:
         return verdict
-    return replace(verdict, counter_example=problem.counter_example(graph, query, result))
+    example = import_module(problem.counter_examples).counter_example(graph, query, result)
+    return replace(verdict, counter_example=example)

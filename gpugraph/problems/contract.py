@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import ResidentView
     from gpugraph.problems import Command
-    from gpugraph.problems.counter_example import CounterExample
 
 PROBLEMS = {
     "mst": "gpugraph.problems.mst",
@@ -40,6 +39,13 @@ TYPES_OF_SUMS = ("float64", "float32")
 
 TRANSFERS = ("together", "separate")
 """How the way to the device is timed: as a whole, or the copy into pinned memory apart from the bus."""
+
+
+class CounterExample(Protocol):
+    """A part of a graph that shows that a result is wrong."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ``verification.counter_example`` object of a record."""
 
 
 @dataclass(frozen=True)
@@ -270,6 +276,9 @@ class ProblemResults(Protocol):
     """And those that our own algorithms' results fill besides."""
     cheaper_check: str
     """``"certificate"`` or ``"reference"``: the check that takes less time, imports included."""
+    counter_examples: str
+    """The module whose ``counter_example(graph, query, result)`` returns what shows that a result is wrong, None if
+    nothing does; no text: there is none."""
 
     @property
     def result(self) -> type[Any] | tuple[type[Any], ...]:
@@ -280,9 +289,6 @@ class ProblemResults(Protocol):
 
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> Verdict:
         """Check a result without an oracle, in near-linear time."""
-
-    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Any) -> CounterExample | None:
-        """Return what shows that a result is wrong; None of one that is no answer at all, or where nothing is seen."""
 
 
 class Problem(ProblemInput, ProblemRuns, ProblemResults, Protocol):

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import Answer, CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
-    from gpugraph.problems.counter_example import CounterExample
 
 TEXT_BYTES_PER_ARC = 12
 """About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
@@ -45,6 +44,7 @@ class OneQuery:
     """The part of a ``Problem`` that is the same for every problem with one query for an input."""
 
     query_fields: tuple[str, ...] = ()
+    counter_examples = ""
 
     def queries(self, graph: Any, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return the one run there is to make; the input says which."""
@@ -65,10 +65,6 @@ class OneQuery:
     def figures(self, graph: Any, phases: Mapping[str, float]) -> dict[str, Any]:
         """Return nothing: its records hold what all do."""
         return {}
-
-    def counter_example(self, graph: Any, query: tuple[Any, ...], result: Any) -> CounterExample | None:
-        """Return None: nothing is drawn."""
-        return None
 
 
 @lru_cache(maxsize=4096)

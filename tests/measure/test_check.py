@@ -142,6 +142,8 @@ def test_an_unknown_method_suggests_the_nearest():
 class Unable:
     """A problem whose oracle may be unable to hold the graph."""
 
+    counter_examples = ""
+
     def __init__(self, reference: str, certificate: str):
         self.verdicts = {"reference": reference, "certificate": certificate}
 
@@ -150,9 +152,6 @@ class Unable:
 
     def certificate(self, graph: Any, query: Any, result: Any) -> Verdict:
         return Verdict(self.verdicts["certificate"], "certificate", "certificate")
-
-    def counter_example(self, graph: Any, query: Any, result: Any) -> None:
-        return None
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from gpugraph.ext.charts.chart import LIGHT, PAGE
 from gpugraph.ext.charts.counter_example import shape_of_verdict, sketch, svg
 from gpugraph.ext.components.labels import Components
+from gpugraph.ext.counter_examples.part import MISSING, OTHER, PATH, RIGHT, WRONG
 from gpugraph.graph.open import open_graph
 from gpugraph.measure.check import check
-from gpugraph.problems.counter_example import MISSING, OTHER, PATH, RIGHT, WRONG
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import load_problem

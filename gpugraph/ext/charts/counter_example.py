@@ -47,9 +47,9 @@ _DARK = {"wrong": "#ff9d90", "missing": "#7fdcb6"}
 
 def shape_of_verdict(verdict: Verdict) -> CounterExampleShape | None:
     """Return the counter-example of a verdict as a record would have it."""
-    if verdict.counter_example is None or not verdict.counter_example.vertices:
+    if verdict.counter_example is None or not (drawn := verdict.counter_example.to_json())["vertices"]:
         return None
-    return msgspec.convert(verdict.counter_example.to_json(), CounterExampleShape)
+    return msgspec.convert(drawn, CounterExampleShape)
 
 
 def shape_to_draw(record: Record) -> CounterExampleShape | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph.ext.components import COMMAND, verify
 from gpugraph.ext.components.labels import Components
@@ -11,9 +11,6 @@ from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs, with_published
 from gpugraph.problems.returned import numbers, plain_array
-
-if TYPE_CHECKING:
-    from gpugraph.problems.counter_example import CounterExample
 
 
 class ConnectedComponents(OnGraphs):
@@ -25,6 +22,7 @@ class ConnectedComponents(OnGraphs):
     name = "components"
     certify = staticmethod(verify.certify)
     command = COMMAND
+    counter_examples = "gpugraph.ext.components.verify"
 
     def admit(self, graph: Any) -> Any:
         """Return the undirected graph: the components of a directed one are the weakly connected ones."""
@@ -48,10 +46,6 @@ class ConnectedComponents(OnGraphs):
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> Verdict:
         """Check that no arc leaves a component and that each is connected."""
         return verify.check_certificate(graph, result)
-
-    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Components) -> CounterExample | None:
-        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
-        return verify.counter_example(graph, result)
 
 
 PROBLEM: Problem = ConnectedComponents()

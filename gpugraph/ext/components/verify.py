@@ -21,12 +21,12 @@ from gpugraph.base.compiled import njit, threads
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.ext.components.labels import Components
+from gpugraph.ext.counter_examples.part import MISSING, RIGHT, CounterExample, around, path_between
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.counter_example import MISSING, RIGHT, CounterExample, around, path_between
 from gpugraph.problems.on_graphs import published_values
 
 _RANGES_PER_THREAD = 8
@@ -137,7 +137,7 @@ def _joined(up: Any, a: Any, b: Any) -> bool:
 # ------------------------------------------------------------------ what shows it
 
 
-def counter_example(graph: CSRGraph, found: Components) -> CounterExample | None:
+def counter_example(graph: CSRGraph, query: tuple[()], found: Components) -> CounterExample | None:
     """Return a path from a wrongly labelled vertex to the smallest of its component; None where labels are missing."""
     if found.labels.shape != (graph.vertices,):
         return None

@@ -11,13 +11,12 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest, ids_of_pairs
-from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate, counter_example
+from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.returned import numbers, plain_array
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
-    from gpugraph.problems.counter_example import CounterExample
 
 
 class MinimumSpanningForest(OnGraphs):
@@ -29,6 +28,7 @@ class MinimumSpanningForest(OnGraphs):
     name = "mst"
     certify = staticmethod(certify)
     command = COMMAND
+    counter_examples = "gpugraph.ext.counter_examples.mst"
 
     def admit(self, graph: Any) -> Any:
         """Return the undirected graph; of a directed one the lighter arc of a pair wins, and a note says so."""
@@ -60,10 +60,6 @@ class MinimumSpanningForest(OnGraphs):
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> Verdict:
         """Check that the forest spans, has no cycle, and that every other edge is heaviest on its cycle."""
         return check_certificate(graph, result)
-
-    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest) -> CounterExample | None:
-        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
-        return counter_example(graph, result)
 
     def suits(self, view: ResidentView) -> bool:
         """Tell whether the view's arcs are where they were; ranks in place of weights will do."""

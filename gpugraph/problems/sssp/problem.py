@@ -27,7 +27,6 @@ from gpugraph.problems.sssp.rounded_sums import with_rounding
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
     from gpugraph.graph.view import ResidentView
-    from gpugraph.problems.counter_example import CounterExample
 
 
 AnyDistances = Distances | DistanceMatrix
@@ -43,6 +42,7 @@ class ShortestPaths(OnGraphs):
     certify = staticmethod(verify.certify)
     query_fields: tuple[str, ...] = ("source",)
     command = COMMAND
+    counter_examples = "gpugraph.ext.counter_examples.sssp"
     counted = "edges with an endpoint in the reached set"
     definition = (
         "MTEPS = undirected edges with an endpoint in the reached set (directed graphs: arcs whose tail is reached) "
@@ -137,13 +137,6 @@ class ShortestPaths(OnGraphs):
         if isinstance(result, DistanceMatrix):
             return check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
         return with_rounding(graph, result, verify.check_certificate(graph, int(query[0]), result))
-
-    def counter_example(self, graph: CSRGraph, query: tuple[Any, ...], result: AnyDistances) -> CounterExample | None:
-        """Return the part of the graph that shows that a result is wrong (see ``verify.py``)."""
-        if isinstance(result, DistanceMatrix):
-            drawn = (self.counter_example(graph, (row.source,), row) for row in result)
-            return next((example for example in drawn if example is not None), None)
-        return verify.counter_example(graph, int(query[0]), result)
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: AnyDistances

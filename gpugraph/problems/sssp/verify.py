@@ -29,7 +29,6 @@ from gpugraph.devices.base import Device
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.counter_example import MISSING, OTHER, RIGHT, CounterExample, around
 from gpugraph.problems.on_graphs import published_values
 from gpugraph.problems.sssp.arcs import FLOAT64, Arcs, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.checked_arcs import look, wrong_predecessor
@@ -210,45 +209,6 @@ def check_against_published(graph: CSRGraph, source: int, result: Distances) -> 
 def _in_words(distance: Any) -> str:
     """Return a distance for a message."""
     return "unreached" if distance == unreached(distance.dtype) else f"at distance {distance}"
-
-
-def counter_example(graph: CSRGraph, source: int, result: Distances) -> CounterExample | None:
-    """Return the shortest path to a wrong vertex, the nearest to the source, with the arcs around it.
-
-    None of a result that is no answer at all, or whose distances are right.
-    """
-    if malformed(graph, source, result) is not None:
-        return None
-    try:
-        right, _ = reference_distances(graph, source, sums=sums_of(result.raw.dtype))
-    except InputError:
-        return None
-    wrong = result.raw != right
-    if not wrong.any():
-        return None
-    places = np.flatnonzero(wrong)
-    v = int(places[np.argmin(right[places])])
-    before = reference_predecessors(graph, source, right)
-    core = [v]
-    while before[core[-1]] >= 0:
-        core.append(int(before[core[-1]]))
-
-    def mark(tail: int, head: int, arc: int) -> str:
-        if before[head] != tail:
-            return OTHER
-        return MISSING if wrong[head] else RIGHT
-
-    def note(v: int) -> tuple[str, bool]:
-        given, due = (_short(distance[v]) for distance in (result.raw, right))
-        return (f"{given}, not {due}", True) if wrong[v] else (given, False)
-
-    return around(graph, core[::-1], mark, note, [v, *core[1:2]])
-
-
-def _short(distance: Any) -> str:
-    if distance == unreached(distance.dtype):
-        return "∞"
-    return f"{distance:g}" if distance.dtype.kind == "f" else str(distance)
 
 
 @njit
