@@ -24,8 +24,9 @@ class Scanned(Shown):
 
     Attributes:
         graph: the array that was scanned, by the name that the input has in every problem's result.
-        array: (n,) the scan, in the input's type.
-        index: (n,) position of each minimum, for a segmented scan; else None.
+        array: (n,) the scan, in the input's type; (segments,) minima where ``per_segment``.
+        index: (n,) or (segments,) position of each minimum, for a segmented scan; else None.
+        per_segment: with segments, there is one minimum for each, that of all its elements, and not one per element.
         depth: additions on the way of any element into any sum, at most: what bounds the rounding error of reals.
     """
 
@@ -33,6 +34,7 @@ class Scanned(Shown):
     array: NDArray[Any]
     index: NDArray[Any] | None = None
     depth: int = 0
+    per_segment: bool = False
 
     @cached_property
     def digest(self) -> str:

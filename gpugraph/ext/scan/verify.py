@@ -52,6 +52,9 @@ def check_against_reference(graph: ArrayInput, result: Scanned) -> Verdict:
     if graph.heads is not None:
         assert result.index is not None  # as the shape tells
         (value, index), found = segmented_minima(graph.values, graph.heads), result.index
+        if result.per_segment:
+            ends = np.append(segment_starts(graph.heads)[1:] - 1, graph.elements - 1)[: len(found)]
+            value, index = value[ends], index[ends]
         for i in np.flatnonzero((result.array != value) | (found != index))[:1]:
             detail = f"element {i} is {result.array[i]} from {found[i]}, the reference has {value[i]} from {index[i]}"
             return Verdict("failed", "reference", detail)
@@ -84,6 +87,12 @@ def segmented_minima(values: NDArray[Any], heads: NDArray[np.uint8]) -> tuple[ND
         best[reach] = np.where(values[theirs] <= values[mine], theirs, mine)
         step *= 2
     return values[best], best
+
+
+def segment_starts(heads: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return where segments begin; the first element begins one, whatever its head."""
+    starts = np.flatnonzero(heads)
+    return np.insert(starts, 0, 0) if len(heads) and (not len(starts) or starts[0]) else starts
 
 
 def _check_bound(graph: ArrayInput, result: Scanned) -> Verdict:
@@ -158,6 +167,8 @@ def check_certificate(graph: ArrayInput, result: Scanned) -> Verdict:
         return Verdict("failed", "certificate", shape)
     values, array, shift = graph.values, result.array, int(graph.exclusive)
     what = "is not the one before it and an element more"
+    if graph.heads is not None and result.per_segment:
+        return _certify_reduction(graph, result)
     if graph.heads is not None:
         look = partial(_first_wrong_minimum, values, graph.heads, (array, result.index))
         what = "does not follow from the one before it and its own element"
@@ -173,12 +184,34 @@ def check_certificate(graph: ArrayInput, result: Scanned) -> Verdict:
     return Verdict("passed", "certificate", f"each of {len(values)} elements follows from the one before it, exactly")
 
 
+def _certify_reduction(graph: ArrayInput, result: Scanned) -> Verdict:
+    """Check that each segment's minimum stands where it says, that nothing there is less, and nothing earlier equal."""
+    values, minima, index = graph.values, result.array, result.index
+    assert graph.heads is not None  # as the shape tells
+    assert index is not None
+    starts = segment_starts(graph.heads)
+    right = (index >= starts) & (index < np.append(starts[1:], len(values))[: len(starts)])
+    if len(starts):
+        right &= np.minimum.reduceat(values, starts) == minima
+    own = np.repeat(minima, np.diff(np.append(starts, len(values))))
+    equal = np.flatnonzero(values == own)
+    first = np.append(equal, -1)[np.searchsorted(equal, starts)]
+    for s in np.flatnonzero(~right | (first != index))[:1]:
+        return Verdict(
+            "failed", "certificate", f"segment {s}: {minima[s]} at {index[s]} is not its first least element"
+        )
+    return Verdict("passed", "certificate", f"each of {len(starts)} segments has its first minimum")
+
+
 def _shape_complaint(graph: ArrayInput, result: Scanned) -> str:
     """Return what is wrong with a result before its elements are looked at, or nothing."""
-    if len(result.array) != graph.elements:
-        return f"the scan of {graph.elements} elements has {len(result.array)}"
+    wanted, of = graph.elements, "elements"
+    if result.per_segment and graph.heads is not None:
+        wanted, of = len(segment_starts(graph.heads)), "segments"
+    if len(result.array) != wanted:
+        return f"the scan of {wanted} {of} has {len(result.array)}"
     if result.array.dtype != graph.values.dtype:
         return f"the scan of {graph.values.dtype} is of type {result.array.dtype}"
-    if graph.heads is not None and (result.index is None or len(result.index) != graph.elements):
+    if graph.heads is not None and (result.index is None or len(result.index) != wanted):
         return "the minima came without their positions"
     return ""

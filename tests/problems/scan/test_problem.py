@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.base import host
+from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.ext.scan.array import ArrayInput, generate_heads, open_array, with_kind
 from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.ext.scan.verify import sums_are_exact
-from gpugraph.problems.registry import load_problem
+from gpugraph.problems.registry import find_algorithm, load_problem
 from tests.problems.scan.scan_cases import TYPES, scanned_by
 
 PROBLEM = load_problem("scan")
@@ -161,6 +163,56 @@ def test_one_thread_is_right_by_reference_and_certificate(numbers: list[int], dt
     result = scanned_by(Cpu(), "cpu", with_kind(values, exclusive=exclusive))
     for method in (PROBLEM.reference, PROBLEM.certificate):
         assert method(result.graph, (), result).passed
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.booleans()), max_size=40),
+    st.sampled_from(["int32", "uint64", "float32", "float64"]),
+    st.sampled_from(["element", "segment"]),
+)
+def test_minima_of_one_thread_are_right_per_element_and_per_segment(
+    elements: list[tuple[int, bool]], dtype: str, per: str
+) -> None:
+    values = (np.array([value for value, _ in elements], np.int64) % 5).astype(dtype)
+    array = ArrayInput(values, np.array([head for _, head in elements], np.uint8))
+    result = scanned_by(Cpu(), "segmented-min", array, runs=2, per=per)
+    for method in (PROBLEM.reference, PROBLEM.certificate):
+        assert method(result.graph, (), result).passed
+
+
+@pytest.mark.parametrize("method", ["reference", "certificate"])
+def test_one_wrong_segment_anywhere_is_found(method: str) -> None:
+    check = getattr(PROBLEM, method)
+    right = scanned_by(Cpu(), "segmented-min", "array:n=500,segments=20,bits=3", per="segment")
+    assert right.index is not None
+    assert check(right.graph, (), right).passed
+    for s in (0, 1, len(right.array) - 1):
+        for change in (1, -1):
+            array, index = right.array.copy(), right.index.copy()
+            array[s] = 7 - array[s] if change == 1 else 9
+            index[s] += change
+            assert check(right.graph, (), replace(right, array=array)).status == "failed"
+            assert check(right.graph, (), replace(right, index=index)).status == "failed"
+    assert check(right.graph, (), replace(right, array=right.array[:-1])).status == "failed"
+    assert check(right.graph, (), replace(right, per_segment=False)).status == "failed"
+
+
+@pytest.mark.parametrize("spec", ["array:n=100000", "array:n=100000,segments=20"])
+def test_a_run_of_one_thread_allocates_nothing(spec: str) -> None:
+    name = "segmented-min" if "segments" in spec else "cpu"
+    algorithm = find_algorithm("scan", name, "cpu")
+    state = algorithm.prepare(open_array(spec), Cpu(), **({"per": "element"} if "segments" in spec else {}))
+    first = algorithm.run(state, NullClock())
+    tracemalloc.start()
+    try:
+        second = algorithm.run(state, NullClock())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000
+    for one, other in zip(first.arrays, second.arrays, strict=True):
+        assert np.shares_memory(one, other)
 
 
 def results() -> list[tuple[str, Scanned]]:
