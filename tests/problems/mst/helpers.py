@@ -11,7 +11,7 @@ from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm
 from tests.zoo import undirected
 
-CPU_ALGORITHMS = ("boruvka", "kruskal", "prim")
+CPU_ALGORITHMS = ("boruvka", "boruvka-lists", "kruskal", "prim")
 
 
 def forest_by(name: str, graph: CSRGraph, index_bits: int | None = None, clock: NullClock | None = None) -> Forest:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.papers.mst.gpu_boruvka_scan import default_rounds
+from gpugraph.graph.generate import generate
+from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.problems.registry import find_algorithm
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected, run_on
@@ -37,6 +41,20 @@ def test_several_blocks_grow_one_tree() -> None:
     for seed in (0, 2):
         result, _ = run_on(EmulatedDevice(seed), "mst", "boruvka-prim", graph, options={"switch-after": 0})
         np.testing.assert_array_equal(result.edges, expected("mst", graph, ()).edges)
+
+
+def test_the_grid_of_prim_follows_the_arcs_of_a_tree() -> None:
+    graph = generate("complete:400")
+    device = EmulatedDevice(2)
+    algorithm = find_algorithm("mst", "boruvka-prim", "emulated")
+    state = algorithm.prepare(make_resident(GraphView.of(graph), device)[0], device, **{"switch-after": 1})
+    grids, kernel = [], state.prim_kernel
+    state.prim_kernel = lambda grid, *args, **named: (grids.append(grid), kernel(grid, *args, **named))
+    result = algorithm.finish(state, algorithm.fetch(state, algorithm.run(state, NullClock())))
+    np.testing.assert_array_equal(result.edges, expected("mst", graph, ()).edges)
+    arcs_of_a_tree = state.arcs_left // state.trees_left
+    assert grids == [min(-(-arcs_of_a_tree // 1024), state.most_blocks)]
+    assert grids[0] > 1
 
 
 def test_it_has_no_race_beyond_those_explained_in_the_kernels() -> None:

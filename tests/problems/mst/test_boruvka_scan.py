@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpugraph.base.clock import NullClock
+from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm
@@ -60,3 +60,20 @@ def test_the_need_foretold_is_what_a_run_allocates(dtype: str, index_bits: int) 
 def test_it_takes_a_round_for_each_halving_at_most() -> None:
     _, counters = run_on(EmulatedDevice(), "mst", "boruvka-scan", zoo("path-increasing"))
     assert 1 <= counters["rounds"] <= 7
+
+
+def test_the_cpu_takes_every_step_but_find_min_where_the_paper_leaves_them_there() -> None:
+    graph = random_graph(700, 4000, 3, 2, "float64")
+    device = EmulatedDevice(3, races=True)
+    clock = HostClock()
+    algorithm = find_algorithm("mst", "boruvka-scan", "emulated")
+    view, _, _ = make_resident(GraphView.of(graph), device)
+    state = algorithm.prepare(view, device, others="cpu")
+    launched, launch = [], state.launch
+    state.launch = lambda name, *args: (launched.append(name), launch(name, *args))
+    raw = algorithm.fetch(state, algorithm.run(state, clock))
+    assert launched == ["list_arcs"]  # and the three launches of each scan
+    steps = {"find_min_edge", "remove_cycle", "merge_vertices", "add_edges"}
+    assert set(clock.seconds) == {"list_arcs", *steps, "copy_lists"}
+    np.testing.assert_array_equal(algorithm.finish(state, raw).edges, expected("mst", graph, ()).edges)
+    assert device.races() == []

@@ -2,8 +2,9 @@
 
 The graph is split at one row: the GPU searches the rows before it, the CPU those from it on, at the same time; each
 round the trees of all vertices go to the host and the CPU's minima to the device, beside the kernels.  The other
-procedures run on the GPU alone.  Where the graph does not fit, the device holds the rows that fit and nothing of the
-others, and the CPU searches those whatever it takes.
+procedures run on the GPU alone.  Where the graph does not fit, the device holds the rows that fit, and the CPU searches
+the others whatever it takes.  The paper places those in unified memory, in which its GPU may read them, "minimally";
+here the GPU reads nothing of them.
 
 The split moves.  After each of the first rounds both sides' rates are known, and rows go from the CPU to the GPU if the
 CPU was late; the next run starts with the share that the rates ask for, or with less if over all rounds the CPU took
@@ -12,7 +13,7 @@ longer than the GPU: a round costs it something however few its rows are.
 Phases.  ``cpu_find_min`` runs beside ``gpu_find_min``, and both copies beside either; ``wait_for_cpu`` is what the
 GPU then waits.  They overlap, so that their sum exceeds the run.
 
-Source: A. Kolganov, "The implementation of a hybrid minimum spanning tree algorithm on CPU and GPU", 2015, section on
+Source: A. Kolganov, "Hybrid implementation of the MST algorithm using CPU and GPU", 2015, section on
 the hybrid implementation.
 """
 

@@ -1,6 +1,9 @@
 """Borůvka's algorithm on a GPU by segmented scan: find-min-edge, remove-cycle, merge-vertices, add edges.
 
 Arcs are in a list, grouped by tree, and the least arc of each group is what a segmented min-scan leaves at its end.
+In the paper the GPU finds the lightest arcs and the CPU does the other three steps: ``--set others=cpu``.  By default
+all four run on the GPU, which is what the paper's section 6 asks for.
+
 The kernels are in ``cuda_kernels/boruvka_scan.cu``, ``segmented_scan.cu``, ``prefix_scan.cu``, and ``boruvka.cu`` for
 what does not depend on where the arcs are.
 
@@ -13,12 +16,15 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
-from gpugraph.base.clock import Clock
+from gpugraph.base.clock import Clock, NullClock
+from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
+from gpugraph.ext.papers.mst.cpu_boruvka_lists import HostLists, Lists
+from gpugraph.ext.papers.mst.cpu_boruvka_lists import State as ListsOfGraph
 from gpugraph.ext.papers.mst.gpu_boruvka import FILE as BORUVKA
 from gpugraph.ext.papers.mst.gpu_boruvka import Trees, tree_arrays
 from gpugraph.ext.scan.gpu_segmented_min import FILE as SEGMENTED_SCAN
@@ -28,11 +34,12 @@ from gpugraph.ext.scan.tiles import OffsetScan, offset_defines
 from gpugraph.ext.scan.tiles import load_kernels as load_tiles
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
-from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, key_types
+from gpugraph.problems.mst.gpu_forest import KEY_TYPES, fetch_forest, forest_algorithm, key_dtype, key_types
 
 FILE = KernelFile("boruvka_scan.cu", KEY_TYPES)
 SHARED_KERNELS = ("reset_trees", "remove_cycles", "merge_trees", "number_roots")
 """Kernels of boruvka.cu."""
+SIDES = ("gpu", "cpu")
 SCAN_BYTES = 16 << 10
 """What a few blocks of the scans report to each other takes at most."""
 SEGMENTED = {"FLAGS": 0, "IDS": 1, "ENDS": 1, "VECTORS": 2}
@@ -98,15 +105,20 @@ class State(Trees):
         return self.lists[int(self.round) % 2]
 
     def find_min_edge(self) -> None:
-        """Find the lightest arc of every tree: a segmented min-scan, of which the end of each segment is kept."""
+        """Find the lightest arc of every tree, and the tree that it leads to."""
+        arcs = self.arcs
+        self.scan_minima()
+        self.reset_trees(self.round)
+        found, best = (self.best, arcs.other, arcs.key, arcs.id), (self.best_key, self.best_id)
+        self.launch("link_trees", self.trees_left, self.round, self.trees, *found, self.link, self.edge, *best)
+
+    def scan_minima(self) -> None:
+        """Write where the lightest arc of every tree is: a segmented min-scan, of which each segment's end is kept."""
         arcs, m = self.arcs, self.arcs_left
         self.device.fill(self.best[: self.trees_left], -1)
         self.segments.reduce(m, arcs.key, self.head, arcs.id)
         self.segments.spine(m, arcs.id)
         self.segments.scan(m, arcs.key, self.head, arcs.id, arcs.tail, self.best)
-        self.reset_trees(self.round)
-        found, best = (self.best, arcs.other, arcs.key, arcs.id), (self.best_key, self.best_id)
-        self.launch("link_trees", self.trees_left, self.round, self.trees, *found, self.link, self.edge, *best)
 
     def add_edges(self) -> None:
         """Put every arc that still joins two trees into its new tree's segment of the other list."""
@@ -137,6 +149,63 @@ class State(Trees):
             self.add_edges()
         clock.count("rounds")
 
+    def fetch(self, forest: Array) -> NDArray[Any]:
+        """Return the ids of the forest's edges."""
+        return fetch_forest(self, forest)
+
+
+class StateWithCpu(State):
+    """The same with the lists on the host too: the GPU finds the lightest arcs, the CPU does the other three steps."""
+
+    def __init__(self, view: ResidentView, device: Device):
+        super().__init__(view, device)
+        super().start()
+        ends, *arcs = (device.download(array) for array in (self.ends, *self.lists[0][1:]))
+        self.host = HostLists(Lists(ends.astype(np.int64), *arcs), device.pinned)
+        self.host_tail, self.host_head = device.pinned(view.arcs, np.int32), device.pinned(view.arcs, np.uint8)
+        self.copies = device.copy_stream()
+
+    def start(self) -> None:
+        """Make every vertex a tree, on both sides."""
+        super().start()
+        self.host.start()
+
+    def boruvka_round(self, clock: Clock) -> None:
+        """Make one round; only where arcs are left."""
+        host = self.host
+        with clock.phase("find_min_edge"):
+            self.scan_minima()
+            host.best[: host.trees] = self.device.download(self.best[: host.trees])
+        host.merge(clock)
+        with clock.phase("copy_lists"):
+            self.copy_lists(self.lists[1 - int(self.round) % 2], host.arcs)
+        self.trees_left, self.arcs_left, self.round = host.trees, host.arcs, np.int32(host.round)
+
+    def copy_lists(self, there: ArcList, m: int) -> None:
+        """Copy the lists of the new trees to the device, as far as a search for minima reads them."""
+        host = self.host
+        name_lists(host.trees, host.now.ends, self.host_tail, self.host_head)
+        for target, source in (
+            *((there.tail, self.host_tail), (self.head, self.host_head)),
+            *((there.key, host.now.key), (there.id, host.now.id)),
+        ):
+            self.copies.upload(target[:m], source[:m])
+        self.device.wait_for(self.copies.mark())
+
+    def fetch(self, forest: Array) -> NDArray[Any]:
+        """Return the ids of the forest's edges, which are on the host."""
+        return self.host.forest[: self.host.forest_edges].astype(self.view.index_dtype)
+
+
+@njit
+def name_lists(trees: int, ends: Any, tail: Any, head: Any) -> None:
+    """Write for each arc the tree whose list it is in, and 1 where a list begins."""
+    start = 0
+    for t in range(trees):
+        for arc in range(start, ends[t]):
+            tail[arc], head[arc] = t, arc == start
+        start = ends[t]
+
 
 def count_dtype(sizes: InputSizes) -> np.dtype[Any]:
     """Return the dtype in which arcs are counted."""
@@ -149,8 +218,13 @@ def load_kernels(view: ResidentView, device: Device) -> dict[str, Kernel]:
     return FILE.kernels(device, types) | BORUVKA.kernels(device, types, only=SHARED_KERNELS)
 
 
-def compile_(view: ResidentView, device: Device) -> None:
+def compile_(view: ResidentView, device: Device, others: str = "gpu") -> None:
     """Compile what ``prepare`` will need."""
+    if others == "cpu":
+        lists = ListsOfGraph(view.host.tiny(), device)
+        lists.find_min_edge()
+        lists.merge(NullClock())
+        name_lists(0, lists.now.ends, np.empty(0, np.int32), np.empty(0, np.uint8))
     load_kernels(view, device)
     load_segmented(device, key_dtype(view), view.index_bits, **SEGMENTED)
     load_tiles(offset_defines(count_dtype(view)), device)
@@ -167,15 +241,17 @@ def run(state: State, clock: Clock) -> Array:
 
 forest_algorithm(
     "boruvka-scan",
-    summary="find-min-edge by segmented min-scan over the list of arcs, all four steps on the GPU",
+    summary="find-min-edge by segmented min-scan over the list of arcs; the other steps on the GPU, or on the CPU",
     authors="Sun, Skadron",
     year=2013,
     section="4: minimum spanning tree, algorithm 4",
     state_bytes=lambda sizes: needs(arrays(sizes)) + SCAN_BYTES,
-    prepare=State,
+    prepare=lambda view, device, others="gpu": (StateWithCpu if others == "cpu" else State)(view, device),
     run=run,
+    fetch=lambda state, forest: state.fetch(forest),
     compile=compile_,
     preparations=("sort-adjacency", "renumber", "rank-weights"),
+    options=(Option("others", str, "gpu", "where the other three steps run: gpu, or cpu as in the paper", SIDES),),
 )
 
 
@@ -190,8 +266,8 @@ forest_algorithm(
 PRIM_FILE = KernelFile("boruvka_prim.cu", KEY_TYPES)
 MOST_BLOCKS = 4096
 """More than are resident on any GPU, for telling beforehand what a run needs."""
-TREES_PER_THREAD = 4
-"""A grid much larger than the trees only makes the barriers slower."""
+PER_THREAD = 4
+"""A grid much larger than a step's trees, or than the arcs of one tree, only makes the barriers slower."""
 LOG_LOG = -1
 """``switch-after``: log2 log2 of the vertices, rounded up."""
 
@@ -219,7 +295,8 @@ class PrimState(State):
         self.device.fill(self.best[:trees], -1)
         self.device.fill(self.joined, 0)
         self.device.fill(self.barrier, 0)
-        grid = max(1, min(-(-trees // (self.block * TREES_PER_THREAD)), self.most_blocks))
+        work = max(trees, self.arcs_left // trees)  # a step reads all candidates, and the arcs of one tree
+        grid = max(1, min(-(-work // (self.block * PER_THREAD)), self.most_blocks))
         args = (np.int32(trees), self.ends, arcs.other, arcs.key, arcs.id, self.best, self.joined)
         made = (self.block_arc, self.block_tree, self.forest, self.forest_edges, self.barrier)
         self.prim_kernel(grid, self.block, (*args, *made), stop=self.barrier[2:])
