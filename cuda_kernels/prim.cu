@@ -13,7 +13,7 @@ every candidate that is left.
 
 Invariants.  `to` is a permutation of the vertices without the first; an entry with from = NO_VERTEX has no edge yet.
 Edges compare by (weight, smaller endpoint, larger endpoint), so the forest is the canonical one.  When no candidate
-has an edge, the next vertex starts a new tree: any component structure ends after n-1 steps.
+has an edge, the next vertex starts a new tree.  As in the papers n-2 steps are made: the last candidate is alone.
 
 Defines in addition to those of common.cuh:
     PAIRS  0 | 1   read the graph as pairs through the read-only cache (32-bit weights and indices)
@@ -30,6 +30,17 @@ runs; here it runs exactly when the first had more than one block.
 #endif
 
 constexpr int MAX_THREADS = 256;
+constexpr int ROW_PART = 512;  // arcs of C's row that are in shared memory at a time
+
+#if PAIRS
+#define GRAPH_PARAMETERS const int2 *__restrict__ vertex_pairs, const int2 *__restrict__ arc_pairs
+#define GRAPH_ARGUMENTS vertex_pairs, arc_pairs
+#else
+#define GRAPH_PARAMETERS                                                             \
+    const index_t *__restrict__ offsets, const int32 *__restrict__ targets,          \
+        const weight_t *__restrict__ weights, int32 weight_kind
+#define GRAPH_ARGUMENTS offsets, targets, weights, weight_kind
+#endif
 
 // ------------------------------------------------------------------ helpers
 
@@ -79,6 +90,60 @@ __device__ __forceinline__ void block_lightest(const Candidates& list, weight_ke
     index = indices[0];
 }
 
+// The graph in either layout: where a row begins and ends, where an arc leads, and the key of its weight.
+struct Graph {
+#if PAIRS
+    const int2* __restrict__ vertex_pairs;
+    const int2* __restrict__ arc_pairs;
+
+    __device__ Graph(const int2* vertices, const int2* arcs) : vertex_pairs(vertices), arc_pairs(arcs) {}
+    __device__ index_t begin(int32 v) const { return __ldg(&vertex_pairs[v]).y; }
+    __device__ index_t end(int32 v) const {
+        const int2 row = __ldg(&vertex_pairs[v]);
+        return row.y + row.x;
+    }
+    __device__ int32 target(index_t arc) const { return __ldg(&arc_pairs[arc]).x; }
+    __device__ weight_key_t key(index_t arc) const { return static_cast<weight_key_t>(__ldg(&arc_pairs[arc]).y); }
+#else
+    const index_t* __restrict__ offsets;
+    const int32* __restrict__ targets;
+    const weight_t* __restrict__ weights;
+    KeyMap key_of;
+
+    __device__ Graph(const index_t* offsets, const int32* targets, const weight_t* weights, int32 weight_kind)
+        : offsets(offsets), targets(targets), weights(weights), key_of(weight_kind) {}
+    __device__ index_t begin(int32 v) const { return offsets[v]; }
+    __device__ index_t end(int32 v) const { return offsets[v + 1]; }
+    __device__ int32 target(index_t arc) const { return targets[arc]; }
+    __device__ weight_key_t key(index_t arc) const { return key_of(weights[arc]); }
+#endif
+};
+
+// The position in [begin, end) at which ascending `target(position)` is v, -1 if there is none.
+template <typename Target>
+__device__ __forceinline__ index_t find(index_t begin, index_t end, int32 v, Target target) {
+    while (begin < end) {
+        const index_t middle = begin + (end - begin) / 2;
+        const int32 found = target(middle);
+        if (found == v) return middle;
+        if (found < v) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return -1;
+}
+
+// Candidate v learns of its edge from C, of this key.
+__device__ __forceinline__ void update(int32 c, int32 v, weight_key_t key, int32* from, weight_key_t* weight) {
+    const uint64 old = *from == NO_VERTEX ? ~0ull : endpoints(*from, v);
+    if (key < *weight || (key == *weight && endpoints(c, v) < old)) {
+        *weight = key;
+        *from = c;
+    }
+}
+
 // ------------------------------------------------------------------ kernels, in launch order
 
 // Pack the graph for PAIRS: (degree, start) of every vertex, (neighbour, weight) of every arc.
@@ -109,51 +174,45 @@ extern "C" __global__ void prim_start(int32 vertices, int32* from, int32* to, we
     }
 }
 
-// Kernel 3, compare and update: every candidate v looks for itself in the row of C, never the other way round, by
-// binary search; a lighter edge replaces the one it had.
+// Kernel 3, compare and update: every candidate looks for itself in the row of C, which each block brings to shared
+// memory, a part at a time; a lighter edge replaces the one it had.
 // Launch: any grid.  Each thread writes its own entries of from, weight in [step, n-1).
-extern "C" __global__ void prim_compare_update(int32 vertices, int32 step,
-#if PAIRS
-                                               const int2* __restrict__ vertex_pairs,
-                                               const int2* __restrict__ arc_pairs,
-#else
-                                               const index_t* __restrict__ offsets, const int32* __restrict__ targets,
-                                               const weight_t* __restrict__ weights, int32 weight_kind,
-#endif
+extern "C" __global__ void prim_compare_update(int32 vertices, int32 step, GRAPH_PARAMETERS,
                                                const int32* __restrict__ current, int32* from,
                                                const int32* __restrict__ to, weight_key_t* weight) {
-#if !PAIRS
-    const KeyMap key_of(weight_kind);
-#endif
+    __shared__ int32 targets_of_c[ROW_PART];
+    __shared__ weight_key_t keys_of_c[ROW_PART];
+    const Graph graph(GRAPH_ARGUMENTS);
+    const int32 c = *current;
+    const index_t end = graph.end(c);
+    for (index_t part = graph.begin(c); part < end; part += ROW_PART) {
+        const index_t size = end - part < ROW_PART ? end - part : ROW_PART;
+        __syncthreads();
+        for (index_t i = threadIdx.x; i < size; i += blockDim.x) {
+            targets_of_c[i] = graph.target(part + i);
+            keys_of_c[i] = graph.key(part + i);
+        }
+        __syncthreads();
+        for (int64 i = step + grid_thread(); i < vertices - 1; i += grid_threads()) {
+            const int32 v = to[i];
+            if (v < targets_of_c[0] || v > targets_of_c[size - 1]) continue;
+            const index_t at = find(0, size, v, [&](index_t place) { return targets_of_c[place]; });
+            if (at >= 0) update(c, v, keys_of_c[at], &from[i], &weight[i]);
+        }
+    }
+}
+
+// The same the other way round, for comparison: every candidate looks for C in its own row, in global memory.
+// Launch: any grid.  Each thread writes its own entries of from, weight in [step, n-1).
+extern "C" __global__ void prim_compare_update_from_n(int32 vertices, int32 step, GRAPH_PARAMETERS,
+                                                      const int32* __restrict__ current, int32* from,
+                                                      const int32* __restrict__ to, weight_key_t* weight) {
+    const Graph graph(GRAPH_ARGUMENTS);
     const int32 c = *current;
     for (int64 i = step + grid_thread(); i < vertices - 1; i += grid_threads()) {
         const int32 v = to[i];
-#if PAIRS
-        const int2 row = __ldg(&vertex_pairs[c]);
-        int32 begin = row.y, end = row.y + row.x;
-        int2 arc = make_int2(NO_VERTEX, 0);
-        while (begin < end) {
-            const int32 middle = begin + (end - begin) / 2;
-            arc = __ldg(&arc_pairs[middle]);
-            if (arc.x == v) break;
-            if (arc.x < v) {
-                begin = middle + 1;
-            } else {
-                end = middle;
-            }
-        }
-        if (arc.x != v) continue;
-        const weight_key_t key = static_cast<weight_key_t>(arc.y);
-#else
-        const index_t arc = find_arc(targets, offsets[c], offsets[c + 1], v);
-        if (arc < 0) continue;
-        const weight_key_t key = key_of(weights[arc]);
-#endif
-        const uint64 old = from[i] == NO_VERTEX ? ~0ull : endpoints(from[i], v);
-        if (key < weight[i] || (key == weight[i] && endpoints(c, v) < old)) {
-            weight[i] = key;
-            from[i] = c;
-        }
+        const index_t arc = find(graph.begin(v), graph.end(v), c, [&](index_t place) { return graph.target(place); });
+        if (arc >= 0) update(c, v, graph.key(arc), &from[i], &weight[i]);
     }
 }
 

@@ -199,6 +199,12 @@ class Device(Protocol):
             GpuGraphError: the source does not compile; the message holds the first diagnostic.
         """
 
+    def recorded(self, launches: Callable[[], None]) -> Launch:
+        """Return one launch that repeats what ``launches`` launches, with the same arguments: a CUDA graph on cuda.
+
+        ``launches`` must neither wait for the device nor be the first to use a kernel.
+        """
+
     def synchronize(self) -> None:
         """Wait until everything launched has ended; raise what went wrong in it."""
 

@@ -8,6 +8,7 @@ wait for the default one; ``cuda_streams.py`` has those for copies beside them.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gpugraph.base.clock import Clock
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, unknown_name
-from gpugraph.devices.base import Array, Defines, Mark, Stopwatch, check_copy, covering_grid
+from gpugraph.devices.base import Array, Defines, Launch, Mark, Stopwatch, check_copy, covering_grid
 from gpugraph.devices.context import begin_context
 from gpugraph.devices.cuda_runtime import (
     ON_DEVICE,
@@ -266,6 +267,21 @@ class CudaDevice:
                 ctypes.pythonapi.Py_IncRef(ctypes.py_object(raw.module))
             self._modules[key] = raw, parameter_sizes(compiled.cubin_path.read_bytes())
         return self._modules[key]
+
+    def recorded(self, launches: Callable[[], None]) -> Launch:
+        with translated(self.label, "recording launches"):
+            self.stream.begin_capture()
+            try:
+                launches()
+            finally:
+                graph = self.stream.end_capture()
+            graph.upload(self.stream)
+
+        def launch() -> None:
+            with translated(self.label, "launching a graph"):
+                graph.launch(self.stream)
+
+        return launch
 
     def synchronize(self) -> None:
         with translated(self.label, f"after {self.last_kernel}"):

@@ -41,14 +41,21 @@ VARIANTS: list[Variant] = [
     ("mst", "boruvka-streamed", (), {"memory-limit": "33KB", "stream": "all", "chunk": 100, "light": 0.0}),
     ("mst", "prim", (), {"threads": 8, "blocks": 3}),
     ("mst", "prim", (), {"layout": "int2"}),
+    ("mst", "prim", (), {"look": "n-to-c"}),
+    ("mst", "prim", (), {"layout": "int2", "look": "n-to-c"}),
     ("mst", "prim-naive", (), {"threads": 32}),
     ("mst", "prim-persistent", (), {"blocks": 3, "threads": 64}),
     ("mst", "boruvka-scan", ("renumber", "rank-weights", "sort-adjacency"), {}),
+    ("mst", "boruvka-scan", (), {"others": "cpu"}),
+    ("mst", "boruvka-scan", ("renumber", "rank-weights"), {"others": "cpu"}),
     ("mst", "boruvka-prim", (), {"switch-after": 0}),
     ("mst", "boruvka-prim", ("renumber",), {"switch-after": 1}),
 ]
 
-AT_WORK = ({"stream": "all", "chunk": 40}, {"switch-after": 0}, {"blocks": 3, "threads": 64})
+AT_WORK = (
+    *({"stream": "all", "chunk": 40}, {"switch-after": 0}, {"blocks": 3, "threads": 64}),
+    *({"others": "cpu"}, {"look": "n-to-c"}),
+)
 """Options without which an algorithm does on a small graph nothing of its own."""
 
 
