@@ -25,7 +25,7 @@ Defines in addition to those of common.cuh and boruvka_neighbours.cuh:
     HAS_IDS  0 | 1             edge_ids gives the id of every arc (rows or vertices were rearranged)
     SHUFFLES 1 | 0             lanes agree by shuffles; 0: through shared memory, for comparison
 
-Source: A. Kolganov, "The implementation of a hybrid minimum spanning tree algorithm on CPU and GPU", 2015.  The
+Source: A. Kolganov, "Hybrid implementation of the MST algorithm using CPU and GPU", 2015.  The
 paper lets one warp reduce all segments of a tree; a giant tree would leave that warp alone with millions of them,
 so here warps reduce what lies next to each other and meet at the tree by atomicMin.  In the hybrid the GPU has the
 first rows and the CPU the others; what the CPU finds arrives as segments of its own.

@@ -370,7 +370,13 @@ run_options = bundle(
     click.option(
         "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the algorithm; repeatable."
     ),
-    click.option("--prepare", multiple=True, metavar="NAME", help="Preparation of the graph; repeatable, in order."),
+    click.option(
+        "--prepare",
+        multiple=True,
+        metavar="NAME",
+        callback=lambda _, __, given: tuple(name for text in given for name in text.split("+")),
+        help="Preparation of the graph, or several, NAME+NAME; repeatable, in order.",
+    ),
     click.option("--index-bits", type=click.Choice(["32", "64"]), help="Of arc indices [default: what fits]."),
     click.option("--phases/--no-phases", default=True, show_default=True, help="Time the kernel's inner phases."),
     named(

@@ -24,8 +24,8 @@ the row, and gives every neighbour by its position alone.
     kept (…) int32           the neighbours of the rows kept, one row after the other
     kept_shift (…) index     what to add to an arc's position to find it in ``kept``, for each of those rows
 
-Source: Kolganov 2015, Hybrid implementation of the MST search on CPU and GPU, sections on graph transformations and
-"Input Conversion", 4 (the paper does not say how it renumbers: here in breadth-first order, Cuthill & McKee 1969).
+Source: Kolganov 2015, Hybrid implementation of the MST algorithm using CPU and GPU, "Input Conversion", 1 to 4 (the
+paper does not say how it renumbers: here in breadth-first order, Cuthill & McKee 1969).
 """
 
 from __future__ import annotations

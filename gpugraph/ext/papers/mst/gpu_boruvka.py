@@ -2,7 +2,7 @@
 
 The kernels and their invariants are in ``cuda_kernels/boruvka.cu``; this file is the paper's pseudo-code.
 
-Source: A. Kolganov, "The implementation of a hybrid minimum spanning tree algorithm on CPU and GPU", 2015.
+Source: A. Kolganov, "Hybrid implementation of the MST algorithm using CPU and GPU", 2015.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ forest_algorithm(
     summary="find-min by warp shuffles in two steps, remove cycles, merge by pointer jumping, renumber",
     authors="Kolganov",
     year=2015,
-    section="The algorithm for constructing the MST on the GPU",
+    section="Algorithm Stages, 1 to 4",
     prepare=State,
     run=run,
     compile=load_kernels,
