@@ -106,7 +106,7 @@ class Minima:
 
     def finish(self, raw: tuple[Any, ...]) -> Scanned:
         """Return copies: the next run writes to the same place."""
-        return Scanned(self.array, *(one.copy() for one in raw), per_segment=self.per_segment)
+        return Scanned(self.array, raw[0].copy(), raw[1].copy(), per_segment=self.per_segment)
 
 
 def _register(name: str, state: Any, **described: Any) -> None:

@@ -53,7 +53,7 @@ def check_against_reference(graph: ArrayInput, result: Scanned) -> Verdict:
         assert result.index is not None  # as the shape tells
         (value, index), found = segmented_minima(graph.values, graph.heads), result.index
         if result.per_segment:
-            ends = np.append(segment_starts(graph.heads)[1:] - 1, graph.elements - 1)[: len(found)]
+            ends = np.flatnonzero(np.append(graph.heads[1:], 1)[: graph.elements])
             value, index = value[ends], index[ends]
         for i in np.flatnonzero((result.array != value) | (found != index))[:1]:
             detail = f"element {i} is {result.array[i]} from {found[i]}, the reference has {value[i]} from {index[i]}"
@@ -87,12 +87,6 @@ def segmented_minima(values: NDArray[Any], heads: NDArray[np.uint8]) -> tuple[ND
         best[reach] = np.where(values[theirs] <= values[mine], theirs, mine)
         step *= 2
     return values[best], best
-
-
-def segment_starts(heads: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return where segments begin; the first element begins one, whatever its head."""
-    starts = np.flatnonzero(heads)
-    return np.insert(starts, 0, 0) if len(heads) and (not len(starts) or starts[0]) else starts
 
 
 def _check_bound(graph: ArrayInput, result: Scanned) -> Verdict:
@@ -189,7 +183,7 @@ def _certify_reduction(graph: ArrayInput, result: Scanned) -> Verdict:
     values, minima, index = graph.values, result.array, result.index
     assert graph.heads is not None  # as the shape tells
     assert index is not None
-    starts = segment_starts(graph.heads)
+    starts = np.flatnonzero((graph.heads != 0) | (np.arange(len(values)) == 0))
     right = (index >= starts) & (index < np.append(starts[1:], len(values))[: len(starts)])
     if len(starts):
         right &= np.minimum.reduceat(values, starts) == minima
@@ -207,7 +201,7 @@ def _shape_complaint(graph: ArrayInput, result: Scanned) -> str:
     """Return what is wrong with a result before its elements are looked at, or nothing."""
     wanted, of = graph.elements, "elements"
     if result.per_segment and graph.heads is not None:
-        wanted, of = len(segment_starts(graph.heads)), "segments"
+        wanted, of = min(graph.elements, 1) + int(np.count_nonzero(graph.heads[1:])), "segments"
     if len(result.array) != wanted:
         return f"the scan of {wanted} {of} has {len(result.array)}"
     if result.array.dtype != graph.values.dtype:
