@@ -19,8 +19,7 @@ from gpugraph.base.clock import Clock, NullClock
 from gpugraph.base.compiled import njit
 from gpugraph.graph.canonical import canonical_ids, order_keys
 from gpugraph.graph.view import GraphView
-from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_forest import forest_bytes
+from gpugraph.problems.mst.forest import Forest, forest_bytes
 from gpugraph.problems.registry import add_algorithm
 
 Allocate = Callable[[int, DTypeLike], NDArray[Any]]
