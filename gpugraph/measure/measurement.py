@@ -55,7 +55,7 @@ class Measurement:
         cell, problem, device = setup.cell, setup.problem, self.device
         check_counts(cell)
         if sampling.cold:
-            _ = setup.open_device.flush  # refused before a graph is loaded
+            imported("cold").check(setup.open_device)  # before a graph is loaded
         loaded = self.ranks.load(setup, sampling, cache)
         self.algorithm = algorithm = resolve_algorithm(cell, problem, loaded.graph, device.kind)
         self.ranks.check_algorithm(algorithm)

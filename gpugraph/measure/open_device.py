@@ -1,19 +1,15 @@
-"""An open device with what measuring needs of it: its management library, a cache flush, its copy bandwidth."""
+"""An open device with what measuring needs of it: its management library, its copy bandwidth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
 from gpugraph.devices.base import Device
 
 if TYPE_CHECKING:
     from gpugraph.devices.probes import Nvml
-
-FACTOR = 2
-"""The buffer is so many times the cache: whatever way the cache replaces its lines, nothing older stays."""
 
 
 class OpenDevice:
@@ -36,21 +32,6 @@ class OpenDevice:
             return reason.what
         except Exception as error:  # of a driver that knows no PCI address
             return f"the GPU's PCI address is not known: {error}"
-
-    @cached_property
-    def flush(self) -> Callable[[], None]:
-        """What flushes a GPU's second-level cache in stream order, by overwriting a buffer that is larger.
-
-        Queued before a sample's first event, it ends before the timing begins.
-
-        Raises:
-            InputError: another kind of device, whose caches cannot be flushed so.
-            OutOfMemory: there is no room for the buffer.
-        """
-        if self.device.kind != "cuda":
-            what = f"cold samples need a GPU: the caches behind the device '{self.device.kind}' cannot be flushed"
-            raise InputError(what, remedy="measure it warm, or use --device cuda")
-        return partial(self.device.fill, self.device.empty(FACTOR * self.description["l2_bytes"], "uint8"), 0)
 
     @cached_property
     def copy_bytes_per_s(self) -> float | str:
