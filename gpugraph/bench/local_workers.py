@@ -1,4 +1,4 @@
-"""Workers of this machine that measure side by side, each with a GPU or none and a share of the processors.
+"""Workers of this machine that measure side by side.
 
 A ``WorkerProcess`` is the parent's end of one: start it, ask it, listen, watch a request, and end it for certain.
 """
@@ -18,15 +18,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
 
-from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
 from gpugraph.base.host import ended_by, environment_with_package
 from gpugraph.base.quantities import in_seconds, in_units
-from gpugraph.devices.discovery import gpus
 
 GRACE_S = 2.0
 """Seconds between asking a worker to end and killing it."""
@@ -317,57 +315,3 @@ def side_by_side(
         except BaseException:
             stop()
             raise
-
-
-def workers_of(kind: str, rest: str, where: str) -> list[LocalWorker]:
-    """Return a worker for each GPU, or for so many shares of the processors."""
-    number = f"write e.g. {kind}:2"
-    words = [word.strip() for word in rest.split(",")]
-    if not (rest == "all" and kind == "gpus") and not all(word.isascii() and word.isdigit() for word in words):
-        raise InputError(f"'{rest}' is no number of them", where=where, remedy=number)
-    if len(words) > 1 and kind == "cpus":
-        raise InputError("processors are not named, but shared out", where=where, remedy=number)
-    there = gpus() if kind == "gpus" else len(_processors())
-    if rest == "all":
-        chosen = list(range(there))
-    elif len(words) > 1:
-        chosen = [int(word) for word in words]
-    else:
-        chosen = list(range(int(rest)))
-    if not chosen:
-        raise InputError("that is no worker at all", where=where, remedy=number)
-    if len(set(chosen)) < len(chosen):
-        twice = next(index for index in chosen if chosen.count(index) > 1)
-        raise InputError(f"GPU {twice} is named twice", where=where, remedy="a worker needs a GPU of its own")
-    if max(chosen) >= there:
-        known = f"there {'is one' if there == 1 else f'are {there}'}"
-        if len(words) > 1:
-            raise DeviceUnavailable(f"there is no GPU {max(chosen)}: {known}, counted from 0", where=where)
-        raise DeviceUnavailable(f"{known}, and not {len(chosen)}", where=where, remedy=f"write {kind}:{there}")
-    visible = (os.environ.get("CUDA_VISIBLE_DEVICES") or ",".join(map(str, range(there)))).split(",")
-    processors, each = _processors(), len(_processors()) // len(chosen)  # all of them where there are not enough
-    shares = [processors[i * each : (i + 1) * each] or processors for i in range(len(chosen))]
-    places = zip(chosen, shares, strict=True)
-    return [LocalWorker(partial(_start_on, "" if kind == "cpus" else visible[index], share)) for index, share in places]
-
-
-def _processors() -> list[int]:
-    """Return the processors that this process may run on, those of one core and of one package side by side."""
-
-    def place(number: int) -> tuple[int, ...]:
-        folder = Path(f"/sys/devices/system/cpu/cpu{number}/topology")
-        with contextlib.suppress(OSError, ValueError):
-            return (*(int((folder / name).read_text()) for name in ("physical_package_id", "core_id")), number)
-        return 0, number, number
-
-    return sorted(os.sched_getaffinity(0), key=place)
-
-
-def _start_on(gpu: str, processors: Sequence[int]) -> WorkerProcess:
-    """Start the process of a worker on one GPU, or none, and on some of the processors."""
-    before = os.sched_getaffinity(0)  # of this thread, and what it starts has the same
-    os.sched_setaffinity(0, processors)
-    try:
-        return WorkerProcess(variables={"CUDA_VISIBLE_DEVICES": gpu})
-    finally:
-        os.sched_setaffinity(0, before)

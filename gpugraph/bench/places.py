@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gpugraph.base.errors import check_name, errors_at
-from gpugraph.bench.local_workers import LocalWorker, workers_of
+from gpugraph.bench.local_workers import LocalWorker
 
 if TYPE_CHECKING:
     from gpugraph.bench.plan import Planned
@@ -52,10 +52,9 @@ class Engine(AbstractContextManager["Engine"], Protocol):
         """Return the records that jobs of an earlier bench have left; InputError unless this one goes on with it."""
 
 
-ENGINES = dict.fromkeys(("slurm", "dask"), "gpugraph.ext.engines.engines")
-"""Name → the module whose ``ENGINES`` has the engine; it is imported when ``--on`` names it."""
-
-_HERE = ("gpus", "cpus")
+_HERE, _ELSEWHERE = "gpugraph.ext.engines.here", "gpugraph.ext.engines.engines"
+PLACES = {"gpus": _HERE, "cpus": _HERE, "slurm": _ELSEWHERE, "dask": _ELSEWHERE}
+"""Name → the module whose ``PLACES`` has it; it is imported when ``--on`` names it."""
 
 
 def places_of(text: str, path: str) -> list[LocalWorker] | Engine:
@@ -68,8 +67,6 @@ def places_of(text: str, path: str) -> list[LocalWorker] | Engine:
     kind, _, rest = text.partition(":")
     where = f"--on {text}"
     with errors_at(where):
-        check_name("place", kind, (*_HERE, *ENGINES))
-    if kind in _HERE:
-        return workers_of(kind, rest.strip(), where)
-    engine: Engine = import_module(ENGINES[kind]).ENGINES[kind](rest.strip(), path, where)
-    return engine
+        check_name("place", kind, PLACES)
+    place: list[LocalWorker] | Engine = import_module(PLACES[kind]).PLACES[kind](rest.strip(), path, where)
+    return place

@@ -15,8 +15,10 @@ import pytest
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
 from gpugraph.bench import local_workers
-from gpugraph.bench.local_workers import WorkerProcess, workers_of
+from gpugraph.bench.local_workers import WorkerProcess
 from gpugraph.bench.store import Store
+from gpugraph.ext.engines import here
+from gpugraph.ext.engines.here import workers_of
 from tests.bench import plans
 from tests.bench.plans import Bench, planned
 from tests.cli.runner import refuse, succeed
@@ -138,7 +140,7 @@ def test_ctrl_c_stores_what_is_finished_and_ends_all_workers(tmp_path):
 @extended
 def test_the_command_runs_a_sweep_on_two_shares_of_the_processors(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    processors = local_workers._processors()
+    processors = here._processors()
     if len(processors) < 2:
         pytest.skip("there is one processor")
     Path("t.toml").write_text('[axes]\ngraph = ["path:9", "star:8"]\nalgorithm = "kruskal"\n')
@@ -154,14 +156,14 @@ def test_the_command_runs_a_sweep_on_two_shares_of_the_processors(tmp_path, monk
 @pytest.fixture
 def gpus(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     fake = FakeCupy(gpus=2)
-    monkeypatch.setattr(local_workers, "gpus", lambda: fake.gpus)
+    monkeypatch.setattr(here, "gpus", lambda: fake.gpus)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     return fake
 
 
 def places(rest: str, kind: str = "gpus") -> list[str]:
     """Return what the workers of each worker see."""
-    return [worker.start.args[0] for worker in workers_of(kind, rest, f"--on {kind}:{rest}")]
+    return [worker.start.args[0] for worker in workers_of(kind, rest, "", f"--on {kind}:{rest}")]
 
 
 def test_each_worker_sees_its_own_gpu_alone_of_those_that_the_bench_sees(gpus, monkeypatch):
@@ -175,8 +177,8 @@ def test_each_worker_sees_its_own_gpu_alone_of_those_that_the_bench_sees(gpus, m
 
 def test_shares_of_the_processors_are_equal_and_disjoint_or_all_where_there_are_not_enough(gpus, monkeypatch):
     for processors, shares in (([0, 1, 2, 3, 4], [[0, 1], [2, 3]]), ([3], [[3], [3]])):
-        monkeypatch.setattr(local_workers, "_processors", lambda processors=processors: processors)
-        workers = local_workers.workers_of("gpus", "2", "--on gpus:2")
+        monkeypatch.setattr(here, "_processors", lambda processors=processors: processors)
+        workers = here.workers_of("gpus", "2", "", "--on gpus:2")
         assert [worker.start.args[1] for worker in workers] == shares
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from gpugraph.base.errors import DeviceUnavailable
-from gpugraph.measure.instruments import energy
-from gpugraph.measure.instruments.energy import measure_energy
+from gpugraph.ext.instruments import energy
+from gpugraph.ext.instruments.energy import measure_energy
 
 
 class Meter:

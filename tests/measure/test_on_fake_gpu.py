@@ -11,9 +11,10 @@ import pytest
 
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices import probes
+from gpugraph.ext.instruments import energy
 from gpugraph.measure import inputs
 from gpugraph.measure.cell import Cell
-from gpugraph.measure.instruments import energy, throttle
+from gpugraph.measure.instruments import throttle
 from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
 from gpugraph.records.record import Record

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import pytest
 
 from gpugraph.devices.discovery import select_device
+from gpugraph.ext.instruments.cold import Cold
 from gpugraph.measure.cell import Cell
+from gpugraph.measure.instruments import Run
 from gpugraph.measure.instruments.throttle import Throttle
 from gpugraph.measure.open_device import OpenDevice
 from gpugraph.measure.run_cell import Session, run_cell
@@ -52,15 +53,13 @@ def test_the_peak_of_a_cell_is_its_own_whoever_runs_beside_it() -> None:
 
 
 def test_before_every_cold_sample_more_is_written_than_the_cache_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, written = OpenDevice.flush.func, list[int]()
+    before, written = Cold.before, list[int]()
 
-    def noted(opened: OpenDevice) -> Any:
-        flush: Any = made(opened)
-        return lambda: (written.append(int(flush.args[0].nbytes)), flush())
+    def noted(cold: Cold, run: Run) -> None:
+        written.append(int(cold._buffer.nbytes))
+        before(cold, run)
 
-    flush = cached_property(noted)
-    flush.__set_name__(OpenDevice, "flush")
-    monkeypatch.setattr(OpenDevice, "flush", flush)
+    monkeypatch.setattr(Cold, "before", noted)
     cell = [Cell("mst", "random:n=262144,deg=8", "filter-boruvka", "cuda", phases=False)]
     data = measured(cell, Sampling(min_samples=20, max_samples=20, cold=True))[0]
     assert data["sampling"]["cold"]

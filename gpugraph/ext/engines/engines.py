@@ -313,7 +313,7 @@ class Dask(Engine):
             self._client.close(timeout=2)
 
 
-ENGINES: dict[str, Callable[[str, str, str], Engine]] = {
+PLACES: dict[str, Callable[[str, str, str], Engine]] = {
     "slurm": lambda rest, path, where: Slurm(rest, Path(f"{path}.jobs"), where),
     "dask": lambda rest, path, where: Dask(rest, where),
 }

@@ -21,13 +21,13 @@ INSTRUMENTS = {
     "ranks": "gpugraph.ext.ranks.measuring:Ranks",
     "load": "gpugraph.measure.instruments.load:Load",
     "memory": "gpugraph.measure.instruments.memory:Memory",
-    "profile": "gpugraph.measure.instruments.profile:Profile",
+    "profile": "gpugraph.ext.instruments.profile:Profile",
     "wake": "gpugraph.measure.instruments.wake:Wake",
-    "cold": "gpugraph.measure.instruments.cold:Cold",
+    "cold": "gpugraph.ext.instruments.cold:Cold",
     "busy": "gpugraph.measure.instruments.busy:Busy",
     "throttle": "gpugraph.measure.instruments.throttle:Throttle",
     "phases": "gpugraph.measure.instruments.phases:Phases",
-    "energy": "gpugraph.measure.instruments.energy:Energy",
+    "energy": "gpugraph.ext.instruments.energy:Energy",
     "traffic": "gpugraph.measure.instruments.traffic:Traffic",
 }
 """Name → module and class, in the order in which they act before a run."""
