@@ -74,11 +74,11 @@ pictures:    ## the README's: a chart of stored records, light and dark, and a t
 TERMINAL = 'gpugraph mst rmat:12 --algo boruvka,kruskal@cpu --peer scipy --target 5%'
 
 prebuilt:    ## compile the kernels of ordinary commands, for the next wheel to bring: a release needs it (half an hour)
-	$(PYTHON) -m gpugraph.devices.prebuilt
+	$(PYTHON) -m gpugraph.ext.builds.kernels
 	$(MAKE) prebuilt-cpu
 
 prebuilt-cpu: ## compile the CPU code of ordinary commands for the wheel, for this Python alone: PYTHON=python3.12 and so on (2 min)
-	$(PYTHON) -m gpugraph.base.numba_prebuilt
+	$(PYTHON) -m gpugraph.ext.builds.cpu_code
 
 check-records: ## what a stranger's record must satisfy, asked of ours: docs/submit.md
 	$(PYTHON) -m gpugraph check-record --edges 0 docs/records/*.jsonl

@@ -20,6 +20,7 @@ from numba.core.codegen import get_host_cpu_features
 from gpugraph.base import numba_cache, numba_prebuilt
 from gpugraph.base.errors import GpuGraphWarning
 from gpugraph.base.host import environment_with_package
+from gpugraph.ext.builds import cpu_code
 from gpugraph.measure import compile_ahead
 from tests.mutate import MUTATORS
 from tests.tiers import extended
@@ -47,7 +48,7 @@ def test_a_command_compiles_nothing_that_the_package_brings(package: Path, tmp_p
     if not set(features) >= numba_prebuilt.NEEDED:
         pytest.skip("this processor cannot run what wheels bring")
     command = ("generate", "grid:4x4", "-o", "grid.csr")
-    count = numba_prebuilt.build([command])
+    count = cpu_code.build([command])
     brought = numba_prebuilt.contents()
     assert len(brought) == count > 0
     script = "import sys; from pathlib import Path; from gpugraph import cli\n"
@@ -108,7 +109,7 @@ def test_nothing_is_compiled_ahead_that_the_package_brings(
 
 def test_a_build_that_fails_leaves_the_archive_as_it_was(package: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="exit code 2"):
-        numba_prebuilt.build([("mst", "no such graph")])
+        cpu_code.build([("mst", "no such graph")])
     assert os.listdir(package.parent) == [package.name]
     assert package.read_bytes() == b""
 

@@ -2,20 +2,16 @@
 
 The cache key covers all that the machine code depends on: flattened source with its defines, options,
 compiler version and architecture.  A run on a GPU and the compile check without one call the same function.
-
-``python -m gpugraph.devices.kernels boruvka.cu -D INDEX_BITS=64 --arch sm_90`` prints registers and spills.
 """
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import hashlib
 import os
 import re
 import struct
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -177,7 +173,7 @@ def _compile_error(source: Source, arch: str, status: str, log: str, version: tu
     where = f"{first['file']} line {first['line']}" if first else source.name
     said = first["text"] if first else (log.splitlines() or ["the compiler gave no reason"])[0]
     remedy = "report this with the whole log" if source.ours else "correct the kernel"
-    again = f"see all with: python -m gpugraph.devices.kernels {source.path} --arch {arch}"
+    again = f"see all with: python -m gpugraph.ext.builds.usage {source.path} --arch {arch}"
     return KernelCompileError(
         f"does not compile for {arch}: {said}", where=where, remedy=f"{remedy}; {again}", log=log, ours=source.ours
     )
@@ -190,37 +186,6 @@ def _unknown_architecture(arch: str, version: tuple[int, int]) -> DeviceUnavaila
     else:
         remedy = "give an architecture as sm_90, or update the compiler: pip install -U 'gpugraph[cuda13]'"
     return DeviceUnavailable(f"NVRTC {version[0]}.{version[1]} cannot compile for {arch}", remedy=remedy)
-
-
-def usage_table(kernels: Mapping[str, KernelUsage]) -> str:
-    """Return registers, spills, stack and shared memory per kernel as aligned text."""
-    width = max(map(len, kernels), default=6)
-    rows = [f"{'kernel':<{width}}  registers  spill bytes  stack bytes  shared bytes"]
-    for name, u in kernels.items():
-        spills = u.spill_stores + u.spill_loads
-        rows.append(f"{name:<{width}}  {u.registers:>9}  {spills:>11}  {u.stack_bytes:>11}  {u.shared_bytes:>12}")
-    return "\n".join(rows)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Compile one file and print what its kernels use; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m gpugraph.devices.kernels", description=main.__doc__)
-    parser.add_argument("file")
-    parser.add_argument("-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]")
-    parser.add_argument("--arch", action="append", metavar="sm_90", help="may be given several times")
-    options = parser.parse_args(arguments)
-    defines = {name: value or "1" for name, _, value in (text.partition("=") for text in options.defines)}
-    code = 0
-    for arch in options.arch or ["sm_90"]:
-        try:
-            module = compile_kernels(options.file, defines, arch)
-        except GpuGraphError as error:
-            print(error.log if isinstance(error, KernelCompileError) else error, file=sys.stderr)
-            code = error.exit_code
-            continue
-        warnings = [line for line in module.log.splitlines() if ": warning" in line]
-        print("\n".join([f"{options.file} {arch}", *warnings, usage_table(module.kernels)]))
-    return code
 
 
 # ------------------------------------------------------------------ one loaded kernel
@@ -397,7 +362,3 @@ def check_arguments(kernel: str, args: Arguments, array_type: Any, sizes: tuple[
             raise KernelArgumentError(
                 f"{kind} is {width} bytes, the kernel takes {sizes[position]}", where=where, remedy="correct the type"
             )
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -13,8 +13,7 @@ import subprocess
 import sys
 
 from gpugraph.base import code_cache
-from gpugraph.base.errors import GpuGraphError, InputError
-from gpugraph.base.host import end_with, environment_with_package, usable_cores
+from gpugraph.base.host import environment_with_package, usable_cores
 from gpugraph.problems.contract import PROBLEMS
 
 
@@ -30,37 +29,7 @@ def begin(problem: str, graph: str, algorithm: str) -> None:
 
     if numba_prebuilt.is_there():
         return
-    command = [sys.executable, "-P", "-m", __name__, problem, graph, algorithm, str(os.getpid())]
+    command = [sys.executable, "-P", "-m", "gpugraph.ext.builds.ahead", problem, graph, algorithm, str(os.getpid())]
     nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     with contextlib.suppress(OSError):
         subprocess.Popen(command, env=environment_with_package(), **nowhere)  # type: ignore[call-overload]
-
-
-def main(problem: str, graph: str, algorithm: str, parent: str) -> None:
-    """Compile what solving the problem on a graph with such weights needs; end with the parent."""
-    end_with(int(parent))
-    import numpy as np
-
-    from gpugraph.devices.cpu import CpuDevice
-    from gpugraph.graph.csr import CSRGraph
-    from gpugraph.graph.spec import parse_spec
-    from gpugraph.graph.view import GraphView
-    from gpugraph.measure.cell import Cell, resolve_algorithm
-    from gpugraph.measure.run_cell import run_cell
-    from gpugraph.problems.registry import load_problem
-
-    weights = "uint32"
-    with contextlib.suppress(InputError):
-        weights = parse_spec(graph).weights.dtype
-    offsets, targets = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32)
-    path = CSRGraph(offsets, targets, np.array([1, 1, 2, 2], weights), directed=False, name="path")
-    cell = Cell(problem, path, algorithm, "cpu", repeat=1, warmup=0, verify="certificate")
-    chosen = resolve_algorithm(cell, load_problem(problem), path, "cpu")
-    if chosen.compile is not None:
-        chosen.compile(GraphView.of(path), CpuDevice())  # first, for it takes longest
-    run_cell(cell)
-
-
-if __name__ == "__main__":
-    with contextlib.suppress(GpuGraphError, KeyboardInterrupt):  # the parent will say what is wrong
-        main(*sys.argv[1:])

@@ -129,9 +129,9 @@ def test_errors_notices_and_progress_pass_the_same_filter(capsys):
 
 FREE = {
     "ext/emulator/sanitize.py",
-    "devices/kernels.py",
-    "devices/prebuilt.py",
-    "base/numba_prebuilt.py",
+    "ext/builds/cpu_code.py",
+    "ext/builds/kernels.py",
+    "ext/builds/usage.py",
     "ext/peers/supervise.py",
 }
 """Tools of developers, and what is read by gpugraph alone."""

@@ -13,6 +13,7 @@ from gpugraph.devices.base import KernelCompileError
 from gpugraph.devices.kernel_file import define_lines
 from gpugraph.devices.kernels import architecture_for, compile_kernels, parse_usage
 from gpugraph.devices.nvrtc import parameter_sizes
+from gpugraph.ext.builds import usage
 
 HEADER = "#pragma once\ntypedef NUMBER number;\n"
 KERNEL = """#include "types.cuh"
@@ -73,7 +74,7 @@ def test_a_damaged_cache_entry_is_made_anew(cache: Path, file: Path, suffix: str
 
 
 def test_processes_that_compile_the_same_at_once_all_get_it(cache: Path, file: Path) -> None:
-    command = [sys.executable, "-m", "gpugraph.devices.kernels", str(file), "-D", "NUMBER=float"]
+    command = [sys.executable, "-m", "gpugraph.ext.builds.usage", str(file), "-D", "NUMBER=float"]
     runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) for _ in range(3)]
     outputs = [run.communicate(timeout=60)[0] for run in runs]
     assert [run.returncode for run in runs] == [0, 0, 0]
@@ -176,7 +177,7 @@ def test_a_cubin_that_is_none_tells_nothing(junk: bytes) -> None:
 
 
 def test_the_command_prints_registers_and_spills(cache: Path, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert kernels.main([str(file), "-D", "NUMBER=float", "--arch", "sm_80", "--arch", "sm_90"]) == 0
+    assert usage.main([str(file), "-D", "NUMBER=float", "--arch", "sm_80", "--arch", "sm_90"]) == 0
     out = capsys.readouterr().out
     assert out.count("registers") == 2
     assert out.count("scale") == 2
@@ -185,7 +186,7 @@ def test_the_command_prints_registers_and_spills(cache: Path, file: Path, capsys
 def test_the_command_prints_every_diagnostic_of_a_failure(
     cache: Path, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert kernels.main([str(file), "-D", "NUMBER=nope"]) == 2
+    assert usage.main([str(file), "-D", "NUMBER=nope"]) == 2
     assert "types.cuh(2): error" in capsys.readouterr().err
 
 

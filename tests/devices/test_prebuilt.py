@@ -15,7 +15,8 @@ from gpugraph.devices import kernels, prebuilt
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.devices.kernels import CompiledModule, compile_kernels
 from gpugraph.devices.nvrtc import compiler
-from gpugraph.devices.prebuilt import build, prebuilt_kernels, units
+from gpugraph.devices.prebuilt import prebuilt_kernels
+from gpugraph.ext.builds.kernels import build, units
 from tests.devices.compile_matrix import declared
 from tests.devices.fake_cupy import FakeCupy
 from tests.mutate import MUTATORS

@@ -31,7 +31,7 @@ from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import load_source
 from gpugraph.devices.kernels import compile_kernels
-from gpugraph.devices.prebuilt import DEFINE_SETS
+from gpugraph.ext.builds.kernels import DEFINE_SETS
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.mst import gpu_filter_boruvka
