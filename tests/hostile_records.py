@@ -18,8 +18,9 @@ from typing import Any
 
 from gpugraph.base.errors import InputError
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.store import Finished, Store
+from gpugraph.bench.store import Store
 from gpugraph.ext.findings.formula import NAMES
+from gpugraph.ext.resuming import Finished
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.report.sweep import result_lines

@@ -85,9 +85,7 @@ class Bench:
                 self._workers, self._engine = (found, None) if isinstance(found, list) else ([], found)
             if self._engine is not None:
                 stack.enter_context(self._engine)
-                if self.store is not None:
-                    self._take_over(self._engine.leftovers(resume=self.resume))
-                self.devices = self._engine.open(self.sweep, self.peers)
+                self.devices = self._engine.open(self)
             else:
                 first, *others = self._workers
                 ask = {"do": "devices", "names": _device_names(self.sweep, self.peers)}
@@ -105,15 +103,6 @@ class Bench:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
-
-    def _take_over(self, records: Sequence[Record]) -> None:
-        """Store what jobs have measured for a bench that ended before them."""
-        assert self.store is not None
-        known = {record.shape.cell.id for record in self.store.records}
-        for record in records:
-            if record.shape.cell.id not in known:
-                known.add(record.shape.cell.id)
-                self.store.append(record)
 
     @property
     def _unusable(self) -> dict[str, str]:

@@ -13,9 +13,8 @@ A graph goes to one place with all its cells.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,32 +23,19 @@ from gpugraph.bench.local_workers import LocalWorker
 
 if TYPE_CHECKING:
     from gpugraph.bench.plan import Planned
-    from gpugraph.bench.sweep import Sweep
-    from gpugraph.records.record import Record
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What an engine reports of a graph: the records of its cells, and why it did not come to its end, or nothing."""
-
-    records: Sequence[Record]
-    lost: str = ""
 
 
 class Engine(AbstractContextManager["Engine"], Protocol):
     """Measures cells on other machines."""
 
-    def open(self, sweep: Sweep, peers: Sequence[str]) -> dict[str, Any]:
-        """Return the devices as one of the machines sees them; raise DeviceUnavailable if none could tell."""
+    def open(self, bench: Any) -> dict[str, Any]:
+        """Return the devices of a ``Bench`` as a machine sees them, having stored what an earlier run has left.
 
-    def measure(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
-        """Have cells measured by their graphs, but for the finished ids, and yield each unit's place as it ends."""
+        Raises DeviceUnavailable if none could tell.
+        """
 
-    def withdraw(self, at: int) -> None:
-        """Take back a unit that has not begun; it then ends as lost."""
-
-    def leftovers(self, *, resume: bool) -> list[Record]:
-        """Return the records that jobs of an earlier bench have left; InputError unless this one goes on with it."""
+    def measure(self, runner: Any, units: Sequence[Sequence[Planned]]) -> None:
+        """Have cells measured by their graphs, and ``end`` each by the ``Runner``."""
 
 
 _HERE, _ELSEWHERE = "gpugraph.ext.engines.here", "gpugraph.ext.engines.engines"

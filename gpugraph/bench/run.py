@@ -10,7 +10,6 @@ the same series are skipped.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ from gpugraph.bench.local_workers import GroupMeasurement, LocalWorker, side_by_
 from gpugraph.bench.messages import DescribedDevice, cell_to_words
 from gpugraph.bench.places import Engine
 from gpugraph.bench.plan import Plan, Planned, groups_of, units_of
-from gpugraph.bench.store import Finished, Store
+from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import PAPER, Sweep
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.environment import command_line
@@ -35,6 +34,9 @@ from gpugraph.records.record import Record
 
 LAST_UNITS = 50
 """With no more graphs left than that, workers see to it that they end together."""
+
+RESUMING = "gpugraph.ext.resuming"
+"""The module that tells which cells are finished; imported where the file of records has any."""
 
 STOPPING = ("out of memory", "timeout", "died")
 """Outcomes after which a larger graph of the same series is not tried."""
@@ -64,7 +66,8 @@ class Runner:
     """Runs the cells of a plan; records go to the store, and the watcher hears of every step.
 
     ``retry``: cells that did not go well count as not finished.  They are measured by the ``workers`` here, one if none
-    is given, or by an ``engine`` elsewhere.  ``finished`` are ids of finished cells that the store does not have.
+    is given, or by an ``engine`` elsewhere.  ``finished`` are ids of finished cells, to begin with those that the store
+    does not have.
     """
 
     sweep: Sweep
@@ -81,11 +84,13 @@ class Runner:
     def __post_init__(self) -> None:
         self.workers = self.workers or [LocalWorker()]
         self._lock, self._stopped = threading.RLock(), False
-        self._cold = bool(self.sweep.sampling.get("cold", False))
+        self.cold = bool(self.sweep.sampling.get("cold", False))
         self._processes = int(self.sweep.sampling.get("processes", 1))
         self._parts: dict[int, tuple[int, Mapping[str, Any]]] = {}
-        self._finished = Finished(self.store.records, retry=self.retry, cold=self._cold)
-        self._finished_ids = sorted({*self._finished.by_id, *self.finished})
+        self._finished = None
+        if records := self.store.records:
+            self._finished = import_module(RESUMING).Finished(records, retry=self.retry, cold=self.cold)
+        self.finished = sorted({*(self._finished.by_id if self._finished else ()), *self.finished})
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[Input, Mapping[str, Any]] = {}
         self._named: dict[tuple[str, str, str], Mapping[str, Any]] = {}
@@ -103,7 +108,7 @@ class Runner:
         self.store.drop(lambda record: record.outcome == "skipped" and record.shape.cell.name in unfinished)
         units = units_of(left)
         if self.engine is not None:
-            self._measure_elsewhere(units, self.engine)
+            self.engine.measure(self, units)
         else:
             side_by_side(self.workers, lambda worker: self._serve(worker, units), self._stop)
         return self.totals
@@ -139,44 +144,18 @@ class Runner:
         needs = [self.prices.need(planned) for planned in unit]
         return sum(need.seconds for need in needs) + max(need.opening_s for need in needs)
 
-    def _measure_elsewhere(self, units: Sequence[list[Planned]], engine: Engine) -> None:
-        """Have an engine measure the cells of every graph, and take over the records."""
-        waiting = set(range(len(units)))
-        with contextlib.closing(engine.measure(units, self._finished_ids)) as answers:
-            for at, ended in answers:
-                waiting.discard(at)
-                left = dict(enumerate(units[at]))
-                for record in ended.records:
-                    name, device = record.shape.cell.name, record.field("device") or {}
-                    own = (i for i, p in left.items() if unopened_id(p.cell, device, self._cold)[:16] == name)
-                    if (place := next(own, None)) is not None:
-                        self._end(left.pop(place), {"record": record.data})
-                if ended.lost:
-                    self._lose(list(left.values()), ended.lost)
-                for other in waiting:
-                    if all(self._no_smaller(planned) for planned in units[other]):
-                        engine.withdraw(other)
-
-    def _lose(self, cells: Sequence[Planned], why: str) -> None:
-        """Record cells whose job came to nothing as skipped, so that they are tried again."""
-        reasons = [self._no_smaller(planned) for planned in cells]
-        if not all(reasons):
-            self.totals.lost.append(why)
-        for planned, reason in zip(cells, reasons, strict=True):
-            self._end(planned, {"outcome": "skipped", "message": reason or why})
-
     def _name(self, planned: Planned) -> str:
         """Return what names a cell without its graph being opened, so that a new record takes the place of an old."""
-        return unopened_id(planned.cell, self.devices[planned.cell.device].get("description", {}), self._cold)[:16]
+        return unopened_id(planned.cell, self.devices[planned.cell.device].get("description", {}), self.cold)[:16]
 
     def _unfinished(self) -> list[Planned]:
+        if self._finished is None:
+            return list(self.plan.cells)
+        anywhere = self.engine is not None or len(self.workers) > 1  # not all devices need be alike
         left = []
         for planned in self.plan.cells:
-            places: list[Mapping[str, object]] = [self.devices[planned.cell.device]["description"]]
-            if self.engine is not None or len(self.workers) > 1:  # of which not all need be alike
-                places += self._finished.devices.get(planned.kind, [])
-            found = (self._finished.find(planned.cell, place, planned.plugin) for place in places)
-            if (record := next(filter(None, found), None)) is None:
+            record = self._finished.of(planned, self.devices[planned.cell.device]["description"], anywhere=anywhere)
+            if record is None:
                 left.append(planned)
             else:
                 self.totals.resumed += 1
@@ -224,7 +203,7 @@ class Runner:
             if taken < self._processes and found.get("record", {}).get("outcome") == "ok":
                 self._parts[id(planned)] = taken, found
             else:
-                self._end(planned, found)
+                self.end(planned, found)
 
     def _request(self, cells: Sequence[Planned]) -> dict[str, object]:
         return {
@@ -232,7 +211,7 @@ class Runner:
             "cells": [cell_to_words(planned.cell) for planned in cells],
             "sampling": dict(self.sweep.sampling),
             "peers": self.sweep.peers,
-            "finished": self._finished_ids,
+            "finished": self.finished,
             **self._budget.on_the_clock(),
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
             "plugins": {
@@ -243,7 +222,7 @@ class Runner:
     def _skipped(self, planned: Planned, worker: LocalWorker) -> bool:
         """Record a cell as refused or skipped where it cannot or may not run; tell whether it was."""
         if planned.refused:
-            self._end(planned, {"outcome": "refused", "message": planned.refused})
+            self.end(planned, {"outcome": "refused", "message": planned.refused})
             return True
         reason = self._obstacle(planned, worker)
         if reason is None:
@@ -251,10 +230,10 @@ class Runner:
             reason = self._budget.obstacle(planned, begun, first=not (begun or self.totals.records))
         if reason is not None:
             taken = self._parts.pop(id(planned), None)
-            self._end(planned, taken[1] if taken else {"outcome": "skipped", "message": reason})
+            self.end(planned, taken[1] if taken else {"outcome": "skipped", "message": reason})
         return reason is not None
 
-    def _no_smaller(self, planned: Planned) -> str | None:
+    def no_smaller(self, planned: Planned) -> str | None:
         """Return why a graph is not tried where one of the same series that is no larger came to nothing."""
         arcs, outcome, graph = self._blocked.get(planned.cell.series or "", (0, "", ""))
         if outcome and planned.size.arcs >= arcs and str(planned.cell.graph) != graph:
@@ -262,7 +241,7 @@ class Runner:
         return None
 
     def _obstacle(self, planned: Planned, worker: LocalWorker) -> str | None:
-        if (reason := self._no_smaller(planned)) is not None:
+        if (reason := self.no_smaller(planned)) is not None:
             return reason
         need, limit = self.prices.need(planned), planned.limits.memory_bytes
         if limit is not None and max(need.host_bytes, need.device_bytes) > limit:
@@ -288,7 +267,7 @@ class Runner:
             return free + held
         return free
 
-    def _end(self, planned: Planned, found: Mapping[str, Any]) -> None:
+    def end(self, planned: Planned, found: Mapping[str, Any]) -> None:
         """Store the record of a cell: the worker's own, or one made of an outcome and a message."""
         description = self.devices[planned.cell.device]["description"]
         if "record" in found:
@@ -313,7 +292,7 @@ class Runner:
             ).data
         known = record.get("cell") or {}
         record["cell"] = {
-            "id": known.get("id") or found.get("id") or unopened_id(planned.cell, description, self._cold),
+            "id": known.get("id") or found.get("id") or unopened_id(planned.cell, description, self.cold),
             "name": self._name(planned),
             "series": planned.cell.series,
             "sweep": planned.cell.sweep,

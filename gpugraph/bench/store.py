@@ -3,10 +3,6 @@
 A kill at any instant loses at most what was being measured.  A file is recognised before it is touched: a last line
 that a kill tore is cut off when the file is opened again; a broken line anywhere else is an error, for then the file is
 not ours.
-
-``Finished`` tells which cells of a sweep stand in it.  The id of a cell holds the digest of its graph
-(``measure/identity.py``).  Where an earlier record of the same input, a spec or a file that has not changed since,
-tells the digest, the graph need not be opened to skip its cells; else the worker opens it and compares.
 """
 
 from __future__ import annotations
@@ -15,20 +11,15 @@ import contextlib
 import datetime
 import errno
 import fcntl
-import json
 import os
 import re
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
-from gpugraph.base.errors import GpuGraphError, InputError
+from gpugraph.base.errors import InputError
 from gpugraph.base.files import atomic_write
-from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm, unopened_id
-from gpugraph.problems.algorithm import Algorithm
-from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
 from gpugraph.records.record_shape import json_text
@@ -193,73 +184,3 @@ def _lock(fd: int) -> bool:
     except OSError:
         pass
     return True
-
-
-# ------------------------------------------------------------------ what is finished
-
-FINISHED = ("ok", "failed", "refused", "wrong", "threw", "out of memory", "timeout", "died")
-"""Outcomes that a resumed sweep does not try again; what was skipped, it does."""
-
-
-def input_key(problem: str, described: Mapping[str, object]) -> str:
-    """Return a text that is the same for the same input of the same problem, of a cell or of a stored record."""
-    return json.dumps([problem, json.loads(json_text(described))], sort_keys=True)
-
-
-class Finished:
-    """What a file of records says is finished; with ``retry`` only what went well.  ``cold``: caches are flushed.
-
-    Attributes:
-        by_id: the records of finished cells.
-        devices: what tells the devices apart that they ran on, by kind.
-    """
-
-    def __init__(self, records: Sequence[Record], *, retry: bool = False, cold: bool = False):
-        self._cold = cold
-        self._digests: dict[str, str] = {}
-        self._chosen: dict[tuple[str, str], str] = {}
-        self.by_id: dict[str, Record] = {}
-        self.devices: dict[str, list[Mapping[str, object]]] = {}
-        self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
-        counted = ("ok",) if retry else FINISHED
-        for record in records:
-            shape, cell = record.shape, record.shape.cell
-            if cell.input and shape.graph.digest:
-                key = input_key(shape.problem, cell.input)
-                self._digests[key] = shape.graph.digest
-                if record.axes.get("algorithm") == "auto" and shape.device.kind:
-                    self._chosen[key, shape.device.kind] = shape.algorithm
-            if cell.id and record.outcome in counted:
-                self.by_id[cell.id] = record
-                device = {name: record.field(f"device.{name}") for name in ("kind", "name", "threads")}
-                if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
-                    seen.append(device)
-
-    def find(self, cell: Cell, device: Mapping[str, object], plugin: Algorithm | None = None) -> Record | None:
-        """Return the record of a finished cell on a device, or None if it is not known to be finished."""
-        if not self.by_id:
-            return None
-        found = self.by_id.get(unopened_id(cell, device, self._cold))
-        key = input_key(cell.problem, cell.input.describe())
-        digest = self._digests.get(key)
-        if found is not None or digest is None:
-            return found
-        try:
-            algorithm = plugin or self._algorithm(cell, key, str(device["kind"]))
-            if algorithm is None:
-                return None
-            options = parse_options(algorithm, cell.options, cell.sums)
-        except GpuGraphError:
-            return None  # running it will tell
-        return self.by_id.get(cell_id(cell, algorithm, options, graph_digest=digest, device=device, cold=self._cold))
-
-    def _algorithm(self, cell: Cell, key: str, kind: str) -> Algorithm | None:
-        """Return the algorithm that a cell will run; None where ``auto`` has not chosen for that graph yet."""
-        name = self._chosen.get((key, kind)) if cell.algorithm == "auto" else cell.algorithm
-        if name is None:
-            return None
-        at = (cell.problem, name, kind)
-        if at not in self._algorithms:
-            named = replace(cell, algorithm=name)
-            self._algorithms[at] = resolve_algorithm(named, load_problem(cell.problem), None, kind)
-        return self._algorithms[at]

@@ -24,10 +24,11 @@ from typing import Any
 
 from gpugraph.base.errors import DeviceUnavailable, InputError, errors_at, in_one_line, placed, unknown_name
 from gpugraph.base.quantities import parse_seconds
-from gpugraph.bench.places import Ended
+from gpugraph.bench.bench import Bench
 from gpugraph.bench.plan import Planned
-from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.run import Runner
 from gpugraph.ext.engines.unit import Task, Unit, end_units
+from gpugraph.measure.cell import unopened_id
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
 
@@ -54,27 +55,48 @@ class Engine(contextlib.AbstractContextManager["Engine"]):
         self._where, self._alone, self._run = where, alone, uuid.uuid4().hex[:12]
         self._task: Task | None = None
 
-    def open(self, sweep: Sweep, peers: Sequence[str]) -> dict[str, Any]:
-        """Return the devices as one of the machines sees them; raise DeviceUnavailable if none could tell."""
-        self._task = Task(sweep, peers)
+    def open(self, bench: Bench) -> dict[str, Any]:
+        """Return the devices as one of the machines sees them, having stored what an earlier run has left.
+
+        Raises DeviceUnavailable if none could tell.
+        """
+        if bench.store is not None:
+            known = {record.shape.cell.id for record in bench.store.records}
+            for record in self.leftovers(resume=bench.resume):
+                if record.shape.cell.id not in known:
+                    known.add(record.shape.cell.id)
+                    bench.store.append(record)
+        self._task = Task(bench.sweep, bench.peers)
         _, ended = next(iter(self._answers([self._unit(self._task, None)])))
         if "devices" not in ended:
             raise DeviceUnavailable(str(ended.get("error")), where=self._where)
         devices: dict[str, Any] = ended["devices"]
         return devices
 
-    def measure(self, units: Sequence[Sequence[Planned]], finished: Sequence[str]) -> Generator[tuple[int, Ended]]:
-        """Have cells measured by their graphs, but for the finished ids, and yield each unit's place as it ends."""
+    def measure(self, runner: Runner, units: Sequence[Sequence[Planned]]) -> None:
+        """Have cells measured by their graphs, and ``end`` each by the runner; those of a lost unit as skipped."""
         assert self._task is not None
-        tasks = [replace(self._task, cells=tuple(unit), finished=tuple(finished)) for unit in units]
+        tasks = [replace(self._task, cells=tuple(unit), finished=tuple(runner.finished)) for unit in units]
         calls = [self._unit(task, at) for at, task in enumerate(tasks)]
+        waiting = set(range(len(units)))
         with contextlib.closing(self._answers(calls)) as answers:
             for at, reply in answers:
+                waiting.discard(at)
                 records, lost = [*map(Record.of, reply.get("records", []))], str(reply.get("error", ""))
                 if lost and (path := calls[at].path) is not None and os.path.exists(path):
                     # What its end may have had a hand in is none of the cell's doing.
                     records = [record for record in read_record_file(path).records if record.outcome != "died"]
-                yield at, Ended(records, lost)
+                left = dict(enumerate(units[at]))
+                for record in records:
+                    name, device = record.shape.cell.name, record.field("device") or {}
+                    own = (i for i, p in left.items() if unopened_id(p.cell, device, runner.cold)[:16] == name)
+                    if (place := next(own, None)) is not None:
+                        runner.end(left.pop(place), {"record": record.data})
+                if lost:
+                    _lose(runner, list(left.values()), lost)
+                for other in waiting:
+                    if all(runner.no_smaller(planned) for planned in units[other]):
+                        self.withdraw(other)
 
     def withdraw(self, at: int) -> None:
         """Take back a unit that has not begun; it then ends as lost."""
@@ -95,6 +117,15 @@ class Engine(contextlib.AbstractContextManager["Engine"]):
 
     def __exit__(self, *_: object) -> None:
         pass
+
+
+def _lose(runner: Runner, cells: Sequence[Planned], why: str) -> None:
+    """Record cells whose job came to nothing as skipped, so that they are tried again."""
+    reasons = [runner.no_smaller(planned) for planned in cells]
+    if not all(reasons):
+        runner.totals.lost.append(why)
+    for planned, reason in zip(cells, reasons, strict=True):
+        runner.end(planned, {"outcome": "skipped", "message": reason or why})
 
 
 _SETTINGS = {

@@ -1,0 +1,90 @@
+"""Which cells of a sweep are finished, by the records of a file that a bench goes on with.
+
+The id of a cell holds the digest of its graph.  Where an earlier record of the same input, a spec or a file that has
+not changed since, tells the digest, the graph need not be opened to skip its cells; else the worker opens it and
+compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gpugraph.base.errors import GpuGraphError
+from gpugraph.bench.plan import Planned
+from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm, unopened_id
+from gpugraph.problems.algorithm import Algorithm
+from gpugraph.problems.registry import load_problem
+from gpugraph.records.record import Record
+from gpugraph.records.record_shape import json_text
+
+FINISHED = ("ok", "failed", "refused", "wrong", "threw", "out of memory", "timeout", "died")
+"""Outcomes that a resumed sweep does not try again; what was skipped, it does."""
+
+
+def input_key(problem: str, described: Mapping[str, object]) -> str:
+    """Return a text that is the same for the same input of the same problem, of a cell or of a stored record."""
+    return json.dumps([problem, json.loads(json_text(described))], sort_keys=True)
+
+
+class Finished:
+    """What a file of records says is finished; with ``retry`` only what went well.  ``cold``: caches are flushed.
+
+    Attributes:
+        by_id: the records of finished cells.
+        devices: what tells the devices apart that they ran on, by kind.
+    """
+
+    def __init__(self, records: Sequence[Record], *, retry: bool = False, cold: bool = False):
+        self._cold = cold
+        self._digests: dict[str, str] = {}
+        self._chosen: dict[tuple[str, str], str] = {}
+        self.by_id: dict[str, Record] = {}
+        self.devices: dict[str, list[Mapping[str, object]]] = {}
+        self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
+        counted = ("ok",) if retry else FINISHED
+        for record in records:
+            shape, cell = record.shape, record.shape.cell
+            if cell.input and shape.graph.digest:
+                key = input_key(shape.problem, cell.input)
+                self._digests[key] = shape.graph.digest
+                if record.axes.get("algorithm") == "auto" and shape.device.kind:
+                    self._chosen[key, shape.device.kind] = shape.algorithm
+            if cell.id and record.outcome in counted:
+                self.by_id[cell.id] = record
+                device = {name: record.field(f"device.{name}") for name in ("kind", "name", "threads")}
+                if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
+                    seen.append(device)
+
+    def of(self, planned: Planned, description: Mapping[str, object], *, anywhere: bool) -> Record | None:
+        """Return the record of a cell that is finished on a device as described, or ``anywhere`` on one of its kind."""
+        places = [description, *(self.devices.get(planned.kind, []) if anywhere else [])]
+        return next(filter(None, (self.find(planned.cell, place, planned.plugin) for place in places)), None)
+
+    def find(self, cell: Cell, device: Mapping[str, object], plugin: Algorithm | None = None) -> Record | None:
+        """Return the record of a finished cell on a device, or None if it is not known to be finished."""
+        found = self.by_id.get(unopened_id(cell, device, self._cold))
+        key = input_key(cell.problem, cell.input.describe())
+        digest = self._digests.get(key)
+        if found is not None or digest is None:
+            return found
+        try:
+            algorithm = plugin or self._algorithm(cell, key, str(device["kind"]))
+            if algorithm is None:
+                return None
+            options = parse_options(algorithm, cell.options, cell.sums)
+        except GpuGraphError:
+            return None  # running it will tell
+        return self.by_id.get(cell_id(cell, algorithm, options, graph_digest=digest, device=device, cold=self._cold))
+
+    def _algorithm(self, cell: Cell, key: str, kind: str) -> Algorithm | None:
+        """Return the algorithm that a cell will run; None where ``auto`` has not chosen for that graph yet."""
+        name = self._chosen.get((key, kind)) if cell.algorithm == "auto" else cell.algorithm
+        if name is None:
+            return None
+        at = (cell.problem, name, kind)
+        if at not in self._algorithms:
+            named = replace(cell, algorithm=name)
+            self._algorithms[at] = resolve_algorithm(named, load_problem(cell.problem), None, kind)
+        return self._algorithms[at]
