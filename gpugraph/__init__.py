@@ -23,7 +23,7 @@ from types import ModuleType
 __version__ = "0.1.0"
 
 _HOMES = {
-    "calls": ("components", "generate", "load", "mst", "scan", "sssp", "to_networkx", "verify"),
+    "calls": ("components", "from_edges", "generate", "load", "mst", "scan", "sssp", "to_networkx", "verify"),
     "call_profile": ("last_call",),
     "mst_many": ("mst_many",),
     "resident_graph": ("on",),

@@ -6,6 +6,7 @@ from gpugraph import csgraph as csgraph
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.python.bench import bench as bench
 from gpugraph.ext.python.call_profile import last_call as last_call
+from gpugraph.ext.python.calls import from_edges as from_edges
 from gpugraph.ext.python.calls import generate as generate
 from gpugraph.ext.python.calls import load as load
 from gpugraph.ext.python.calls import to_networkx as to_networkx
@@ -25,6 +26,7 @@ __all__ = [
     "bench",
     "components",
     "csgraph",
+    "from_edges",
     "generate",
     "last_call",
     "load",

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 
 from gpugraph.base.clock import HostClock
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
-from gpugraph.graph.build import build
 from gpugraph.graph.check import ensure_rows, note_rows
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.families import is_spec
@@ -59,15 +57,13 @@ def _opened(
     device: Device | None,
 ) -> CSRGraph:
     """Return the graph as its source has it."""
-    text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
+    text = os.fsdecode(source) if isinstance(source, str | bytes | os.PathLike) else None
     named = text is not None and is_dataset(text)
     made = (
         text is not None and options.input_format is None and not named and not os.path.exists(text) and is_spec(text)
     )
-    rows = isinstance(source, tuple)
-    own = options.vertices, options.columns, None if rows else options.directed
-    named_weight = options.weight if made or isinstance(source, CSRGraph) else None
-    if (text is None or made) and (own != (None, "", None) or named_weight):
+    own = options.vertices, options.columns, options.directed, options.weight or None
+    if (made or isinstance(source, CSRGraph)) and own != (None, "", None, None):
         what = "says all of itself; --directed, --undirected, --vertices, --columns and --weight are for files"
         raise InputError(what, where=text or type(source).__name__, remedy="leave the option out")
     if isinstance(source, CSRGraph):
@@ -80,11 +76,7 @@ def _opened(
             return generate(str(text), lambda fraction, what: progress(f"{what} {fraction:.0%}"), device)
     if text is None:
         with clock.phase("build"):
-            arcs = objects().arcs_of_object(source, options.weight)
-            if rows and options.directed is not None:
-                arcs = replace(arcs, directed=options.directed)
-            return build(arcs, name=type(source).__name__, source="python")
-
+            return objects().open_object(source, options, device)
     if named:
         if options.input_format is not None:
             raise InputError("has its format known", where=text, remedy="leave --input-format out")

@@ -13,7 +13,6 @@ from gpugraph.graph.families import FAMILIES
 if TYPE_CHECKING:
     from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
-    from gpugraph.graph.build import ArcList
     from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.formats.base import Format
     from gpugraph.graph.formats.input_file import Source
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 SOURCES = {
     "file": "gpugraph.ext.formats.files",
     "data set": "gpugraph.ext.datasets.source",
-    "object": "gpugraph.ext.python.from_python",
+    "object": "gpugraph.ext.python.inputs",
     "device": "gpugraph.ext.device_graphs.source",
     "weights": "gpugraph.ext.changes.weights",
 }
@@ -79,10 +78,10 @@ class DataSets(Protocol):
 
 
 class Objects(Protocol):
-    """Objects of Python: matrices of SciPy and NumPy, graphs of NetworkX and igraph, tuples of arrays."""
+    """Objects of Python: matrices, graphs of other libraries, tables, edges, tuples of arrays, open files."""
 
-    def arcs_of_object(self, source: object, weight: str | None) -> ArcList:
-        """Return the arcs of an object.  Raises InputError if it is no graph."""
+    def open_object(self, source: object, options: ReadOptions, device: Device | None) -> CSRGraph:
+        """Return the graph of an object; its arrays are shared where it can be.  Raises InputError if it is none."""
 
 
 class DeviceGraphs(Protocol):

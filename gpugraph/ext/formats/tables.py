@@ -40,6 +40,7 @@ from gpugraph.ext.formats.text.rows import arrow_reader, plain_numbers, weight_o
 from gpugraph.graph.build import ArcList, narrow_weights, narrowest
 from gpugraph.graph.formats.base import Format, check_vertices, refuse_nan
 from gpugraph.graph.formats.input_file import AGAIN, Source
+from gpugraph.graph.read_options import ReadOptions
 
 Column = Words | NDArray[Any]
 """Words, or, from a Parquet file, numbers."""
@@ -85,21 +86,52 @@ def read_parquet(source: Source) -> ArcList:
         if first is not None:
             first.validate(full=True)  # of a damaged file positions in a dictionary may lie beyond it
         cells = [_head(first.column(i)) for i in range(len(names))] if first is not None else []
-    rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*cells, strict=True)]
-    if not rows:
-        raise no_edges(source, titled=True)
-    head = ListHead(" ", tuple(names), 0, rows, 0, whole=False, quoted=False)
-    chosen = roles(source, head, Statement())
+    chosen = _roles_of(source, names, cells)
     with reading(source.path, AGAIN):
         table = file.read(columns=[names[i] for i in (*chosen.taken, chosen.kind) if i is not None])
         table.validate(full=True)
-    weights = kinds = None
-    if chosen.weight is not None:
-        weights = _of_arrow(source, table[names[chosen.weight]], names[chosen.weight])
-    if chosen.kind is not None:
-        kinds = _of_arrow(source, table[names[chosen.kind]], names[chosen.kind])
+    return _arcs_of_table(source, table, chosen, names)
+
+
+class _Given(Source):
+    """A table of Python's, as a source of columns."""
+
+    def __init__(self, name: str, options: ReadOptions):
+        self.path = self.name = name
+        self.extension, self.top = "", None
+        self.keep_ids, self.vertices = options.keep_ids, options.vertices
+        self.directed, self.columns, self.weight = options.directed, options.columns, options.weight
+
+    def error(self, what: str, remedy: str | None = AGAIN, line: int | None = None) -> GraphFormatError:
+        return super().error(what, "give a row for each edge" if remedy == AGAIN else remedy, line)
+
+
+def arcs_of_arrow(table: Any, name: str, options: ReadOptions) -> ArcList:
+    """Return the arcs of a ``pyarrow.Table``, which messages call ``name``, as of the same table in a file."""
+    source, names = _Given(name, options), table.column_names
+    batches = table.slice(0, 100).combine_chunks().to_batches()
+    cells = [_head(batches[0].column(i)) for i in range(len(names))] if batches else []
+    chosen = _roles_of(source, names, cells)
+    arcs = _arcs_of_table(source, table, chosen, names)
+    if arcs.directed is None and source.directed is not None:
+        return replace(arcs, directed=source.directed, one_sided=not source.directed)
+    return arcs
+
+
+def _roles_of(source: Source, names: list[str], cells: list[list[Any]]) -> Roles:
+    """Return what the columns are for, by their names and first cells."""
+    rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*cells, strict=True)]
+    if not rows:
+        raise no_edges(source, titled=True)
+    return roles(source, ListHead(" ", tuple(names), 0, rows, 0, whole=False, quoted=False), Statement())
+
+
+def _arcs_of_table(source: Source, table: Any, chosen: Roles, names: list[str]) -> ArcList:
+    def column(i: int | None) -> Column | None:
+        return None if i is None else _of_arrow(source, table[names[i]], names[i])
+
     ends = [_of_arrow(source, table[names[i]], names[i]) for i in chosen.ends]
-    return _arcs_of_columns(source, ends, weights, kinds, chosen, names, Statement())
+    return _arcs_of_columns(source, ends, column(chosen.weight), column(chosen.kind), chosen, names, Statement())
 
 
 def _value_type(kind: Any) -> Any:

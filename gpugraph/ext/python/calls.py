@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from gpugraph.base.clock import HostClock
-from gpugraph.base.errors import InputError, VerificationFailed, expect
+from gpugraph.base.errors import GpuGraphError, InputError, VerificationFailed, expect
 from gpugraph.ext.python.call_profile import showing
+from gpugraph.graph.build import build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate as generate_graph
 from gpugraph.graph.open import open_graph
@@ -25,6 +29,78 @@ if TYPE_CHECKING:
     from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_FLAGS = {"directed": "directed=True", "undirected": "directed=False"}
+_FLAGS |= {name: f"{name.replace('-', '_')}=True" for name in ("symmetrize", "keep-ids", "renumber")}
+_OPTION = re.compile(
+    rf"--(?:({'|'.join(_FLAGS)})\b|(algo|columns|device|input-format|output-format|seed|source|vertices|weights?)\b"
+    r"(?: (?!(?:and|are|as|for|in|is|or|out|says|takes|to)\b)([\w.:,*]*[\w*]))?)"
+)
+
+
+def _as_argument(option: re.Match[str]) -> str:
+    """Return what an option of the command line is called in Python."""
+    flag, name, value = option.groups()
+    return _FLAGS[flag] if flag else name.replace("-", "_") + (f"={value!r}" if value else "")
+
+
+def in_python_terms(function: _Function) -> _Function:
+    """Let the errors of a function name its arguments where they would name options of the command line."""
+
+    @wraps(function)
+    def called(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except GpuGraphError as error:
+            error.what = _OPTION.sub(_as_argument, error.what)
+            error.remedy = error.remedy and _OPTION.sub(_as_argument, error.remedy)
+            error.args = (str(error),)
+            raise
+
+    return cast(_Function, called)
+
+
+@in_python_terms
+def from_edges(
+    src: object,
+    dst: object,
+    weight: object = None,
+    *,
+    vertices: int | None = None,
+    directed: bool | None = False,
+    names: object = None,
+) -> CSRGraph:
+    """Return the graph of edges by their ends; self loops are dropped, of parallel edges the lightest counts.
+
+    >>> gpugraph.from_edges([0, 1, 0], [1, 2, 2], [4, 8, 7])
+    <CSRGraph edges: vertices 3, edges 3, weights uint32>
+    >>> roads = gpugraph.from_edges(["Ulm", "Bern"], ["Bern", "Rome"], [2.5, 7.0])
+    >>> roads.vertex_names.tolist()
+    ['Bern', 'Rome', 'Ulm']
+
+    Args:
+        src: (E,) where each edge begins: numbers of vertices from 0 on, or names of any kind.  An array of any library,
+            a column of a table, or a list.
+        dst: (E,) where each edge ends.
+        weight: (E,) integers of up to 64 bits or floats, none of which is rounded; None: every edge weighs 1.
+        vertices: how many there are; None: one more than the largest number.  Not for names.
+        directed: False: edges, each listed once or in both directions; True: arcs; None: arcs, unless every one has its
+            reverse of equal weight.
+        names: (n,) the name of each vertex; None: the ends are numbers, or the names that there are, ascending.
+
+    Raises:
+        InputError: they are no edges; the message says why.
+    """
+    expect(int, **({} if vertices is None else {"vertices": vertices}))
+    expect(bool, **({} if directed is None else {"directed": directed}))
+    from gpugraph.ext.python.from_python import arcs_of_edges
+
+    arcs = arcs_of_edges(src, dst, weight, options=ReadOptions(vertices=vertices, directed=directed), names=names)
+    return build(arcs, name="edges", source="python")
+
+
+@in_python_terms
 def load(
     source: object,
     *,
@@ -48,18 +124,29 @@ def load(
     SciPy matrix repeats is summed, as SciPy does; of parallel edges the lightest counts.
 
     Args:
-        source: a path, a graph spec such as ``"rmat:16"``, a matrix of SciPy or NumPy (of NumPy's 0, inf and masked
-            entries are no edges), a graph of NetworkX or igraph, or a tuple (offsets (n+1,), targets (arcs,), weights
-            (arcs,) or None) of arrays or lists.  Weights are integers of up to 64 bits or floats, in any byte order;
-            what would have to be rounded is refused.
+        source: one of these; weights are integers of up to 64 bits or floats, in any byte order, and none is rounded:
+
+            - a path, a graph spec such as ``"rmat:16"``, or an open file;
+            - a matrix of SciPy, python-graphblas or pydata/sparse, a sparse one of PyTorch, or one of NumPy, of which
+              0, inf and masked entries are no edges;
+            - a graph of NetworkX, igraph, rustworkx or NetworKit, an object with an ``edge_index``, such as ``Data`` of
+              PyTorch Geometric, or a dict of dicts;
+            - a table that gives a stream of Arrow's: of pandas, Polars, PyArrow, DuckDB; ids that are not 0 to n−1
+              become names, as in a file;
+            - edges: a list of tuples (u, v) or (u, v, weight), an array (E, 2), (E, 3), or (2, E) from four edges on; a
+              square array is a matrix, see ``from_edges``;
+            - a tuple (offsets (n+1,), targets (arcs,), weights (arcs,) or None) of arrays or lists.
+
+            Rows and CSR matrices are shared, not copied, where they are laid out as in a ``CSRGraph``: 32-bit targets,
+            ascending, without repeats and loops.  They must not change while the graph is used.
         input_format: the file's format, where its content and name do not tell.
         weights: ``"file"`` as they are, ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``.
         seed: of uniform weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
         keep_ids: an edge list has the vertices 0 to the largest id, whether or not all occur; else those that occur.
-        vertices: how many there are, those without an edge included, where a file does not say it.
-        directed: True: the lines of a file that does not say it are arcs; False: edges; None: arcs, unless every one
-            has its reverse.  Of a tuple: False asserts that every arc has its reverse of equal weight.
+        vertices: how many there are, those without an edge included, where a file, a table or edges do not say it.
+        directed: True: the lines of a file that does not say it, or edges, are arcs; False: edges; None: arcs, unless
+            every one has its reverse.  Of rows: False asserts that every arc has its reverse of equal weight.
         columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
         weight: the attribute that weighs the edges of GraphML, GML, NetworkX and igraph; None: ``"weight"``.
 
@@ -76,6 +163,7 @@ def load(
     )
 
 
+@in_python_terms
 def generate(spec: str) -> CSRGraph:
     """Return the graph of a spec, e.g. ``"rmat:20,seed=7"``: the same bits on every machine.
 
@@ -86,6 +174,7 @@ def generate(spec: str) -> CSRGraph:
     return generate_graph(spec)
 
 
+@in_python_terms
 def mst(
     graph: object, *, algo: str = "auto", device: str = "auto", verify: str = "auto", time: bool = False, **options: Any
 ) -> Forest | Measured:
@@ -114,6 +203,7 @@ def mst(
     return record if time else forest
 
 
+@in_python_terms
 def sssp(
     graph: object,
     source: object = None,
@@ -174,6 +264,7 @@ def sssp(
     return results if is_several(record.graph, source) else results[0]
 
 
+@in_python_terms
 def components(
     graph: object, *, algo: str = "auto", device: str = "auto", verify: str = "auto", time: bool = False, **options: Any
 ) -> Components | Measured:
@@ -187,6 +278,7 @@ def components(
     return record if time else found
 
 
+@in_python_terms
 def scan(
     values: object,
     *,
@@ -248,6 +340,7 @@ def _solve(
     return measured
 
 
+@in_python_terms
 def verify(
     graph: object, result: Forest | Distances | Scanned | str | os.PathLike[str], *, method: str = "auto"
 ) -> Verdict:
@@ -273,6 +366,7 @@ def verify(
     return check_result(data, result, method)
 
 
+@in_python_terms
 def to_networkx(result: Forest | Distances) -> Any:
     """Return a result as a NetworkX graph: a forest as a ``Graph``, distances as the tree of shortest paths.
 

@@ -1,4 +1,4 @@
-"""Graphs from Python objects: matrices of SciPy and NumPy, graphs of NetworkX and igraph, rows as three arrays.
+"""Graphs from Python objects: matrices, graphs of other libraries, edges, tables, rows as three arrays.
 
 Every number is taken exactly or refused: no integer is rounded to a real, no byte order is misread, no node takes
 another's place.
@@ -6,6 +6,7 @@ another's place.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,10 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpugraph.base.errors import InputError, shown
+from gpugraph.base.host import require_memory
 from gpugraph.base.quantities import counted
-from gpugraph.graph.build import ArcList, RowTails, narrow_weights
+from gpugraph.graph.build import VERTEX_BYTES, ArcList, RowTails, narrow_weights
 from gpugraph.graph.check import offsets_fault
 from gpugraph.graph.csr import WEIGHT_DTYPES, printed
+from gpugraph.graph.read_options import AS_GIVEN, STATED, ReadOptions
 
 _WIDER = {"bool": "uint32", "uint8": "uint32", "uint16": "uint32", "int8": "int32", "int16": "int32"}
 _WIDER["float16"] = "float32"
@@ -28,35 +31,54 @@ _INTEGERS = (int, np.integer, np.bool_)
 _REALS = (float, np.float16, np.float32)
 
 
-def arcs_of_object(source: object, weight: str | None = None) -> ArcList:
-    """Return the arcs of a matrix of SciPy or NumPy, a graph of NetworkX or igraph, or (offsets, targets, weights).
+def arcs_of_object(source: object, options: ReadOptions = AS_GIVEN) -> ArcList:
+    """Return the arcs of a matrix, a graph of another library, a table, edges, or (offsets, targets, weights).
 
-    ``weight`` is the attribute that weighs edges of NetworkX and igraph, see ``weights_by_name``.  Raises InputError if
-    ``source`` is none of these, or holds what no graph does.
+    Raises InputError if ``source`` is none of these, holds what no graph does, or leaves an option without a meaning.
     """
-    if not isinstance(source, type):
-        if hasattr(source, "adjacency") and hasattr(source, "is_directed"):
-            return _arcs_of_networkx(source, weight)
-        if hasattr(source, "get_edgelist") and hasattr(source, "vcount"):
-            return _arcs_of_igraph(source, weight)
-        if weight:
-            what = f"a {type(source).__name__} has no edges with a '{weight}'"
-            raise InputError(what, remedy="leave weight out: it is for graphs of NetworkX and igraph")
-        if hasattr(source, "tocoo"):
-            return _arcs_of_matrix(source)
-        if isinstance(source, np.ndarray) and source.ndim == 2:
-            return _arcs_of_dense(source)
-        if isinstance(source, tuple) and len(source) == 3:
-            return _arcs_of_rows(*source)
-    taken = "a path, a spec, a matrix of SciPy or NumPy, a NetworkX or igraph graph, or (offsets, targets, weights)"
-    raise InputError(f"a {type(source).__name__} is not a graph", remedy=f"give {taken}")
+    kinds = () if isinstance(source, type) else _KINDS
+    for is_one, stated, read in kinds:
+        if is_one(source):
+            refuse_options(source, options, stated)
+            return read(source, options)
+    taken = "a path, a spec, a matrix, a graph of NetworkX or another library, a table, or (offsets, targets, weights)"
+    raise InputError(f"a {type(source).__name__} is not a graph", remedy=f"give {taken}; edges go to from_edges")
+
+
+def refuse_options(source: object, options: ReadOptions, stated: str) -> None:
+    """Raise InputError for an option that is set, and not among those that may be ``stated`` of such an object."""
+    kind = type(source).__name__
+    for name in ("input_format", *STATED):
+        if name not in stated.split() and getattr(options, name) not in (getattr(AS_GIVEN, name), ""):
+            raise InputError(f"{name} has no meaning for a {kind}", remedy=f"leave {name} out")
 
 
 # ------------------------------------------------------------------ arrays
 
 
+def on_host(array: object) -> Any:
+    """Return an array of another library as NumPy's: shared where it lies in the host's memory, else copied there."""
+    if isinstance(array, np.ndarray | list | tuple):
+        return array
+    if hasattr(array, "__cuda_array_interface__"):
+        if hasattr(array, "get"):
+            return array.get()  # CuPy's
+        import cupy
+
+        return cupy.asarray(array).get()
+    if hasattr(array, "__dlpack__"):
+        try:
+            return np.from_dlpack(array)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            if hasattr(array, "__array__"):
+                return array
+            raise InputError(f"an array of {type(array).__name__} cannot be shared: {error}") from error
+    return array
+
+
 def _array(values: object, what: str) -> NDArray[Any]:
     """Return values as a one-dimensional array, of whatever type and byte order."""
+    values = on_host(values)
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"the {what} are masked in part", remedy="fill or drop what is masked")
     try:
@@ -137,7 +159,7 @@ def _by_position(i: int) -> str:
     return f"the weight at position {i}"
 
 
-def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None) -> ArcList:
+def _arcs_of_rows(starts: Any, heads: Any, weights: Any, *, directed: bool | None = None) -> ArcList:
     offsets, targets = _indices(starts, "offsets"), _indices(heads, "targets")
     if fault := offsets_fault(offsets, len(targets)) if len(offsets) else "there are no row offsets":
         raise InputError(fault, remedy="give n + 1 offsets, where the rows begin, and last the number of targets")
@@ -149,13 +171,13 @@ def _arcs_of_rows(starts: ArrayLike, heads: ArrayLike, weights: ArrayLike | None
         what = f"{counted(len(plain), 'weight')} for {counted(len(targets), 'target')}"
         raise InputError(what, remedy="give one weight for each target, or None")
     tails = RowTails(offsets.astype(np.int64)).on_host()
-    return ArcList(tails, targets.astype(tails.dtype), plain, vertices)
+    return ArcList(tails, targets.astype(tails.dtype), plain, vertices, directed=directed)
 
 
 # ------------------------------------------------------------------ SciPy
 
 
-def _arcs_of_matrix(matrix: Any) -> ArcList:
+def _arcs_of_matrix(matrix: Any, options: ReadOptions = AS_GIVEN) -> ArcList:
     from scipy import sparse
 
     known: bool = sparse.issparse(matrix)
@@ -265,8 +287,20 @@ def _rows_of_square(matrix: Any) -> int:
     n, columns = matrix.shape
     if n != columns:
         what = f"an adjacency matrix is square, this one is {n} x {columns}"
-        raise InputError(what, remedy="give as many columns as rows")
+        raise InputError(what, remedy="give as many columns as rows; edges go to gpugraph.from_edges")
     return int(n)
+
+
+def _arcs_of_table(array: Any, options: ReadOptions) -> ArcList:
+    """Return the arcs of a square matrix, of rows (source, target[, weight]), or of an edge_index (2, E)."""
+    array = np.asanyarray(on_host(array))
+    rows, columns = array.shape
+    if columns in (2, 3) and rows != columns and (rows, columns) != (2, 3):
+        return arcs_of_edges(*array.T, options=options)
+    if rows == 2 and columns > 3:
+        return arcs_of_edges(*array, options=options)
+    refuse_options(array, options, "")
+    return _arcs_of_dense(array)
 
 
 def _arcs_of_dense(matrix: NDArray[Any]) -> ArcList:
@@ -345,7 +379,7 @@ def weights_by_name(
         if attribute is not None or others:
             listed = ", ".join([shown(other) for other in others][:8])
             which = f"; attributes that are numbers: {listed}" if others else ""
-            say = "name one of them with --weight (weight= in Python), or accept 1 for each edge with --weights unit"
+            say = "name one of them with --weight, or accept 1 for each edge with --weights unit"
             raise InputError(f"no edge has {shown(attribute or 'weight')}{which}", remedy=say)
     return np.ones(len(edges), np.uint32)
 
@@ -353,14 +387,9 @@ def weights_by_name(
 _MISSING = object()
 
 
-def _arcs_of_networkx(graph: Any, weight: str | None) -> ArcList:
+def _arcs_of_networkx(graph: Any, options: ReadOptions) -> ArcList:
     """Return the arcs of a NetworkX graph; nodes that are not 0..n-1 become the vertex names, as they are."""
-    nodes = list(graph.nodes)
-    try:
-        nodes = sorted(nodes)
-    except Exception:  # nodes that do not compare, in whatever way they say so, stay in the graph's own order
-        nodes = list(graph.nodes)
-    number = {node: i for i, node in enumerate(nodes)}
+    number, names = _numbered(list(graph.nodes))
     # One flat list: half a million tuples at once would keep the garbage collector busy for longer than all else takes.
     flat = list(chain.from_iterable(graph.edges(data=True)))
     tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
@@ -368,20 +397,244 @@ def _arcs_of_networkx(graph: Any, weight: str | None) -> ArcList:
     def name(i: int) -> str:
         return f"the weight of the edge {printed(flat[3 * i])} - {printed(flat[3 * i + 1])}"
 
-    weights = weights_by_name(flat[2::3], weight, name)
+    weights = weights_by_name(flat[2::3], options.weight, name)
+    directed = bool(graph.is_directed())
+    return ArcList(tails, heads, weights, len(number), directed=directed, one_sided=not directed, vertex_names=names)
+
+
+def _numbered(nodes: list[Any]) -> tuple[dict[Any, int], NDArray[Any] | None]:
+    """Return the number of each node, in ascending order if they have one, and the names, None if they are numbers."""
+    with contextlib.suppress(Exception):  # nodes that do not compare, in whatever way they say so, stay as they are
+        nodes = sorted(nodes)
     plain = set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
     names = None if plain else np.fromiter(nodes, object, len(nodes))
-    directed = bool(graph.is_directed())
-    return ArcList(tails, heads, weights, len(nodes), directed=directed, one_sided=not directed, vertex_names=names)
+    return {node: i for i, node in enumerate(nodes)}, names
 
 
-def _arcs_of_igraph(graph: Any, weight: str | None) -> ArcList:
+def _arcs_of_igraph(graph: Any, options: ReadOptions) -> ArcList:
     """Return the arcs of an igraph graph; vertices go by their numbers, as they do there."""
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
     tails, heads = np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1])
     names = graph.es.attributes()
     rows = [dict(zip(names, row, strict=True)) for row in zip(*(graph.es[name] for name in names), strict=True)]
     rows = rows or [{}] * len(ends)  # without attributes there is nothing to go through
-    weights = weights_by_name(rows, weight, lambda i: f"the weight of the edge {tails[i]} - {heads[i]}")
+    weights = weights_by_name(rows, options.weight, lambda i: f"the weight of the edge {tails[i]} - {heads[i]}")
     directed = bool(graph.is_directed())
     return ArcList(tails, heads, weights, graph.vcount(), directed=directed, one_sided=not directed)
+
+
+# ------------------------------------------------------------------ graphs of other libraries
+
+
+def _arcs_of_rustworkx(graph: Any, options: ReadOptions) -> ArcList:
+    """Return the arcs of a rustworkx graph, whose vertices are its node indices; a payload weighs, or a part of it."""
+    number, names = _numbered(list(graph.node_indices()))
+    ends, payloads = np.array(graph.edge_list(), np.int64).reshape(-1, 2), graph.edges()
+    tails, heads = (np.fromiter(map(number.__getitem__, ends[:, i].tolist()), np.int64, len(ends)) for i in (0, 1))
+    weights = _payloads(payloads, options.weight, lambda i: f"the weight of the edge {ends[i, 0]} - {ends[i, 1]}")
+    directed = hasattr(graph, "successors")
+    return ArcList(tails, heads, weights, len(number), directed=directed, one_sided=not directed, vertex_names=names)
+
+
+def _payloads(payloads: Sequence[Any], weight: str | None, name: Callable[[int], str]) -> NDArray[Any]:
+    """Return weights of payloads that are numbers, None or mappings with the attribute ``weight``."""
+    rows = [one if isinstance(one, Mapping) else {} if one is None else {"weight": one} for one in payloads]
+    return weights_by_name(rows, weight, name)
+
+
+def _arcs_of_networkit(graph: Any, options: ReadOptions) -> ArcList:
+    number, names = _numbered(list(graph.iterNodes()))
+    flat = list(chain.from_iterable(graph.iterEdgesWeights()))
+    tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
+    weights = weights_of(flat[2::3], _by_position) if graph.isWeighted() else None
+    directed = bool(graph.isDirected())
+    return ArcList(tails, heads, weights, len(number), directed=directed, one_sided=not directed, vertex_names=names)
+
+
+def _arcs_of_mapping(graph: Mapping[Any, Any], options: ReadOptions) -> ArcList:
+    """Return the arcs of a mapping of nodes to their neighbours, which are mapped to weights, or a list of them."""
+    flat: list[Any] = []
+    for node, row in graph.items():
+        if not isinstance(row, Mapping | list | tuple | set | frozenset):
+            remedy = "map each node to {neighbour: weight}, or to a list of neighbours"
+            raise InputError(f"the neighbours of {shown(node)} are {shown(row)}", remedy=remedy)
+        for other, payload in row.items() if isinstance(row, Mapping) else ((other, None) for other in row):
+            flat += (node, other, payload)
+    number, names = _numbered(list(dict.fromkeys(chain(graph, flat[1::3]))))
+    tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
+    weights = _payloads(flat[2::3], options.weight, lambda i: f"the weight of {flat[3 * i]!r} - {flat[3 * i + 1]!r}")
+    return _directed_as(ArcList(tails, heads, weights, len(number), vertex_names=names), options.directed)
+
+
+def _arcs_of_pyg(data: Any, options: ReadOptions) -> ArcList:
+    """Return the arcs of an object with an ``edge_index`` (2, E), such as PyTorch Geometric's ``Data``."""
+    index = np.asarray(on_host(data.edge_index))
+    if index.ndim != 2 or len(index) != 2:
+        what = f"edge_index has the shape {index.shape}"
+        raise InputError(what, remedy="give one edge_index (2, edges); of several kinds of edges choose one")
+    wanted = (options.weight,) if options.weight else () if options.weight == "" else ("edge_weight", "edge_attr")
+    found = next((on_host(one) for name in wanted if (one := getattr(data, name, None)) is not None), None)
+    if found is None and options.weight:
+        raise InputError(f"a {type(data).__name__} has no '{options.weight}'", remedy="name an attribute of its edges")
+    if found is not None and np.ndim(found) == 2 and np.shape(found)[1] == 1:
+        found = np.asarray(found)[:, 0]
+    vertices = options.vertices if options.vertices is not None else getattr(data, "num_nodes", None)
+    return arcs_of_edges(index[0], index[1], found, options=replace(options, vertices=vertices))
+
+
+def _arcs_of_foreign_matrix(matrix: Any, options: ReadOptions) -> ArcList:
+    return _arcs_of_matrix(as_scipy(matrix))
+
+
+def as_scipy(matrix: Any) -> Any:
+    """Return a sparse matrix of PyTorch, python-graphblas or pydata/sparse as SciPy's; any other object as it is."""
+    from scipy import sparse
+
+    if "sparse" in str(getattr(matrix, "layout", "")):
+        matrix = matrix.detach()
+        parts: Any = [np.asarray(on_host(part)) for part in _torch_parts(matrix)]
+        if len(parts) == 3:
+            return sparse.csr_array((parts[2], parts[1], parts[0]), tuple(matrix.shape))
+        return sparse.coo_array((parts[1], tuple(parts[0])), tuple(matrix.shape))
+    if hasattr(matrix, "to_coo") and hasattr(matrix, "nrows"):
+        rows, columns, values = matrix.to_coo()
+        return sparse.coo_array((values, (rows, columns)), (matrix.nrows, matrix.ncols))
+    if not hasattr(matrix, "to_scipy_sparse") and hasattr(matrix, "to_coo"):
+        matrix = matrix.to_coo()
+    return matrix.to_scipy_sparse() if hasattr(matrix, "to_scipy_sparse") else matrix
+
+
+def _torch_parts(matrix: Any) -> tuple[Any, ...]:
+    if "csr" in str(matrix.layout):
+        return matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    if "coo" in str(matrix.layout):
+        whole = matrix.coalesce()
+        return whole.indices(), whole.values()
+    raise InputError(f"a matrix of PyTorch of layout {matrix.layout} is not read", remedy="give it as to_sparse_csr()")
+
+
+# ------------------------------------------------------------------ edges
+
+
+def arcs_of_edges(
+    tails: Any, heads: Any, weights: Any = None, *, options: ReadOptions = AS_GIVEN, names: Any = None
+) -> ArcList:
+    """Return the arcs of edges by their ends, see ``gpugraph.from_edges``.  Raises InputError if they are none."""
+    ends = [_ids(tails, "sources"), _ids(heads, "targets")]
+    plain = None if weights is None else weights_of(_listed(weights), _by_position)
+    if len({len(part) for part in (*ends, *(() if plain is None else (plain,)))}) != 1:
+        counts = f"{counted(len(ends[0]), 'source')}, {counted(len(ends[1]), 'target')}"
+        what = counts if plain is None else f"{counts} and {counted(len(plain), 'weight')}"
+        raise InputError(f"{what} make no edges", remedy="give one of each for an edge")
+    labels = None if names is None else _listed(names).tolist() if not isinstance(names, list) else names
+    if labels is not None and len(set(labels)) < len(labels):
+        raise InputError("names has a name twice", remedy="give each vertex a name of its own")
+    named: NDArray[Any] | None = None if labels is None else np.fromiter(labels, object, len(labels))
+    if all(one.dtype.kind in "iu" for one in ends):
+        vertices = _bound(ends, options.vertices if labels is None else len(labels))
+    elif options.vertices is not None:
+        raise InputError("vertices has no meaning where the ends are names", remedy="leave vertices out")
+    else:
+        number, named = _numbered(labels or list(dict.fromkeys(ends[0].tolist() + ends[1].tolist())))
+        for end in (one for part in ends for one in part.tolist() if one not in number):
+            raise InputError(f"names has no {shown(end)}", remedy="list every end of an edge in names")
+        ends = [np.fromiter(map(number.__getitem__, part.tolist()), np.int64, len(part)) for part in ends]
+        vertices = len(number)
+    tails, heads = (part.astype(np.int64) for part in ends)
+    return _directed_as(ArcList(tails, heads, plain, vertices, vertex_names=named), options.directed)
+
+
+def _listed(values: Any) -> Any:
+    values = on_host(values)
+    return values if isinstance(values, np.ndarray | list | tuple) else np.asarray(values)
+
+
+def _ids(values: Any, what: str) -> NDArray[Any]:
+    """Return ends of edges as an array of integers, or of objects that are names."""
+    if isinstance(values, list | tuple) and not all(isinstance(one, _INTEGERS) for one in values):
+        return np.fromiter(values, object, len(values))
+    array = _array(values, what)
+    if array.dtype.kind == "f":
+        if not (np.abs(array) < 2.0**53).all() or (np.floor(array) != array).any():
+            raise InputError(f"the {what} are not whole numbers", remedy="give the numbers of vertices, or their names")
+        array = array.astype(np.int64)
+    if array.dtype.kind in "iu" or not len(array):
+        return array if len(array) else np.zeros(0, np.int64)
+    if array.dtype.kind not in "OUS":
+        raise InputError(f"the {what} are of type {array.dtype}", remedy="give the numbers of vertices, or their names")
+    return array.astype(object)
+
+
+def _bound(ends: Sequence[NDArray[Any]], given: int | None) -> int:
+    """Return how many vertices there are; raise InputError where an end lies outside them."""
+    least = min((int(part.min()) for part in ends if len(part)), default=0)
+    most = max((int(part.max()) for part in ends if len(part)), default=-1)
+    if least < 0:
+        raise InputError(f"an edge ends at the vertex {least}", remedy="number the vertices from 0")
+    if given is not None and most >= given:
+        what = f"an edge ends at the vertex {most}, but there are {counted(given, 'vertex')}"
+        raise InputError(what, remedy="number the vertices from 0, or give more of them")
+    vertices = most + 1 if given is None else given
+    require_memory(VERTEX_BYTES * vertices, f"{vertices} vertices", "give names in the place of large numbers")
+    return vertices
+
+
+def _directed_as(arcs: ArcList, directed: bool | None) -> ArcList:
+    return replace(arcs, directed=directed, one_sided=directed is False)
+
+
+def _arcs_of_tuples(edges: list[Any], options: ReadOptions) -> ArcList:
+    widths = {len(one) if isinstance(one, tuple) else 0 for one in edges}
+    if widths not in ({2}, {3}):
+        raise InputError("a list is not a graph", remedy="give edges as tuples, all (u, v) or all (u, v, weight)")
+    tails, heads, *weights = (list(column) for column in zip(*edges, strict=True))
+    return arcs_of_edges(tails, heads, weights[0] if weights else None, options=options)
+
+
+def _arcs_of_arrow(table: Any, options: ReadOptions) -> ArcList:
+    """Return the arcs of a table of pandas, Polars, PyArrow, DuckDB or whatever gives a stream of Arrow's."""
+    try:
+        import pyarrow
+    except ImportError:
+        remedy = "pip install 'gpugraph[tables]', or give its columns to gpugraph.from_edges"
+        raise InputError("the Python package 'pyarrow' is missing: tables are read with it", remedy=remedy) from None
+    from gpugraph.ext.formats.tables import arcs_of_arrow
+
+    try:
+        rows = pyarrow.table(table)
+    except (TypeError, ValueError, pyarrow.ArrowException) as error:
+        what = f"a {type(table).__name__} is no table: {str(error).splitlines()[0]}"
+        raise InputError(what, remedy="give a table with columns of sources, targets and weights") from error
+    return arcs_of_arrow(rows, type(table).__name__, options)
+
+
+def _has(*names: str) -> Callable[[object], bool]:
+    return lambda source: all(hasattr(source, name) for name in names)
+
+
+def _is_table(source: Any) -> bool:
+    arrays = ("__dlpack__", "__cuda_array_interface__", "__array_interface__")
+    return any(hasattr(source, name) for name in arrays) and len(getattr(source, "shape", ())) == 2
+
+
+_KINDS: tuple[tuple[Callable[[Any], bool], str, Callable[[Any, ReadOptions], ArcList]], ...] = (
+    (_has("__arrow_c_stream__"), "columns weight vertices directed keep_ids", _arcs_of_arrow),
+    (_has("adjacency", "is_directed"), "weight", _arcs_of_networkx),
+    (_has("get_edgelist", "vcount"), "weight", _arcs_of_igraph),
+    (_has("edge_list", "node_indices"), "weight", _arcs_of_rustworkx),
+    (_has("iterEdgesWeights", "isDirected"), "", _arcs_of_networkit),
+    (_has("edge_index"), "weight vertices directed", _arcs_of_pyg),
+    (lambda source: "sparse" in str(getattr(source, "layout", "")), "", _arcs_of_foreign_matrix),
+    (_has("to_coo"), "", _arcs_of_foreign_matrix),
+    (_has("to_scipy_sparse"), "", _arcs_of_foreign_matrix),
+    (_has("tocoo"), "", _arcs_of_matrix),
+    (_is_table, "vertices directed", _arcs_of_table),
+    (lambda source: isinstance(source, Mapping), "weight directed", _arcs_of_mapping),
+    (lambda source: isinstance(source, list), "vertices directed", _arcs_of_tuples),
+    (
+        lambda source: isinstance(source, tuple) and len(source) == 3,
+        "directed",
+        lambda rows, options: _arcs_of_rows(*rows[:3], directed=options.directed),
+    ),
+)
+"""How an object is recognised, the options that may be stated of it, and what reads it."""

@@ -1,10 +1,12 @@
-"""Graphs for ``gpugraph.on``: arrays are shared if they already are the rows of a graph.
+"""Graphs of Python's objects: arrays are shared if they already are the rows of a graph.
 
 Arrays may be of NumPy, or of any library that speaks DLPack or ``__cuda_array_interface__``, as PyTorch and CuPy do.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -15,12 +17,13 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
 from gpugraph.devices.discovery import select_device
-from gpugraph.ext.python.from_python import arcs_of_object
-from gpugraph.graph.build import ArcList, arc_tails, build
+from gpugraph.ext.python.from_python import arcs_of_object, as_scipy, on_host, refuse_options
+from gpugraph.graph.build import ArcList, arc_tails, asymmetric, build
 from gpugraph.graph.canonical import canonical_order, order_keys
-from gpugraph.graph.check import check_structure, is_symmetric
+from gpugraph.graph.check import check_structure, is_symmetric, note_rows
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
+from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
@@ -28,30 +31,67 @@ _SMALL = 1 << 16
 """Arcs of a graph that is copied to the host even if it lies on a device."""
 
 
+def open_object(source: object, options: ReadOptions = AS_GIVEN, device: Device | None = None) -> CSRGraph:
+    """Return the graph of an object of Python, or raise InputError; arrays that are rows already are shared.
+
+    A device that will work on it shares what lies there.
+    """
+    name = type(source).__name__
+    if hasattr(source, "read"):
+        return _of_stream(source, options)
+    rows = _rows_of(source)
+    if rows is not None:
+        refuse_options(source, options, "directed" if isinstance(source, tuple) else "")
+        there = None if device is None or device.kind == "cpu" else _lying_there(rows, device, name)
+        shared = there or _shared(on_host(rows[0]), on_host(rows[1]), on_host(rows[2]), name)
+        if shared is not None:
+            return _as_directed(shared, options.directed)
+    return build(arcs_of_object(source, options), name=name, source="python")
+
+
 def opened(source: object, device: Device | None = None) -> tuple[CSRGraph, Callable[[], ArcList]]:
     """Return the graph behind ``source``, and what gives its arcs in the order of the input, or raise InputError.
 
-    ``source`` is anything ``gpugraph.load`` takes, or an ``ArcList``; arrays may be of other libraries, and those that
-    lie on ``device`` are shared there.
+    ``source`` is anything ``gpugraph.load`` takes, or an ``ArcList``.
     """
+    name = type(source).__name__
+    if hasattr(source, "__arrow_c_stream__"):
+        source = arcs_of_object(source)  # a stream can be read once
     if isinstance(source, ArcList):
-        return build(source, name="arcs", source="python"), lambda: source
-    if isinstance(source, tuple) and len(source) == 3:
-        there = None if device is None or device.kind == "cpu" else _lying_there(source, device)
-        if there is not None:
-            return there, lambda: _arcs_of(there)
-        source = tuple(None if part is None else on_host(part) for part in source)
-        shared = _shared(*source)
-    else:
-        shared = _shared_with_scipy(source)
-    if shared is not None:
-        return shared, lambda: _arcs_of(shared)
-    from gpugraph.graph.open import open_graph
+        return build(source, name=name, source="python"), lambda: source
+    if isinstance(source, str | bytes | os.PathLike | CSRGraph):
+        from gpugraph.graph.open import open_graph
 
-    graph = open_graph(source)
-    if graph.source != "python":
+        graph = open_graph(source)
         return graph, lambda: _arcs_of(graph)
-    return graph, lambda: arcs_of_object(source)
+    graph = note_rows(open_object(source, device=device))
+    return graph, lambda: _arcs_of(graph) if hasattr(source, "read") else arcs_of_object(source)
+
+
+def _of_stream(stream: Any, options: ReadOptions) -> CSRGraph:
+    """Return the graph of what is left of a file object, binary or text; its name, if it has one, helps to tell how."""
+    from gpugraph.graph.load import load_file
+
+    content, named = stream.read(), getattr(stream, "name", None)
+    name = os.path.basename(named) if isinstance(named, str) else "stream"
+    with tempfile.TemporaryDirectory(prefix="gpugraph-") as folder:
+        path = os.path.join(folder, name or "stream")
+        with open(path, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        try:
+            return load_file(path, options).renamed(source=name)
+        except InputError as error:
+            place = (error.where or name).replace(path, name)
+            raise InputError(error.what.replace(path, name), where=place, remedy=error.remedy) from error
+
+
+def _as_directed(graph: CSRGraph, directed: bool | None) -> CSRGraph:
+    """Return a graph as its arcs are stated to be.  Raises InputError for edges whose two arcs differ."""
+    if directed is False and graph.directed:
+        raise asymmetric(graph)
+    if directed and not graph.directed:
+        graph.__dict__["directed"] = True
+    return graph
 
 
 @cache
@@ -62,26 +102,11 @@ def device_kind(name: str) -> str:
     return str(opened.kind)
 
 
-def on_host(array: object) -> Any:
-    """Return an array of another library as NumPy's: shared where it lies in the host's memory, else copied there."""
-    if isinstance(array, np.ndarray | list | tuple):
-        return array
-    if hasattr(array, "__cuda_array_interface__"):
-        if hasattr(array, "get"):
-            return array.get()  # CuPy's
-        import cupy
-
-        return cupy.asarray(array).get()
-    if hasattr(array, "__dlpack__"):
-        try:
-            return np.from_dlpack(array)
-        except (BufferError, RuntimeError, TypeError) as error:
-            raise InputError(f"an array of {type(array).__name__} cannot be shared: {error}") from error
-    return array
-
-
-def _shared_with_scipy(matrix: Any) -> CSRGraph | None:
-    """Return a SciPy CSR matrix as a graph that shares its arrays, or None where it is not laid out as one."""
+def _rows_of(source: Any) -> tuple[Any, Any, Any] | None:
+    """Return what may be the rows of a graph: offsets, targets and weights; None of an object that has none."""
+    if isinstance(source, tuple):
+        return source if len(source) == 3 and all(part is not None for part in source) else None
+    matrix = as_scipy(source) if "sparse_csr" in str(getattr(source, "layout", "")) else source
     if getattr(matrix, "format", None) != "csr" or len(getattr(matrix, "shape", ())) != 2:
         return None
     arrays = matrix.indptr, matrix.indices, matrix.data
@@ -89,34 +114,40 @@ def _shared_with_scipy(matrix: Any) -> CSRGraph | None:
         return None
     if matrix.shape[0] != matrix.shape[1] or len(matrix.indptr) != matrix.shape[0] + 1:
         return None
-    stored = int(matrix.indptr[-1])
-    return _shared(matrix.indptr, matrix.indices[:stored], matrix.data[:stored])
+    if matrix.indptr.dtype.kind not in "iu" or not 0 <= (stored := int(matrix.indptr[-1])) <= len(matrix.indices):
+        return None
+    return matrix.indptr, matrix.indices[:stored], matrix.data[:stored]
 
 
-def _shared(offsets: Any, targets: Any, weights: Any) -> CSRGraph | None:
+def _shared(offsets: Any, targets: Any, weights: Any, name: str) -> CSRGraph | None:
     """Return a graph that shares arrays, or None where they would have to be changed.
 
-    They are rows of 32-bit targets, ascending without repeats or self loops, with weights of a type that graphs have.
+    They are rows of targets, ascending without repeats or self loops, with weights of a type that graphs have.  Targets
+    of 64 bits are copied as ones of 32.
     """
     arrays = (offsets, targets, weights)
-    if not all(isinstance(array, np.ndarray) and array.ndim == 1 and array.flags.c_contiguous for array in arrays):
+    if not all(type(array) is np.ndarray and array.ndim == 1 and array.flags.c_contiguous for array in arrays):
         return None
-    if len(offsets) == 0 or offsets.dtype.kind not in "iu" or targets.dtype != np.int32:
+    if len(offsets) == 0 or offsets.dtype.kind not in "iu":
+        return None
+    if targets.dtype == np.int64 and len(targets) and targets.min() >= 0 and targets.max() < len(offsets) - 1 < 2**31:
+        targets = targets.astype(np.int32)
+    if targets.dtype != np.int32:
         return None
     if weights.dtype.name not in WEIGHT_DTYPES or not weights.dtype.isnative or len(weights) != len(targets):
         return None
     wide = offsets.astype(np.int64, copy=False)
     if wide[0] != 0 or int(wide[-1]) != len(targets):
         return None
-    graph = CSRGraph(wide, targets, weights, True, "arrays", "python")
+    graph = CSRGraph(wide, targets, weights, True, name, "python")
     try:
         check_structure(graph)
     except InputError:
         return None  # loading says what is wrong, or mends it
-    return CSRGraph(wide, targets, weights, not is_symmetric(graph), "arrays", "python")
+    return CSRGraph(wide, targets, weights, not is_symmetric(graph), name, "python")
 
 
-def _lying_there(rows: tuple[object, object, object], device: Device) -> CSRGraph | None:
+def _lying_there(rows: tuple[object, object, object], device: Device, name: str) -> CSRGraph | None:
     """Return a graph that shares arrays on a device, or None where they lie elsewhere or would have to be changed.
 
     A small one is sooner copied: what is asked of it is then answered without asking the device.
@@ -135,10 +166,10 @@ def _lying_there(rows: tuple[object, object, object], device: Device) -> CSRGrap
         offsets = narrow_offsets(device, offsets, arcs)
 
     def remake() -> CSRGraph | None:
-        return _shared(*map(on_host, rows))
+        return _shared(on_host(rows[0]), on_host(rows[1]), on_host(rows[2]), name)
 
     there = DeviceRows(device, offsets, targets, weights, remake)
-    graph = CSRGraph.lying_on(there, directed=True, name="arrays", source="python")
+    graph = CSRGraph.lying_on(there, directed=True, name=name, source="python")
     if there.digest(graph.digest_code) is None:
         return None  # loading says what is wrong, or mends it
     graph.__dict__["directed"] = not there.is_symmetric()

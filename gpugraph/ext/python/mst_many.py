@@ -25,8 +25,10 @@ from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.ext.changes.preparations import rank_weights
 from gpugraph.ext.python import call_profile
+from gpugraph.ext.python.calls import in_python_terms
 from gpugraph.ext.python.certified import check_way
-from gpugraph.ext.python.inputs import on_host, opened
+from gpugraph.ext.python.from_python import on_host
+from gpugraph.ext.python.inputs import opened
 from gpugraph.ext.python.resident_graph import verified
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
@@ -272,6 +274,7 @@ class Forests(Shown, Sequence[Forest]):
         return np.asarray(self.batch.weights[self.edges + np.repeat(first_arcs, np.diff(self.starts))])
 
 
+@in_python_terms
 def mst_many(graphs: Iterable[object] | GraphBatch, *, device: str = "auto", verify: str = "first") -> Forests:
     """Return the minimum spanning forests of many graphs.
 

@@ -29,6 +29,7 @@ from gpugraph.devices import discovery
 from gpugraph.devices.base import Array, Device
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.python import call_profile
+from gpugraph.ext.python.calls import in_python_terms
 from gpugraph.ext.python.certified import Firsts, certify_search, check_way
 from gpugraph.ext.python.inputs import input_positions, opened
 from gpugraph.ext.python.searches import Rows, plain_cutoff, search
@@ -561,6 +562,7 @@ def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Dis
     return Distances(distances.graph, distances.source, distance)
 
 
+@in_python_terms
 def on(graph: object, device: str = "auto", *, verify: str = "first") -> ResidentGraph:
     """Return a graph held ready on a device for many calls.
 
@@ -571,10 +573,7 @@ def on(graph: object, device: str = "auto", *, verify: str = "first") -> Residen
     (4778101, 15)
 
     Args:
-        graph: anything ``gpugraph.load`` takes; arrays of other libraries that speak DLPack or
-            ``__cuda_array_interface__`` are taken too.  What is laid out as rows already, 32-bit targets ascending and
-            without repeats or loops, is shared and not copied, on the host and from 2^16 arcs on on the device too: it
-            must not change meanwhile.
+        graph: anything ``gpugraph.load`` takes; what it shares must not change meanwhile.
         device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated"``.
         verify: ``"first"``: the first answer of each algorithm and type is certified; ``"all"``: every one; ``"none"``;
             or a method of ``gpugraph.mst`` for all.  A call may say otherwise for itself.

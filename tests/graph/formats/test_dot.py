@@ -90,7 +90,7 @@ def test_edges_of_large_subgraphs_are_refused_before_they_fill_the_memory(tmp_pa
 
 def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
     text = "graph { a -- b [len=3] }"
-    with pytest.raises(InputError, match="attributes that are numbers: 'len' — name one of them with --weight"):
+    with pytest.raises(InputError, match="attributes that are numbers: 'len' — name one of them with weight"):
         load(tmp_path, "a.dot", text)
     assert named(load(tmp_path, "a.dot", text, weight="len"))[0] == ("a", "b", 3)
 

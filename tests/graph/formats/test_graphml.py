@@ -112,7 +112,7 @@ def test_an_attribute_that_some_edges_lack_is_a_notice_and_above_half_an_error(t
     assert edges_of(graph) == [("a", "b", 4), ("b", "c", 1)]
     assert graph.notes == ("1 of 2 edges has no 'weight' and weighs 1",)
     most = document(some + edge("a", "c"))
-    with pytest.raises(GpuGraphError, match=r"2 of 3 edges have no 'weight' — .* --weights unit"):
+    with pytest.raises(GpuGraphError, match=r"2 of 3 edges have no 'weight' — .* weights='unit'"):
         load(tmp_path, "a.graphml", most)
     assert load(tmp_path, "a.graphml", most, weights="unit").weights.tolist() == [1] * 6
 

@@ -102,7 +102,7 @@ def test_lines_are_arcs_or_edges_as_the_user_says(tmp_path: Path) -> None:
 
 
 def test_what_a_file_says_of_itself_is_not_overruled(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="says itself that the graph is undirected — leave --directed out"):
+    with pytest.raises(InputError, match="says itself that the graph is undirected — leave directed=True out"):
         load(tmp_path, "a.graph", "2 1\n2\n1\n", directed=True)
     with pytest.raises(InputError, match="says all of itself"):
         gpugraph.load("path:4", directed=True)
@@ -115,9 +115,9 @@ def test_the_number_of_vertices_may_be_given(tmp_path: Path) -> None:
     assert load(tmp_path, "a.csv", WIDE, columns="1,2", vertices=40).vertices == 40
     with pytest.raises(InputError, match="line 2: the vertex id 5 is out of range"):
         load(tmp_path, "a.el", "0 1\n1 5\n", vertices=3)
-    with pytest.raises(InputError, match="has the id 30, but --vertices is 20 — give a larger --vertices"):
+    with pytest.raises(InputError, match="has the id 30, but vertices is 20 — give a larger vertices"):
         load(tmp_path, "a.csv", WIDE, columns="1,2", vertices=20)
-    with pytest.raises(InputError, match="has 2 vertices, not the 3 of --vertices"):
+    with pytest.raises(InputError, match="has 2 vertices, not the 3 of vertices"):
         load(tmp_path, "a.graph", "2 1\n2\n1\n", vertices=3)
 
 
@@ -149,7 +149,7 @@ def test_what_is_no_graph_is_refused(tmp_path: Path, name: str, text: str, told:
 def test_a_source_of_a_file_with_its_own_ids_explains_itself(tmp_path: Path) -> None:
     text = "1 2 3\n2 5 4\n"
     graph = load(tmp_path, "a.wel", text, directed=True)
-    with pytest.raises(InputError, match="asked for by name: --source name:5"):
+    with pytest.raises(InputError, match="asked for by name: source='name:5'"):
         gpugraph.sssp(graph, 5, device="cpu")
     with pytest.warns(GpuGraphWarning, match="source 1 is what the file calls 2; what it calls 1 is name:1"):
         assert gpugraph.sssp(graph, 1, device="cpu").distance.tolist()[1] == 0
