@@ -105,6 +105,7 @@ _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, da
     "--runs", metavar="N", type=click.IntRange(min=2), help="Run all of it N times, each compared with the one before."
 )
 @click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
+@click.option("--counters", is_flag=True, help="Count the work of a run too, on the emulated device.")
 @offline_option
 @export_option
 @click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken.")
@@ -127,6 +128,7 @@ def bench(
     processes: int | None,
     runs: int | None,
     energy: bool,
+    counters: bool,
     exports: tuple[str, ...],
     verbose: bool,
     list_: bool,
@@ -158,7 +160,8 @@ def bench(
         seconds = None if budget is None else parse_seconds(budget)
     with errors_at(f"{defaults().origins['bench.budget']}, bench.budget"):
         default_s = parse_seconds(defaults().budget)
-    sampled: dict[str, Any] = {"cold": cold, "energy": energy, "processes": processes, "time_limit_s": max_seconds}
+    observed = {"cold": cold, "energy": energy, "counters": counters}
+    sampled: dict[str, Any] = {**observed, "processes": processes, "time_limit_s": max_seconds}
     sampled["target"] = None if target is None else parse_share("--target", target)
     check_exports(exports)
     log_decisions(verbose)

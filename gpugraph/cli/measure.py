@@ -102,6 +102,7 @@ class Request:
     timeout: float | None
     cold: bool
     energy: bool
+    counters: bool
     peers: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     device: str = "auto"
@@ -144,7 +145,8 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
             raise InputError(what, remedy="name one with --algo, and no --peer")
     axes |= {"problem": request.problem, "device": request.device, "prepare": "+".join(request.prepare) or "none"}
     axes |= {"graph": request.graph, "index_bits": int(request.index_bits) if request.index_bits else None}
-    sampling = {**COMPETING, "warmup": warmup, "cold": request.cold, "energy": request.energy}
+    observed = {name: getattr(request, name) for name in ("cold", "energy", "counters")}
+    sampling = {**COMPETING, "warmup": warmup, **observed}
     words = {**{name: f"--{name.replace('_', '-')}" for name in axes}, "graph": "GRAPH", "algorithm": "--algo"}
     sweep = sweep_of_axes(
         f"{request.problem} on {request.graph}",
@@ -279,7 +281,8 @@ def _sampling(cell: Cell, request: Request) -> Sampling:
     sampling = Sampling.of(cell.repeat, cell.warmup, target)
     limit = sampling.time_limit_s if request.max_seconds is None else request.max_seconds
     bandwidth = None if cell.phases else False
-    return replace(sampling, time_limit_s=limit, cold=request.cold, energy=request.energy, bandwidth=bandwidth)
+    observed = {name: getattr(request, name) for name in ("cold", "energy", "counters")}
+    return replace(sampling, time_limit_s=limit, bandwidth=bandwidth, **observed)
 
 
 def _competing(repeat: int | None, target: str | None, max_seconds: float | None) -> dict[str, object]:

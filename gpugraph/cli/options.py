@@ -25,8 +25,8 @@ GROUPS = {
     "Graph": "input_format columns weight directed vertices keep_ids symmetrize weights seed offline"
     " size dtype exclusive segments",
     "Algorithm": "algos device commands peer peers source predecessors sums settings prepare index_bits",
-    "Measurement": "repeat warmup target max_seconds timeout cold energy verify phases transfers profile processes"
-    " budget",
+    "Measurement": "repeat warmup target max_seconds timeout cold energy counters verify phases transfers profile"
+    " processes budget",
     "Output": "style output output_format save exports draw verbose quiet debug help",
 }
 """Title → the parameters under it; others come first, under Options."""
@@ -360,6 +360,7 @@ run_options = bundle(
     timeout_option,
     click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
     click.option("--energy", is_flag=True, help="Measure the GPU's energy a run, over runs of their own."),
+    click.option("--counters", is_flag=True, help="Count the work of a run, on the emulated device."),
     named(
         "--verify",
         kind="verification method",

@@ -61,6 +61,7 @@ def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str
         "mteps": {"kernel": None, "end_to_end": None, "counted": problem.counted, "count": None, **definition},
         "energy": {"absent": message},
         "traffic": {"absent": message},
+        "work": {"absent": message},
         "result": {},
         "verification": {"status": "skipped", "method": "none", "detail": message},
         "environment": environment(),
@@ -75,7 +76,11 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
     phase_timer.switch_phase("close")
     processes, h2d_s = [*stopping.processes, run.samples], _join(run)
     absent = "not asked for" if stopping.is_last else "not measured yet"
-    sections: dict[str, Any] = {"sampling": {}, "counters": {}, "energy": {"absent": absent}}
+    sections: dict[str, Any] = {
+        "sampling": {},
+        "counters": {},
+        **{name: {"absent": absent} for name in ("energy", "work")},
+    }
     with phase_timer.phase("sampling"):
         for instrument in run.instruments:
             _merge(sections, instrument.section(run))

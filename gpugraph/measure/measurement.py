@@ -54,8 +54,9 @@ class Measurement:
         self.setup, self.ranks = setup, ranks or Alone()
         cell, problem, device = setup.cell, setup.problem, self.device
         check_counts(cell)
-        if sampling.cold:
-            imported("cold").check(setup.open_device)  # before a graph is loaded
+        for name in ("cold", "counters"):
+            if getattr(sampling, name):
+                imported(name).check(setup.open_device)  # before a graph is loaded
         loaded = self.ranks.load(setup, sampling, cache)
         self.algorithm = algorithm = resolve_algorithm(cell, problem, loaded.graph, device.kind)
         self.ranks.check_algorithm(algorithm)
@@ -98,6 +99,7 @@ class Measurement:
             "phases": cell.phases and not cell.profile and is_last,
             "energy": sampling.energy and is_last,
             "traffic": True,
+            "counters": sampling.counters and is_last,
         }
         return [name for name in INSTRUMENTS if used.get(name)]
 

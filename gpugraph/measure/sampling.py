@@ -31,6 +31,7 @@ class Sampling:
             do not count.
         cold: flush the GPU's second-level cache before every sample.
         energy: measure the energy of a run too, over a window of its own.
+        counters: count the work of a run on the emulated device, in runs of their own.
         bandwidth: measure the device's copy bandwidth, once a session, to hold the traffic against; None: a GPU's,
             where it takes milliseconds; that of a CPU takes seconds.
         transfers: copies of the graph to a GPU, each timed.
@@ -47,6 +48,7 @@ class Sampling:
     warmup: int = 1
     cold: bool = False
     energy: bool = False
+    counters: bool = False
     bandwidth: bool | None = None
     transfers: int = 3
     seed: int = 1

@@ -102,6 +102,12 @@ def _end_to_end(cell: Labelled) -> float | None:
     return cell.record.end_to_end if cell.record.transfers else None
 
 
+def _work(name: str, cell: Labelled) -> int | None:
+    return cell.record.shape.work.total.get(name)
+
+
+SHOWN_WORK = (MARKDOWN, PAGE, BENCH)
+
 _figure = partial(Column, number=True)
 
 COLUMNS: tuple[Column, ...] = (
@@ -140,6 +146,10 @@ COLUMNS: tuple[Column, ...] = (
     _figure("answers_over_cpu", "× best CPU, answer", lambda c: c.answers_over_cpu, _factor, shown=(PAGE,)),
     _figure("share", "Roof", lambda c: c.record.share, percent, shown=(PAGE,)),
     _figure("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, shown=(PAGE,)),
+    *(
+        _figure(name, name, partial(_work, name), count, optional=True, shown=SHOWN_WORK)
+        for name in ("sectors", "atomics")
+    ),
     _figure("memory", "memory", _memory, in_units, shown=(PAGE,)),
     Column("memory_most", "memory", _memory, lambda most: f"{in_units(most)} at most", shown=(TABLE,)),
     file_column("energy.joules_per_run"),
@@ -147,6 +157,7 @@ COLUMNS: tuple[Column, ...] = (
     file_column("traffic.minimum_bytes"),
     file_column("traffic.copy_bytes_per_s"),
     file_column("traffic.share"),
+    file_column("work.total", each=True),
     file_column("peak_device_bytes"),
     file_column("outcome", read=lambda c: c.record.outcome),
     file_column("message", read=lambda c: c.record.message or None),

@@ -50,6 +50,10 @@ FIELDS = {
     "scaling": Field(lambda row: None, "times as fast as on one thread"),
     "roof": Field(lambda row: row.share, "share of the bandwidth roof", percent=True),
     "energy": Field(lambda row: row.nanojoules, "nanojoules per edge", cost=True),
+    **{
+        name: Field(lambda row, name=name: row.shape.work.total.get(name), title, cost=True)  # type: ignore[misc]
+        for name, title in (("sectors", "sectors of 32 bytes"), ("atomics", "atomics on global memory"))
+    },
     "memory": Field(lambda row: row.shape.peak_device_bytes or None, "peak device memory, MiB", 2**-20, cost=True),
     "precision": Field(lambda row: row.half_width),
     "scale": Field(lambda row: row.scale),

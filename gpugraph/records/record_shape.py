@@ -182,6 +182,16 @@ class TrafficShape(_Part, frozen=True, kw_only=True):
     absent: str | None = None
 
 
+class WorkShape(_Part, frozen=True, kw_only=True):
+    """``work``: what a run did on the emulated device, by counter (docs/counters.md)."""
+
+    total: dict[str, Whole] = {}
+    kernels: dict[str, dict[str, Whole]] = {}
+    phases: dict[str, dict[str, Whole]] = {}
+    runs: Whole | None = None
+    absent: str | None = None
+
+
 class VertexShape(_Part, frozen=True, kw_only=True):
     """A vertex of ``verification.counter_example``."""
 
@@ -296,6 +306,7 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     mteps: RatesShape = RatesShape()
     energy: EnergyShape = EnergyShape()
     traffic: TrafficShape = TrafficShape()
+    work: WorkShape = WorkShape()
     result: Table = {}
     per_source: list[Table] = []
     rounds: Whole | None = None

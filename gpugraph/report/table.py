@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from gpugraph.problems.foreign import PEER, is_file
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records import columns
 from gpugraph.records.columns import Labelled, problem_columns
-from gpugraph.records.record import PHASED_RUNS, PHASES, Record
+from gpugraph.records.record import EMULATED, PHASED_RUNS, PHASES, Record
 from gpugraph.records.record_shape import RanksShape
 from gpugraph.records.statistics import median
 from gpugraph.report.exporters import drawing
@@ -24,6 +25,9 @@ NOISY = 0.05
 
 COLD_START = "something was still cold; warm up longer: --warmup 3"
 THROTTLED = "the GPU was held down; let it cool, or lock its clocks: nvidia-smi -lgc"
+
+WORK = "gpugraph.ext.counters.table"
+"""``lines(record, width)`` shows the work that was counted on the emulated device, where a rate would be none."""
 
 METHOD_NAMES = {"both": "certificate and reference"}
 
@@ -203,6 +207,8 @@ def throttled_samples(record: Record) -> str:
 
 
 def _rates(record: Record, width: int) -> list[Line]:
+    if record.finished and record.why_no_rates == EMULATED:
+        return list(importlib.import_module(WORK).lines(record, width))
     mteps, reason, half = record.shape.mteps, record.why_no_rates, record.measured_half_width
     if reason or mteps.kernel is None:
         return field("MTEPS", reason or "-", width=width, style="yellow")

@@ -38,6 +38,7 @@ class Mutant:
 _MEDIAN = "seconds[name] = median([second for group in samples for second in group])"
 _BYTES = "needed / limit:\n        yield"
 _MEASURE, _STATISTICS, _RECORD = "measure/assemble.py", "records/statistics.py", "records/record.py"
+_SHIM = "ext/emulator/shim/"
 
 MUTANTS = (
     # what a review found unnoticed
@@ -112,6 +113,27 @@ MUTANTS = (
         "one_sided=symmetric)",
         "one_sided=False)",
         "tests/graph/formats/test_matrix_market.py",
+    ),
+    # work counted without a GPU
+    *(
+        Mutant(file, old, new, "tests/emulator/test_counters.py")
+        for file, old, new in (
+            (_SHIM + "counters.h", "SECTOR_BYTES = 32", "SECTOR_BYTES = 64"),
+            (_SHIM + "counters.h", "before / SECTOR_BYTES != address / SECTOR_BYTES", "before != address"),
+            (_SHIM + "counters.h", "into.warps += !same;", "into.warps += 1;"),
+            (_SHIM + "counters.h", "++newest_;", ""),
+            (_SHIM + "counters.h", "const uint32_t number = turn.number++;", "const uint32_t number = 0;"),
+            (_SHIM + "races.h", "    into.bytes += bytes;", "    into.bytes += 4;"),
+            (_SHIM + "races.h", "(!shared && detector.is_own(at))", "false"),
+            (
+                "ext/counters/count.py",
+                '"atomic_conflicts": n["lanes"] - n["addr',
+                '"atomic_conflicts": n["lanes"] - n["warps"] + 0 * n["addr',
+            ),
+            ("ext/counters/count.py", "place.lanes // blocks", "place.lanes"),
+            ("ext/counters/count.py", 'if at_barrier and kind == "load":', "if False:"),
+            ("ext/comparing/compare.py", "if most > threshold", "if most > 2 * threshold"),
+        )
     ),
 )
 

@@ -33,7 +33,7 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
     """Compare two files of records, cell by cell: faster, slower, same or unclear.
 
     Exits with 4 if a cell of NEW is slower than in BASE beyond the threshold, no longer succeeds, or gives
-    another result.
+    another result. Emulated runs are compared by their work, if it was counted (--counters).
 
     With --by the records of all FILEs that did the same work are ranked: which is fastest, and by how much. What
     cannot be compared is refused with the reason.

@@ -21,8 +21,11 @@ from gpugraph.records.record import EMULATED, LEAST_SAMPLES, Record
 from gpugraph.records.record_shape import key_text
 from gpugraph.records.statistics import run_scatter
 
-VERDICTS = ("slower", "broken", "different result", "faster", "repaired", "same", "unclear", "not compared")
-REGRESSIONS = ("slower", "broken", "different result")
+VERDICTS = (
+    *("slower", "more work", "broken", "different result", "faster", "less work", "repaired", "same", "same work"),
+    *("unclear", "not compared"),
+)
+REGRESSIONS = ("slower", "more work", "broken", "different result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +114,9 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
     if not pairs:
         remedy = "give two runs of the same sweep or command; --by algorithm ranks what did the same work"
         raise InputError("the two runs have no cell in common", remedy=remedy)
-    untimed = {id(both[0]): Compared(Claim(*both), *ended) for both in pairs if (ended := _without_times(*both))}
+    untimed = {
+        id(both[0]): Compared(Claim(*both), *ended) for both in pairs if (ended := _without_times(*both, threshold))
+    }
     made = claims([both for both in pairs if id(both[0]) not in untimed], one_run=False)
     ratios = [one.ratio or 1.0 for one in made]
     longer, shorter = (run_scatter(of) for of in (ratios, [1 / ratio for ratio in ratios]))
@@ -125,7 +130,7 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
     return Comparison(cells, unpaired, threshold, mean, mean_interval, _notices(cells, made))
 
 
-def _without_times(base: Record, new: Record) -> tuple[str, str] | None:
+def _without_times(base: Record, new: Record, threshold: float) -> tuple[str, str] | None:
     """Return verdict and reason for a pair of which not both have times to compare, or None if both do."""
     if "skipped" in (base.outcome, new.outcome):
         side, row = ("BASE", base) if base.outcome == "skipped" else ("NEW", new)
@@ -141,13 +146,44 @@ def _without_times(base: Record, new: Record) -> tuple[str, str] | None:
         if column.identifies and first and second and first != second:
             return "different result", f"{column.name.rpartition('.')[2]} differs on the same graph"
     if "emulated" in (base.device_kind, new.device_kind):
-        return "not compared", EMULATED.partition(";")[0]
+        return _by_work(base, new, threshold)
     if not usable(base) or not usable(new):
         return "not compared", "there are no samples"
     cold = [bool(row.shape.sampling.cold) for row in (base, new)]
     if cold[0] != cold[1]:
         return "not compared", f"only {'BASE' if cold[0] else 'NEW'} flushed the caches before every sample"
     return None
+
+
+def _by_work(base: Record, new: Record, threshold: float) -> tuple[str, str]:
+    """Return verdict and reason by the work that was counted on the emulated device, to the last access."""
+    first, second = (row.shape.work.total for row in (base, new))
+    if not first or not second:
+        return "not compared", f"{EMULATED.partition(';')[0]}; count the work of both: --counters"
+    for name, how in (("name", "compiled by"), ("seed", "scheduled by the seed")):
+        ways = [str(row.field(f"device.{name}") or 0).removeprefix("SIMT emulator, ") for row in (base, new)]
+        if ways[0] != ways[1]:
+            return "not compared", f"{how} {ways[0]} in BASE, {ways[1]} in NEW: that alone changes the work"
+    changes = {name: _change(first.get(name, 0), second.get(name, 0)) for name in {**first, **second}}
+    own = [f"{name} {a} → {b}" for name, (a, b) in _own_counters(base, new).items() if a != b]
+    changed = [
+        f"{name} {first.get(name, 0):,} → {second.get(name, 0):,} ({change:+.2%})"
+        for name, change in sorted(changes.items(), key=lambda item: -abs(item[1]))
+        if change
+    ]
+    most, least = max(changes.values()), min(changes.values())
+    verdict = "more work" if most > threshold else "less work" if least < -threshold else "same work"
+    return verdict, "; ".join(changed + own)
+
+
+def _change(before: int, after: int) -> float:
+    return 0.0 if before == after else (after - before) / before if before else math.inf
+
+
+def _own_counters(base: Record, new: Record) -> dict[str, tuple[object, object]]:
+    """Return what the algorithm itself counted in both runs, its rounds among it."""
+    first, second = ({"rounds": row.shape.rounds, **row.shape.counters} for row in (base, new))
+    return {name: (first.get(name), second.get(name)) for name in {**first, **second}}
 
 
 _SAMPLING = ("target", "min_samples", "max_samples", "time_limit_s", "warmup", "processes")

@@ -16,9 +16,12 @@ HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", 
 _RIGHT = (4, 5, 6, 7)
 _STYLES = {
     "slower": ALARM,
+    "more work": ALARM,
     "broken": ALARM,
     "different result": ALARM,
     "faster": "bold green",
+    "less work": "bold green",
+    "same work": "",
     "repaired": "green",
     "same": "",
     "unclear": "yellow",
@@ -29,7 +32,8 @@ _MEANING = (
     "faster: the interval lies wholly beyond the threshold, the test is significant at 1 % after Holm's correction for "
     "the number of cells, and the ratio is beyond what two processes may differ by. Same: the interval lies wholly "
     "within the threshold. Unclear: anything else. Seen from: the smallest change that four of five such comparisons "
-    "would have found"
+    "would have found. More or less work: a counter of an emulated run, which is exact, changed by more than the "
+    "threshold"
 )
 
 
@@ -70,6 +74,8 @@ def comparison_json(comparison: Comparison) -> dict[str, object]:
                 "reason": cell.reason,
                 "base_s": cell.base.kernel_s,
                 "new_s": cell.new.kernel_s,
+                **({} if not cell.base.shape.work.total else {"base_work": cell.base.shape.work.total}),
+                **({} if not cell.new.shape.work.total else {"new_work": cell.new.shape.work.total}),
                 "ratio": cell.claim.ratio,
                 "interval": cell.claim.interval,
                 "p_value": cell.claim.p_value,
@@ -100,6 +106,11 @@ def describe_cell(row: Record) -> str:
 
 def _cells(cell: Compared) -> list[str]:
     row, claim = cell.new if cell.new.ok else cell.base, cell.claim
+    if cell.verdict.endswith(" work"):
+        sectors = [one.shape.work.total.get("sectors", 0) for one in (cell.base, cell.new)]
+        grown = f"{sectors[1] / sectors[0]:.3f}" if sectors[0] else "-"
+        amounts = [counted(number, "sector") for number in sectors]
+        return [row.problem, row.graph_name, row.program, row.device, *amounts, grown, "-", cell.verdict]
     ratio = "-" if claim.ratio is None else f"{claim.ratio:.3f}"
     ratio += "" if claim.interval is None else f" ({claim.interval[0]:.3f}..{claim.interval[1]:.3f})"
     times = [_time(one) for one in (cell.base, cell.new)]

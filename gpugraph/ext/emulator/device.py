@@ -8,7 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -38,6 +38,9 @@ from gpugraph.ext.emulator.toolchain import BUILDS, SANITIZED, find_compiler
 
 POISON = 0xCD
 """The byte that fresh memory is filled with, so that a read before any write shows."""
+
+ALIGNMENT = 256
+"""Bytes; every allocation of a GPU begins at a multiple of that."""
 
 _NEVER_SHORT = 1 << 20  # bytes; below this, asking the system costs more than it could tell
 
@@ -86,6 +89,15 @@ class HostReply:
     def wait(self) -> int:
         number, word = divmod(int(self.word[0]), 1 << 32)
         return word if number == self._number else 0
+
+
+class LaunchCounts(Protocol):
+    """What hears of the work of every launch; ``clock`` is ``Launch.counts``."""
+
+    clock: int
+
+    def add(self, kernel: str, blocks: int, library: Library) -> None:
+        """Take what a launch of so many blocks did from the library."""
 
 
 MULTIPROCESSORS = 4
@@ -154,8 +166,11 @@ class EmulatedKernel:
             workers=device.threads,
             seed=device.next_seed(),
             races=device.build == "races",
+            counts=0 if device.counts is None else device.counts.clock,
         )
         report, found = library.launch(name, pack(name, self._parameters, args, bounds=library.detects_races), how)
+        if device.counts is not None:
+            device.counts.add(name, math.prod(grid), library)
         if found:
             self.races += describe_races(name, self._source, library.symbols, found)
         if report:
@@ -193,6 +208,8 @@ class EmulatedDevice:
     multiprocessors: int = MULTIPROCESSORS
     shared_bytes_per_block = MAX_SHARED_BYTES
     closed = False
+    counts: LaunchCounts | None = None
+    """Where the work of every launch is counted, in the build ``counters``."""
 
     def __init__(self, seed: int = 0, sanitize: bool | None = None, races: bool = False, threads: int = 1) -> None:
         self.compiler = find_compiler()
@@ -220,12 +237,22 @@ class EmulatedDevice:
         """Return a fresh array, every byte of it ``POISON``.  Raises OutOfMemory if the host has no room for it."""
         kind = np.dtype(dtype)
         self.require(kind.itemsize * math.prod(shape if isinstance(shape, tuple) else (shape,)))
-        array: NDArray[Any] = np.empty(shape, kind)
+        array = self._allocate(shape, kind)
         array.reshape(-1).view(np.uint8).fill(POISON)
         self._used += array.nbytes
         self._peak = max(self._peak, self._used)
-        weakref.finalize(array, self._release, array.nbytes).atexit = False
+        memory = array if array.base is None else array.base  # which slices keep alive
+        weakref.finalize(memory, self._release, array.nbytes).atexit = False
         return array
+
+    def _allocate(self, shape: int | tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:
+        """Return memory that begins where a GPU's does, so that every process touches the same sectors."""
+        if self.build == "sanitize":  # which watches the ends of what was allocated
+            return np.empty(shape, kind)
+        size = kind.itemsize * math.prod(shape if isinstance(shape, tuple) else (shape,))
+        memory = np.empty(size + ALIGNMENT, np.uint8)
+        first = -int(memory.ctypes.data) % ALIGNMENT
+        return memory[first : first + size].view(kind).reshape(shape)
 
     def _release(self, size: int) -> None:
         self._used -= size
@@ -289,6 +316,21 @@ class EmulatedDevice:
             library = library_of(source, chosen, build, swaps, find_compiler())
             self._kernels[key] = EmulatedKernel(self, library, source, name, cooperative)
         return self._kernels[key]
+
+    def count_into(self, counts: LaunchCounts | None) -> None:
+        """Count the work of the launches that follow, under the schedule of a new device; None ends that.
+
+        Kernels are loaded anew, in the build ``counters``; let their algorithm prepare after the first call.
+
+        Raises:
+            InputError: the device was made for something else.
+        """
+        if self.build not in ("plain", "counters"):
+            raise InputError(f"the build '{self.build}' of the emulated device counts no work")
+        if self.build == "plain":
+            self.build = "counters"
+            self._kernels.clear()
+        self.counts, self._launches = counts, 0
 
     def next_seed(self) -> int:
         """Return the seed of the next launch: with a seed on the device, every launch gets its own."""

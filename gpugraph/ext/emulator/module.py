@@ -191,7 +191,8 @@ class Launch(ctypes.Structure):
 
     ``resident`` blocks may be under way at once, on ``workers`` threads of the host, more than one only in the build
     ``"threads"``.  A seed of 0 runs threads in order; any other below 2^64 shuffles the schedule, always the same way.
-    Without ``races`` the build that looks for them checks bounds alone.  ``Library.launch`` sets the kernel, its
+    Without ``races`` the build that looks for them checks bounds alone.  ``counts`` is 0 where no work is counted, else
+    1 + the place in ``TOTALS`` of what kernels read as the time.  ``Library.launch`` sets the kernel, its
     arguments and the extents.
     """
 
@@ -207,7 +208,21 @@ class Launch(ctypes.Structure):
         ("extents", ctypes.c_void_p),
         ("extent_count", ctypes.c_uint32),
         ("races", ctypes.c_uint32),
+        ("counts", ctypes.c_uint32),
     )
+
+
+class Site(ctypes.Structure):
+    """A place that touches global memory, or updates shared memory; the meaning is in ``shim/counters.h``."""
+
+    _fields_ = (
+        ("pc", ctypes.c_uint64),
+        ("kind", ctypes.c_char_p),
+        *((name, ctypes.c_uint64) for name in ("shared", "warps", "lanes", "bytes", "sectors", "addresses")),
+    )
+
+
+TOTALS = ("accesses", "sectors", "atomics", "block_barriers", "collectives")
 
 
 class Library:
@@ -231,6 +246,7 @@ class Library:
         self._lock = threading.Lock()
         self._report = ctypes.create_string_buffer(_REPORT_BYTES)
         self.detects_races = hasattr(self._handle, "simt_take_races")
+        self.counts_work = hasattr(self._handle, "simt_counts")
         self.symbols = Symbols(path)
 
     def describe(self, name: str) -> tuple[tuple[Parameter, ...], int]:
@@ -258,6 +274,12 @@ class Library:
             report = self._report.value.decode(errors="replace") if failed else ""
             found = self._take_races() if self.detects_races else []
         return self.symbols.replace_marks(report), found
+
+    def counts(self) -> tuple[dict[str, int], list[Site]]:
+        """Return what the last launch did, in the build that counts: ``TOTALS`` by name, and the part of each place."""
+        totals, sites = (ctypes.c_uint64 * len(TOTALS))(), ctypes.POINTER(Site)()
+        count = self._handle.simt_counts(totals, ctypes.byref(sites))
+        return dict(zip(TOTALS, totals, strict=True)), sites[:count]
 
     def _take_races(self) -> list[RaceRecord]:
         capacity = 64

@@ -136,6 +136,8 @@ _KERNELS = ("-Og", *_PLAIN)
 long for -O1.  Unoptimised they would run several times as long; races are looked for in what -O1 leaves of the reads.
 """
 _DEBUG = ("-g1", "-fno-omit-frame-pointer", "-fno-strict-aliasing")
+_RACES = ("-DSIMT_RACES",)
+_COUNTERS = (*_RACES, "-DSIMT_COUNTERS")
 _CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
 
 _DIAGNOSTIC = re.compile(r"^(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
@@ -157,7 +159,8 @@ BUILDS = {
         Build("plain", _RUNTIME, _KERNELS),
         Build("threads", (*_RUNTIME, "-DSIMT_THREADS"), (*_KERNELS, "-DSIMT_THREADS"), ("-pthread",)),
         Build("sanitize", ("-O1", *_DEBUG, "-fsanitize=address", "-DSIMT_ASAN"), ("-O0", *_DEBUG, *_CHECKS), _CHECKS),
-        Build("races", (*_RUNTIME, "-DSIMT_RACES"), ("-O1", *_DEBUG, "-DSIMT_RACES", "-fsanitize=thread")),
+        Build("races", (*_RUNTIME, *_RACES), ("-O1", *_DEBUG, *_RACES, "-fsanitize=thread")),
+        Build("counters", (*_RUNTIME, *_COUNTERS), ("-O1", *_DEBUG, *_COUNTERS, "-fsanitize=thread")),
     )
 }
 
@@ -207,7 +210,7 @@ def build_library(source: Source, defines: Defines, build: Build, *, cooperative
     compiler = find_compiler()
     static_shared = build.name == "sanitize" and not cooperative
     flags = _flags(compiler, build.kernel, static_shared)
-    if build.name == "races":  # volatile accesses get hooks of their own
+    if "-DSIMT_RACES" in build.kernel:  # volatile accesses get hooks of their own
         named = "tsan-distinguish-volatile"
         flags += ["-mllvm", f"-{named}"] if compiler.is_clang else ["--param", f"{named}=1"]
     runtime = build_runtime(compiler, build, static_shared=static_shared)

@@ -49,7 +49,7 @@ NAMES: dict[str, Callable[[Record], Any]] = {
 
 PATHS = (
     "phases_s", "kernel_phases_s", "rounds", "counters", "peak_device_bytes", "predecessors_s", "throughput", "traffic",
-    "energy", "result", "sampling", "parameters",
+    "energy", "work", "result", "sampling", "parameters",
 )  # fmt: skip
 """Fields of a record that a formula may begin with."""
 

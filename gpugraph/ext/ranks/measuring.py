@@ -78,6 +78,7 @@ def load_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedInp
         (cell.sums == "float32", "several ranks sum in float64 alone", "leave out --sums, or use one device"),
         (reference, "no rank has the whole graph, which a reference needs", "use --verify certificate, or one device"),
         (sampling.cold, "--cold is for one device", "leave out --cold"),
+        (sampling.counters, "--counters is for one device", "leave out --counters"),
         (sampling.energy, "--energy is for one device", "leave out --energy"),
         (cell.profile, "--profile is for one device", "leave out --profile"),
     )

@@ -39,6 +39,9 @@ LIGHT_ARCS = 1.5
 ROOM_PER_VERTEX = 2.25
 """Edges for which there is room in the list, per vertex: somewhat more than where all are listed at once."""
 
+COUNTED = ("ROUNDS", "PAGES", "ENTRIES", "FINALS", "HUBS_FIRST", "HUBS_HEAVY")
+"""Words of ``control`` that are counters of a run: pages of light edges, heavy edges, retired components, hubs."""
+
 
 def arrays(sizes: InputSizes) -> ArrayTable:
     """Return the arrays of a run (meaning: filter_boruvka.cu)."""
@@ -164,7 +167,9 @@ def run(state: State, clock: Clock) -> Array:
     state.start()
     if clock.timing:
         add_stamps(clock, FILE.phases, state.device.download(state.timeline))
-        clock.count("rounds", int(state.device.read(state.control, FILE["ROUNDS"])))
+        words = state.device.download(state.control)
+        for name in COUNTED:
+            clock.count(name.lower(), int(words[FILE[name]]))
     return state.forest
 
 

@@ -20,12 +20,12 @@ constexpr bool one_of = (std::is_same_v<T, Allowed> || ...);
 #define SIMT_UNSEEN inline __attribute__((always_inline))
 #endif
 
-// Replace *address by change(old) in one step and return old.
+// Replace *address by change(old) in one step and return old; `name` is the atomic's.
 template <class T, class Change>
-SIMT_UNSEEN T update(T* address, Change change) {
+SIMT_UNSEEN T update(T* address, [[maybe_unused]] const char* name, Change change) {
     if (--simt_atomics_left < 0) simt_preempt();
 #ifdef SIMT_RACES
-    simt_race_atomic(address, sizeof(T), __builtin_return_address(0));
+    simt_race_atomic(address, sizeof(T), name, __builtin_return_address(0));
 #endif
 #ifdef SIMT_THREADS
     using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
@@ -53,7 +53,7 @@ SIMT_UNSEEN T update(T* address, Change change) {
     template <class T>                                                                                                \
     inline T name(T* address, typename simt::Same<T>::type value) {                                                   \
         static_assert(simt::one_of<T, __VA_ARGS__>, "CUDA has no " #name " for this type");                           \
-        return simt::update(address, [=](T old) -> T { (void)old; return expression; });                              \
+        return simt::update(address, #name, [=](T old) -> T { (void)old; return expression; });                       \
     }                                                                                                                 \
     template <class T>                                                                                                \
     inline T name##_block(T* address, typename simt::Same<T>::type value) { return name(address, value); }            \
@@ -75,7 +75,7 @@ template <class T>
 inline T atomicCAS(T* address, typename simt::Same<T>::type expected, typename simt::Same<T>::type value) {
     static_assert(simt::one_of<T, int, unsigned, unsigned long long, unsigned short>,
                   "CUDA has no atomicCAS for this type");
-    return simt::update(address, [=](T old) -> T { return old == expected ? value : old; });
+    return simt::update(address, "atomicCAS", [=](T old) -> T { return old == expected ? value : old; });
 }
 template <class T>
 inline T atomicCAS_block(T* address, typename simt::Same<T>::type expected, typename simt::Same<T>::type value) {

@@ -11,6 +11,9 @@
 #ifdef SIMT_RACES
 #include "knowledge.h"
 #endif
+#ifdef SIMT_COUNTERS
+#include "counters.h"
+#endif
 
 namespace simt {
 
@@ -45,6 +48,9 @@ struct Warp {
     uint32_t absent;   // lanes that the block has no thread for
     uint32_t ended;    // and those whose thread has ended
     uint32_t waiting;  // lanes in a collective
+#ifdef SIMT_COUNTERS
+    WarpWindow window;
+#endif
 };
 
 // Threads that can run, first come first served; each is in it at most once.

@@ -5,6 +5,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,6 +33,11 @@ public:
             }
         }
         return false;
+    }
+
+    // Whether an address lies in the shared object.
+    bool is_own(uint64_t at) const {
+        return std::any_of(own_.begin(), own_.end(), [=](const Extent& own) { return at >= own.low && at < own.high; });
     }
 
     // The argument that gave access to an address, or -1.

@@ -60,6 +60,7 @@ struct Launch {
     const Extent* extents;  // none: bounds are not known
     uint32_t extent_count;
     uint32_t races;  // look for races, in a build that sees every access
+    uint32_t counts;  // count work, in the build for that: 1 + the total that kernels read as the time
 };
 
 }  // namespace simt
@@ -81,6 +82,6 @@ extern const uint32_t simt_kernel_count;
 extern SIMT_PER_WORKER int64_t simt_atomics_left;
 extern SIMT_PER_WORKER uint64_t simt_progress;
 #ifdef SIMT_RACES
-void simt_race_atomic(const volatile void* address, unsigned bytes, void* pc);
+void simt_race_atomic(const volatile void* address, unsigned bytes, const char* name, void* pc);
 #endif
 }

@@ -50,8 +50,11 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
     return memset(to, value, bytes);
 }
 
-void simt_race_atomic(const volatile void* address, unsigned bytes, void* pc) {
+void simt_race_atomic(const volatile void* address, unsigned bytes, [[maybe_unused]] const char* name, void* pc) {
     if (!simt::scheduler || !simt::scheduler->current) return;
+#ifdef SIMT_COUNTERS
+    simt::count_access(address, bytes, name, true, pc);
+#endif
     simt::detector.access(address, bytes, simt::ATOMIC | simt::WRITES | simt::RETURNS, pc);
 }
 
@@ -63,4 +66,12 @@ __attribute__((visibility("default"))) uint32_t simt_take_races(simt::RaceRecord
     if (count <= capacity) records.clear();
     return count;
 }
+#ifdef SIMT_COUNTERS
+// Hand what the last launch did to the host: totals, and sites; returns how many sites there are.
+__attribute__((visibility("default"))) uint32_t simt_counts(uint64_t* totals, const simt::Site** sites) {
+    std::copy_n(simt::counters.totals, simt::TOTALS, totals);
+    *sites = simt::counters.sites.data();
+    return static_cast<uint32_t>(simt::counters.sites.size());
+}
+#endif
 }

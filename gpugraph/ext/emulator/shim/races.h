@@ -30,6 +30,8 @@ struct RaceRecord {
     int32_t argument;                            // whose array it is, or -1
 };
 
+constexpr uint32_t POLLS_BEFORE_YIELD = 1 << 20;  // volatile accesses, after which others get a turn where work is counted
+
 class RaceDetector {
 public:
     void begin(const Launch& launch) {
@@ -40,6 +42,15 @@ public:
         published_.clear();
         threads_per_block_ = launch.block[0] * launch.block[1] * launch.block[2];
         dynamic_bytes_ = launch.shared_bytes;
+#ifdef SIMT_COUNTERS
+        counters.begin(launch.counts);
+        const uint32_t last = launch.kernel->parameters;  // behind them lies what aligns them
+        arguments_[0] = {reinterpret_cast<uint64_t>(launch.arguments), reinterpret_cast<uint64_t>(launch.arguments + last)};
+        if (last) {
+            arguments_[1] = {reinterpret_cast<uint64_t>(launch.arguments[0]),
+                             reinterpret_cast<uint64_t>(launch.arguments[last - 1]) + launch.kernel->parameter[last - 1].bytes};
+        }
+#endif
         if (!base_) {
             Dl_info info;
             dladdr(&simt_kernel_count, &info);
@@ -55,9 +66,8 @@ public:
         const bool shared = in_shared(self, address, place);
         if (!shared && bounds_.known() && !bounds_.contains(at, at + bytes)) fail_bounds(self, at, bytes, kind, pc);
         if (!looks_) return;
-        const auto code = static_cast<uint32_t>(reinterpret_cast<uint64_t>(pc) - 1 - base_);
         Access now{self.block->grid_thread(self), static_cast<uint32_t>(self.block->number), self.block->epoch,
-                   self.race.clock, code, 0, kind, 1, self.lane};
+                   self.race.clock, offset_of(pc), 0, kind, 1, self.lane};
         for (const uint64_t end = place + bytes; place < end;) {
             const uint64_t first = place & 7, count = std::min<uint64_t>(8 - first, end - place);
             now.mask = static_cast<uint8_t>(((1u << count) - 1) << first);
@@ -113,6 +123,21 @@ public:
             ++thread.race.clock;
         }
     }
+
+    bool is_shared(const Thread& self, const volatile void* address) const {
+        uint64_t place;
+        return in_shared(self, address, place);
+    }
+    uint32_t offset_of(void* pc) const { return static_cast<uint32_t>(reinterpret_cast<uint64_t>(pc) - 1 - base_); }
+#ifdef SIMT_COUNTERS
+    // Whether an address is that of an argument, or in the shared object.
+    bool is_own(uint64_t at) const {
+        for (const Extent& own : arguments_) {
+            if (at >= own.low && at < own.high) return true;
+        }
+        return bounds_.is_own(at);
+    }
+#endif
 
     std::vector<RaceRecord> records;
 
@@ -200,21 +225,61 @@ private:
     std::size_t dynamic_bytes_ = 0;
     uint64_t base_ = 0;
     bool looks_ = false;  // for races; else at bounds alone
+#ifdef SIMT_COUNTERS
+    Extent arguments_[2] = {};  // pointers to them, and the arguments
+#endif
 };
 
 inline RaceDetector detector;
 
 inline void race_begin(const Launch& launch) { detector.begin(launch); }
 inline void race_fence() { detector.fence(*scheduler->current); }
-inline void race_warp_sync(Warp& warp, uint32_t lanes) { detector.warp_sync(warp, lanes); }
-inline void race_block_sync(Block& block) { detector.block_sync(block); }
+inline void race_warp_sync(Warp& warp, uint32_t lanes) {
+    detector.warp_sync(warp, lanes);
+#ifdef SIMT_COUNTERS
+    ++counters.totals[COLLECTIVES];
+    warp.window.meet(lanes, (lanes | warp.ended) == ~0u);
+#endif
+}
+inline void race_block_sync(Block& block) {
+    detector.block_sync(block);
+#ifdef SIMT_COUNTERS
+    ++counters.totals[BLOCK_BARRIERS];
+    for (Warp& warp : block.warps) warp.window.meet(~0u, true);
+#endif
+}
+
+#ifdef SIMT_COUNTERS
+// Count an access of the running thread, if it is to global memory, or an atomic on shared memory.  The arguments of the
+// launch and what lies in the shared object, threadIdx for one, are no global memory.
+inline void count_access(const volatile void* address, std::size_t bytes, const char* kind, bool atomic, void* pc) {
+    if (!counters.clock) return;
+    Thread& self = *scheduler->current;
+    const auto at = reinterpret_cast<uint64_t>(address);
+    const bool shared = detector.is_shared(self, address);
+    if ((shared && !atomic) || (!shared && detector.is_own(at))) return;
+    const uint32_t site = counters.at(detector.offset_of(pc), kind, shared);
+    Site& into = counters.sites[site];
+    ++into.lanes;
+    into.bytes += bytes;
+    ++counters.totals[ACCESSES];
+    counters.totals[ATOMICS] += atomic && !shared;
+    self.warp->window.touch(self.lane, site, at, bytes, atomic);
+}
+#endif
 
 // Every access is a place where a seeded schedule may pre-empt, those to a thread's own variables aside.
 inline void race_access(const volatile void* address, std::size_t bytes, uint8_t kind, void* pc) {
     if (!scheduler || !scheduler->current) return;
     const char* stack = scheduler->current->fiber->stack;
     if (reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(stack) < STACK_BYTES) return;
+#ifdef SIMT_COUNTERS
+    count_access(address, bytes, kind & WRITES ? "store" : "load", false, pc);  // under the schedule of the plain build
+    static uint32_t polls = 0;
+    if (kind & ATOMIC && ++polls % POLLS_BEFORE_YIELD == 0) scheduler->preempt(true);
+#else
     if (--simt_atomics_left < 0) scheduler->preempt(kind & ATOMIC);
+#endif
     simt_progress += kind == WRITES;
     detector.access(address, bytes, kind, pc);
 }

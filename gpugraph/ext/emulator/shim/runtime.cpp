@@ -48,6 +48,9 @@ void simt_preempt() { scheduler->preempt(true); }
 void* simt_dynamic_shared() { return scheduler->current->block->dynamic_shared; }
 unsigned simt_lane() { return scheduler->current->lane; }
 uint64_t simt_clock() {
+#ifdef SIMT_COUNTERS
+    if (counters.clock) return counters.time();
+#endif
     return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 void simt_fail(const char* what, Place place) {

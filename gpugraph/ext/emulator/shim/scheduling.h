@@ -95,6 +95,9 @@ inline void Scheduler::thread_ended(Thread* thread) {
     Block* block = thread->block;
     --block->live;
     thread->warp->ended |= 1u << thread->lane;
+#ifdef SIMT_COUNTERS
+    if (thread->warp->ended == ~0u) thread->warp->window.meet(~0u, true);
+#endif
     if (thread->warp->waiting) complete_waiting(*thread->warp);
     if (block->at_barrier && block->at_barrier == block->live) complete_barrier(*block);
 }
