@@ -31,10 +31,10 @@ from gpugraph.devices.cuda_runtime import (
 )
 from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaReply, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
+from gpugraph.devices.nvml import Nvml, bus_id_of
 from gpugraph.devices.nvrtc import parameter_sizes
 from gpugraph.devices.pinned import Transfers, as_bytes
 from gpugraph.devices.prebuilt import prebuilt_kernels
-from gpugraph.devices.probes import Nvml, bus_id_of
 
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
 _FILL_BLOCK = 256

@@ -1,4 +1,4 @@
-"""Find devices: open the one a user names, list all there are."""
+"""Find devices: open the one a user names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.base.errors import DeviceUnavailable, InputError, installable_here, unknown_name
+from gpugraph.base.errors import DeviceUnavailable, InputError, unknown_name
 from gpugraph.devices.context import begin_context
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 KINDS = ("auto", "cuda", "cpu", "emulated")
 
-EMULATOR = "gpugraph.ext.emulator"
-"""The package of the device ``emulated``: ``device.EmulatedDevice`` opens it, ``toolchain.found()`` describes it."""
+EMULATOR = "gpugraph.ext.emulator.device"
+"""The module of the device ``emulated``, whose ``EmulatedDevice`` opens it; imported when it is named."""
 
 
 def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, str | None]:
@@ -37,7 +37,7 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
     if kind == "cpu":
         return _cpu(), None
     if kind == "emulated":
-        return _limited(importlib.import_module(f"{EMULATOR}.device").EmulatedDevice(seed=number), text), None
+        return _limited(importlib.import_module(EMULATOR).EmulatedDevice(seed=number), text), None
     if kind == "cuda":
         return _limited(_cuda(number, profile), text), None
     try:
@@ -93,49 +93,6 @@ def parse_device(text: str) -> tuple[str, int]:
         what = "the index of a GPU" if kind == "cuda" else "a seed"
         raise InputError(f"'{rest}' is not {what}", where=f"--device {text}", remedy=f"write --device {kind}:0")
     return kind, int(rest)
-
-
-def found_devices() -> list[dict[str, Any]]:
-    """Return an object for each device: its ``--device`` name, whether it is usable, and if not why and what to do.
-
-    Every object has ``device``, ``kind``, ``name``, ``usable`` and ``detail``; those of GPUs and the CPU have the
-    fields of ``describe()`` too.
-    """
-    cpu = {**_cpu().describe(), "device": "cpu", "usable": True, "detail": None}
-    emulated: dict[str, Any] = importlib.import_module(f"{EMULATOR}.toolchain").found()
-    return [*_gpus(), cpu, emulated]
-
-
-def _gpus() -> list[dict[str, Any]]:
-    try:
-        count = gpus()
-    except DeviceUnavailable as missing:
-        return [unusable("cuda", "cuda", missing)]
-    found = []
-    for index in range(count):
-        try:
-            device = _cuda(index, profile=False)
-        except DeviceUnavailable as missing:
-            found.append(unusable(f"cuda:{index}", "cuda", missing))
-            continue
-        free, _ = device.memory()
-        fields = {**device.describe(), "free_bytes": free}
-        device.close()
-        found.append({**fields, "device": f"cuda:{index}", "usable": True, "detail": None})
-    return found
-
-
-def unusable(device: str, kind: str, missing: DeviceUnavailable) -> dict[str, Any]:
-    """Return the object of ``found_devices`` for a device that cannot be used."""
-    return {"device": device, "kind": kind, "name": None, "usable": False, "detail": installable_here(str(missing))}
-
-
-def gpus() -> int:
-    """Return how many GPUs there are.  Raises DeviceUnavailable if there is none, or CuPy is missing."""
-    from gpugraph.devices.cuda_runtime import gpu_count, import_cupy
-
-    check_installed()
-    return int(gpu_count(import_cupy()))
 
 
 def check_installed() -> None:

@@ -9,7 +9,7 @@ from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
 from gpugraph.devices.base import Device
 
 if TYPE_CHECKING:
-    from gpugraph.devices.probes import Nvml
+    from gpugraph.devices.nvml import Nvml
 
 
 class OpenDevice:
@@ -24,7 +24,7 @@ class OpenDevice:
         """The management library's view of the GPU, or the reason why there is none."""
         if self.device.kind != "cuda":
             return f"the device '{self.device.kind}' has no such counter"
-        from gpugraph.devices.probes import Nvml, bus_id_of
+        from gpugraph.devices.nvml import Nvml, bus_id_of
 
         try:
             return Nvml(bus_id_of(self.device))
@@ -38,12 +38,12 @@ class OpenDevice:
         """What a plain copy reaches here, bytes read and written a second, or the reason why it is not measured."""
         if self.device.kind not in ("cuda", "cpu"):
             return f"the copy bandwidth of the device '{self.device.kind}' is not measured"
-        from gpugraph.devices import probes
+        from gpugraph.devices import bandwidth
 
         try:
             if self.device.kind == "cpu":
-                return probes.host_copy_bandwidth(self.description["threads"])
-            return probes.copy_bandwidth(self.device)
+                return bandwidth.host_copy_bandwidth(self.description["threads"])
+            return bandwidth.copy_bandwidth(self.device)
         except GpuGraphError as error:
             return f"the copy bandwidth could not be measured: {error}"
 
@@ -56,7 +56,7 @@ class OpenDevice:
         """Return the ``gpu`` object of a record's environment: driver, CUDA, clocks; None without a GPU."""
         if self.device.kind != "cuda":
             return None
-        from gpugraph.devices.probes import driver_version
+        from gpugraph.devices.nvml import driver_version
 
         clocks = {"absent": self.nvml} if isinstance(self.nvml, str) else self.nvml.describe()
         return {

@@ -97,7 +97,7 @@ def test_devices_lists_all_and_says_what_is_missing():
 
 def test_devices_measures_a_gpu_and_reports_one_that_fails(monkeypatch):
     from gpugraph.base.errors import DeviceUnavailable
-    from gpugraph.devices.probes import Probes
+    from gpugraph.ext.machine.probes import Probes
 
     class Gpu:
         def __init__(self, name: str):
@@ -121,9 +121,9 @@ def test_devices_measures_a_gpu_and_reports_one_that_fails(monkeypatch):
         "clock_khz": 1980000,
     }
     found = [{"device": f"cuda:{i}", **common} for i in range(2)]
-    monkeypatch.setattr("gpugraph.devices.discovery.found_devices", lambda: [dict(device) for device in found])
+    monkeypatch.setattr("gpugraph.ext.machine.listing.found_devices", lambda: [dict(device) for device in found])
     monkeypatch.setattr("gpugraph.devices.discovery.select_device", lambda name: (Gpu(name), None))
-    monkeypatch.setattr("gpugraph.devices.probes.run_probes", probes)
+    monkeypatch.setattr("gpugraph.ext.machine.probes.run_probes", probes)
     shown = " ".join(succeed("devices").out.split())
     assert "copy kernel, read + written 4,100.0 GB/s" in shown
     assert "launch of an empty kernel 2.10 µs" in shown

@@ -12,7 +12,8 @@ import pytest
 from gpugraph.base.errors import DeviceUnavailable, InputError, OutOfMemory
 from gpugraph.devices import cuda_runtime, discovery, nvrtc
 from gpugraph.devices.cpu import CpuDevice
-from gpugraph.devices.discovery import found_devices, parse_device, select_device
+from gpugraph.devices.discovery import parse_device, select_device
+from gpugraph.ext.machine.listing import found_devices
 from tests.devices.fake_cupy import FakeCupy
 
 Install = Callable[[Any], Any]

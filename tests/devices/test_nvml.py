@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from gpugraph.base.errors import DeviceUnavailable
-from gpugraph.devices import probes
-from gpugraph.devices.probes import Nvml, driver_version
+from gpugraph.devices import nvml
+from gpugraph.devices.nvml import Nvml, driver_version
 from tests.measure.fakes import FakeNvml, without_nvml
 
 
 def test_clock_energy_and_reasons_are_read_in_our_units(monkeypatch):
     fake = FakeNvml(clocks=[1410], reasons=[4 | 32 | 1])
-    monkeypatch.setattr(probes, "_nvml", fake.load)
+    monkeypatch.setattr(nvml, "_nvml", fake.load)
     gpu = Nvml("0000:1B:00.0")
     fake.millijoules = 2500
     assert gpu.sm_clock_mhz() == 1410
@@ -33,7 +33,7 @@ def test_what_a_gpu_does_not_tell_is_left_out_or_refused_with_the_reason(monkeyp
         "nvmlDeviceGetTemperature",
         "nvmlDeviceGetCurrentClocksThrottleReasons",
     )
-    monkeypatch.setattr(probes, "_nvml", FakeNvml(silent=silent).load)
+    monkeypatch.setattr(nvml, "_nvml", FakeNvml(silent=silent).load)
     gpu = Nvml("0000:1B:00.0")
     assert "temperature_c" not in gpu.describe()
     assert gpu.held_down_by() == ()
@@ -42,10 +42,10 @@ def test_what_a_gpu_does_not_tell_is_left_out_or_refused_with_the_reason(monkeyp
 
 
 def test_without_the_library_or_where_it_does_not_work_the_reason_is_given(monkeypatch):
-    monkeypatch.setattr(probes, "_nvml", without_nvml)
+    monkeypatch.setattr(nvml, "_nvml", without_nvml)
     with pytest.raises(DeviceUnavailable, match=r"nvml is not usable: libnvidia-ml\.so\.1: no such file"):
         Nvml("0000:1B:00.0")
-    monkeypatch.setattr(probes, "_nvml", FakeNvml(silent=("nvmlInit_v2",)).load)
+    monkeypatch.setattr(nvml, "_nvml", FakeNvml(silent=("nvmlInit_v2",)).load)
     with pytest.raises(DeviceUnavailable, match=r"nvml is not usable: .*not supported"):
         Nvml("0000:1B:00.0")
 
@@ -53,7 +53,7 @@ def test_without_the_library_or_where_it_does_not_work_the_reason_is_given(monke
 def test_the_driver_is_named_where_it_is_loaded(monkeypatch, tmp_path):
     told = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.124.06  Release Build\nGCC version: 12.2\n"
     (tmp_path / "version").write_text(told)
-    monkeypatch.setattr(probes, "_DRIVER_FILE", tmp_path / "version")
+    monkeypatch.setattr(nvml, "_DRIVER_FILE", tmp_path / "version")
     assert driver_version() == "570.124.06"
-    monkeypatch.setattr(probes, "_DRIVER_FILE", tmp_path / "none")
+    monkeypatch.setattr(nvml, "_DRIVER_FILE", tmp_path / "none")
     assert driver_version() is None

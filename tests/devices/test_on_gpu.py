@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import OutOfMemory
-from gpugraph.devices import pinned, probes
+from gpugraph.devices import pinned
 from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.discovery import found_devices, select_device
+from gpugraph.ext.machine import probes
 
 pytestmark = pytest.mark.gpu
 

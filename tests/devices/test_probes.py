@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import GpuGraphError, OutOfMemory
-from gpugraph.devices import probes
+from gpugraph.devices import bandwidth
 from gpugraph.devices.discovery import select_device
+from gpugraph.ext.machine import probes
 
 
 @pytest.fixture
@@ -50,8 +51,8 @@ def test_a_wrong_result_of_a_probe_is_reported(device: Any) -> None:
 
 
 def test_the_hosts_memory_is_copied_by_any_number_of_threads_and_never_within_a_cache(monkeypatch: Any) -> None:
-    monkeypatch.setattr(probes, "_BEYOND_CACHES", 1 << 10)
-    assert probes.host_copy_bandwidth(3, array_bytes=1 << 16) > 0
-    monkeypatch.setattr(probes, "available_memory", lambda: 1 << 11)
+    monkeypatch.setattr(bandwidth, "_BEYOND_CACHES", 1 << 10)
+    assert bandwidth.host_copy_bandwidth(3, array_bytes=1 << 16) > 0
+    monkeypatch.setattr(bandwidth, "available_memory", lambda: 1 << 11)
     with pytest.raises(OutOfMemory, match="too few to see past the caches"):
-        probes.host_copy_bandwidth(3)
+        bandwidth.host_copy_bandwidth(3)

@@ -58,8 +58,8 @@ MUTANTS = (
     Mutant("measure/instruments/traffic.py", "least / kernel_s / bandwidth", "least * kernel_s / bandwidth"),
     Mutant(_MEASURE, "there_s = sum(phases.get(name, 0.0) for name in WAY_THERE)", "there_s = 0.0"),
     Mutant("measure/inputs.py", "h2d_s, median(whole_s)", "h2d_s, min(whole_s)"),
-    Mutant("measure/instruments/energy.py", "    runs += more\n", ""),
-    Mutant("measure/instruments/energy.py", "joules / edges * 1e9", "joules / edges * 1e6"),
+    Mutant("ext/instruments/energy.py", "    runs += more\n", ""),
+    Mutant("ext/instruments/energy.py", "joules / edges * 1e9", "joules / edges * 1e6"),
     Mutant("measure/measurement.py", "if first:  # the check of the first", "if not first:  # the check of the first"),
     Mutant(
         "measure/instruments/phases.py", "median(of), max(of)]", "min(of), max(of)]", "tests/measure/test_phases.py"

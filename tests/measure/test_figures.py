@@ -23,7 +23,7 @@ import pytest
 from gpugraph.base import clock as clocks
 from gpugraph.base.clock import NullClock, PhaseTimer
 from gpugraph.cli.process import BEGAN, Command
-from gpugraph.devices import probes
+from gpugraph.devices import bandwidth, nvml
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.ext.charts.page_text import details
@@ -86,9 +86,9 @@ class Script(FakeTime):
         patch.setattr(PhaseTimer, "compiled", 0)  # by the script; earlier tests of this process have compiled
         patch.setattr(phases, "INNER_LIMIT_S", 1e3)
         patch.setitem(sys.modules, "cupy", self.cupy)
-        patch.setattr(probes, "_nvml", self.nvml.load)
-        patch.setattr(probes, "copy_bandwidth", lambda device: 1e3)
-        self._slow(patch, probes, "copy_bandwidth", 32.0)
+        patch.setattr(nvml, "_nvml", self.nvml.load)
+        patch.setattr(bandwidth, "copy_bandwidth", lambda device: 1e3)
+        self._slow(patch, bandwidth, "copy_bandwidth", 32.0)
         patch.setattr(load.OtherPrograms, "cores", lambda programs: 0.0)
         patch.setattr(OnGraphs, "open", lambda problem, input_, *how: self._open(input_.source, how[0]))
         self._slow(patch, measurement, "check", 16.0)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from gpugraph.base.errors import OutOfMemory
-from gpugraph.devices import probes
+from gpugraph.devices import bandwidth
+from gpugraph.devices import nvml as library
 from gpugraph.ext.instruments import energy
 from gpugraph.measure import inputs
 from gpugraph.measure.cell import Cell
@@ -36,7 +37,7 @@ def cupy(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     fake = FakeCupy()
     fake.cuda.runtime.deviceGetPCIBusId = lambda index: "0000:1B:00.0"
     monkeypatch.setitem(sys.modules, "cupy", fake)
-    monkeypatch.setattr(probes, "copy_bandwidth", lambda device: 1e12)
+    monkeypatch.setattr(bandwidth, "copy_bandwidth", lambda device: 1e12)
     return fake
 
 
@@ -58,7 +59,7 @@ def enlist_on_gpu(patch: pytest.MonkeyPatch, puppet: Puppet, **changes: Any) -> 
 @pytest.fixture
 def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
     fake = FakeNvml()
-    monkeypatch.setattr(probes, "_nvml", fake.load)
+    monkeypatch.setattr(library, "_nvml", fake.load)
     monkeypatch.setattr(throttle.time, "sleep", lambda seconds: None)
     return fake
 
@@ -90,7 +91,7 @@ def test_every_sample_has_its_clock_and_a_throttled_one_is_taken_again(nvml):
 
 @pytest.mark.usefixtures("cupy", "puppet")
 def test_without_nvml_the_reason_is_in_place_of_the_figures(monkeypatch):
-    monkeypatch.setattr(probes, "_nvml", without_nvml)
+    monkeypatch.setattr(library, "_nvml", without_nvml)
     data = measured(replace(FOUR, energy=True))
     reason = "nvml is not usable: libnvidia-ml.so.1: no such file"
     assert data["sampling"]["sm_clock_mhz"] == {"absent": reason}
@@ -157,7 +158,7 @@ def test_energy_is_measured_in_runs_of_its_own_when_asked_for(puppet, nvml, monk
 @pytest.mark.usefixtures("cupy", "nvml")
 def test_traffic_is_the_least_bytes_over_time_and_copy_bandwidth_measured_once(puppet, monkeypatch):
     calls: list[int] = []
-    monkeypatch.setattr(probes, "copy_bandwidth", lambda device: calls.append(1) or 2e12)
+    monkeypatch.setattr(bandwidth, "copy_bandwidth", lambda device: calls.append(1) or 2e12)
     enlist_on_gpu(monkeypatch, puppet, minimum_bytes=lambda view: 4 * 10**9)
     with Session() as session:
         for _ in range(2):
@@ -173,7 +174,7 @@ def test_where_the_bandwidth_cannot_be_measured_the_record_says_why(puppet, monk
     def short(device: Any) -> float:
         raise OutOfMemory("too few bytes")
 
-    monkeypatch.setattr(probes, "copy_bandwidth", short)
+    monkeypatch.setattr(bandwidth, "copy_bandwidth", short)
     enlist_on_gpu(monkeypatch, puppet, minimum_bytes=lambda view: 100)
     assert "too few bytes" in measured()["traffic"]["absent"]
     assert measured(replace(FOUR, bandwidth=False))["traffic"] == {"absent": "not asked for"}
@@ -185,7 +186,7 @@ def test_a_gpu_without_room_past_its_caches_gives_no_bandwidth(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", FakeCupy(free_bytes=64 << 20))
     device = CudaDevice(0)
     with pytest.raises(OutOfMemory, match="past the caches"):
-        probes.copy_bandwidth(device)
+        bandwidth.copy_bandwidth(device)
     device.close()
 
 

@@ -171,7 +171,7 @@ def test_figures_that_a_cpu_does_not_give_are_absent_with_the_reason():
 
 
 def test_a_cpu_is_compared_with_its_memory_where_a_sweep_asks_for_it(monkeypatch):
-    monkeypatch.setattr("gpugraph.devices.probes.host_copy_bandwidth", lambda threads: 1e9 * threads)
+    monkeypatch.setattr("gpugraph.devices.bandwidth.host_copy_bandwidth", lambda threads: 1e9 * threads)
     one = Cell("mst", GRID, "boruvka", "cpu")
     assert run_cell(one, sampling=SIX).data["traffic"] == {"absent": "not asked for"}
     data = run_cell(one, sampling=replace(SIX, bandwidth=True)).data
@@ -181,7 +181,7 @@ def test_a_cpu_is_compared_with_its_memory_where_a_sweep_asks_for_it(monkeypatch
 
 
 def test_a_batch_is_compared_with_the_distances_of_all_its_sources(monkeypatch):
-    monkeypatch.setattr("gpugraph.devices.probes.host_copy_bandwidth", lambda threads: 1e9)
+    monkeypatch.setattr("gpugraph.devices.bandwidth.host_copy_bandwidth", lambda threads: 1e9)
     three = Cell("sssp", GRID, "delta-stepping-batched", "cpu", source="random:3")
     data = run_cell(three, sampling=replace(SIX, bandwidth=True)).data
     one = run_cell(replace(three, source="random:1"), sampling=replace(SIX, bandwidth=True)).data

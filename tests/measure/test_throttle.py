@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpugraph.devices import probes
-from gpugraph.devices.probes import Nvml
+from gpugraph.devices import nvml
+from gpugraph.devices.nvml import Nvml
 from gpugraph.measure.instruments import throttle
 from gpugraph.measure.instruments.throttle import MAX_REPEATED, Throttle
 from tests.measure.fakes import FakeNvml
@@ -12,7 +12,7 @@ from tests.measure.fakes import FakeNvml
 @pytest.fixture
 def watch(monkeypatch):
     def make(**told: object) -> Throttle:
-        monkeypatch.setattr(probes, "_nvml", FakeNvml(**told).load)
+        monkeypatch.setattr(nvml, "_nvml", FakeNvml(**told).load)
         return Throttle(Nvml("0000:1B:00.0"))
 
     return make

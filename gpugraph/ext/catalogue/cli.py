@@ -77,8 +77,8 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
     Example:
       gpugraph devices
     """
-    from gpugraph.devices.discovery import found_devices
     from gpugraph.ext.catalogue.catalogue import device_list
+    from gpugraph.ext.machine.listing import found_devices
 
     with Progress(quiet=quiet) as progress:
         progress("looking for devices")
@@ -93,7 +93,7 @@ def devices(probe: bool, style: str, quiet: bool) -> None:
 def _probed(name: str) -> dict[str, object]:
     """Return what the probes of a GPU give, or that it is not usable and why."""
     from gpugraph.devices.discovery import select_device
-    from gpugraph.devices.probes import run_probes
+    from gpugraph.ext.machine.probes import run_probes
 
     try:
         device, _ = select_device(name)

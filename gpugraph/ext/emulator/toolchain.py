@@ -14,13 +14,11 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gpugraph.base import code_cache
 from gpugraph.base.clock import COMPILING
 from gpugraph.base.errors import DeviceUnavailable, InputError
 from gpugraph.devices.base import Defines, KernelCompileError
-from gpugraph.devices.discovery import unusable
 from gpugraph.devices.kernel_file import Source, define_lines
 
 # ------------------------------------------------------------------ translation
@@ -345,18 +343,3 @@ def _run(command: Sequence[str], source: Source | None) -> str:
         log=done.stderr,
         ours=source is None or source.ours,
     )
-
-
-def found() -> dict[str, Any]:
-    """Return the object of ``found_devices`` for the emulated device."""
-    try:
-        compiler = find_compiler()
-    except DeviceUnavailable as missing:
-        return unusable("emulated", "emulated", missing)
-    return {
-        "device": "emulated",
-        "kind": "emulated",
-        "name": f"SIMT emulator, {compiler.version}",
-        "usable": True,
-        "detail": "chosen only by name; its times say nothing of a GPU",
-    }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpugraph.base.errors import DeviceUnavailable, InputError
 from gpugraph.bench.local_workers import LocalWorker, WorkerProcess
-from gpugraph.devices.discovery import gpus
+from gpugraph.ext.machine.listing import gpus
 
 
 def workers_of(kind: str, rest: str, path: str, where: str) -> list[LocalWorker]:

@@ -101,7 +101,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
     from gpugraph.graph.properties import properties
 
     if advise:
-        from gpugraph.bench.advice import advise as advice_on
+        from gpugraph.ext.machine.advice import advise as advice_on
 
         with Progress(quiet=quiet) as progress:
             advice = advice_on(graph, progress)

@@ -64,7 +64,7 @@ def _distribution(label: str, degrees: Degrees, width: int) -> list[Line]:
 
 
 def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
-    """Return a screen of advice on the hardware for a graph, as ``gpugraph.bench.advice.advise`` gives it."""
+    """Return a screen of advice on the hardware for a graph, as ``gpugraph.ext.machine.advice.advise`` gives it."""
     cpu, gpu, about = advice["cpu"], advice["gpu"], "" if advice["exact"] else "about "
     vertices, edges = counted(advice["vertices"], "vertex"), counted(advice["arcs"] // 2, "edge")
     lines = field("graph", f"{advice['graph']}: {about}{vertices}, {about}{edges}", width=width)

@@ -32,7 +32,7 @@ from gpugraph import __version__
 from gpugraph.base.errors import DeviceUnavailable, InputError, printable
 from gpugraph.base.host import end_with
 from gpugraph.base.ranks import RANK, RANKS, SIZES, expected_world_size, is_own_rank, mpi_rank
-from gpugraph.devices.discovery import gpus
+from gpugraph.ext.machine.listing import gpus
 
 if TYPE_CHECKING:
     from gpugraph.ext.ranks.comm import HostComm

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpugraph.devices import probes
+from gpugraph.devices.bandwidth import FILE
 from gpugraph.measure.instruments import Instrument, Run
 
 LAUNCH_NS = 50_000
@@ -16,4 +16,4 @@ class Busy(Instrument):
     def before(self, run: Run) -> None:
         """Queue the kernel."""
         if run.is_brief:
-            run.measurement.device.kernel(probes.FILE, "probe_wait")(1, 1, (np.uint64(LAUNCH_NS),))
+            run.measurement.device.kernel(FILE, "probe_wait")(1, 1, (np.uint64(LAUNCH_NS),))

@@ -16,7 +16,7 @@ from gpugraph.measure.instruments import Instrument, Run, Trial
 from gpugraph.measure.measurement import Measurement
 
 if TYPE_CHECKING:
-    from gpugraph.devices.probes import Nvml
+    from gpugraph.devices.nvml import Nvml
 
 FALL = 0.03
 MAX_REPEATED = 10

@@ -8,7 +8,7 @@ wait for it: the timed run is queued behind it, so that its launch is not timed.
 from __future__ import annotations
 
 from gpugraph.base.clock import NullClock
-from gpugraph.devices import probes
+from gpugraph.devices.bandwidth import FILE
 from gpugraph.measure.instruments import Instrument, Run
 
 WAKE_LIMIT_S = 0.02
@@ -26,5 +26,5 @@ class Wake(Instrument):
             return
         run.is_brief = last_s < LAUNCH_LIMIT_S
         if run.is_brief:  # compiled before the GPU is at work
-            run.measurement.device.kernel(probes.FILE, "probe_wait")
+            run.measurement.device.kernel(FILE, "probe_wait")
         algorithm.run(run.measurement.state, NullClock(awaited=False), *run.trial.query)

@@ -196,7 +196,7 @@ def test_nothing_stays_on_the_device(device: Any) -> None:
 def gpu(monkeypatch: pytest.MonkeyPatch) -> EmulatedDevice:
     """An emulated device that the measurement takes for a GPU."""
     monkeypatch.setattr(EmulatedDevice, "kind", "cuda")
-    monkeypatch.setattr("gpugraph.devices.probes.copy_bandwidth", lambda device: 1e12)  # not through the emulator
+    monkeypatch.setattr("gpugraph.devices.bandwidth.copy_bandwidth", lambda device: 1e12)  # not through the emulator
     return EmulatedDevice()
 
 

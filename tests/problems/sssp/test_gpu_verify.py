@@ -335,7 +335,7 @@ def test_the_check_takes_24_bytes_a_vertex_at_most_and_nothing_stays_on_the_devi
 @pytest.mark.parametrize("kind", ["cuda", "emulated"])
 def test_a_record_tells_the_time_of_the_predecessors_apart(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(EmulatedDevice, "kind", kind)
-    monkeypatch.setattr("gpugraph.devices.probes.copy_bandwidth", lambda device: 1e12)  # not through the emulator
+    monkeypatch.setattr("gpugraph.devices.bandwidth.copy_bandwidth", lambda device: 1e12)  # not through the emulator
     on_device, original = list[int](), gpu_tight_arcs.canonical_predecessors
 
     def noted(view: Any, device: Any, distance: Any, source: int) -> Any:

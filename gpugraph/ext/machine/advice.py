@@ -9,7 +9,7 @@ from gpugraph.base.host import available_memory
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
-from gpugraph.devices.discovery import found_devices
+from gpugraph.ext.machine.listing import found_devices
 from gpugraph.measure.cell import Cell, resolve_algorithm
 from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import ROUGH
