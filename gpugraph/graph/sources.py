@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -44,8 +44,8 @@ class Files(Protocol):
     def read_file(self, source: Source, form: Format | None, clock: HostClock, device: Device | None) -> CSRGraph:
         """Return the graph of a file in a format, or in the one that it is recognised as; see ``load_file``."""
 
-    def read_sources(self, path: str) -> list[int]:
-        """Return the vertices that a ``.ss`` or ``.p2p`` file asks for, as the graph's file calls them."""
+    def named_sources(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
+        """Return the vertices to search from where they go by name, or by a file; see ``problems/sources.py``."""
 
     def writable_format(self, name: str, output_format: str | None = None) -> Format:
         """Return the format in which a file will be written.  Raises InputError if there is none that is written."""

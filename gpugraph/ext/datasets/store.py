@@ -34,9 +34,9 @@ from gpugraph.devices.base import Device
 from gpugraph.ext.datasets import FOLDER
 from gpugraph.ext.datasets.fetch import ROOM, Tell, changed, fetch, require_room, sources
 from gpugraph.ext.datasets.registry import SHIPPED, Dataset, find
+from gpugraph.ext.formats.checks import numbered_from_one
 from gpugraph.ext.formats.files import save_file
 from gpugraph.graph.csr import Answer, CSRGraph
-from gpugraph.graph.formats.base import numbered_from_one
 from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import AS_GIVEN, OFFLINE, STATED, ReadOptions
 

@@ -14,21 +14,22 @@ from gpugraph.base.files import atomic_write
 from gpugraph.devices.base import Device
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats import known
-from gpugraph.ext.formats.dimacs import read_sources
+from gpugraph.ext.formats.checks import IdsAreNamesError
+from gpugraph.ext.formats.named_sources import named_sources
 from gpugraph.ext.formats.refused import markup
 from gpugraph.ext.formats.text.lines import wide_encoding
 from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format, IdsAreNamesError
+from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.load import check_names, check_stated, stem
 
 EXTENSIONS = known.EXTENSIONS
 named = known.named
 
-__all__ = ["EXTENSIONS", "named", "names", "read_file", "read_sources", "save_file", "writable_format"]
+__all__ = ["EXTENSIONS", "named", "named_sources", "names", "read_file", "save_file", "writable_format"]
 
 
 def names() -> list[str]:

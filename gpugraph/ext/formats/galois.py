@@ -14,9 +14,10 @@ from typing import IO
 import numpy as np
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.formats.checks import arcs_of_rows, integer_weights
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights
+from gpugraph.graph.formats.base import Format, check_size
 from gpugraph.graph.formats.input_file import Source
 
 _HEADER = 32

@@ -19,10 +19,11 @@ from typing import IO
 import numpy as np
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.formats.checks import arcs_of_rows, integer_weights, is_unit
 from gpugraph.ext.formats.text.rows import arc_chunks
 from gpugraph.graph.build import ArcList, arc_tails
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format, arcs_of_rows, check_size, integer_weights, is_unit
+from gpugraph.graph.formats.base import Format, check_size
 from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.sort_arcs import row_starts
 

@@ -8,8 +8,9 @@ Source: Wang et al. 2016, Gunrock (the essentials library's binary CSR).
 
 from __future__ import annotations
 
+from gpugraph.ext.formats.checks import arcs_of_rows
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format, arcs_of_rows
+from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Source
 
 

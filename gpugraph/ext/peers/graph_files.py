@@ -114,9 +114,9 @@ def result_path(graph: CSRGraph, number: int) -> Path:
 
 
 def _write(graph: CSRGraph, path: Path, name: str) -> None:
+    from gpugraph.ext.formats.checks import is_unit
     from gpugraph.ext.formats.files import save_file
     from gpugraph.ext.formats.text.rows import write_rows
-    from gpugraph.graph.formats.base import is_unit
 
     if name not in ("el", "wel"):
         save_file(graph, path, name if name == "galois" else None, renumber=True, lasting=False)

@@ -245,7 +245,7 @@ def sssp(
         VerificationFailed, InputError, DeviceUnavailable, OutOfMemory: as for ``mst``.
     """
     expect(bool, predecessors=predecessors)
-    from gpugraph.problems.sources import is_several, one_of, source_list
+    from gpugraph.ext.python.sources import is_several, one_of, source_list
     from gpugraph.problems.sssp import BATCHED
 
     if sources is not None:

@@ -33,12 +33,13 @@ from gpugraph.ext.python.calls import in_python_terms
 from gpugraph.ext.python.certified import Firsts, certify_search, check_way
 from gpugraph.ext.python.inputs import input_positions, opened
 from gpugraph.ext.python.searches import Rows, plain_cutoff, search
+from gpugraph.ext.python.sources import one_of, source_list
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import find_algorithm, load_problem
-from gpugraph.problems.sources import one_of, resolve_sources, source_list
+from gpugraph.problems.sources import resolve_sources
 from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.arcs import Arcs, distance_dtype, unreached
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances

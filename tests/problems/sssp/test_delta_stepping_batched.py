@@ -15,11 +15,12 @@ import gpugraph.ext.batched.sssp.gpu_delta_stepping_batched as batched
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.python.sources import source_list
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
+from gpugraph.problems import SourceList
 from gpugraph.problems.registry import find_algorithm
-from gpugraph.problems.sources import SourceList, source_list
 from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.distances import DistanceMatrix
 from tests.cli.runner import refuse, run, succeed

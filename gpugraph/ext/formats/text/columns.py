@@ -15,10 +15,10 @@ from gpugraph.base.compiled import threads
 from gpugraph.base.errors import GraphFormatError, OutOfMemory
 from gpugraph.devices.base import Device
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
+from gpugraph.ext.formats.checks import numbered_from_one
 from gpugraph.ext.formats.text.number_lines import Piece
 from gpugraph.graph.build import ArcList, narrowest
 from gpugraph.graph.chunks import in_threads
-from gpugraph.graph.formats.base import numbered_from_one
 
 _BLOCK = 1 << 20
 """Arcs that go to a device together: much to send, and little to hold."""

@@ -23,6 +23,7 @@ from gpugraph.base.compiled import threads
 from gpugraph.base.errors import GraphFormatError
 from gpugraph.base.host import require_memory
 from gpugraph.devices.base import Device
+from gpugraph.ext.formats.checks import IdsAreNamesError
 from gpugraph.ext.formats.text.columns import Columns, rounded_weights, wide_weights
 from gpugraph.ext.formats.text.lines import INTEGER, after, count_of, data_lines, integer, shown, words_of
 from gpugraph.ext.formats.text.number_lines import ANY_ID, LineParser, Rows
@@ -30,7 +31,6 @@ from gpugraph.ext.formats.text.plain_text import PlainText
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.chunks import in_order
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import IdsAreNamesError
 from gpugraph.graph.formats.input_file import Source
 
 _INT64 = 2**63

@@ -1,0 +1,127 @@
+"""Sources of searches by the names of vertices, and by what comes with a graph or beside it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpugraph.base.errors import GpuGraphWarning, InputError, shown, unknown_name
+from gpugraph.ext.formats.dimacs import read_sources
+from gpugraph.graph.csr import CSRGraph, printed
+from gpugraph.problems import SourceList
+from gpugraph.problems.sources import ALL, DEFAULT, SOURCE_FILES, as_integer, by_form, by_number, is_whole
+
+PUBLISHED = "published"
+_FORMS = (DEFAULT, "random:K", "name:ID", "index:N", PUBLISHED, ALL, "a file.ss or file.p2p", "a vertex number")
+
+
+def named_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
+    """Return the source vertices that ``parameters["source"]`` asks for; see ``problems/sources.py``."""
+    source = parameters.get("source")
+    if (vertex := by_node(graph, source)) is not None:
+        return [vertex]
+    if isinstance(source, SourceList):
+        return [vertex for one in source for vertex in named_sources(graph, {**parameters, "source": one})]
+    if (number := as_integer(source)) is not None:
+        if _has_nodes(graph):
+            remedy = "name:ID is the node printed so, index:N the vertex of that number"
+            raise InputError(f"{shown(source)} is not a node of the graph", where=graph.name, remedy=remedy)
+        _tell_apart(graph, number)
+        return [by_number(graph, number)]
+    if (found := by_form(graph, source, parameters)) is not None:
+        return found
+    if not isinstance(source, str):
+        what = f"the source {shown(source)} is neither a node of the graph, nor a number, nor a text"
+        raise InputError(what, where=graph.name, remedy=f"give one of: {', '.join(_FORMS)}")
+    kind, colon, rest = source.lstrip().partition(":")
+    if colon and kind == "name":
+        return [_by_name(graph, rest)]
+    text = kind.rstrip() + colon + rest.rstrip()
+    if text == PUBLISHED:
+        return [_of_the_published(graph)]
+    if text.lower().endswith(SOURCE_FILES):
+        ids = read_sources(text)
+        numbered = graph.vertex_names is None
+        return [by_number(graph, one) if numbered else _by_name(graph, str(one)) for one in ids]
+    if _has_nodes(graph):
+        raise _unknown(graph, text)
+    if graph.vertex_names is not None and text in graph.numbers:
+        raise InputError(f"unknown source '{text}'", where=graph.name, remedy=f"did you mean 'name:{text}'?")
+    raise unknown_name("source", text, _FORMS)
+
+
+def _of_the_published(graph: CSRGraph) -> int:
+    """Return the vertex from which distances were published."""
+    answer = graph.answers.get("SSSP")
+    if answer is None or answer.start is None:
+        remedy = "give a vertex; only graphs of LDBC Graphalytics, as they are, come with distances"
+        raise InputError("no distances were published with this graph", where=graph.name, remedy=remedy)
+    return answer.start if graph.vertex_names is None else _by_name(graph, str(answer.start))
+
+
+def _has_nodes(graph: CSRGraph) -> bool:
+    """Tell whether the graph's vertices are called by the nodes of a NetworkX graph."""
+    return graph.vertex_names is not None and graph.vertex_names.dtype == object
+
+
+def by_node(graph: CSRGraph, source: object) -> int | None:
+    """Return the vertex that is the node ``source`` of a NetworkX graph, or None."""
+    try:
+        return graph.numbers.get(source) if _has_nodes(graph) else None
+    except Exception:  # what cannot be hashed, or cannot be compared, is no node
+        return None
+
+
+def _tell_apart(graph: CSRGraph, vertex: int) -> None:
+    """Warn where a number is a vertex and, as the file has it, the id of another."""
+    names = graph.vertex_names
+    if names is None or names.dtype.kind not in "iu" or not 0 <= vertex < graph.vertices:
+        return
+    at = int(np.searchsorted(names, vertex))
+    if at < len(names) and names[at] == vertex != names[vertex]:
+        what = f"source {vertex} is what the file calls {names[vertex]}; what it calls {vertex} is name:{vertex}"
+        warnings.warn(what, GpuGraphWarning, stacklevel=2)
+
+
+def _by_name(graph: CSRGraph, name: str) -> int:
+    """Return the vertex that the file calls ``name``, or whose node is printed so."""
+    names = graph.vertex_names
+    if names is None:
+        what = f"the graph has no vertex names, so there is none called '{name}'"
+        raise InputError(what, where=graph.name, remedy=f"give a vertex number from 0 to {graph.vertices - 1}")
+    if names.dtype == object:
+        return _by_print(graph, name)
+    name = name.strip()
+    wanted: Any = name
+    if names.dtype.kind in "iu":
+        info = np.iinfo(names.dtype)
+        if not is_whole(name) or not info.min <= int(name) <= info.max:
+            raise _unknown(graph, name)
+        wanted = names.dtype.type(int(name))
+    at = int(np.searchsorted(names, wanted))
+    if at == len(names) or names[at] != wanted:
+        raise _unknown(graph, name)
+    return at
+
+
+def _by_print(graph: CSRGraph, name: str) -> int:
+    """Return the vertex whose node reads ``name``, or else the one whose repr does."""
+    nodes = graph.numbers.items()
+    for how in (str, repr):
+        if not (found := [vertex for node, vertex in nodes if printed(node, how) == name]):
+            continue
+        if len(found) == 1:
+            return found[0]
+        few = [f"{printed(graph.vertex_names[v], repr)} is index:{v}" for v in found[:3]]  # type: ignore[index]
+        what = f"{len(found)} nodes are printed as '{name}'"
+        raise InputError(what, where=graph.name, remedy=f"give the node itself, or its number: {', '.join(few)}")
+    raise _unknown(graph, name)
+
+
+def _unknown(graph: CSRGraph, name: str) -> InputError:
+    """Return the error for a name that no vertex has."""
+    known = f"names run from {graph.name_of(0)} to {graph.name_of(graph.vertices - 1)}"
+    return InputError(f"no vertex is called '{name}'", where=graph.name, remedy=known)

@@ -1,0 +1,36 @@
+"""Sources as the functions of Python take them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpugraph.base.errors import InputError, shown
+from gpugraph.ext.formats.named_sources import by_node
+from gpugraph.graph.csr import CSRGraph
+from gpugraph.problems import SourceList
+from gpugraph.problems.sources import SOURCE_FILES
+
+
+def source_list(sources: object) -> SourceList | str:
+    """Return a list or an array of sources, ``"all"`` or ``"random:K"`` as a source; raise InputError for others."""
+    if isinstance(sources, str):
+        return sources
+    if isinstance(sources, np.ndarray) and sources.ndim == 1:
+        sources = sources.tolist()
+    if not isinstance(sources, list | tuple | range) or not len(sources):
+        what = f"sources is {shown(sources)}"
+        raise InputError(what, remedy="give a list or an array of them, 'random:K' or 'all'")
+    return SourceList(sources)
+
+
+def one_of(source: object, sources: object) -> None:
+    """Refuse one source and several at once."""
+    if source is not None and sources is not None:
+        raise InputError("both source and sources are given", remedy="give one of them")
+
+
+def is_several(graph: CSRGraph, source: object) -> bool:
+    """Tell whether a source is ``"random:K"`` or a file of sources, and no node that is called so."""
+    if not isinstance(source, str) or by_node(graph, source) is not None:
+        return False
+    return source.lstrip().startswith("random:") or source.lower().rstrip().endswith(SOURCE_FILES)
