@@ -5,32 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory
+from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize, verdict_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
-    from gpugraph.graph.csr import Answer, CSRGraph
+    from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.view import GraphView, ResidentView
-
-TEXT_BYTES_PER_ARC = 12
-"""About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
-
-_SAMPLE = 1 << 16
-"""Bytes from the middle of a text whose lines are counted."""
 
 LISTED_BYTES = 16
 """Of host memory that a line takes at the peak while text is read: ids and a weight of 32 bits, and a column again."""
-
-COMPRESSED = 4
-"""About how much smaller a compressed list of edges is."""
 
 PUBLISHED_ALONE = 2**22
 """Above so many edges a published output spares the oracle."""
@@ -71,7 +59,7 @@ class OneQuery:
 def size_of(graph: str, weights: str = "file") -> InputSize:
     """Return the size of what a file or a spec will give; raise InputError for none, or a damaged .csr."""
     from gpugraph.graph.families import is_spec
-    from gpugraph.graph.sources import data_sets, is_dataset
+    from gpugraph.graph.sources import data_sets, is_dataset, other_files
 
     if not is_dataset(graph) and not os.path.exists(graph) and is_spec(graph):
         import numpy as np
@@ -93,29 +81,12 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
     if not os.path.isfile(graph):
         what = "there is no such file" if is_graph_file(graph) else "is neither a file nor a graph spec"
         raise InputError(what, where=graph, remedy="name a file or a spec such as rmat:20")
-    if graph.endswith((".properties", ".v")) and os.path.isfile(edges := f"{os.path.splitext(graph)[0]}.e"):
-        graph = edges  # the bulk of a Graphalytics graph
-    size = os.path.getsize(graph)
     if graph.endswith(".csr"):
         csr = load_file(graph, check=False)  # only mapped
         arrays = csr.offsets.nbytes + csr.targets.nbytes + csr.weights.nbytes
         return _graph_size((csr.vertices, csr.arcs, csr.weights.itemsize), True, arrays, 0)
-    lines, arcs = _lines_and_arcs(graph, size)
+    lines, arcs = other_files().lines_and_arcs(graph)
     return _graph_size((max(arcs // 16, 1), arcs, 4), False, arcs * 32, LISTED_BYTES * lines)
-
-
-def _lines_and_arcs(path: str, size: int) -> tuple[int, int]:
-    """Return about how many lines a text of arcs has, and how many arcs they are."""
-    if re.search(r"\.(gz|bz2|xz|zst)$", path):
-        lines = size // TEXT_BYTES_PER_ARC * COMPRESSED
-        return lines, lines
-    head = middle = b""
-    with suppress(OSError), open(path, "rb") as file:  # reading it will tell
-        head = file.read(256)
-        file.seek(size // 2)
-        middle = file.read(_SAMPLE)
-    lines = size * middle.count(b"\n") // len(middle) if len(middle) == _SAMPLE else size // TEXT_BYTES_PER_ARC
-    return lines, lines * (2 if re.match(rb"%%MatrixMarket[^\n]* symmetric", head, re.IGNORECASE) else 1)
 
 
 def _graph_size(shape: tuple[int, int, int], exact: bool, making_bytes: int, fed_bytes: int | None = None) -> InputSize:
@@ -209,38 +180,6 @@ class OnGraphs(OneQuery):
     def suits(self, view: ResidentView) -> bool:
         """Tell whether ``certify`` can check results on a view."""
         return not view.host.preparations
-
-
-def published_values(graph: CSRGraph, answer: Answer, dtype: str) -> NDArray[Any]:
-    """Return what a reference output of LDBC Graphalytics says of each vertex, (n,) of ``"int64"`` or ``"float64"``.
-
-    Its lines are ``ID VALUE``, in any order.  Raises GraphFormatError for a bad line, or if it has not each of the
-    graph's ids once.
-    """
-    import numpy as np
-
-    from gpugraph.graph.formats.input_file import Source
-
-    ids, values = [np.zeros(0, np.int64)], [np.zeros(0, dtype)]
-    with Source(answer.path) as source:
-        for first, block in source.blocks():
-            rows = [line.split() for line in block.splitlines() if line.strip()]
-            try:
-                if b"_" in block or any(len(row) != 2 for row in rows):
-                    raise ValueError
-                ids.append(np.array([row[0] for row in rows], "S").astype(np.int64))
-                values.append(np.array([row[1] for row in rows], "S").astype(dtype))
-            except (ValueError, OverflowError):
-                what = f"the lines from {first} on are not all 'ID VALUE' with whole ids and {dtype} values"
-                raise GraphFormatError(what, path=answer.path, remedy="fetch it again") from None
-    names = np.arange(graph.vertices) if graph.vertex_names is None else graph.vertex_names
-    found = np.concatenate(ids)
-    order = np.argsort(found, kind="stable")
-    if not np.array_equal(found[order], names):
-        what = f"its {len(found)} ids are not those of the graph's {graph.vertices} vertices"
-        raise GraphFormatError(what, path=answer.path, remedy="fetch it again")
-    ordered: NDArray[Any] = np.concatenate(values)[order]
-    return ordered
 
 
 def with_published(graph: CSRGraph, published: Verdict | None, oracle: Callable[[], Verdict]) -> Verdict:

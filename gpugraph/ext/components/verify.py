@@ -22,12 +22,12 @@ from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.counter_examples.part import MISSING, RIGHT, CounterExample, around, path_between
+from gpugraph.ext.formats.graphalytics import published_values
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.on_graphs import published_values
 
 _RANGES_PER_THREAD = 8
 

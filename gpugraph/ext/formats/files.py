@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from gpugraph.devices.base import Device
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats import known
 from gpugraph.ext.formats.checks import IdsAreNamesError
+from gpugraph.ext.formats.graphalytics import published_values
 from gpugraph.ext.formats.named_sources import named_sources
 from gpugraph.ext.formats.refused import markup
 from gpugraph.ext.formats.text.lines import wide_encoding
@@ -29,7 +31,17 @@ from gpugraph.graph.load import check_names, check_stated, stem
 EXTENSIONS = known.EXTENSIONS
 named = known.named
 
-__all__ = ["EXTENSIONS", "named", "named_sources", "names", "read_file", "save_file", "writable_format"]
+__all__ = [
+    "EXTENSIONS",
+    "lines_and_arcs",
+    "named",
+    "named_sources",
+    "names",
+    "published_values",
+    "read_file",
+    "save_file",
+    "writable_format",
+]
 
 
 def names() -> list[str]:
@@ -168,3 +180,30 @@ def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool) -> tuple[CSRGra
         return plain, (f"vertices are numbered from {first} in the file; their ids, {few}, are not in it",)
     what = f"{form.title} numbers vertices from {first} and cannot hold their ids {few}"
     raise InputError(what, remedy="write an edge list, e.g. .wel, or leave the ids out with --renumber")
+
+
+_BYTES_PER_ARC = 12
+"""About what a line of an edge list takes, two ids and a weight, where that cannot be seen."""
+
+_SAMPLE = 1 << 16
+"""Bytes from the middle of a text whose lines are counted."""
+
+_COMPRESSED = 4
+"""About how much smaller a compressed list of edges is."""
+
+
+def lines_and_arcs(path: str) -> tuple[int, int]:
+    """Return about how many lines a text of arcs has, and how many arcs they are."""
+    if path.endswith((".properties", ".v")) and os.path.isfile(edges := f"{os.path.splitext(path)[0]}.e"):
+        path = edges  # the bulk of a Graphalytics graph
+    size = os.path.getsize(path)
+    if re.search(r"\.(gz|bz2|xz|zst)$", path):
+        lines = size // _BYTES_PER_ARC * _COMPRESSED
+        return lines, lines
+    head = middle = b""
+    with suppress(OSError), open(path, "rb") as file:  # reading it will tell
+        head = file.read(256)
+        file.seek(size // 2)
+        middle = file.read(_SAMPLE)
+    lines = size * middle.count(b"\n") // len(middle) if len(middle) == _SAMPLE else size // _BYTES_PER_ARC
+    return lines, lines * (2 if re.match(rb"%%MatrixMarket[^\n]* symmetric", head, re.IGNORECASE) else 1)

@@ -37,7 +37,7 @@ from gpugraph.ext.formats.text.number_lines import Rows
 from gpugraph.ext.formats.text.rows import read_rows
 from gpugraph.ext.formats.whole_numbers import whole_numbers
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.csr import Answer, target_dtype
+from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
 
@@ -104,6 +104,34 @@ def read(source: Source) -> ArcList:
             answers[name] = Answer(output, None if start is None else said.count(start))
     undirected = directed is False
     return ArcList(tails, heads, weights, len(ids), directed, undirected, vertex_names=names, answers=answers)
+
+
+def published_values(graph: CSRGraph, answer: Answer, dtype: str) -> NDArray[Any]:
+    """Return what a reference output of LDBC Graphalytics says of each vertex, (n,) of ``"int64"`` or ``"float64"``.
+
+    Its lines are ``ID VALUE``, in any order.  Raises GraphFormatError for a bad line, or if it has not each of the
+    graph's ids once.
+    """
+    ids, values = [np.zeros(0, np.int64)], [np.zeros(0, dtype)]
+    with Source(answer.path) as source:
+        for first, block in source.blocks():
+            rows = [line.split() for line in block.splitlines() if line.strip()]
+            try:
+                if b"_" in block or any(len(row) != 2 for row in rows):
+                    raise ValueError
+                ids.append(np.array([row[0] for row in rows], "S").astype(np.int64))
+                values.append(np.array([row[1] for row in rows], "S").astype(dtype))
+            except (ValueError, OverflowError):
+                what = f"the lines from {first} on are not all 'ID VALUE' with whole ids and {dtype} values"
+                raise GraphFormatError(what, path=answer.path, remedy="fetch it again") from None
+    names = np.arange(graph.vertices) if graph.vertex_names is None else graph.vertex_names
+    found = np.concatenate(ids)
+    order = np.argsort(found, kind="stable")
+    if not np.array_equal(found[order], names):
+        what = f"its {len(found)} ids are not those of the graph's {graph.vertices} vertices"
+        raise GraphFormatError(what, path=answer.path, remedy="fetch it again")
+    ordered: NDArray[Any] = np.concatenate(values)[order]
+    return ordered
 
 
 def _stem(path: str) -> str:

@@ -27,9 +27,9 @@ from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.sources import other_files
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.on_graphs import published_values
 from gpugraph.problems.sssp.arcs import FLOAT64, Arcs, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.checked_arcs import look, wrong_predecessor
 from gpugraph.problems.sssp.distances import Distances
@@ -192,7 +192,7 @@ def check_against_published(graph: CSRGraph, source: int, result: Distances) -> 
         return None
     fault = malformed(graph, source, result)
     if fault is None:
-        due = published_values(graph, answer, "float64")
+        due = other_files().published_values(graph, answer, "float64")
         held = np.where(result.reached, result.raw, np.inf).astype(np.float64)
         with np.errstate(invalid="ignore"):
             near = np.isfinite(due) & (np.abs(held - due) <= WITHIN * np.abs(due))

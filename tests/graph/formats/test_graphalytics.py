@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError
+from gpugraph.ext.formats.graphalytics import published_values
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.problems import on_graphs
-from gpugraph.problems.on_graphs import published_values
 from tests.cli.runner import refuse, succeed
 from tests.graph.formats.samples import arcs
 from tests.tiers import drawn
