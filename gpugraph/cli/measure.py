@@ -171,7 +171,6 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
 
 def _measure(request: Request, name: str) -> None:
     """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.ext.plugins.supervised``."""
-    from gpugraph.devices.context import end_contexts
     from gpugraph.devices.discovery import expect_device
     from gpugraph.measure import compile_ahead
 
@@ -179,7 +178,8 @@ def _measure(request: Request, name: str) -> None:
     algo, _, chosen = _with_commands(name, request.commands).partition("@")
     device = chosen or (_device_of(algo) if request.device == "auto" else request.device)
     # The driver, and a compilation ahead, begin while the imports that follow take their time.
-    on_cpu = (comm := world()) is None and not expect_device(device) and device in ("auto", "cpu")
+    expected = (comm := world()) is None and expect_device(device)
+    on_cpu = comm is None and not expected and device in ("auto", "cpu")
     if not is_foreign(algo):
         if on_cpu:
             compile_ahead.begin(request.problem, str(request.graph), algo)
@@ -213,7 +213,9 @@ def _measure(request: Request, name: str) -> None:
             progress(f"writing {output}")
             with _going_on(troubles):
                 result_files().write_result(record.result, output)
-    if comm is None and Command.began is not None and not is_watched():
+    if expected and Command.began is not None and not is_watched():
+        from gpugraph.devices.context import end_contexts
+
         end_contexts(record)  # this process asks nothing more of a GPU
     record = record.with_phases(phase_timer, Command.interpreter_s)  # what follows writes the very figures
     tell(_notices(record, output), quiet=quiet)

@@ -8,7 +8,6 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.errors import DeviceUnavailable, InputError, unknown_name
-from gpugraph.devices.context import begin_context
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -67,6 +66,8 @@ def expect_device(text: str) -> bool:
         return False
     with contextlib.suppress(DeviceUnavailable):  # ``select_device`` will say so
         check_installed()
+        from gpugraph.devices.context import begin_context
+
         begin_context(number)
         return True
     return False

@@ -25,7 +25,7 @@ from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
 from gpugraph.devices.base import Arguments, Array, Defines, KernelArgumentError, KernelCompileError
 from gpugraph.devices.cuda_runtime import translated
 from gpugraph.devices.cuda_streams import OpenGpu
-from gpugraph.devices.kernel_file import Source, define_lines, load_source
+from gpugraph.devices.kernel_source import Source, define_lines, load_source
 from gpugraph.devices.nvrtc import compiler, parameter_sizes
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false", "-lineinfo", "--ptxas-options=-v")

@@ -222,6 +222,7 @@ def _sampling(
 ) -> dict[str, Any]:
     """Return the ``sampling`` object; outliers are listed by position in ``samples_s.kernel``, and never dropped."""
     groups, sampling = [t.kernel_s for t in run.trials], run.stopping.sampling
+    nvml = run.setup.open_device.nvml
     firsts = [sum(map(len, groups[:i])) for i in range(len(groups))]
     return {
         "target": sampling.target if sampling.adaptive else None,
@@ -237,6 +238,7 @@ def _sampling(
         "cold": sampling.cold,
         "outliers": [first + i for first, group in zip(firsts, groups, strict=True) for i in outliers(group)],
         "throttled_repeated": 0,
+        **({"sm_clock_mhz": {"absent": nvml}} if isinstance(nvml, str) and not run.ranks.several else {}),
     }
 
 

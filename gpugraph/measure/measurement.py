@@ -95,7 +95,7 @@ class Measurement:
             "wake": on_gpu,
             "cold": sampling.cold,
             "busy": on_gpu,
-            "throttle": not self.ranks.several,
+            "throttle": not (self.ranks.several or isinstance(self.setup.open_device.nvml, str)),
             "phases": cell.phases and not cell.profile and is_last,
             "energy": sampling.energy and is_last,
             "traffic": True,

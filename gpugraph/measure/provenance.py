@@ -19,7 +19,7 @@ from pathlib import Path
 
 from gpugraph.base import code_cache
 from gpugraph.base.errors import InputError
-from gpugraph.devices.kernel_file import KernelFile, files_of, load_source
+from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.measure.environment import git_commit
 from gpugraph.problems.algorithm import Algorithm
 
@@ -94,6 +94,8 @@ def _parts(roots: frozenset[str]) -> tuple[dict[str, str], list[Path]]:
         path = Path(file or "")
         tree = ast.parse(path.read_bytes())
         for one in (value for value in vars(sys.modules[name]).values() if isinstance(value, KernelFile)):
+            from gpugraph.devices.kernel_source import files_of, load_source
+
             parts[one.name] = load_source(one.name).code
             read += files_of(one.name)
         waiting += _imported(tree)

@@ -11,7 +11,6 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,8 @@ from gpugraph.problems.foreign import PEER, is_file
 if TYPE_CHECKING:
     from gpugraph.problems import Command
 
-_EXTENSIONS = Path(__file__).resolve().parents[1] / "ext"
+_HOME = Path(__file__).resolve().parents[1]
+_EXTENSIONS = _HOME / "ext"
 """Folders of extensions; what one adds to a problem lies in its subfolder of the problem's name."""
 
 
@@ -99,7 +99,7 @@ def homes_of(problem: str, name: str, *prefixes: str) -> Iterator[str]:
     packages, stem = _packages(problem), name.replace("-", "_")
     if stem.isidentifier():
         files = (f"{package}.{prefix}{stem}" for prefix in (*prefixes, "") for package in packages)
-        yield from (file for file in files if find_spec(file) is not None)
+        yield from (file for file in files if _HOME.joinpath(*file.split(".")[1:]).with_suffix(".py").is_file())
         for package in packages:
             table = getattr(importlib.import_module(package), "FILES", {})
             yield from [f"{package}.{table[name]}"] if name in table else []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpugraph.devices.kernel_file import load_source
+from gpugraph.devices.kernel_source import load_source
 from gpugraph.devices.kernels import CompiledModule, KernelUsage, compile_kernels
 from tests.devices import compile_matrix as matrix
 from tests.tiers import extended

@@ -7,8 +7,8 @@ import pytest
 
 from gpugraph.base.errors import InputError
 from gpugraph.base.files import resource_dir
-from gpugraph.devices import kernel_file
-from gpugraph.devices.kernel_file import find_source, load_source
+from gpugraph.devices import kernel_source
+from gpugraph.devices.kernel_source import find_source, load_source
 
 
 def write(directory: Path, **files: str) -> Path:
@@ -68,7 +68,7 @@ def test_a_users_file_may_include_the_headers_of_gpugraph(tmp_path: Path) -> Non
 def test_a_file_is_read_again_once_it_or_what_it_includes_has_changed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(kernel_file, "_home", lambda: tmp_path)
+    monkeypatch.setattr(kernel_source, "_home", lambda: tmp_path)
     write(tmp_path, k_cu='#include "a.cuh"\n', a_cuh="int a;\n")
     first = load_source(tmp_path / "k.cu")
     assert first.ours
@@ -138,5 +138,5 @@ def test_no_loop_in_strides_of_threads_counts_in_32_bits_up_to_a_size_of_the_inp
 @pytest.mark.parametrize("path", sorted(resource_dir("cuda_kernels").rglob("*.cu*")), ids=lambda path: path.name)
 def test_no_lambda_of_a_kernel_has_a_parameter_of_type_auto(path: Path) -> None:
     """NVRTC 13.0 and before take such a lambda for a function of the host; later ones do not tell."""
-    code = kernel_file.without_comments(path.read_text("utf-8"))
+    code = kernel_source.without_comments(path.read_text("utf-8"))
     assert not re.search(r"\]\s*\([^)]*\bauto\b", code)

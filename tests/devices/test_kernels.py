@@ -10,7 +10,7 @@ import pytest
 from gpugraph.base.errors import DeviceUnavailable, InputError
 from gpugraph.devices import kernels, nvrtc
 from gpugraph.devices.base import KernelCompileError
-from gpugraph.devices.kernel_file import define_lines
+from gpugraph.devices.kernel_source import define_lines
 from gpugraph.devices.kernels import architecture_for, compile_kernels, parse_usage
 from gpugraph.devices.nvrtc import parameter_sizes
 from gpugraph.ext.builds import usage

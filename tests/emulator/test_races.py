@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.devices.kernel_file import Source
+from gpugraph.devices.kernel_source import Source
 from gpugraph.ext.emulator.races import allowed_lines, parameter_name, with_source
 
 TEXT = """#line 1 "dir/a.cu"

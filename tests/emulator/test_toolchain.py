@@ -16,7 +16,7 @@ import pytest
 
 from gpugraph.base import code_cache
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
-from gpugraph.devices.kernel_file import load_source
+from gpugraph.devices.kernel_source import load_source
 from gpugraph.ext.emulator import toolchain
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.emulator.module import Library

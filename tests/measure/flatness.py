@@ -29,7 +29,7 @@ import numpy as np
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.discovery import select_device
-from gpugraph.devices.kernel_file import load_source
+from gpugraph.devices.kernel_source import load_source
 from gpugraph.devices.kernels import compile_kernels
 from gpugraph.ext.builds.kernels import DEFINE_SETS
 from gpugraph.graph.generate import generate

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpugraph.devices.kernel_file import KernelFile, load_source
+from gpugraph.devices.kernel_file import KernelFile
+from gpugraph.devices.kernel_source import load_source
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.disjoint_sets import find_root

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpugraph.base.errors import DeviceUnavailable
-from gpugraph.devices.kernel_file import load_source
+from gpugraph.devices.kernel_source import load_source
 from tests.devices.compile_matrix import kernel_files
 from tests.emulator.compiler import needs_compiler
 from tests.emulator.sanitized import run_sanitized

@@ -10,7 +10,7 @@ import gpugraph.ext.papers.mst.gpu_boruvka as boruvka
 import gpugraph.ext.papers.mst.gpu_boruvka_hybrid as boruvka_rows
 import gpugraph.ext.papers.mst.gpu_prim as prim
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
-from gpugraph.devices.kernel_file import load_source
+from gpugraph.devices.kernel_source import load_source
 from tests.devices.compile_matrix import read_budget
 
 

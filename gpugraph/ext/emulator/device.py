@@ -8,7 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -18,7 +18,7 @@ from gpugraph.base.errors import GpuGraphError, InputError
 from gpugraph.base.host import available_memory, require_memory, total_memory
 from gpugraph.devices.base import Arguments, Array, Defines, Mark, Stopwatch, check_copy, read_exactly
 from gpugraph.devices.base import Launch as PreparedLaunch
-from gpugraph.devices.kernel_file import Source, load_source
+from gpugraph.devices.kernel_source import Source, load_source
 from gpugraph.ext.emulator.module import (
     MAX_SHARED_BYTES,
     MAX_THREADS,
@@ -29,9 +29,10 @@ from gpugraph.ext.emulator.module import (
     library_of,
     pack,
 )
-from gpugraph.ext.emulator.races import Race, describe_races, unexplained, with_source
-from gpugraph.ext.emulator.sanitize import check_running_sanitized
 from gpugraph.ext.emulator.toolchain import BUILDS, SANITIZED, find_compiler
+
+if TYPE_CHECKING:
+    from gpugraph.ext.emulator.races import Race
 
 # Arrays are NumPy arrays whose bytes are counted and whose fresh contents are poison.  A copy is made at once, in the
 # order of the calls, and so does not show that a driver waits for too little.
@@ -172,8 +173,12 @@ class EmulatedKernel:
         if device.counts is not None:
             device.counts.add(name, math.prod(grid), library)
         if found:
+            from gpugraph.ext.emulator.races import describe_races
+
             self.races += describe_races(name, self._source, library.symbols, found)
         if report:
+            from gpugraph.ext.emulator.races import with_source
+
             what, excerpt = with_source(report, self._source, name)
             fault = KernelFault(what, where=f"kernel {name}")
             fault.excerpt = excerpt
@@ -224,6 +229,8 @@ class EmulatedDevice:
                 remedy="give a seed of 0 or more, and one of sanitize, races and threads > 1",
             )
         if sanitize:
+            from gpugraph.ext.emulator.sanitize import check_running_sanitized
+
             check_running_sanitized()
         self.build = "sanitize" if sanitize else "races" if races else "threads" if self.threads > 1 else "plain"
         self.reply = HostReply()
@@ -343,6 +350,8 @@ class EmulatedDevice:
         """Return the races found so far, one per pair of lines, without those explained; all if ``allowed``."""
         if self.build != "races":
             raise InputError("this device does not look for races", remedy="make it with EmulatedDevice(races=True)")
+        from gpugraph.ext.emulator.races import unexplained
+
         found = [race for kernel in self._kernels.values() for race in kernel.races]
         return found if allowed else unexplained(found)
 

@@ -11,16 +11,20 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, unknown_name
 from gpugraph.base.host import ForkLock
 from gpugraph.devices.base import KernelArgumentError
-from gpugraph.devices.kernel_file import Source
-from gpugraph.ext.emulator.races import RaceRecord, Symbols
+from gpugraph.devices.kernel_source import Source
 from gpugraph.ext.emulator.toolchain import Build, Compiler, build_library
+
+if TYPE_CHECKING:
+    from gpugraph.ext.emulator.races import RaceRecord, Symbols
 
 MAX_THREADS = 1024
 MAX_SHARED_BYTES = 227 << 10
@@ -247,7 +251,7 @@ class Library:
         self._report = ctypes.create_string_buffer(_REPORT_BYTES)
         self.detects_races = hasattr(self._handle, "simt_take_races")
         self.counts_work = hasattr(self._handle, "simt_counts")
-        self.symbols = Symbols(path)
+        self._path = path
 
     def describe(self, name: str) -> tuple[tuple[Parameter, ...], int]:
         """Return a kernel's parameters and the most threads that its ``__launch_bounds__`` allow (0: not said).
@@ -273,7 +277,14 @@ class Library:
             failed = self._launch(ctypes.addressof(how), self._report, _REPORT_BYTES)
             report = self._report.value.decode(errors="replace") if failed else ""
             found = self._take_races() if self.detects_races else []
-        return self.symbols.replace_marks(report), found
+        return self.symbols.replace_marks(report) if report else "", found
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        """The line table, which a report is written with."""
+        from gpugraph.ext.emulator.races import Symbols
+
+        return Symbols(self._path)
 
     def counts(self) -> tuple[dict[str, int], list[Site]]:
         """Return what the last launch did, in the build that counts: ``TOTALS`` by name, and the part of each place."""
@@ -282,6 +293,8 @@ class Library:
         return dict(zip(TOTALS, totals, strict=True)), sites[:count]
 
     def _take_races(self) -> list[RaceRecord]:
+        from gpugraph.ext.emulator.races import RaceRecord
+
         capacity = 64
         while True:
             records = (RaceRecord * capacity)()

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpugraph.devices.kernel_file import Source
+from gpugraph.devices.kernel_source import Source
 from gpugraph.ext.emulator.toolchain import KERNEL_LIST, SHIM
 
 # Find the source line of a place in compiled code, through the debug information and ``addr2line``.

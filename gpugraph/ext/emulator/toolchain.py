@@ -19,7 +19,7 @@ from gpugraph.base import code_cache
 from gpugraph.base.clock import COMPILING
 from gpugraph.base.errors import DeviceUnavailable, InputError
 from gpugraph.devices.base import Defines, KernelCompileError
-from gpugraph.devices.kernel_file import Source, define_lines
+from gpugraph.devices.kernel_source import Source, define_lines
 
 # ------------------------------------------------------------------ translation
 # A flattened ``.cu`` file becomes the C++ translation unit that is compiled.

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError
-from gpugraph.devices.kernel_file import load_source
+from gpugraph.devices.kernel_source import load_source
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.digest import array_digest

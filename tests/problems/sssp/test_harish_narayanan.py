@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gpugraph.devices.kernel_file import find_source
+from gpugraph.devices.kernel_source import find_source
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.papers.sssp.gpu_harish_narayanan import state_bytes
 from gpugraph.graph.csr import CSRGraph
