@@ -26,11 +26,12 @@ import numpy as np
 
 from gpugraph.base.clock import HostClock
 from gpugraph.base.code_cache import users_folder
-from gpugraph.base.compression import WrittenThrough, codec_of_content, open_reader
+from gpugraph.base.compression import codec_of_content, open_reader
 from gpugraph.base.errors import GraphFormatError, InputError, reading
 from gpugraph.base.files import make_private_folder, replaced
 from gpugraph.base.quantities import in_seconds
 from gpugraph.devices.base import Device
+from gpugraph.ext.compression import WrittenThrough
 from gpugraph.ext.datasets import FOLDER
 from gpugraph.ext.datasets.fetch import ROOM, Tell, changed, fetch, require_room, sources
 from gpugraph.ext.datasets.registry import SHIPPED, Dataset, find

@@ -14,9 +14,10 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.compression import WrittenThrough, check_ratio
+from gpugraph.base.compression import check_ratio
 from gpugraph.base.errors import GraphFormatError, errors_at, reading
 from gpugraph.base.quantities import counted
+from gpugraph.ext.compression import WrittenThrough
 from gpugraph.ext.formats.checks import arcs_of_rows, check_vertices, refuse_nan
 from gpugraph.ext.formats.npz_arrays import NoPlainArrayError, read_array
 from gpugraph.ext.python.from_python import summed

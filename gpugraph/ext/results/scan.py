@@ -7,7 +7,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from gpugraph.base.compression import WrittenThrough
+from gpugraph.ext.compression import WrittenThrough
 from gpugraph.ext.results.files import MismatchError, PathLike
 from gpugraph.ext.scan.array import ArrayInput
 from gpugraph.ext.scan.scanned import Scanned
