@@ -6,13 +6,14 @@ imported when a compiled function is first called, and not before: many runs cal
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
 
 from gpugraph.base.errors import InputError
@@ -145,7 +146,8 @@ def _numba() -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
         try:
-            loaded = importlib.import_module("gpugraph.base.numba_cache")
+            with _without_yaml():
+                loaded = importlib.import_module("gpugraph.base.numba_cache")
         except RuntimeWarning as warning:
             name = str(warning).split("'")[1]
             what = f"{name} is {os.environ.get(name, '')[:40]!r}, which Numba cannot use"
@@ -157,6 +159,23 @@ def _numba() -> Any:
             what = f"NUMBA_THREADING_LAYER, or its PRIORITY, names what Numba cannot use ({error})"
             raise InputError(what, remedy="unset them") from error
     return loaded
+
+
+IN_COMMAND = False
+"""Whether this process is a command's, whose threads import nothing of their own."""
+
+
+@contextlib.contextmanager
+def _without_yaml() -> Iterator[None]:
+    """Let Numba not import PyYAML, a tenth of its own time, where the file that it would read is not there."""
+    if not IN_COMMAND or "yaml" in sys.modules or os.path.exists(".numba_config.yaml"):
+        yield
+        return
+    sys.modules["yaml"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["yaml"]
 
 
 def _threads_asked_for() -> int | None:

@@ -7,7 +7,6 @@ what is drawn is HTML and SVG with nothing but inline styles.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,13 @@ ACCENT = "#4a7fd6"
 BINS = 32
 
 _CELL = "padding:2px 10px 2px 0;border:0;background:none;"
+
+
+def escape(text: str) -> str:
+    """Return a text as HTML, by a module that few commands need."""
+    from html import escape as escaped
+
+    return escaped(text)
 
 
 class Shown:

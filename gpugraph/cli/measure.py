@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpugraph.base import compiled
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import InputError, VerificationFailed, check_name
 from gpugraph.base.quantities import parse_share
@@ -180,6 +181,7 @@ def _measure(request: Request, name: str) -> None:
     # The driver, and a compilation ahead, begin while the imports that follow take their time.
     expected = (comm := world()) is None and expect_device(device)
     on_cpu = comm is None and not expected and device in ("auto", "cpu")
+    compiled.IN_COMMAND = Command.began is not None
     if not is_foreign(algo):
         if on_cpu:
             compile_ahead.begin(request.problem, str(request.graph), algo)

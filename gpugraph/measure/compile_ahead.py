@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 
 from gpugraph.base import code_cache
@@ -29,6 +28,8 @@ def begin(problem: str, graph: str, algorithm: str) -> None:
 
     if numba_prebuilt.is_there():
         return
+    import subprocess
+
     command = [sys.executable, "-P", "-m", "gpugraph.ext.builds.ahead", problem, graph, algorithm, str(os.getpid())]
     nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     with contextlib.suppress(OSError):

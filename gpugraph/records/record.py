@@ -18,15 +18,7 @@ from typing import Any
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.quantities import counted, duration, percent
 from gpugraph.records.record_shape import Shape, json_text, shape_of
-from gpugraph.records.statistics import (
-    INTERVAL_SAMPLES,
-    LEVEL,
-    estimate,
-    median,
-    relative_half_width,
-    rounds,
-    t_quantile,
-)
+from gpugraph.records.statistics import INTERVAL_SAMPLES, relative_half_width
 
 PHASES = (
     *("start", "fetch", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
@@ -334,29 +326,6 @@ class Record:
         narrow, wide = sorted((kernel_s - interval[0], interval[1] - kernel_s))
         return interval if wide > 2 * narrow else None
 
-    def half_width_among(self, choices: int) -> float | None:
-        """``half_width`` of the best of so many cells, known as well as was said of it though it was chosen.
-
-        It is that of an interval of the level 1 − 0.05/choices, by Student's t with the samples' degrees of freedom.
-
-        Source: Y. Benjamini, D. Yekutieli, False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected
-        Parameters, 2005, section 3 (one parameter selected of many).
-        """
-        if self.half_width is None or choices < 2 or not self.samples:
-            return self.half_width
-        parts = self.by_process(self.samples)
-        each = len(self.samples) // self.sources
-        groups = [self.samples[i * each : (i + 1) * each] for i in range(self.sources)]
-        freedom = len(parts) - 1 if len(parts) > 1 else estimate(rounds(groups)).freedom
-        return self.half_width * t_quantile(freedom, 1 - (1 - LEVEL) / choices) / t_quantile(freedom, LEVEL)
-
-    @property
-    def half_range(self) -> float | None:
-        """Half the range of the samples over their median; None for one sample, several sources, or a wrong result."""
-        taken, kernel_s = self.shape.samples_s.kernel or (), self.shape.phases_s.get("kernel")
-        comparable = self.finished and len(taken) > 1 and not self.shape.per_source  # those of several sources differ
-        return relative_half_width((min(taken), max(taken)), kernel_s) if comparable and kernel_s else None
-
     @property
     def scattered(self) -> str:
         """The range of the samples where their median is known to ± 50 % at best, or they are too few for an interval.
@@ -425,21 +394,10 @@ class Record:
             return ""
         return f"{taken:,} sample{'' if taken == 1 else 's'}"
 
-    def as_one_source(self, times: Sequence[float], interval: object) -> Record:
-        """Return a record of several sources as that of one: ``times`` are a source's mean samples, in seconds."""
-        together = self.shape.result.get("sources") or 1
-        data = {name: value for name, value in self.data.items() if name != "per_source"}
-        changes: dict[str, dict[str, object]] = {
-            "samples_s": {"kernel": list(times)},
-            "phases_s": {
-                "kernel": median(times),
-                "d2h": (self.shape.phases_s.get("d2h") or 0.0) / together,
-            },
-            "sampling": {"outliers": []},
-            "confidence_s": {"kernel": interval},
-            "result": {"source": None, "sources": self.sources * together},
-        }
-        data |= {name: {**(data.get(name) or {}), **changed} for name, changed in changes.items()}
+    def changed(self, objects: Mapping[str, Mapping[str, object]], *, without: str) -> Record:
+        """Return the record with other values in some of its objects, and without a field."""
+        data = {name: value for name, value in self.data.items() if name != without}
+        data |= {name: {**(data.get(name) or {}), **values} for name, values in objects.items()}
         return Record.of(data, file=self.file, line=self.line)
 
     def by_process(self, samples: Sequence[float]) -> list[list[float]]:

@@ -1,4 +1,4 @@
-"""The statistics of records and of comparisons: medians and their intervals, outliers, tests, and corrections of them.
+"""The statistics of records: medians and their intervals, outliers, means of rates.
 
 Samples of one process are not independent: clocks, caches and neighbours drift.  So every interval is that of fewer
 samples than were taken, as many as their autocorrelation leaves (docs/method.md has the simulated coverage).
@@ -31,16 +31,19 @@ OUTLIER_DEVIATIONS = 10.0
 MOST_CORRELATION = 0.9
 """The autocorrelation of neighbouring samples is taken to be at most this, and to be this where they are too few."""
 
-_CORRELATED_SAMPLES = 10  # fewest samples from which an autocorrelation is estimated for a test
-_NORMAL = 1.4826  # standard deviations of a normal distribution per median absolute deviation
+NORMAL = 1.4826
+"""Standard deviations of a normal distribution per median absolute deviation."""
+
 _WIDEST = math.log(1000)  # an interval of few processes can be as wide as one likes: beyond a factor it says nothing
 _RESOLUTION = 1e-3  # of the median: clocks tick, and samples equal but for a tick have no outliers
-_FEW_CELLS = 6  # fewer cells do not show how the machine scatters
 
 
-def median(samples: Sequence[float]) -> float:
-    """Return the median of a non-empty sequence."""
-    ordered = sorted(samples)
+def median(samples: Sequence[float] | NDArray[np.float64]) -> float:
+    """Return the median of a non-empty sequence.
+
+    NumPy's function would import masked arrays first.
+    """
+    ordered: list[float] = sorted(samples.tolist() if isinstance(samples, np.ndarray) else samples)
     middle = len(ordered) // 2
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
@@ -139,7 +142,7 @@ def estimate(samples: Sequence[float] | NDArray[np.float64], correlation: float 
     series = np.asarray(samples, np.float64)
     ordered, n = np.sort(series), len(series)
     place = max(1, math.floor((n + 1) / 2 - 0.98 * math.sqrt(n)))
-    low, middle, high = float(ordered[place - 1]), float(np.median(ordered)), float(ordered[n - place])
+    low, middle, high = float(ordered[place - 1]), median(ordered), float(ordered[n - place])
     rho = autocorrelation(series) if correlation is None else correlation
     effective = 1 / _mean_variance(rho, n)
     stretch = math.sqrt((n - 1) / max(effective - 1, 0.2)) / t_quantile(n - 1, LEVEL)
@@ -168,12 +171,6 @@ def autocorrelation(samples: Sequence[float] | NDArray[np.float64], errors: floa
     rho += (1 + 4 * rho) / n
     rho += errors * math.sqrt(max(1 - rho * rho, 0.05) / n)
     return min(max(rho, 0.0), MOST_CORRELATION)
-
-
-def estimate_for_test(samples: Sequence[float] | NDArray[np.float64]) -> Estimate:
-    """Return ``estimate`` with the greater allowance for correlation that a test needs, the greatest of few samples."""
-    few = len(samples) < _CORRELATED_SAMPLES and min(samples) < max(samples)
-    return estimate(samples, MOST_CORRELATION if few else autocorrelation(samples, 1.5))
 
 
 def rounds(groups: Sequence[Sequence[float]]) -> NDArray[np.float64]:
@@ -257,9 +254,9 @@ def outliers(samples: Sequence[float]) -> list[int]:
     if len(samples) < 3:
         return []
     values = np.asarray(samples, float)
-    middle = float(np.median(values))
+    middle = median(values)
     deviation = np.abs(values - middle)
-    scale = _NORMAL * max(float(np.median(deviation)), _RESOLUTION * abs(middle))
+    scale = NORMAL * max(median(deviation), _RESOLUTION * abs(middle))
     return [int(i) for i in np.flatnonzero(deviation > OUTLIER_DEVIATIONS * scale)]
 
 
@@ -276,36 +273,3 @@ def harmonic_mean(rates: Sequence[float]) -> float:
 def mteps(count: int, seconds: float) -> float:
     """Return millions of traversed edges a second."""
     return count / seconds / 1e6 if seconds > 0 else 0.0
-
-
-def run_scatter(ratios: Sequence[float]) -> float | None:
-    """Return the ratio that a cell of this comparison may reach by chance alone; None for too few cells.
-
-    Where a machine does not repeat itself, cells that nobody changed scatter too.  Their deviation is estimated in two
-    ways, by the distance of all ratios from their median, and by the distance of those below 1 from 1; the lesser
-    counts, for a change of many cells raises one of them and not both.  As it is an estimate from few cells, five
-    deviations are taken for chance.
-
-    Args:
-        ratios: of all cells, above 1 where slower; the reciprocals give the bound for what became faster.
-    """
-    if len(ratios) < _FEW_CELLS:
-        return None
-    logs = np.log(np.asarray(ratios, np.float64))
-    spreads = [float(np.median(np.abs(logs - np.median(logs))))]
-    if len(below := -logs[logs < 0]) >= _FEW_CELLS // 2:
-        spreads.append(float(np.median(below)))
-    return math.exp(5 * _NORMAL * min(spreads))
-
-
-def holm(values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for there being many of them, in the same order.
-
-    Source: S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979.
-    """
-    corrected = [1.0] * len(values)
-    worst = 0.0
-    for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        worst = max(worst, min(1.0, (len(values) - rank) * values[i]))
-        corrected[i] = worst
-    return corrected

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.comparing.claims import holm
 from gpugraph.ext.comparing.compare import compare
 from gpugraph.records.record import Record
-from gpugraph.records.statistics import holm
 from tests.report.canned import emulated, mst_record, sssp_record
 
 CELLS = 12

@@ -8,6 +8,8 @@ from gpugraph.ext.charts.page import page
 from gpugraph.ext.comparing.cells import label, speedups
 from gpugraph.ext.comparing.compare import compare
 from gpugraph.ext.comparing.comparison import comparison_sheet
+from gpugraph.ext.comparing.ranking import as_one_source
+from gpugraph.ext.findings import half_range
 from gpugraph.records.record import Record, family_of
 from gpugraph.report.markdown_csv import csv, markdown
 from gpugraph.report.sweep import result_lines
@@ -120,13 +122,13 @@ def test_the_speed_up_is_over_the_fastest_verified_cpu_run_of_the_same_work():
 
 def test_half_the_range_of_samples_is_that_between_the_least_and_the_greatest():
     made = mst_record(samples_s={"kernel": [1.0, 2.0, 2.0, 2.0, 5.0]}, phases_s={"kernel": 2.0})
-    assert Record.of(made).half_range == (5.0 - 1.0) / 2 / 2.0
-    assert Record.of(made | {"samples_s": {"kernel": [2.0]}}).half_range is None
-    assert Record.of(sssp_record(3)).half_range is None  # samples of several sources differ
+    assert half_range(Record.of(made)) == (5.0 - 1.0) / 2 / 2.0
+    assert half_range(Record.of(made | {"samples_s": {"kernel": [2.0]}})) is None
+    assert half_range(Record.of(sssp_record(3))) is None  # samples of several sources differ
 
 
 def test_a_batch_as_one_source_has_its_share_of_the_way_back():
     made = sssp_record(3) | {"result": {"source": 0, "sources": 4}, "phases_s": {"kernel": 9.0, "d2h": 2.0}}
-    one = Record.of(made).as_one_source([1.0, 2.0, 6.0], [1.0, 6.0])
+    one = as_one_source(Record.of(made), [1.0, 2.0, 6.0], [1.0, 6.0])
     assert (one.kernel_s, one.phases["d2h"], one.samples) == (2.0, 0.5, (1.0, 2.0, 6.0))
     assert one.shape.result["sources"] == Record.of(made).sources * 4

@@ -21,10 +21,11 @@ from gpugraph.base.quantities import percent
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import (
     ESTIMATE_SAMPLES,
+    MOST_CORRELATION,
+    Estimate,
+    autocorrelation,
     estimate,
-    estimate_for_test,
     estimate_of_processes,
-    holm,
     median,
     rounds,
 )
@@ -39,6 +40,7 @@ PROCESS_CHANCE = math.exp(1.96 * math.sqrt(2) * 0.05)
 RESOLUTION_S = 1e-6
 """Differences below the tick of the devices' clocks are none."""
 
+_CORRELATED_SAMPLES = 10  # fewest samples from which an autocorrelation is estimated for a test
 _POWER = (1.96 + 0.84) / 1.96  # so many half intervals away, a change is found in four of five tries
 
 
@@ -171,3 +173,22 @@ def _levelled(row: Record, other: Record) -> NDArray[np.float64]:
     if 1 < row.sources == other.sources:
         groups = groups / np.median(np.reshape(other.samples, (other.sources, -1)), axis=1, keepdims=True)
     return groups.ravel()
+
+
+def estimate_for_test(samples: Sequence[float] | NDArray[np.float64]) -> Estimate:
+    """Return ``estimate`` with the greater allowance for correlation that a test needs, the greatest of few samples."""
+    few = len(samples) < _CORRELATED_SAMPLES and min(samples) < max(samples)
+    return estimate(samples, MOST_CORRELATION if few else autocorrelation(samples, 1.5))
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for there being many of them, in the same order.
+
+    Source: S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979.
+    """
+    corrected = [1.0] * len(values)
+    worst = 0.0
+    for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        worst = max(worst, min(1.0, (len(values) - rank) * values[i]))
+        corrected[i] = worst
+    return corrected

@@ -13,13 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted, percent
 from gpugraph.ext.comparing.claims import Claim, claims, usable
 from gpugraph.records.columns import Labelled, problem_columns
 from gpugraph.records.record import EMULATED, LEAST_SAMPLES, Record
 from gpugraph.records.record_shape import key_text
-from gpugraph.records.statistics import run_scatter
+from gpugraph.records.statistics import NORMAL, median
 
 VERDICTS = (
     *("slower", "more work", "broken", "different result", "faster", "less work", "repaired", "same", "same work"),
@@ -340,3 +342,26 @@ def _other_graph(base: Record, new: Record) -> str:
     if all(digests) and digests[0] != digests[1]:
         return f"the graphs differ: digest {str(digests[0])[:12]} in BASE, {str(digests[1])[:12]} in NEW"
     return ""
+
+
+_FEW_CELLS = 6  # fewer cells do not show how the machine scatters
+
+
+def run_scatter(ratios: Sequence[float]) -> float | None:
+    """Return the ratio that a cell of this comparison may reach by chance alone; None for too few cells.
+
+    Where a machine does not repeat itself, cells that nobody changed scatter too.  Their deviation is estimated in two
+    ways, by the distance of all ratios from their median, and by the distance of those below 1 from 1; the lesser
+    counts, for a change of many cells raises one of them and not both.  As it is an estimate from few cells, five
+    deviations are taken for chance.
+
+    Args:
+        ratios: of all cells, above 1 where slower; the reciprocals give the bound for what became faster.
+    """
+    if len(ratios) < _FEW_CELLS:
+        return None
+    logs = np.log(np.asarray(ratios, np.float64))
+    spreads = [median(np.abs(logs - median(logs)))]
+    if len(below := -logs[logs < 0]) >= _FEW_CELLS // 2:
+        spreads.append(median(below))
+    return math.exp(5 * NORMAL * min(spreads))

@@ -16,7 +16,7 @@ from gpugraph.base.errors import InputError, unknown_name
 from gpugraph.ext.comparing.claims import Claim, claims, usable
 from gpugraph.records.record import EMULATED, Record, with_distinct_names
 from gpugraph.records.record_shape import key_text
-from gpugraph.records.statistics import INTERVAL_SAMPLES, median_interval
+from gpugraph.records.statistics import INTERVAL_SAMPLES, median, median_interval
 
 BY = ("algorithm", "device", "peer")
 """What records of stored runs may be compared by; all else must be the same."""
@@ -127,8 +127,21 @@ def _of_one_source(group: list[Record]) -> list[Record]:
         together = row.shape.result.get("sources") or 1
         times = np.reshape(row.samples, (row.sources, -1)).mean(axis=0) / together
         interval = median_interval([times.tolist()]) if len(times) >= INTERVAL_SAMPLES else None
-        found.append(row.as_one_source(times.tolist(), interval))
+        found.append(as_one_source(row, times.tolist(), interval))
     return found
+
+
+def as_one_source(record: Record, times: Sequence[float], interval: object) -> Record:
+    """Return a record of several sources as that of one: ``times`` are a source's mean samples, in seconds."""
+    together = record.shape.result.get("sources") or 1
+    objects: dict[str, dict[str, object]] = {
+        "samples_s": {"kernel": list(times)},
+        "phases_s": {"kernel": median(times), "d2h": (record.shape.phases_s.get("d2h") or 0.0) / together},
+        "sampling": {"outliers": []},
+        "confidence_s": {"kernel": interval},
+        "result": {"source": None, "sources": record.sources * together},
+    }
+    return record.changed(objects, without="per_source")
 
 
 def _fastest_of_each_program(group: Sequence[Record]) -> list[Record]:

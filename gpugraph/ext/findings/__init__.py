@@ -28,6 +28,7 @@ from gpugraph.ext.findings.formula import (
     meets,
 )
 from gpugraph.records.record import SCATTERED, Record
+from gpugraph.records.statistics import LEVEL, estimate, relative_half_width, rounds, t_quantile
 
 NEAR = 0.25
 """A figure this near to the stated one is the same."""
@@ -81,12 +82,36 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
             return "–"
         if not self.intervals or isinstance(found, str):
             return number(found)
-        half = _half(formula, found, record, groups, lambda one, of: one.half_width_among(of) or one.half_range)
+        half = _half(formula, found, record, groups, lambda one, of: half_width_among(one, of) or half_range(one))
         if not (half and found):
             return number(found)
         if half > SCATTERED * abs(found):
             return "{} ({} to {})".format(*map(number, (found, *_range(formula, record, groups))))
         return f"{number(found)} ± {percent(float(f'{half / abs(found):.2g}'))}"
+
+
+def half_width_among(record: Record, choices: int) -> float | None:
+    """``half_width`` of the best of so many cells, known as well as was said of it though it was chosen.
+
+    It is that of an interval of the level 1 − 0.05/choices, by Student's t with the samples' degrees of freedom.
+
+    Source: Y. Benjamini, D. Yekutieli, False Discovery Rate-Adjusted Multiple Confidence Intervals for Selected
+    Parameters, 2005, section 3 (one parameter selected of many).
+    """
+    if record.half_width is None or choices < 2 or not record.samples:
+        return record.half_width
+    parts = record.by_process(record.samples)
+    each = len(record.samples) // record.sources
+    groups = [record.samples[i * each : (i + 1) * each] for i in range(record.sources)]
+    freedom = len(parts) - 1 if len(parts) > 1 else estimate(rounds(groups)).freedom
+    return record.half_width * t_quantile(freedom, 1 - (1 - LEVEL) / choices) / t_quantile(freedom, LEVEL)
+
+
+def half_range(record: Record) -> float | None:
+    """Return half the samples' range over their median; None for one sample, several sources, or a wrong result."""
+    taken, kernel_s = record.shape.samples_s.kernel or (), record.shape.phases_s.get("kernel")
+    comparable = record.finished and len(taken) > 1 and not record.shape.per_source  # those of several sources differ
+    return relative_half_width((min(taken), max(taken)), kernel_s) if comparable and kernel_s else None
 
 
 def _half(
@@ -192,7 +217,7 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         ours = self.formula.of(record, groups)
         if isinstance(ours, str):
             raise NotMeasured(f"{self.formula.text} is no number")
-        return ours, _half(self.formula, ours, record, groups, Record.half_width_among)
+        return ours, _half(self.formula, ours, record, groups, half_width_among)
 
     def _worded(self, figure: float) -> str:
         if self.unit == "%":
