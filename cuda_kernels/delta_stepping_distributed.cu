@@ -8,14 +8,16 @@ since it was last sent (survey); all ranks agree on how far the round goes; what
 ranks (collect), and each relaxes its own arcs out of all of them (relax, relax_hubs).  Where each device can write into
 the memory of all others, one launch makes all rounds, without messages (rounds).
 
-In a dense graph most arcs are too long to matter: at first sums from a *horizon* on are left alone.  The arcs of a row
-that are shorter than the horizon come first in it, so that the others are not even read.  Then the vertices beyond
+In a dense graph most arcs are too long to matter.  As soon as many vertices are pending, a *horizon* is set, a window
+beyond the nearest of them, and sums from it on are left alone.  The arcs of a row that are shorter than the window come
+first in it, so that of vertices from the nearest one on the others are not even read.  Then the vertices beyond
 (beyond) pull: in a graph that has both arcs of every edge, a rank looks in the rows of all of them for its own vertices
 within (pull, pull_hubs), the best offers of all ranks are reduced, and the owner takes them (settle).  In a directed
 graph what lies within is relaxed once more (reenter).
 
     own_offsets (rows + 1,) int64, own_targets, own_weights (arcs,)   what the rank was given: arcs by tail, of its own
-    offsets (n + 1,) int64, light (n,) uint32        rows of all tails, and how many arcs in front are light;
+    offsets (n + 1,) int64, light (n,) uint32        rows of all tails, and how many arcs in front are light, shorter
+                                                     than the window;
     heads (arcs,) int32, weights (arcs,)             heads as the owner counts them, from 0.  Made by count and turn
     distance (rows,) distance_t                      UNREACHED at first
     pending (rows / 32 + 1,) uint32                  a bit for each own vertex
@@ -83,7 +85,7 @@ extern "C" __global__ void delta_stepping_distributed_count(int64 arcs, const in
 extern "C" __global__ void delta_stepping_distributed_turn(int32 rows, int64 arcs,
                                                            const int64* __restrict__ own_offsets,
                                                            const int32* __restrict__ own_targets,
-                                                           const weight_t* __restrict__ own_weights, distance_t horizon,
+                                                           const weight_t* __restrict__ own_weights, distance_t window,
                                                            const int64* __restrict__ offsets, uint32* unplaced,
                                                            uint32* light, int32* heads, weight_t* weights) {
     walk_arcs<TILE>(own_offsets, rows, 0, arcs, [&](int32 row, int64 arc, bool there) {
@@ -91,7 +93,7 @@ extern "C" __global__ void delta_stepping_distributed_turn(int32 rows, int64 arc
         const int32 tail = own_targets[arc];
         const weight_t weight = own_weights[arc];
         const int64 first = offsets[tail];
-        const int64 at = extended(0, weight) < horizon ? first + atomicAdd(&light[tail], 1u)
+        const int64 at = extended(0, weight) < window ? first + atomicAdd(&light[tail], 1u)
                                                        : first + atomicSub(&unplaced[tail], 1u) - 1;
         heads[at] = row;
         weights[at] = weight;
@@ -202,10 +204,12 @@ extern "C" __global__ void delta_stepping_distributed_collect(int32 rows, int32 
 struct Turned {
     const int64* offsets;
     const uint32* light;
-    bool whole;
+    distance_t light_from;  // from this distance on all other arcs lead beyond the horizon; UNREACHED: rows are whole
 
     __device__ __forceinline__ Row row(int32 entry, int32 vertex, distance_t length) const {
-        const int64 begin = offsets[vertex], end = whole ? offsets[vertex + 1] : begin + light[vertex];
+        const int64 begin = offsets[vertex];
+        const bool whole = light_from == UNREACHED || length < light_from;
+        const int64 end = whole ? offsets[vertex + 1] : begin + light[vertex];
         return {entry, length, static_cast<index_t>(begin), static_cast<index_t>(end)};
     }
 };
@@ -255,6 +259,7 @@ struct Offer {
     const distance_t* distance;
     distance_t* best;
     uint32* control;
+    distance_t horizon;
 
     // Each lane brings those of the four arcs from `first` on that are its row's.
     __device__ __forceinline__ void relax_quad(const Row& row, index_t first) {
@@ -268,7 +273,7 @@ struct Offer {
         }
 #pragma unroll
         for (int i = 0; i < QUAD; ++i) {
-            if (near[i] == UNREACHED) continue;
+            if (near[i] >= horizon) continue;
             const distance_t sum = extended(near[i], streamed(&weights[first + i]));
             if (sum < current(&best[row.vertex])) atomicMin(&best[row.vertex], sum);
             if (SUMS_OVERFLOW && sum == UNREACHED) control[OVERFLOW] = 1;  // race-allowed: every writer writes 1
@@ -307,27 +312,27 @@ __device__ __forceinline__ void relax_pieces(Visit& visit, const Turned& turned,
 
 // Launch: BLOCK threads.  Writes: distance and pending by atomics; hubs, slots by atomicAdd on hub_pieces, 0 at first.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping_distributed_relax(uint32 count, const uint64* __restrict__ entries, int32 whole,
+delta_stepping_distributed_relax(uint32 count, const uint64* __restrict__ entries, distance_t light_from,
                                  const int64* __restrict__ offsets, const uint32* __restrict__ light,
                                  const int32* __restrict__ heads, const weight_t* __restrict__ weights, int64 arcs,
                                  distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
                                  int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
                                  uint64 hub_room) {
     Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, horizon};
-    relax_entries(lower, {offsets, light, whole != 0}, entries, count,
+    relax_entries(lower, {offsets, light, light_from}, entries, count,
                   {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }
 
 // Launch: BLOCK threads.  Writes: distance and pending by atomics.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping_distributed_relax_hubs(const uint64* __restrict__ entries, int32 whole,
+delta_stepping_distributed_relax_hubs(const uint64* __restrict__ entries, distance_t light_from,
                                       const int64* __restrict__ offsets, const uint32* __restrict__ light,
                                       const int32* __restrict__ heads, const weight_t* __restrict__ weights, int64 arcs,
                                       distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
                                       int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece,
                                       uint64* hub_pieces, uint64 hub_room) {
     Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, horizon};
-    relax_pieces(lower, {offsets, light, whole != 0}, entries,
+    relax_pieces(lower, {offsets, light, light_from}, entries,
                  {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }
 
@@ -349,10 +354,12 @@ enum Step { SURVEY, AGREE, COLLECT, EXCHANGE, RELAX };
 enum Plan {
     EPOCH,      // how often the ranks have met
     BASE,       // no pending vertex is nearer
+    HORIZON,    // sums from here on are left alone; 0 until it is set
+    LIGHT_FROM, // of vertices from here on light arcs are enough
     BELOW,      // the first bin that is not near
     BEGIN,      // this rank's first entry,
     COUNT,      // and how many all have
-    ENDED,      // nothing is pending, or a sum of 32 bits did not fit
+    ENDED,      // nothing is pending, or nothing within the horizon, or a sum of 32 bits did not fit
     DID_NOT_FIT,
     ROUNDS_DONE,
     ENTRIES,    // of all ranks in all rounds,
@@ -422,10 +429,20 @@ __device__ __forceinline__ uint32 bins_to_width(distance_t base, distance_t near
     return static_cast<uint32>(scaled < most ? bin : BINS);
 }
 
+// What decides how far a round goes.
+struct Reach {
+    uint32 share;     // pending vertices that a round takes at least,
+    float64 width;    // and it takes all that are less than this beyond the nearest
+    float64 units;    // of float distances; see bin_beyond()
+    bool crossed;     // there is no horizon, or no longer
+    uint32 mass;      // pending vertices from which on a horizon is set,
+    weight_t window;  // so far beyond the nearest
+};
+
 // Report to all ranks what is pending here, read what they report, and decide, as all do alike, what the round takes.
 // The first block alone calls, all its threads, between two barriers of the grid.
-__device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 width, float64 units, uint64* own_table,
-                                   uint32* control, uint64* hub_pieces, uint64* plan) {
+__device__ __noinline__ void agree(const Ranks& ranks, const Reach& reach, uint64* own_table, uint32* control,
+                                   uint64* hub_pieces, uint64* plan) {
     __shared__ uint32 histogram[BINS], sums[WARPS], counts[FLAGS];
     const uint64 epoch = current(&plan[EPOCH]);
     for (int word = threadIdx.x; word < REPORT_WORDS; word += blockDim.x) {
@@ -450,7 +467,8 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
     __syncthreads();
     sum_histogram(histogram, sums);
     const uint32 total = histogram[BINS - 1];
-    uint32 wanted = share > 0 ? share : 1;
+    const bool waits = !reach.crossed && plan[HORIZON] == 0 && total < reach.mass;
+    uint32 wanted = reach.share > 0 && !waits ? reach.share : 1;
     if (wanted > total) wanted = total;
     uint64 least = 0, over = 0;
     for (int32 rank = 0; rank < ranks.count; ++rank) {
@@ -461,7 +479,7 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
     const distance_t nearest = static_cast<distance_t>(~least), base = static_cast<distance_t>(plan[BASE]);
     uint32 below = static_cast<uint32>(bin_of_rank(histogram, wanted)) + 1;
     if (total != 0) {
-        const uint32 to_width = bins_to_width(base, nearest, width, units);
+        const uint32 to_width = bins_to_width(base, nearest, reach.width, reach.units);
         if (to_width > below) below = to_width;
     }
     for (int32 rank = 0; rank < ranks.count; ++rank) {
@@ -477,7 +495,12 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
             if (rank == ranks.own) begin = count;
             count += counts[rank];
         }
-        const bool ends = total == 0 || (DISTANCE_BITS == 32 && over != 0);
+        if (!reach.crossed && !waits && plan[HORIZON] == 0 && total != 0) {
+            plan[HORIZON] = extended(nearest, reach.window);
+            plan[LIGHT_FROM] = plan[HORIZON] == UNREACHED ? UNREACHED : nearest;
+        }
+        const bool beyond = !reach.crossed && plan[HORIZON] != 0 && nearest >= plan[HORIZON];
+        const bool ends = total == 0 || beyond || (DISTANCE_BITS == 32 && over != 0);
         plan[BELOW] = below;
         plan[BEGIN] = begin;
         plan[COUNT] = count;
@@ -499,10 +522,8 @@ __device__ __noinline__ void agree(const Ranks& ranks, uint32 share, float64 wid
 struct Rounds {
     const Ranks& ranks;
     int32 rows, first;
-    uint32 share;           // pending vertices that a round takes at least
-    float64 width;          // and it takes all that are less than this beyond the nearest
-    float64 units;          // of float distances; see bin_beyond()
-    const Turned& turned;
+    const Reach& reach;
+    Turned& turned;
     const Hubs& hubs;
     Lower& lower;
     uint64* entries;        // of all ranks, in this one's block
@@ -523,12 +544,17 @@ struct Rounds {
 
     // Survey what is pending beyond `base`, and agree with all ranks on what the round takes.  False if there is none.
     __device__ __forceinline__ bool plan_round(distance_t base) {
-        survey_pending(rows, lower.distance, lower.pending, base, units, own_table);
+        survey_pending(rows, lower.distance, lower.pending, base, reach.units, own_table);
         barrier();
         spent_on(SURVEY);
-        if (blockIdx.x == 0) agree(ranks, share, width, units, own_table, lower.control, hubs.pieces, plan);
+        if (blockIdx.x == 0) agree(ranks, reach, own_table, lower.control, hubs.pieces, plan);
         barrier();
         spent_on(AGREE);
+        const uint64 horizon = current(&plan[HORIZON]);
+        if (!reach.crossed && horizon != 0) {
+            lower.horizon = static_cast<distance_t>(horizon);
+            turned.light_from = static_cast<distance_t>(current(&plan[LIGHT_FROM]));
+        }
         return current(&plan[ENDED]) == 0;
     }
 
@@ -536,7 +562,7 @@ struct Rounds {
     __device__ __forceinline__ void exchange_entries(distance_t base) {
         const uint64 begin = current(&plan[BEGIN]);
         const int32 below = static_cast<int32>(current(&plan[BELOW]));
-        collect_pending(rows, lower.distance, lower.pending, base, units, below, &lower.control[NEAR],
+        collect_pending(rows, lower.distance, lower.pending, base, reach.units, below, &lower.control[NEAR],
                         [&](uint32 slot, int32 v, distance_t length) {
                             for (int32 other = 0; other < ranks.count; ++other) {
                                 uint64* list = ranks.entries_in(ranks.block_of(other));
@@ -567,18 +593,19 @@ struct Rounds {
 // atomics, plan, hubs; own_table (REPORT_WORDS,), 0 at first and afterwards; the blocks of all ranks.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_distributed_rounds(int32 count, int32 rank, uint64* block, const uint64* __restrict__ blocks, int32 rows,
-                                  int32 first, uint32 share, float64 width, float64 units, int32 whole,
-                                  const int64* __restrict__ offsets, const uint32* __restrict__ light,
+                                  int32 first, uint32 share, float64 width, float64 units, int32 crossed, uint32 mass,
+                                  weight_t window, const int64* __restrict__ offsets, const uint32* __restrict__ light,
                                   const int32* __restrict__ heads, const weight_t* __restrict__ weights, int64 arcs,
-                                  distance_t horizon, distance_t* distance, uint32* pending, uint32* control,
-                                  int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
-                                  uint64 hub_room, uint64* own_table, uint64* plan) {
+                                  distance_t* distance, uint32* pending, uint32* control, int32* hub_entry,
+                                  distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces, uint64 hub_room,
+                                  uint64* own_table, uint64* plan) {
     const uint64 since = device_nanoseconds();
     const Ranks ranks = {count, rank, block, blocks};
-    Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, horizon};
-    const Turned turned = {offsets, light, whole != 0};
+    const Reach reach = {share, width, units, crossed != 0, mass, window};
+    Lower lower = {heads, weights, static_cast<index_t>(arcs), distance, pending, control, UNREACHED};
+    Turned turned = {offsets, light, UNREACHED};
     const Hubs hubs = {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room};
-    Rounds rounds = {ranks, rows, first, share, width, units, turned, hubs, lower, ranks.entries_in(block), own_table,
+    Rounds rounds = {ranks, rows, first, reach, turned, hubs, lower, ranks.entries_in(block), own_table,
                      plan, 0, since};
     while (true) {
         const distance_t base = static_cast<distance_t>(current(&plan[BASE]));
@@ -591,17 +618,18 @@ delta_stepping_distributed_rounds(int32 count, int32 rank, uint64* block, const 
 // ------------------------------------------------------------------ across the horizon
 
 // Launch: any grid, blocks of whole warps.  Writes: this rank's stretch of the entries, the own vertices with arcs that
-// are not reached, slots by atomicAdd on control[NEAR]; only counts them if `only_count`.
+// are not reached within the horizon, slots by atomicAdd on control[NEAR]; only counts them if `only_count`.
 extern "C" __global__ void delta_stepping_distributed_beyond(int32 rows, int32 first,
                                                              const int64* __restrict__ own_offsets,
-                                                             const distance_t* __restrict__ distance, int32 only_count,
-                                                             uint32* control, uint64* entries) {
+                                                             const distance_t* __restrict__ distance,
+                                                             distance_t horizon, int32 only_count, uint32* control,
+                                                             uint64* entries) {
     for (int64 word = grid_thread() - lane_id(); word * WARP < rows; word += grid_threads()) {
         uint32 away = 0;
 #pragma unroll 1
         for (int i = 0; i < WARP && (word + i) * WARP < rows; ++i) {
             const int64 v = (word + i) * WARP + lane_id();
-            const bool is_away = v < rows && distance[v] == UNREACHED && own_offsets[v] != own_offsets[v + 1];
+            const bool is_away = v < rows && distance[v] >= horizon && own_offsets[v] != own_offsets[v + 1];
             const unsigned found = __ballot_sync(FULL_MASK, is_away);
             if (lane_id() == i) away = found;
         }
@@ -619,11 +647,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_distributed_pull(uint32 count, const uint64* __restrict__ entries, const int64* __restrict__ offsets,
                                 const uint32* __restrict__ light, const int32* __restrict__ heads,
                                 const weight_t* __restrict__ weights, int64 arcs,
-                                const distance_t* __restrict__ distance, distance_t* best, uint32* control,
-                                int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece, uint64* hub_pieces,
-                                uint64 hub_room) {
-    Offer offer = {heads, weights, static_cast<index_t>(arcs), distance, best, control};
-    relax_entries(offer, {offsets, light, true}, entries, count,
+                                const distance_t* __restrict__ distance, distance_t horizon, distance_t* best,
+                                uint32* control, int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece,
+                                uint64* hub_pieces, uint64 hub_room) {
+    Offer offer = {heads, weights, static_cast<index_t>(arcs), distance, best, control, horizon};
+    relax_entries(offer, {offsets, light, UNREACHED}, entries, count,
                   {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }
 
@@ -632,11 +660,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_distributed_pull_hubs(const uint64* __restrict__ entries, const int64* __restrict__ offsets,
                                      const uint32* __restrict__ light, const int32* __restrict__ heads,
                                      const weight_t* __restrict__ weights, int64 arcs,
-                                     const distance_t* __restrict__ distance, distance_t* best, uint32* control,
-                                     int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece,
+                                     const distance_t* __restrict__ distance, distance_t horizon, distance_t* best,
+                                     uint32* control, int32* hub_entry, distance_t* hub_length, uint64* hub_first_piece,
                                      uint64* hub_pieces, uint64 hub_room) {
-    Offer offer = {heads, weights, static_cast<index_t>(arcs), distance, best, control};
-    relax_pieces(offer, {offsets, light, true}, entries,
+    Offer offer = {heads, weights, static_cast<index_t>(arcs), distance, best, control, horizon};
+    relax_pieces(offer, {offsets, light, UNREACHED}, entries,
                  {hub_entry, hub_length, hub_first_piece, hub_pieces, hub_room});
 }
 
@@ -646,9 +674,9 @@ extern "C" __global__ void delta_stepping_distributed_settle(uint32 count, int32
                                                              const distance_t* __restrict__ best, distance_t* distance,
                                                              uint32* pending) {
     for (int64 i = grid_thread(); i < count; i += grid_threads()) {
-        if (best[i] == UNREACHED) continue;
         const int32 v = read_entry(entries, i).vertex - first;
-        distance[v] = best[i];
+        if (best[i] < distance[v]) distance[v] = best[i];
+        if (distance[v] == UNREACHED) continue;
         atomicOr(&pending[v / WARP], 1u << v % WARP);
     }
 }

@@ -24,6 +24,7 @@ from gpugraph.ext.ranks.measuring import Ranks
 from gpugraph.ext.ranks.mst import boruvka_distributed
 from gpugraph.ext.ranks.mst.on_ranks import GatheredForest
 from gpugraph.ext.ranks.part import GraphPart
+from gpugraph.ext.ranks.sssp import delta_stepping_distributed_cpu
 from gpugraph.ext.ranks.world import enter, world
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.open import open_graph
@@ -112,7 +113,8 @@ def main() -> None:
     device: Any = EmulatedDevice(**made[kind]) if kind in made else select_device(kind)[0]
     gpu_filter_boruvka.FILTER_ARCS, boruvka_distributed.FILTER_DEGREE = 300, 2  # so that small graphs are filtered too,
     boruvka_distributed.LEAST_ROOM = 40  # in many passes,
-    boruvka_distributed.NARROW_ARCS = 200  # and so that positions of both widths occur
+    boruvka_distributed.NARROW_ARCS = 200  # and so that positions of both widths occur,
+    delta_stepping_distributed_cpu.MASS_SHARE = 8  # and paths wait for a horizon
     tried, wrong = 0, []
     for name in names or ZOO:
         graph = zoo(name) if name in ZOO else open_graph(name)

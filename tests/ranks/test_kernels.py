@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gpugraph.base.clock import NullClock
+from gpugraph.devices.discovery import select_device
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.ranks.comm import LoneComm
 from gpugraph.ext.ranks.part import GraphPart
@@ -104,14 +105,35 @@ def part_of(spec: str) -> GraphPart:
 
 
 def test_a_horizon_pays_in_dense_graphs_alone() -> None:
-    assert math.isinf(Widths.of(part_of("grid:8x8,w=1..100"), 0.0, 8).horizon)
-    assert math.isinf(Widths.of(part_of("rmat:8,w=unit"), 0.0, 8).horizon)
+    assert math.isinf(Widths.of(part_of("grid:8x8,w=1..100"), 0.0, 8).window)
+    assert math.isinf(Widths.of(part_of("rmat:8,w=unit"), 0.0, 8).window)
     for spec in DENSE:
         part = part_of(spec)
         widths = Widths.of(part, 0.0, 8)
-        light = np.count_nonzero(part.weights < widths.horizon)
+        light = np.count_nonzero(part.weights < widths.window)
         assert 0 < light < len(part.weights) / 4
-        assert 0 < widths.delta < widths.horizon
+        assert 0 < widths.delta < widths.window
+
+
+@pytest.mark.parametrize("threads", [None, 1])
+def test_the_horizon_of_a_dense_graph_lies_beyond_a_source_whose_only_arc_is_long(
+    threads: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta_stepping_distributed_cpu, "MASS_SHARE", 16)
+    dense = open_graph("rmat:8,w=1..255")
+    tails = np.repeat(np.arange(256), np.diff(dense.offsets))
+    edges = [(u, v, w) for u, v, w in zip(tails, dense.targets, dense.weights, strict=True) if u < v]
+    hub = int(np.argmax(np.diff(dense.offsets)))
+    part = GraphPart.of(undirected(257, [*edges, (hub, 256, 200)]), LoneComm())
+    device = EmulatedDevice(threads=threads) if threads else select_device("cpu")[0]
+    state, set_at = delta_stepping_distributed.prepare(part, device), []
+    take = "_take_horizon" if threads else "set_horizon"
+    whole = getattr(type(state), take)
+    monkeypatch.setattr(type(state), take, lambda self, *at: set_at.append(at[0]) or whole(self, *at))
+    for source in (hub, 256):
+        assert delta_stepping_distributed.run(state, NullClock(), source) is False
+    assert 0 <= set_at[0] < 200 <= set_at[1]
+    assert 1 < state.widths.window < 100
 
 
 @pytest.mark.parametrize("spec", DENSE)
@@ -119,7 +141,7 @@ def test_rows_are_turned_alike_on_host_and_device_light_arcs_first(spec: str) ->
     part = part_of(spec)
     widths = Widths.of(part, 0.0, 8)
     device = EmulatedDevice()
-    there, here = DeviceSearch(part, device, widths).turned, in_arcs_of(part, widths.horizon)
+    there, here = DeviceSearch(part, device, widths).turned, in_arcs_of(part, widths.window)
     tails = np.repeat(np.arange(part.vertices), np.diff(here.offsets))
     for rows in (here, there):
         offsets, light, heads, weights = (
@@ -127,7 +149,7 @@ def test_rows_are_turned_alike_on_host_and_device_light_arcs_first(spec: str) ->
         )
         assert np.array_equal(offsets, here.offsets)
         in_front = np.arange(len(heads)) - offsets[tails] < light[tails]
-        assert (weights[~in_front] >= widths.horizon).all()
+        assert (weights[~in_front] >= widths.window).all()
         turned = sorted(zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True))
         whole = zip(part.tails(np.arange(part.own_arcs)), part.targets, part.weights, strict=True)
         assert turned == sorted((int(u), int(v), w.item()) for u, v, w in whole)  # a lone rank has both arcs of each
@@ -148,6 +170,7 @@ def test_no_fewer_are_near_than_the_share_and_none_that_lies_a_bin_farther() -> 
         dtype=np.dtype(np.uint64),
         part=part_of("path:64"),
         widths=Widths(1.0, math.inf, 1.0, 8),
+        waits=False,
         bins_to=lambda far: far,
     )
     waiting, least = np.array([0, 3, 4, 5, 0, 9], np.uint64), np.array([1, 2**64 - 1], np.uint64)
@@ -156,3 +179,5 @@ def test_no_fewer_are_near_than_the_share_and_none_that_lies_a_bin_farther() -> 
     assert near_bins(state, waiting, least) == 5  # all within a width of the nearest
     state.widths, state.bins_to = Widths(1.0, math.inf, 1.0, 0), lambda far: 1
     assert near_bins(state, waiting, least) == 2  # the nearest in any case
+    state.widths, state.waits = Widths(1.0, 9.0, 1.0, 8), True
+    assert near_bins(state, waiting, least) == 2  # a share is taken once there is a horizon

@@ -9,8 +9,9 @@ Only its owner lowers a distance, and knows it, so that each rank prunes as one 
 its distance: 8 bytes, or 16 of 64-bit distances.  Distances of integers start with 32 bits, and with 64 once a sum
 that may be needed did not fit on some rank.
 
-In dense graphs sums from a horizon on are left alone until everything within it is settled; then the vertices beyond
-ask all ranks for their best offers from within.
+In dense graphs, as soon as many vertices are pending, a horizon is set a window beyond the nearest of them.  Sums from
+it on are left alone until everything within is settled; then the vertices beyond ask all ranks for their best offers
+from within.
 
 Where the GPUs of all ranks can write into each other's memory, as on one machine, one launch makes all rounds, in which
 the ranks agree and exchange their lists without the host; elsewhere each step is a launch or a message.
@@ -69,7 +70,7 @@ def search(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> 
         if overflowed and state.bits == 32:
             return False
         waiting = table[:, host.BY_BIN :]
-        if waiting.any():
+        if waiting.any() and within(state, int(waiting.sum()), ~table[:, host.LEAST_PENDING]):
             # NumPy 2.5 says that the sum of unsigned numbers is signed.
             bins = near_bins(state, waiting.sum(axis=0), ~table[:, host.LEAST_PENDING])  # type: ignore[arg-type,unused-ignore]
             counts = waiting[:, :bins].sum(axis=1).tolist()
@@ -79,11 +80,19 @@ def search(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> 
                 state.relax()
             clock.count("rounds")
             clock.count("entries", sum(counts))
-        elif state.within:
+        elif state.light_from is not None:
             with clock.phase("cross"):
                 state.cross()
         else:
             return not overflowed
+
+
+def within(state: DeviceSearch | host.HostSearch, waiting: int, least: NDArray[np.uint64]) -> bool:
+    """Set the horizon if so many are waiting for the first time; tell whether the nearest lies within it."""
+    nearest = int(least.min())
+    if state.waits and waiting >= host.mass_of(state.part):
+        state.set_horizon(nearest)
+    return state.light_from is None or nearest < state.horizon_word
 
 
 def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
@@ -92,7 +101,7 @@ def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
         plan = state.rounds(clock)
         if plan["DID_NOT_FIT"] and state.bits == 32:
             return False
-        if not state.within:
+        if state.light_from is None:
             clock.count("rounds", plan["ROUNDS_DONE"])
             clock.count("entries", plan["ENTRIES"])
             entry_words = FILE.constant("ENTRY_WORDS", {"DISTANCE_BITS": state.bits})
@@ -106,7 +115,7 @@ def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
 def near_bins(state: DeviceSearch | host.HostSearch, waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
     """Return how many of the nearest bins are near: a width from the least distance on, and a share of all vertices."""
     upto = np.cumsum(waiting)
-    share = state.part.vertices // state.widths.share if state.widths.share else 0
+    share = state.part.vertices // state.widths.share if state.widths.share and not state.waits else 0
     wanted = min(max(share, 1), int(upto[-1]))
     nearest = host.value_of(least.min(), state.dtype)
     to_width: int = state.bins_to(nearest + state.widths.delta)
@@ -127,8 +136,8 @@ class DeviceSearch(Arrays):
         self.dtype = distance_dtype(part.weight_dtype, sums)
         self.part, self.widths, self.block = part, widths, FILE["MOST_BLOCK"]
         self.comm = comm_for(part.comm, device)
-        self.pulls = not part.directed and widths.horizon < math.inf
-        turned = host.in_arcs_of(part, widths.horizon) if part.directed else None
+        self.pulls = not part.directed and widths.window < math.inf
+        turned = host.in_arcs_of(part, widths.window) if part.directed else None
         self.arcs = part.own_arcs if turned is None else len(turned.heads)
         widths_tried = widths_of(part.weight_dtype, sums)
         table, narrow, words = self._arrays(), widths_tried[0], self._words(widths_tried[-1])
@@ -190,7 +199,7 @@ class DeviceSearch(Arrays):
         device.copy(made["offsets"], device.upload(offsets))
         device.fill(made["light"], 0)
         turned = host.InArcs(**made)
-        own = (self.own_offsets, targets, weights, self._word(self.widths.horizon, bits))
+        own = (self.own_offsets, targets, weights, self._word(self.widths.window, bits))
         if self.arcs:
             filled = (turned.offsets, left, turned.light, turned.heads, turned.weights)
             self.launch("turn", -(-self.arcs // FILE["TILE"]) * FILE["WARP"], n, arcs, *own, *filled)
@@ -212,9 +221,8 @@ class DeviceSearch(Arrays):
             bins = host.BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": bits})
             self.table = self.tables[: part.comm.size * bins]
             self.own_table = self.table[self.comm.rank * bins : (self.comm.rank + 1) * bins]
-        self.horizon, self.base = self._word(self.widths.horizon, bits), self._word(0, bits)
-        self.unreached = self._word(math.inf, bits)
-        self.within = self.horizon != self.unreached
+        self.base, self.unreached = self._word(0, bits), self._word(math.inf, bits)
+        self.waits, self.light_from, self.horizon = self.widths.window < math.inf, None, self.unreached
         device.fill(self.distance, self.unreached)
         device.fill(self.pending, 0)
         device.fill(self.control, 0)
@@ -223,6 +231,20 @@ class DeviceSearch(Arrays):
         if 0 <= own < part.rows:
             device.fill(self.distance[own : own + 1], 0)
             device.fill(self.pending[own // 32 : own // 32 + 1], 1 << own % 32)
+
+    @property
+    def horizon_word(self) -> int:
+        """The horizon as a word; the largest where there is none."""
+        return int(self.horizon)
+
+    def set_horizon(self, nearest: int) -> None:
+        """Leave sums alone from a window beyond the nearest vertex on."""
+        self._take_horizon(nearest, host.word_beyond(nearest, self.widths.window, self.dtype, self.bits))
+
+    def _take_horizon(self, nearest: int, horizon: int) -> None:
+        word = self.unreached.dtype.type
+        self.waits, self.horizon = False, word(horizon)
+        self.light_from = None if self.horizon == self.unreached else word(nearest)
 
     def _map_entries(self, words: int) -> None:
         """Have a block of memory that all ranks write into, where that can be; a collective."""
@@ -247,14 +269,18 @@ class DeviceSearch(Arrays):
         share = part.vertices // self.widths.share if self.widths.share else 0
         who = (np.int32(comm.size), np.int32(comm.rank), mapped.own, mapped.addresses)
         takes = (np.int32(part.rows), np.int32(part.first), np.uint32(share), np.float64(self.widths.delta))
-        rest = (np.int32(not self.within), *self._graph(), self.horizon, self.distance, self.pending)
-        args = (*who, *takes, np.float64(self.widths.units), *rest, *self._put_aside(), self.own_table, self.plan)
+        window = self.turned.weights.dtype.type(self.widths.window if self.waits else 0)
+        reach = (np.float64(self.widths.units), np.int32(not self.waits), np.uint32(host.mass_of(part)), window)
+        rest = (*self._graph(), self.distance, self.pending, *self._put_aside(), self.own_table, self.plan)
+        args = (*who, *takes, *reach, *rest)
         wanted = max(part.rows, self.arcs // ARCS_OF_A_THREAD)
         kernel(max(1, min(-(-wanted // self.block), kernel.resident_blocks(self.block))), self.block, args)
         words = device.download(self.plan).tolist()
         plan = {name: words[place] for name, place in FILE.enumerators("Plan").items() if place < spent}
         if clock.timing:
             self._tell(clock, words[spent:])
+        if self.waits and plan["HORIZON"]:
+            self._take_horizon(plan["LIGHT_FROM"], plan["HORIZON"])
         return plan
 
     def survey(self) -> NDArray[np.uint64]:
@@ -300,8 +326,9 @@ class DeviceSearch(Arrays):
 
     def relax(self) -> None:
         """Relax the arcs from all vertices of the list to own ones."""
-        whole, lowered = np.int32(not self.within), (self.distance, self.pending)
-        rest = (self.entries, whole, *self._graph(), self.horizon, *lowered, *self._put_aside())
+        light_from = self.unreached if self.light_from is None else self.light_from
+        lowered = (self.horizon, self.distance, self.pending)
+        rest = (self.entries, light_from, *self._graph(), *lowered, *self._put_aside())
         self.launch("relax", 32 * self.count, np.uint32(self.count), *rest)
         self.launch("relax_hubs", self.device.multiprocessors * 4 * self.block, *rest)
 
@@ -317,25 +344,25 @@ class DeviceSearch(Arrays):
 
     def cross(self) -> None:
         """Let no sum be left alone any more; a collective."""
-        self.within, self.horizon = False, self.unreached
+        self.light_from, horizon, self.horizon = None, self.horizon, self.unreached
         self.device.fill(self.plan[FILE["BASE"] : FILE["BASE"] + 1], 0)
         if self.pulls:
-            self._pull()
+            self._pull(horizon)
         else:
             self.base = self._word(0, self.bits)
             self.launch("reenter", self.part.rows, np.int32(self.part.rows), self.distance, self.pending)
 
-    def _pull(self) -> None:
-        """Let the vertices beyond the horizon take the best offers from within of all ranks."""
+    def _pull(self, horizon: Any) -> None:
+        """Let the vertices beyond a horizon take the best offers from within of all ranks."""
         device, rank = self.device, self.comm.rank
-        counts = self._find_beyond(None)
+        counts = self._find_beyond(horizon, None)
         own = self._stretch(counts)
-        self._find_beyond(own)
+        self._find_beyond(horizon, own)
         self.comm.all_gather_v_in_place(self.entries[: self.cuts[-1]], self.cuts)
         best = self.best[: self.count]
         device.fill(best, self.unreached)
         device.fill(self.hub_pieces, 0)
-        rest = (self.entries, *self._graph(), self.distance, best, *self._put_aside())
+        rest = (self.entries, *self._graph(), self.distance, horizon, best, *self._put_aside())
         if self.count:
             self.launch("pull", 32 * self.count, np.uint32(self.count), *rest)
             self.launch("pull_hubs", device.multiprocessors * 4 * self.block, *rest)
@@ -345,11 +372,11 @@ class DeviceSearch(Arrays):
             taken = (own, best[first : first + counts[rank]], self.distance, self.pending)
             self.launch("settle", counts[rank], np.uint32(counts[rank]), np.int32(self.part.first), *taken)
 
-    def _find_beyond(self, own: Array | None) -> list[int]:
-        """List the own vertices beyond the horizon, or tell how many every rank has; then it is a collective."""
+    def _find_beyond(self, horizon: Any, own: Array | None) -> list[int]:
+        """List the own vertices beyond a horizon, or tell how many every rank has; then it is a collective."""
         near = self.control[FILE["NEAR"] : FILE["NEAR"] + 1]
         self.device.fill(near, 0)
-        where = (np.int32(self.part.rows), np.int32(self.part.first), self.own_offsets, self.distance)
+        where = (np.int32(self.part.rows), np.int32(self.part.first), self.own_offsets, self.distance, horizon)
         into = self.entries if own is None else own
         self.launch("beyond", self.part.rows, *where, np.int32(own is None), self.control, into)
         if own is not None:

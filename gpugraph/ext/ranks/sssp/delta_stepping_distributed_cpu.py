@@ -25,7 +25,11 @@ LEAST_PENDING, OVERFLOWED, BY_BIN = range(3)
 NEAR_SHARE = 8
 """Of a device's vertices at least this part is near, if so many wait: a round costs as much as many relaxations."""
 HORIZON_DEGREE, HORIZON_ARCS, FIRST_WIDTHS = 16, 2, 8
-"""Arcs a vertex from which on a horizon pays, arcs a vertex that are shorter than it, and widths of a bucket to it."""
+"""Arcs a vertex from which on a horizon pays, arcs a vertex that are shorter than its window, and the window in widths
+of a bucket."""
+MASS_SHARE = 4096
+"""Once this part of all vertices is pending the horizon is set.  Before, vertices are few, and where the source has no
+short arc nothing lies close to it."""
 UNITS = 4096
 """Of a mean weight, in which distances of floats are counted."""
 _SAMPLE = 1 << 15
@@ -37,13 +41,13 @@ class Widths:
 
     Attributes:
         delta: what lies so close to the nearest vertex is near in any case.
-        horizon: the weight that about HORIZON_ARCS arcs of a vertex do not exceed, or infinity where none pays.
+        window: the weight that about HORIZON_ARCS arcs of a vertex do not exceed, or infinity where no horizon pays.
         units: of distances of floats, a distance of 1 makes.
         share: the part of the vertices that is near at least; 0 where the width alone says what is.
     """
 
     delta: float
-    horizon: float
+    window: float
     units: float
     share: int
 
@@ -55,16 +59,16 @@ class Widths:
         weights = np.sort(np.concatenate(part.comm.all_gather_object(own[np.isfinite(own)])))
         top = float(weights[-1]) if len(weights) else 0.0
         mean = top * float(np.mean(weights / top)) if top > 0 else 1.0  # the sum of large weights would overflow
-        degree, horizon = part.arcs / max(part.vertices, 1), math.inf
+        degree, window = part.arcs / max(part.vertices, 1), math.inf
         if degree >= HORIZON_DEGREE and top > 0:
-            horizon = float(weights[int(HORIZON_ARCS / degree * (len(weights) - 1))])
-            horizon = math.floor(horizon) + 1.0 if part.weight_dtype.kind != "f" else horizon
-        if not 0 < horizon < top:
-            horizon = math.inf
-        chosen = horizon / FIRST_WIDTHS if horizon < math.inf else mean / 2
-        if horizon < math.inf:
+            window = float(weights[int(HORIZON_ARCS / degree * (len(weights) - 1))])
+            window = math.floor(window) + 1.0 if part.weight_dtype.kind != "f" else window
+        if not 0 < window < top:
+            window = math.inf
+        chosen = window / FIRST_WIDTHS if window < math.inf else mean / 2
+        if window < math.inf:
             share = NEAR_SHARE  # light arcs are few, and relaxing one again costs little on a CPU too
-        return cls(min(max(delta or chosen, 1e-300), 1e300), horizon, min(UNITS / mean, 1e300), 0 if delta else share)
+        return cls(min(max(delta or chosen, 1e-300), 1e300), window, min(UNITS / mean, 1e300), 0 if delta else share)
 
 
 def value_of(word: Any, distance: np.dtype[Any]) -> float:
@@ -82,6 +86,19 @@ def word_of(value: float, distance: np.dtype[Any], bits: int) -> int:
     if value > float(np.finfo(distance).max):
         return most
     return int(np.array([value], distance).view(f"u{distance.itemsize}")[0])
+
+
+def word_beyond(word: int, window: float, distance: np.dtype[Any], bits: int) -> int:
+    """Return the word of a distance that lies a window beyond another; the largest where that does not fit."""
+    most: int = 2**bits - 1
+    if distance.kind != "f":
+        return min(word + int(window), most)
+    return word_of(float(distance.type(value_of(word, distance)) + distance.type(window)), distance, bits)
+
+
+def mass_of(part: GraphPart) -> int:
+    """Return how many vertices are pending when the horizon is set."""
+    return max(1, part.vertices // MASS_SHARE)
 
 
 def bin_of(beyond: int) -> int:
@@ -112,7 +129,7 @@ class InArcs(NamedTuple):
 
     Attributes:
         offsets: (n + 1,) int64, by tails of the whole graph.
-        light: (n,) uint32, how many arcs in front of each row are light: all that are shorter than the horizon.
+        light: (n,) uint32, how many arcs in front of each row are light: all that are shorter than the window.
         heads: (arcs,) int32, as the owner counts its vertices, from 0.
         weights: (arcs,), unsigned where they are integers.
     """
@@ -127,8 +144,8 @@ class InArcs(NamedTuple):
         return InArcs(*(device.upload(array) for array in (self.offsets, self.light, self.heads, self.weights)))
 
 
-def in_arcs_of(part: GraphPart, horizon: float) -> InArcs:
-    """Return the in-arcs of a part's vertices, those shorter than the horizon being light; a collective."""
+def in_arcs_of(part: GraphPart, window: float) -> InArcs:
+    """Return the in-arcs of a part's vertices, those shorter than the window being light; a collective."""
     weights = part.weights.view(f"u{part.weights.itemsize}") if part.weights.dtype.kind == "i" else part.weights
     own = np.repeat(np.arange(part.rows, dtype=np.int32), part.degrees)
     if part.directed:
@@ -141,18 +158,18 @@ def in_arcs_of(part: GraphPart, horizon: float) -> InArcs:
     np.cumsum(np.bincount(tails, minlength=part.vertices), out=offsets[1:])
     light = np.zeros(part.vertices, np.uint32)
     into = InArcs(offsets, light, np.empty(len(heads), np.int32), np.empty(len(heads), weights.dtype))
-    _place((tails, heads, weights), float(horizon), into)
+    _place((tails, heads, weights), float(window), into)
     return into
 
 
 @njit
-def _place(arcs: tuple[Any, ...], horizon: float, into: InArcs) -> None:
+def _place(arcs: tuple[Any, ...], window: float, into: InArcs) -> None:
     """Put every arc into the row of its tail: light ones from its front on, others from its end."""
     (tails, heads, weights), (offsets, light, out, out_weights) = arcs, into
     left = offsets[1:].copy()
     for i in range(len(tails)):
         u = tails[i]
-        if weights[i] <= horizon:  # an integer may have been rounded up to it
+        if weights[i] <= window:  # an integer may have been rounded up to it
             at = offsets[u] + light[u]
             light[u] += np.uint32(1)
         else:
@@ -175,7 +192,7 @@ class HostSearch:
     def __init__(self, part: GraphPart, widths: Widths, sums: str = FLOAT64):
         self.part, self.widths, self.bits = part, widths, 64
         self.comm: Comm = part.comm
-        self.turned = in_arcs_of(part, widths.horizon)
+        self.turned = in_arcs_of(part, widths.window)
         self.dtype = distance_dtype(part.weight_dtype, sums)
         self.units = widths.units if self.dtype.kind == "f" else 1.0
         self.unreached = unreached(self.dtype)
@@ -186,8 +203,7 @@ class HostSearch:
     def start(self, source: int, bits: int) -> None:
         """Forget all distances but the source's; 64 bits hold what 32 do."""
         self.distance[:], self.pending[:], self.control[:] = self.unreached, False, 0
-        self.within = self.widths.horizon < math.inf
-        self.horizon = self.dtype.type(self.widths.horizon) if self.within else self.unreached
+        self.waits, self.light_from, self.horizon = self.widths.window < math.inf, None, self.unreached
         self.base = self.dtype.type(0)
         if 0 <= source - self.part.first < self.part.rows:
             self.distance[source - self.part.first] = 0
@@ -204,8 +220,23 @@ class HostSearch:
         self.comm.all_reduce(table.reshape(-1), "sum")
         self.surveyed, nearest = self.base, ~table[:, LEAST_PENDING].max()
         if nearest != np.iinfo(np.uint64).max:
-            self.base = np.array([nearest], np.uint64).astype(f"u{self.dtype.itemsize}").view(self.dtype)[0]
+            self.base = self._distance(nearest)
         return table
+
+    @property
+    def horizon_word(self) -> int:
+        """The horizon as a word; the largest where there is none."""
+        return self._bits(self.horizon)
+
+    def set_horizon(self, nearest: int) -> None:
+        """Leave sums alone from a window beyond the nearest vertex on."""
+        word = word_beyond(nearest, self.widths.window, self.dtype, 8 * self.dtype.itemsize)
+        self.waits = False
+        if word != word_of(math.inf, self.dtype, 8 * self.dtype.itemsize):
+            self.light_from, self.horizon = self._distance(nearest), self._distance(word)
+
+    def _distance(self, word: Any) -> Any:
+        return np.array([word], np.uint64).astype(f"u{self.dtype.itemsize}").view(self.dtype)[0]
 
     def _bits(self, distance: object) -> int:
         return int(np.array([distance], self.dtype).view(f"u{self.dtype.itemsize}")[0])
@@ -226,26 +257,27 @@ class HostSearch:
 
     def relax(self) -> None:
         """Relax the arcs from all vertices of the list to own ones."""
-        reach = not self.within, self.horizon, self.unreached
+        light_from = self.unreached if self.light_from is None else self.light_from
+        reach = light_from, self.horizon, self.unreached
         _relax(self.turned, (self.vertex, self.length), reach, (self.distance, self.pending), self.control)
 
     def cross(self) -> None:
         """Let no sum be left alone any more; a collective."""
-        self.within, self.horizon = False, self.unreached
+        self.light_from, horizon, self.horizon = None, self.horizon, self.unreached
         if self.part.directed:
             self.pending[:], self.base = self.distance != self.unreached, self.dtype.type(0)
             return
-        beyond = np.flatnonzero((self.distance == self.unreached) & (self.part.degrees > 0))
+        beyond = np.flatnonzero((self.distance >= horizon) & (self.part.degrees > 0))
         counts = [int(count) for count in self.comm.host.all_gather_object(len(beyond))]
         cuts = [0, *accumulate(counts)]
         mine = slice(cuts[self.comm.rank], cuts[self.comm.rank + 1])
         vertex, best = np.empty(cuts[-1], np.int32), np.full(cuts[-1], self.unreached)
         vertex[mine] = beyond + self.part.first
         self.comm.all_gather_v_in_place(vertex, cuts)
-        _pull(self.turned, vertex, self.distance, (best, self.unreached), self.control)
+        _pull(self.turned, vertex, self.distance, (best, horizon, self.unreached), self.control)
         self.comm.all_reduce(best, "min")
-        self.distance[beyond] = best[mine]
-        self.pending[beyond] = best[mine] != self.unreached
+        self.distance[beyond] = np.minimum(self.distance[beyond], best[mine])
+        self.pending[beyond] = self.distance[beyond] != self.unreached
 
     def own_words(self) -> NDArray[Any]:
         """Return the (rows,) words of the vertices that are here."""
@@ -293,15 +325,15 @@ def _collect(distance: Any, pending: Any, window: tuple[Any, float], bins: int, 
 def _relax(
     rows: InArcs, entries: tuple[Any, ...], reach: tuple[Any, ...], lowered: tuple[Any, ...], control: Any
 ) -> None:
-    (vertex, length), (whole, horizon, none), (distance, pending) = entries, reach, lowered
+    (vertex, length), (light_from, horizon, none), (distance, pending) = entries, reach, lowered
     offsets, light, heads, weights = rows
     for i in range(len(vertex)):
         u, near = vertex[i], length[i]
-        end = offsets[u + 1] if whole else offsets[u] + light[u]
+        end = offsets[u + 1] if near < light_from or light_from == none else offsets[u] + light[u]
         for arc in range(offsets[u], end):
             v, total = heads[arc], near + weights[arc]
             if total < near or total == none:  # it wrapped, or is infinite
-                if whole and distance[v] == none:
+                if horizon == none and distance[v] == none:
                     control[0] = 1
             elif total < horizon and total < distance[v]:
                 distance[v] = total
@@ -310,12 +342,12 @@ def _relax(
 
 @njit
 def _pull(rows: InArcs, vertex: Any, distance: Any, offers: tuple[Any, ...], control: Any) -> None:
-    (offsets, _, heads, weights), (best, none) = rows, offers
+    (offsets, _, heads, weights), (best, horizon, none) = rows, offers
     for i in range(len(vertex)):
         u = vertex[i]
         for arc in range(offsets[u], offsets[u + 1]):
             near = distance[heads[arc]]
-            if near == none:
+            if near >= horizon:
                 continue
             total = near + weights[arc]
             if total < near or total == none:
