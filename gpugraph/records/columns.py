@@ -5,14 +5,16 @@ To add a column, add it to ``COLUMNS``; one of a single problem goes to that pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from gpugraph.base.quantities import count, duration, in_units, percent, rate
 from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column, file_column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import command_of
+from gpugraph.records.fields import FIELDS
 from gpugraph.records.record import PHASES, WAY_THERE, Record
 from gpugraph.records.record_shape import jsonable
 
@@ -81,16 +83,14 @@ def _factor(times: float) -> str:
     return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
 
 
-def _memory(cell: Labelled) -> int | None:
-    return cell.record.shape.peak_device_bytes or None
+def _of(name: str) -> Callable[[Labelled], Any]:
+    """Return what reads a value of ``FIELDS``."""
+    return lambda cell: FIELDS[name].value(cell.record)
 
 
-def _kernel_s(cell: Labelled) -> float | None:
-    return cell.record.kernel_s
-
-
-def _measured_s(cell: Labelled) -> float | None:
-    return None if cell.record.device_kind == "emulated" else cell.record.kernel_s
+def _kernel(name: str, words: Callable[[Record], str], *shown: str) -> Column:
+    """Return a column of the kernel's time in words."""
+    return _figure(name, "kernel", lambda c: c.record.kernel_s, words=lambda c: words(c.record), shown=shown)
 
 
 def _with_transfers(cell: Labelled) -> float | None:
@@ -102,17 +102,13 @@ def _end_to_end(cell: Labelled) -> float | None:
     return cell.record.end_to_end if cell.record.transfers else None
 
 
-def _work(name: str, cell: Labelled) -> int | None:
-    return cell.record.shape.work.total.get(name)
-
-
 SHOWN_WORK = (MARKDOWN, PAGE, BENCH)
 
 _figure = partial(Column, number=True)
 
 COLUMNS: tuple[Column, ...] = (
-    Column("problem", "problem", lambda c: c.record.problem, shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
-    Column("graph", "graph", lambda c: c.record.graph_name, shown=(MARKDOWN, PAGE, BENCH)),
+    Column("problem", "problem", _of("problem"), shown=(CSV, MARKDOWN, PAGE, BENCH), filter=True),
+    Column("graph", "graph", _of("graph"), shown=(MARKDOWN, PAGE, BENCH)),
     file_column("graph.name"),
     Column("graph.vertices", "vertices", text=count, number=True, shown=(CSV, MARKDOWN)),
     file_column("graph.arcs"),
@@ -123,35 +119,32 @@ COLUMNS: tuple[Column, ...] = (
     file_column("device.kind"),
     file_column("device.name"),
     Column("device", "device", lambda c: c.device, shown=(MARKDOWN, PAGE, BENCH, RANKING), filter=True),
-    Column("verdict", "verdict", lambda c: c.record.verdict, shown=(PAGE,), filter=True),
+    Column("verdict", "verdict", _of("verdict"), shown=(PAGE,), filter=True),
     file_column("cell.axes", each=True),
     file_column("parameters", each=True),
     file_column("result", each=True),
     *(file_column(f"phases_s.{name}", optional=name in WAY_THERE) for name in (*PHASES, "total")),
     file_column("predecessors_s", optional=True),
-    _figure("kernel", "kernel", _kernel_s, words=lambda c: precise_time(c.record), shown=(MARKDOWN, RANKING)),
-    _figure("kernel_short", "kernel", _kernel_s, words=lambda c: short_time(c.record), shown=(BENCH,)),
-    _figure("kernel_s", "kernel", _measured_s, words=lambda c: kernel_time(c.record), shown=(PAGE,)),
-    _figure("half_width", "±", lambda c: c.record.half_width, percent, shown=(PAGE,)),
+    _kernel("kernel", precise_time, MARKDOWN, RANKING),
+    _kernel("kernel_short", short_time, BENCH),
+    _figure("kernel_s", "kernel", _of("kernel"), words=lambda c: kernel_time(c.record), shown=(PAGE,)),
+    _figure("half_width", "±", _of("precision"), percent, shown=(PAGE,)),
     file_column("confidence_s.kernel.low", read=lambda c: (c.record.interval_s or (None, None))[0]),
     file_column("confidence_s.kernel.high", read=lambda c: (c.record.interval_s or (None, None))[1]),
     _figure("with_transfers", "with transfers", _with_transfers, duration, optional=True, shown=(RANKING,)),
     _figure("samples", "samples", lambda c: len(c.record.samples) or None, count, shown=(CSV, RANKING)),
     file_column("few_samples", read=lambda c: "yes" if c.record.few else None),
-    _figure("mteps.kernel", "MTEPS", lambda c: c.record.mteps, rate, shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING)),
-    file_column("mteps.end_to_end", read=lambda c: c.record.end_to_end),
+    _figure("mteps.kernel", "MTEPS", _of("mteps"), rate, shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING)),
+    file_column("mteps.end_to_end", read=_of("end_to_end")),
     _figure("end_to_end", "end to end", _end_to_end, rate, shown=(MARKDOWN, PAGE)),
     _figure("answer", "time to answer", lambda c: c.record.answer_s, duration, optional=True, shown=(MARKDOWN, PAGE)),
     _figure("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, _factor, shown=(PAGE,)),
     _figure("answers_over_cpu", "× best CPU, answer", lambda c: c.answers_over_cpu, _factor, shown=(PAGE,)),
-    _figure("share", "Roof", lambda c: c.record.share, percent, shown=(PAGE,)),
-    _figure("nanojoules", "nJ/edge", lambda c: c.record.nanojoules, "{:.3g}".format, shown=(PAGE,)),
-    *(
-        _figure(name, name, partial(_work, name), count, optional=True, shown=SHOWN_WORK)
-        for name in ("sectors", "atomics")
-    ),
-    _figure("memory", "memory", _memory, in_units, shown=(PAGE,)),
-    Column("memory_most", "memory", _memory, lambda most: f"{in_units(most)} at most", shown=(TABLE,)),
+    _figure("share", "Roof", _of("roof"), percent, shown=(PAGE,)),
+    _figure("nanojoules", "nJ/edge", _of("energy"), "{:.3g}".format, shown=(PAGE,)),
+    *(_figure(name, name, _of(name), count, optional=True, shown=SHOWN_WORK) for name in ("sectors", "atomics")),
+    _figure("memory", "memory", _of("memory"), in_units, shown=(PAGE,)),
+    Column("memory_most", "memory", _of("memory"), lambda most: f"{in_units(most)} at most", shown=(TABLE,)),
     file_column("energy.joules_per_run"),
     file_column("energy.nanojoules_per_edge"),
     file_column("traffic.minimum_bytes"),
@@ -166,7 +159,7 @@ COLUMNS: tuple[Column, ...] = (
     file_column("time"),
     Column("checked", "verdict", _checked, shown=(MARKDOWN,)),
     Column("ended", "outcome", _ended, shown=(BENCH,)),
-    Column("verdict_short", "verdict", lambda c: c.record.verdict, shown=(RANKING,)),
+    Column("verdict_short", "verdict", _of("verdict"), shown=(RANKING,)),
 )
 
 _FIRST = ("problem", "algorithm", "device.kind", "device.name", "device")

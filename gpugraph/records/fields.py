@@ -1,4 +1,4 @@
-"""The values of a record by name: what figures draw, and formulas and conditions know.  A new one is a line here."""
+"""The values of a record by name: what columns show, figures draw, and formulas know.  A new one is a line here."""
 
 from __future__ import annotations
 
@@ -31,9 +31,13 @@ class Field:
     cost: bool = False
     timed: bool = False
 
+    def value(self, record: Record) -> Any:
+        """Return the value in the unit of the record, None where there is none."""
+        return None if self.timed and record.device_kind == "emulated" else self.read(record)
+
     def of(self, record: Record) -> float | None:
         """Return the value as it is drawn, None where there is none."""
-        found = None if self.timed and record.device_kind == "emulated" else self.read(record)
+        found = self.value(record)
         return None if found is None else found * self.factor
 
 

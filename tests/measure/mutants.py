@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(_STATISTICS, "return len(rates) / sum(1 / rate for rate in rates)", "return sum(rates) / len(rates)"),
     Mutant(_STATISTICS, "(interval[1] - interval[0]) / 2 / middle", "(interval[1] - interval[0]) / middle"),
     Mutant(_STATISTICS, "error, error, len(logs) - 1)", "error, error, len(logs))"),
-    Mutant(_RECORD, "1 - (1 - LEVEL) / choices", "LEVEL", "tests/bench/test_findings.py"),
+    Mutant("ext/findings/__init__.py", "1 - (1 - LEVEL) / choices", "LEVEL", "tests/bench/test_findings.py"),
     Mutant("ext/findings/formula.py", "node, several.index(found))", "node, 0)", "tests/bench/test_findings.py"),
     # report
     Mutant(_RECORD, 'apart = ("sampling", *self.once)', "apart = self.once"),
