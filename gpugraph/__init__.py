@@ -28,6 +28,7 @@ _HOMES = {
     "mst_many": ("mst_many",),
     "resident_graph": ("on",),
     "bench": ("bench",),
+    "conversions": ("save",),
     "records": ("read_records", "report"),
 }
 """File of ``adapters`` → the names that are there; their types are in ``__init__.pyi``."""

@@ -11,6 +11,7 @@ from gpugraph.ext.python.calls import generate as generate
 from gpugraph.ext.python.calls import load as load
 from gpugraph.ext.python.calls import to_networkx as to_networkx
 from gpugraph.ext.python.calls import verify as verify
+from gpugraph.ext.python.conversions import save as save
 from gpugraph.ext.python.mst_many import mst_many as mst_many
 from gpugraph.ext.python.records import Measured
 from gpugraph.ext.python.records import read_records as read_records
@@ -35,6 +36,7 @@ __all__ = [
     "on",
     "read_records",
     "report",
+    "save",
     "scan",
     "sssp",
     "to_networkx",

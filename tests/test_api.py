@@ -180,7 +180,7 @@ def test_an_argument_of_another_kind_is_refused(name, value):
         (lambda: gpugraph.generate(None), "spec is None"),
         (lambda: gpugraph.load(nx_graph(), weights=None), "weights is None"),
         (lambda: gpugraph.load(nx_graph(), columns=None), "columns is None"),
-        (lambda: gpugraph.to_networkx(None), "a NoneType is neither a forest nor distances"),
+        (lambda: gpugraph.to_networkx(None), "a NoneType is neither a graph nor an answer about one"),
         (lambda: gpugraph.load("a\0b"), "cannot be read: embedded null character in the path"),
         (lambda: gpugraph.load("\ud800"), "cannot be read"),
         (lambda: gpugraph.mst([[0, 1], [1, 0]], device="cpu"), "a list is not a graph"),

@@ -1,4 +1,4 @@
-"""Three newcomers on the way to what they came for: a figure, a kernel that is right, two machines compared."""
+"""Newcomers on the way to what they came for: a figure, a kernel that is right, two machines compared, a data frame."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import networkx
 import pytest
 
 import gpugraph
+from gpugraph.base.errors import InputError
 from gpugraph.records.record_file import read_records
 from tests.cli.runner import run, succeed
 from tests.emulator.compiler import needs_compiler
@@ -119,3 +120,23 @@ def test_an_engineer_compares_two_machines_on_one_page(tmp_path: Path, monkeypat
         assert one["cpu_s"] > 0
     succeed("plot", "here.jsonl", "there.jsonl", "-o", "machines.svg")
     assert "Which machine?" in Path("machines.svg").read_text()
+
+
+def test_a_data_scientist_gets_from_a_data_frame_to_a_data_frame(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    flights = pandas.DataFrame(FLIGHTS, columns=["from", "to", "km"])
+    graph = gpugraph.load(flights, directed=False)
+    forest = gpugraph.mst(graph, device="cpu")
+    total = sum(km for _, _, km in FLIGHTS) - 3560.25
+    tree = forest.to_pandas()[["u_name", "v_name", "weight"]]
+    assert tree.weight.sum() == forest.total_weight == total
+    assert set(map(frozenset, tree[["u_name", "v_name"]].values.tolist())) <= {frozenset(row[:2]) for row in FLIGHTS}
+    edges = gpugraph.from_edges(flights["from"], flights["to"], flights["km"])
+    assert gpugraph.mst(edges, device="cpu").total_weight == total
+    paths = gpugraph.sssp(graph, "name:Oslo", device="cpu").to_pandas().set_index("name").distance
+    assert paths["Lima"] == 3560.25 + 12400.0
+    with pytest.raises(InputError, match=r"unknown column 'miles' — known: from, km, to"):
+        gpugraph.load(flights, columns="from,to,miles")
+    saved = gpugraph.save(forest, tmp_path / "tree.csv")
+    assert pandas.read_csv(saved)[["u_name", "v_name", "weight"]].equals(tree)
+    assert gpugraph.verify(graph, saved).passed

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.errors import GraphFormatError, shown
-from gpugraph.base.html import Shown
 from gpugraph.graph.chunks import even_ranges, in_threads
+from gpugraph.graph.convertible import Convertible
 from gpugraph.graph.digest import graph_digest
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class MappedFile:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CSRGraph(Shown):
+class CSRGraph(Convertible):
     """A weighted graph as compressed sparse rows; its arrays are read-only.
 
     A graph that was made on a device lies there; each of its arrays comes to the host when something asks for it.

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.html import Shown
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.answer import GraphAnswer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Components(Shown):
+class Components(GraphAnswer):
     """The components of an undirected CSRGraph; ``labels``, (n,) int64: the smallest vertex of each vertex's own."""
 
     graph: CSRGraph

@@ -164,12 +164,12 @@ def writable_format(name: str, output_format: str | None = None) -> Format:
 
 def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool) -> tuple[CSRGraph, tuple[str, ...]]:
     """Return the graph with the ids a format is to write (None: its own numbers), and notes, or raise InputError."""
-    names = graph.vertex_names
+    names = graph.printed_names
     if names is None:
         return graph, ()
     whole = names.dtype.kind in "iu"
     if form.ids == "any" and whole and not renumber and (names[:1] >= 0).all():
-        return graph, ()
+        return graph.renamed(vertex_names=names), ()
     plain = graph.renamed(vertex_names=None)
     from_one = whole and np.array_equal(names, np.arange(1, len(names) + 1))
     if from_one and form.ids == "from 1":

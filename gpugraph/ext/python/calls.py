@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.clock import HostClock
-from gpugraph.base.errors import GpuGraphError, InputError, VerificationFailed, expect
+from gpugraph.base.errors import VerificationFailed, expect
 from gpugraph.ext.python.call_profile import showing
+from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.build import build
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate as generate_graph
@@ -24,41 +22,10 @@ if TYPE_CHECKING:
     from gpugraph.ext.components.labels import Components
     from gpugraph.ext.python.records import Measured
     from gpugraph.ext.scan.scanned import Scanned
+    from gpugraph.problems.answer import GraphAnswer
     from gpugraph.problems.contract import Verdict
     from gpugraph.problems.mst.forest import Forest
     from gpugraph.problems.sssp.distances import DistanceMatrix, Distances
-
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_FLAGS = {"directed": "directed=True", "undirected": "directed=False"}
-_FLAGS |= {name: f"{name.replace('-', '_')}=True" for name in ("symmetrize", "keep-ids", "renumber")}
-_OPTION = re.compile(
-    rf"--(?:({'|'.join(_FLAGS)})\b|(algo|columns|device|input-format|output-format|seed|source|vertices|weights?)\b"
-    r"(?: (?!(?:and|are|as|for|in|is|or|out|says|takes|to)\b)([\w.:,*]*[\w*]))?)"
-)
-
-
-def _as_argument(option: re.Match[str]) -> str:
-    """Return what an option of the command line is called in Python."""
-    flag, name, value = option.groups()
-    return _FLAGS[flag] if flag else name.replace("-", "_") + (f"={value!r}" if value else "")
-
-
-def in_python_terms(function: _Function) -> _Function:
-    """Let the errors of a function name its arguments where they would name options of the command line."""
-
-    @wraps(function)
-    def called(*arguments: Any, **named: Any) -> Any:
-        try:
-            return function(*arguments, **named)
-        except GpuGraphError as error:
-            error.what = _OPTION.sub(_as_argument, error.what)
-            error.remedy = error.remedy and _OPTION.sub(_as_argument, error.remedy)
-            error.args = (str(error),)
-            raise
-
-    return cast(_Function, called)
 
 
 @in_python_terms
@@ -367,8 +334,8 @@ def verify(
 
 
 @in_python_terms
-def to_networkx(result: Forest | Distances) -> Any:
-    """Return a result as a NetworkX graph: a forest as a ``Graph``, distances as the tree of shortest paths.
+def to_networkx(result: CSRGraph | GraphAnswer) -> Any:
+    """Return a graph or a result as a NetworkX graph: distances as the tree of shortest paths, components as nodes.
 
     >>> print(gpugraph.to_networkx(gpugraph.mst("grid:4x4", device="cpu")))
     Graph with 16 nodes and 15 edges
@@ -376,20 +343,8 @@ def to_networkx(result: Forest | Distances) -> Any:
     The nodes are those of the NetworkX graph that was solved, the very objects; else a file's own ids, else numbers.
 
     Raises:
-        InputError: NetworkX is not installed, or ``result`` is neither a forest nor distances.
+        InputError: NetworkX is not installed, or ``result`` is neither a graph nor an answer about one.
     """
-    from gpugraph.ext.results.files import either, files_of, problem_of
-    from gpugraph.problems.contract import PROBLEMS
+    from gpugraph.ext.python.conversions import to_networkx
 
-    problem = problem_of(result)
-    files: Any = problem and files_of(problem.name)
-    if not hasattr(files, "to_networkx"):
-        able = [name for name in PROBLEMS if hasattr(files_of(name), "to_networkx")]
-        remedy = "convert them one by one" if isinstance(result, list | tuple) else f"give what {either(able)} returned"
-        nouns = " nor ".join(files_of(name).noun for name in able)
-        raise InputError(f"a {type(result).__name__} is neither {nouns}", remedy=remedy)
-    try:
-        import networkx  # noqa: F401
-    except ImportError:
-        raise InputError("NetworkX is not installed", remedy="pip install networkx") from None
-    return files.to_networkx(result)
+    return to_networkx(result)

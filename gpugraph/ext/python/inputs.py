@@ -55,15 +55,15 @@ def opened(source: object, device: Device | None = None) -> tuple[CSRGraph, Call
     ``source`` is anything ``gpugraph.load`` takes, or an ``ArcList``.
     """
     name = type(source).__name__
-    if hasattr(source, "__arrow_c_stream__"):
-        source = arcs_of_object(source)  # a stream can be read once
-    if isinstance(source, ArcList):
-        return build(source, name=name, source="python"), lambda: source
     if isinstance(source, str | bytes | os.PathLike | CSRGraph):
         from gpugraph.graph.open import open_graph
 
         graph = open_graph(source)
         return graph, lambda: _arcs_of(graph)
+    if hasattr(source, "__arrow_c_stream__"):
+        source = arcs_of_object(source)  # a stream can be read once
+    if isinstance(source, ArcList):
+        return build(source, name=name, source="python"), lambda: source
     graph = note_rows(open_object(source, device=device))
     return graph, lambda: _arcs_of(graph) if hasattr(source, "read") else arcs_of_object(source)
 

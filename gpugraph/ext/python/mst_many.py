@@ -25,11 +25,11 @@ from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.ext.changes.preparations import rank_weights
 from gpugraph.ext.python import call_profile
-from gpugraph.ext.python.calls import in_python_terms
 from gpugraph.ext.python.certified import check_way
 from gpugraph.ext.python.from_python import on_host
 from gpugraph.ext.python.inputs import opened
 from gpugraph.ext.python.resident_graph import verified
+from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads

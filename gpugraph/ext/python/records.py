@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, overload
@@ -104,8 +104,8 @@ class Measured(Record):
         return card(f"{self.problem} by {cell.variant}", facts, below)
 
 
-class Records(Sequence[Measured]):
-    """Records in their order: a table with its verdicts in a notebook, rows for pandas, a figure, a file.
+class Records:
+    """Records in their order: a table with its verdicts in a notebook, rows for libraries of tables, a figure, a file.
 
     Attributes:
         notices: what a reader should know about them.
@@ -117,6 +117,9 @@ class Records(Sequence[Measured]):
 
     def __len__(self) -> int:
         return len(self._records)
+
+    def __iter__(self) -> Iterator[Measured]:
+        return iter(self._records)
 
     @overload
     def __getitem__(self, i: int) -> Measured: ...
@@ -148,6 +151,12 @@ class Records(Sequence[Measured]):
         except ImportError:
             raise InputError("pandas is not installed", remedy="pip install pandas, or use rows()") from None
         return pandas.DataFrame(self.rows())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows as a stream of Arrow's: ``polars.DataFrame(records)``, ``pyarrow.table(records)``."""
+        from gpugraph.ext.python.conversions import rows_as_arrow
+
+        return rows_as_arrow(self.rows()).__arrow_c_stream__(requested_schema)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Append the records to a file, a line each, as ``--save`` does; ``read_records`` reads them back."""
@@ -200,7 +209,7 @@ class Records(Sequence[Measured]):
         """
         ink = DARK if dark else LIGHT
         if y in _OF_TIMES:
-            cells = label(self)
+            cells = label(list(self))
             if not (found := _OF_TIMES[y](cells)):
                 remedy = "one sample has no spread, a failed cell no phases"
                 raise InputError(f"no record has a value for '{y}'", remedy=remedy)

@@ -29,11 +29,11 @@ from gpugraph.devices import discovery
 from gpugraph.devices.base import Array, Device
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.python import call_profile
-from gpugraph.ext.python.calls import in_python_terms
 from gpugraph.ext.python.certified import Firsts, certify_search, check_way
 from gpugraph.ext.python.inputs import input_positions, opened
 from gpugraph.ext.python.searches import Rows, plain_cutoff, search
 from gpugraph.ext.python.sources import one_of, source_list
+from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm

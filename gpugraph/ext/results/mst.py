@@ -56,13 +56,12 @@ class ForestFiles:
     def write(self, forest: Forest, ending: str, stream: IO[bytes]) -> None:
         """Write a forest in the format of an ending."""
         graph, (u, v) = forest.graph, forest.endpoints()
-        weight, names = forest.weights, graph.printed_names
+        weight = forest.weights
         if ending == ".npz":
             total, components = str(forest.total_weight), forest.components
             files.write_npz(stream, "mst", graph, u=u, v=v, weight=weight, total_weight=total, components=components)
         elif ending == ".csv":
-            own = {} if names is None else {"u_name": names[u], "v_name": names[v]}
-            files.write_csv({"u": u, "v": v, "weight": weight, **own}, stream)
+            files.write_csv(self.table(forest), stream)
         else:
             field = "real" if weight.dtype.kind == "f" else "integer"
             # A name may hold anything that a file's may, a new line too: a comment is one line.
@@ -71,6 +70,12 @@ class ForestFiles:
             sizes = f"{graph.vertices} {graph.vertices} {len(u)}"
             stream.write(f"%%MatrixMarket matrix coordinate {field} symmetric\n{total}\n{sizes}\n".encode())
             files.write_csv({"row": v + 1, "column": u + 1, "weight": weight}, stream, separator=" ", header=False)
+
+    def table(self, forest: Forest) -> dict[str, NDArray[Any]]:
+        """Return the columns of a table, (tree_edges,) each."""
+        (u, v), names = forest.endpoints(), forest.graph.printed_names
+        own = {} if names is None else {"u_name": names[u], "v_name": names[v]}
+        return {"u": u, "v": v, "weight": forest.weights, **own}
 
     def read(self, content: bytes, path: PathLike) -> ForestClaim | None:
         """Return the forest that a file claims, or None for a file of something else."""
@@ -130,7 +135,7 @@ class ForestFiles:
         tree = networkx.Graph(total_weight=forest.total_weight)
         tree.add_nodes_from(names.tolist())
         u, v = forest.endpoints()
-        weights = forest.graph.weights[forest.edges].tolist()
+        weights = forest.weights.tolist()
         tree.add_weighted_edges_from(zip(names[u].tolist(), names[v].tolist(), weights, strict=True))
         return tree
 

@@ -82,6 +82,17 @@ class DistancesFiles(VertexFiles):
         rows = {name: array.reshape(-1) for name, array in self.claim(result).columns.items()}
         files.write_npz(stream, "sssp", result.graph, source=result.sources, **rows)
 
+    def table(self, result: AnyDistances) -> dict[str, NDArray[Any]]:
+        """Return the columns of a table; of several sources a row for each and each vertex."""
+        if not isinstance(result, DistanceMatrix):
+            return super().table(result)
+        tables = [super(DistancesFiles, self).table(row) for row in result]
+        joined = {
+            name: np.ma.concatenate([one[name] for one in tables])  # type: ignore[no-untyped-call]
+            for name in tables[0]
+        }
+        return {"source": np.repeat(result.sources, result.graph.vertices), **joined}
+
     def claim_of(self, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> VertexClaim:
         """Return the claim of an archive with distances from one source or several."""
         if not arrays["source"].ndim:

@@ -114,9 +114,14 @@ class VertexFiles:
         if ending == ".npz":
             files.write_npz(stream, self.name, graph, **claim.singles, **claim.columns)
             return
+        files.write_csv(self.table(result), stream)
+
+    def table(self, result: Any) -> dict[str, NDArray[Any]]:
+        """Return the columns of a table, (n,) each."""
+        graph, present = result.graph, self.claim(result).columns
         own = {} if graph.printed_names is None else {"name": graph.printed_names}
-        columns = {one.name: self.in_table(result, one) for one in self.file_columns if one.name in claim.columns}
-        files.write_csv({"vertex": np.arange(graph.vertices), **columns, **own}, stream)
+        columns = {one.name: self.in_table(result, one) for one in self.file_columns if one.name in present}
+        return {"vertex": np.arange(graph.vertices), **columns, **own}
 
     def read(self, content: bytes, path: PathLike) -> VertexClaim | None:
         """Return what a file claims, or None for a file of something else."""

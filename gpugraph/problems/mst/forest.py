@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit
 from gpugraph.base.exact import exact_sum
-from gpugraph.base.html import Shown
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.answer import GraphAnswer
 
 _PIECE = 1 << 16
 """Edges whose ends threads look up at a time, while those before are hashed."""
@@ -103,7 +103,7 @@ def forest_bytes(sizes: InputSizes) -> int:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forest(Shown):
+class Forest(GraphAnswer):
     """A spanning forest of an undirected CSRGraph.
 
     Attributes:
@@ -137,12 +137,22 @@ class Forest(Shown):
     @property
     def weights(self) -> NDArray[Any]:
         """(tree_edges,) the edges' weights."""
+        if self._kept is not None:
+            return self._kept[2]
         weights: NDArray[Any] = self.graph.weights[self.edges]
         return weights
 
     def endpoints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the edges' endpoints (u, v): two (tree_edges,) int64 arrays, u < v, ascending by (u, v)."""
-        return edge_endpoints(self.graph, self.edges)
+        return edge_endpoints(self.graph, self.edges) if self._kept is None else self._kept[:2]
+
+    @property
+    def _kept(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None:
+        """Endpoints and weights, of a forest that was pickled without its graph."""
+        return self.__dict__.get("_ends_and_weights")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_ends_and_weights": (*self.endpoints(), self.weights)}
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
@@ -160,6 +170,8 @@ class Forest(Shown):
     def _pairs(self) -> Iterable[NDArray[Any]]:
         """Return the pairs (u, v), (k, 2) piece by piece."""
         there, edges = self.graph.on_device, self.edges
+        if self._kept is not None:
+            return [np.stack(self._kept[:2], axis=1)]
         inside = not len(edges) or 0 <= edges[0] <= edges[-1] < self.graph.arcs
         if there is None or not there.usable or not inside:
             graph, places = self.graph, np.clip(edges, 0, max(self.graph.arcs - 1, 0))

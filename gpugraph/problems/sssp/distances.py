@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.base.exact import exact_sum
 from gpugraph.base.host import available_memory
-from gpugraph.base.html import Shown
 from gpugraph.base.quantities import counted, in_units
 from gpugraph.devices.base import Defines
 from gpugraph.devices.kernel_file import unsigned
 from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.answer import GraphAnswer
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached, word_bits
@@ -43,7 +43,7 @@ _PIECE = 1 << 18
 """Distances that threads widen at a time, while those before are hashed."""
 
 
-class AsDistances(Shown):
+class AsDistances(GraphAnswer):
     """How words of ``raw``, of one source or a row for each of several, are seen as distances."""
 
     graph: CSRGraph
