@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from gpugraph.base.html import Shown
+from gpugraph.base.shown import Shown
 
 
 def _conversions() -> Any:

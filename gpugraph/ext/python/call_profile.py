@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.base.clock import COMPILING
-from gpugraph.base.html import card
+from gpugraph.ext.python.html import card
 
 PHASES = ("convert", "copy", "compile", "kernel", "back")
 """The caller's graph becomes arrays; these go to the device, which makes room for what it computes; what is missing is

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit, threads
 from gpugraph.base.errors import InputError, expect, shown
-from gpugraph.base.html import Shown
+from gpugraph.base.shown import Shown
 from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import KernelFile, product

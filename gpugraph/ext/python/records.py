@@ -11,7 +11,6 @@ from typing import Any, overload
 
 from gpugraph.base.errors import InputError, check_name, shown
 from gpugraph.base.files import atomic_write, ending_of
-from gpugraph.base.html import bar, card, table
 from gpugraph.base.quantities import counted, duration, rate
 from gpugraph.bench.store import append_record
 from gpugraph.ext.charts import times
@@ -20,6 +19,7 @@ from gpugraph.ext.charts.figure import Choice, figure
 from gpugraph.ext.comparing.cells import label
 from gpugraph.ext.comparing.ranked import Named, sentences
 from gpugraph.ext.comparing.ranking import rank
+from gpugraph.ext.python.html import bar, card, table
 from gpugraph.ext.reports import render, styles
 from gpugraph.problems import CSV
 from gpugraph.records import record_file

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError, VerificationFailed, expect, shown, unknown_name
 from gpugraph.base.host import ForkLock
-from gpugraph.base.html import Shown
+from gpugraph.base.shown import Shown
 from gpugraph.devices import discovery
 from gpugraph.devices.base import Array, Device
 from gpugraph.ext.components.labels import Components

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.html import Shown
+from gpugraph.base.shown import Shown
 from gpugraph.ext.scan.array import ArrayInput, ordered_digest
 
 

@@ -1,4 +1,4 @@
-"""How an object shows itself: one short line, and in a notebook a small table with a chart, styled within itself.
+"""How an object is shown in a notebook: a small table with a chart, styled within itself.
 
 A notebook's page may be light or dark, and may be cleaned of scripts and style sheets: colours are the page's own, and
 what is drawn is HTML and SVG with nothing but inline styles.
@@ -7,10 +7,13 @@ what is drawn is HTML and SVG with nothing but inline styles.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpugraph.base.shown import fact_text
 
 ACCENT = "#4a7fd6"
 """Colour of bars and charts: visible on a light and on a dark background."""
@@ -20,48 +23,16 @@ BINS = 32
 _CELL = "padding:2px 10px 2px 0;border:0;background:none;"
 
 
-def escape(text: str) -> str:
-    """Return a text as HTML, by a module that few commands need."""
-    from html import escape as escaped
-
-    return escaped(text)
-
-
-class Shown:
-    """What shows itself by its facts; whoever inherits says which.  Dataclasses need ``repr=False``."""
-
-    def _title(self) -> str:
-        """Return what it is, e.g. ``"Forest of rmat:8"``."""
-        return type(self).__name__
-
-    def _facts(self) -> list[tuple[str, Any]]:
-        """Return what is to be known of it: names and values, integers to be shown with separators."""
-        return []
-
-    def _values(self) -> tuple[str, NDArray[Any]] | None:
-        """Return numbers whose distribution is worth a picture, with their name; None where there are none."""
-        return None
-
-    def __repr__(self) -> str:
-        facts = ", ".join(f"{name} {_text(value)}" for name, value in self._facts())
-        return f"<{self._title()}: {facts}>" if facts else f"<{self._title()}>"
-
-    def _repr_html_(self) -> str:
-        """Return the same as a notebook shows it."""
-        drawn = self._values()
-        chart = "" if drawn is None else histogram(*drawn)
-        return card(self._title(), self._facts(), chart)
-
-
-def _text(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+def of_facts(title: str, facts: Sequence[tuple[str, object]], values: tuple[str, NDArray[Any]] | None) -> str:
+    """Return an object of the core as a notebook shows it: its facts, and how its values are distributed."""
+    return card(title, facts, "" if values is None else histogram(*values))
 
 
 def card(title: str, facts: Sequence[tuple[str, object]], below: str = "") -> str:
     """Return facts as HTML: a line each under a title; ``below`` is HTML and follows them."""
     rows = "".join(
         f'<tr style="background:none"><th style="{_CELL}text-align:left;font-weight:400;opacity:.7;vertical-align:top">'
-        f'{escape(name)}</th><td style="{_CELL}text-align:left">{escape(_text(value))}</td></tr>'
+        f'{escape(name)}</th><td style="{_CELL}text-align:left">{escape(fact_text(value))}</td></tr>'
         for name, value in facts
     )
     return (
