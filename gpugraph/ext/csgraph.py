@@ -28,6 +28,7 @@ from scipy import sparse
 
 from gpugraph.base.compiled import njit, plain_njit
 from gpugraph.base.errors import InputError, VerificationFailed
+from gpugraph.ext.graph_files.properties import label_components
 from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import Firsts, check_way
 from gpugraph.ext.python.from_python import sound
@@ -37,7 +38,7 @@ from gpugraph.ext.python.searches import Rows, are_lengths, search
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.chunks import in_threads
-from gpugraph.graph.disjoint_sets import find_root, label_components
+from gpugraph.problems.mst.cpu_kruskal import find_root
 
 scipys: Any = import_module("scipy.sparse.csgraph")  # what callers pass is theirs to answer for, not the type checker's
 

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gpugraph.graph.families import FAMILIES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
-    from gpugraph.graph.csr import Answer, CSRGraph
+    from gpugraph.graph.csr import CSRGraph
     from gpugraph.graph.formats.base import Format
     from gpugraph.graph.formats.input_file import Source
     from gpugraph.graph.read_options import ReadOptions
@@ -48,9 +46,6 @@ class Files(Protocol):
 
     def lines_and_arcs(self, path: str) -> tuple[int, int]:
         """Return about how many lines a text of arcs has, and how many arcs they are."""
-
-    def published_values(self, graph: CSRGraph, answer: Answer, dtype: str) -> NDArray[Any]:
-        """Return what an output published with a graph says of each vertex, (n,) of the dtype."""
 
     def named_sources(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
         """Return the vertices to search from where they go by name, or by a file; see ``problems/sources.py``."""

@@ -26,6 +26,9 @@ _LOG = logging.getLogger("gpugraph")
 VERIFIED: list[Callable[[Problem, Any, tuple[Any, ...], Any, str], None]] = []
 """Called with problem, graph, query, result and the algorithm's name for every result of ours that a check passed."""
 
+PUBLISHED = "gpugraph.ext.published"
+"""What also compares results with those that were published with a graph."""
+
 NOT_ASKED_FOR = Verdict("skipped", "none", "not asked for")
 
 
@@ -64,7 +67,10 @@ def check(
             verdict = problem.certificate_on_device(resident, gpu, query, result)
         verdicts.append(problem.certificate(graph, query, result) if verdict is None else verdict)
     if method in ("reference", "both"):
-        verdicts.append(problem.reference(graph, query, result, by))
+        if getattr(graph, "answers", None):
+            verdicts.append(import_module(PUBLISHED).check_against_reference(problem, graph, query, result, by))
+        else:
+            verdicts.append(problem.reference(graph, query, result, by))
     verdict = verdict_of(verdicts, method)
     if verdict.status != "failed" or graph.edges > REFERENCE_LIMIT or not problem.counter_examples:
         return verdict

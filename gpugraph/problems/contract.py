@@ -248,9 +248,6 @@ class ProblemRuns(Protocol):
     def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the name of the algorithm that measurements say is fastest for such a graph."""
 
-    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: Any) -> Result:
-        """Return the result that a user's algorithm means by what it returned; raise InputError if it can be none."""
-
     def add_optional_outputs(
         self, result: Any, cell: Any, resident: Any, device: Device, progress: Callable[[str], None]
     ) -> tuple[Any, float] | None:

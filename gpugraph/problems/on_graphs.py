@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.errors import InputError, OutOfMemory
-from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize, verdict_of
+from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
 
 if TYPE_CHECKING:
     from gpugraph.base.clock import HostClock
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 LISTED_BYTES = 16
 """Of host memory that a line takes at the peak while text is read: ids and a weight of 32 bits, and a column again."""
-
-PUBLISHED_ALONE = 2**22
-"""Above so many edges a published output spares the oracle."""
 
 STATE_BYTES_PER_VERTEX = 48
 STATE_BYTES_PER_ARC = 8
@@ -180,12 +177,3 @@ class OnGraphs(OneQuery):
     def suits(self, view: ResidentView) -> bool:
         """Tell whether ``certify`` can check results on a view."""
         return not view.host.preparations
-
-
-def with_published(graph: CSRGraph, published: Verdict | None, oracle: Callable[[], Verdict]) -> Verdict:
-    """Return the verdict of a published output, if any, and of the oracle; of a large graph of the output alone."""
-    if published is None:
-        return oracle()
-    if not published.passed or graph.edges > PUBLISHED_ALONE:
-        return published
-    return verdict_of([published, oracle()], "reference")

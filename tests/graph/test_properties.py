@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from gpugraph.graph.properties import component_sizes, degree_distribution, properties
+from gpugraph.ext.graph_files.properties import component_sizes, degree_distribution, properties
 from gpugraph.graph.view import GraphView
 from tests.zoo import ZOO, directed, undirected, zoo
 

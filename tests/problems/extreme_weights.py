@@ -20,7 +20,7 @@ from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.devices.kernel_source import load_source
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.disjoint_sets import find_root
+from gpugraph.problems.mst.cpu_kruskal import find_root
 from tests.zoo import UNDIRECTED, zoo
 
 TYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")

@@ -22,7 +22,6 @@ from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import Arrays, KernelFile, product
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.counter_examples.part import MISSING, RIGHT, CounterExample, around, path_between
-from gpugraph.ext.formats.graphalytics import published_values
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
@@ -194,21 +193,6 @@ def check_against_reference(graph: CSRGraph, found: Components) -> Verdict:
         return Verdict("failed", "reference", detail)
     detail = f"the same {found.components} components as SciPy's, each labelled by its smallest vertex"
     return Verdict("passed", "reference", detail)
-
-
-def check_against_published(graph: CSRGraph, found: Components) -> Verdict | None:
-    """Return the verdict by the components that were published with the graph, whatever they are called; or None."""
-    answer = graph.answers.get("WCC")
-    if answer is None:
-        return None
-    _, smallest, component = np.unique(published_values(graph, answer, "int64"), return_index=True, return_inverse=True)
-    wrong = np.flatnonzero(found.labels != smallest[component])
-    if len(wrong):
-        v = int(wrong[0])
-        due = graph.label(int(smallest[component[v]]))
-        what = f"vertex {graph.label(v)} is labelled {found.labels[v]}, by {answer.path.name} it is with {due}"
-        return Verdict("failed", "reference", what)
-    return Verdict("passed", "reference", f"all {graph.vertices} labels tell the components of {answer.path.name}")
 
 
 # ------------------------------------------------------------------ on a GPU

@@ -16,7 +16,6 @@ from gpugraph.devices.base import Device
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats import known
 from gpugraph.ext.formats.checks import IdsAreNamesError
-from gpugraph.ext.formats.graphalytics import published_values
 from gpugraph.ext.formats.named_sources import named_sources
 from gpugraph.ext.formats.refused import markup
 from gpugraph.ext.formats.text.lines import wide_encoding
@@ -37,7 +36,6 @@ __all__ = [
     "named",
     "named_sources",
     "names",
-    "published_values",
     "read_file",
     "save_file",
     "writable_format",

@@ -96,9 +96,9 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
       gpugraph info --advise rmat:26
     """
     from gpugraph.ext.graph_files.figures import advice_lines, graph_figures
+    from gpugraph.ext.graph_files.properties import properties
     from gpugraph.graph.csr import notices_of
     from gpugraph.graph.open import open_graph
-    from gpugraph.graph.properties import properties
 
     if advise:
         from gpugraph.ext.machine.advice import advise as advice_on

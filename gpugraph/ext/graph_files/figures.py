@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpugraph.base.quantities import count, counted, duration, in_units
-from gpugraph.graph.properties import Degrees, GraphProperties
+from gpugraph.ext.graph_files.properties import Degrees, GraphProperties
 from gpugraph.report.terminal import BAR_WIDTH, Line, columns, field, indented
 
 

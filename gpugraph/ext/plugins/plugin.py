@@ -14,11 +14,12 @@ each vertex; for a scan, the array: as a list, or an array on the host or the de
 needed only for something else.  Phases, verification, both devices and records come for free.
 
 Nothing of a plugin is trusted: whatever it raises is reported in one line, and what it returns becomes a result of
-gpugraph's own (``Problem.accept``).  It is imported only where it is run, or described (``describe_plugin``).
+gpugraph's own (``returned``).  It is imported only where it is run, or described (``describe_plugin``).
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import math
@@ -46,7 +47,7 @@ from gpugraph.base.errors import (
 from gpugraph.ext.plugins.described import Described
 from gpugraph.ext.plugins.isolation import kept
 from gpugraph.problems.algorithm import ENTRY_POINTS, Algorithm, Option, algorithm_to_words
-from gpugraph.problems.contract import PROBLEMS, problem_called
+from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import is_file
 from gpugraph.problems.registry import algorithms_called
 
@@ -72,7 +73,8 @@ def as_algorithm(plugin: Any, problem: str | None, name: str) -> Algorithm:
         returned = finish(state[0], raw, *query)
         host = getattr(state[1], "host", state[1])
         try:
-            return problem_called(read.problem).accept(getattr(host, "graph", host), query, returned)
+            taken_in = importlib.import_module(f"gpugraph.ext.plugins.returned.{read.problem}").accept
+            return taken_in(getattr(host, "graph", host), query, returned)
         except InputError as error:
             raise InputError(error.what, where=error.where or name, remedy=error.remedy) from error
 

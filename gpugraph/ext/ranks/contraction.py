@@ -31,8 +31,8 @@ from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.ext.ranks.part import GraphPart, up_arcs
 from gpugraph.graph.canonical import weight_keys, weight_words
-from gpugraph.graph.disjoint_sets import find_root
 from gpugraph.graph.view import GraphView, ResidentView
+from gpugraph.problems.mst.cpu_kruskal import find_root
 
 Subject = GraphPart | GraphView | ResidentView
 """What an algorithm for ranks may be given."""

@@ -6,10 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gpugraph.base.clock import HostClock
-from gpugraph.base.errors import InputError
 from gpugraph.ext.scan import COMMAND
 from gpugraph.ext.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.ext.scan.scanned import Scanned
@@ -17,7 +14,6 @@ from gpugraph.ext.scan.tiles import place
 from gpugraph.ext.scan.verify import check_against_reference, check_certificate
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
 from gpugraph.problems.on_graphs import OneQuery
-from gpugraph.problems.returned import plain_array
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -99,27 +95,6 @@ class Scan(OneQuery):
             "transfers_share": (seconds["h2d"] + seconds["d2h"]) / total if total else None,
         }
         return {"throughput": found}
-
-    def accept(self, graph: ArrayInput, query: tuple[Any, ...], returned: object) -> Scanned:
-        """Return the scan in an (n,) array of the input's type; with segments a pair, the minima and their positions.
-
-        Sums of reals may round once for each element, as those of one thread do; a Scanned may promise fewer.
-        """
-        n, shape, own = graph.elements, (graph.elements,), graph.values.dtype.name
-        depth = n
-        if isinstance(returned, Scanned):
-            depth = min(max(int(returned.depth), 0), n) or n
-            returned = returned.array if returned.index is None else (returned.array, returned.index)
-        index = None
-        if graph.heads is not None:
-            if not isinstance(returned, tuple) or len(returned) != 2:
-                remedy = "return (minima, positions)"
-                raise InputError("run returned no pair of minima and their positions", remedy=remedy)
-            returned, index = returned
-            wanted = f"the positions of {n} minima"
-            index = plain_array(index, "i u", shape, wanted, "return (minima, positions)").astype(np.int64)
-        wanted, remedy = f"the scan of {n} elements as {own}", "return the scan in the type of the elements"
-        return Scanned(graph, plain_array(returned, own, shape, wanted, remedy), index, depth)
 
     def reference(self, graph: ArrayInput, query: tuple[Any, ...], result: Scanned, by: str = "") -> Verdict:
         """Compare with NumPy's cumulative sums, or with minima found by doubling."""

@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.clock import Clock
-from gpugraph.base.compiled import njit, threads
+from gpugraph.base.compiled import njit, plain_njit, threads
 from gpugraph.graph.canonical import Keys, canonical_order, order_keys
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.disjoint_sets import find_root
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import cpu_algorithm
@@ -162,3 +161,15 @@ def _between_trees(targets: Any, parent: Any, tails: Any, edges: Any) -> Any:
     for i in range(len(edges)):
         apart[i] = find_root(parent, tails[i]) != find_root(parent, targets[edges[i]])
     return apart
+
+
+@plain_njit
+def find_root(parent: Any, v: Any) -> Any:
+    """Return the root of ``v``, halving the path to it.
+
+    Source: Tarjan & van Leeuwen 1984, Worst-case analysis of set union algorithms.
+    """
+    while parent[v] != v:
+        parent[v] = parent[parent[v]]
+        v = parent[v]
+    return v

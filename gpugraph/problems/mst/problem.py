@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gpugraph.base.errors import InputError
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst import COMMAND
-from gpugraph.problems.mst.forest import Forest, ids_of_pairs
+from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate
 from gpugraph.problems.on_graphs import OnGraphs
-from gpugraph.problems.returned import numbers, plain_array
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView
@@ -41,17 +37,6 @@ class MinimumSpanningForest(OnGraphs):
     def auto(self, graph: CSRGraph, device_kind: str) -> str:
         """Return the algorithm measured fastest: filter-Borůvka on a GPU (docs/results.md), Borůvka's elsewhere."""
         return "filter-boruvka" if device_kind == "cuda" else "boruvka"
-
-    def accept(self, graph: CSRGraph, query: tuple[Any, ...], returned: object) -> Forest:
-        """Return the forest of the canonical edge ids in an array, of pairs of vertices, or of a Forest."""
-        edges = returned.edges if isinstance(returned, Forest) else numbers(returned)
-        remedy = "return pairs of vertices, or the ids of the forest's edges: the places of their arcs u->v with u < v"
-        if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2:
-            pairs = plain_array(edges, "i u", edges.shape, "pairs of vertices", remedy)
-            edges = ids_of_pairs(graph, pairs[:, 0], pairs[:, 1])
-            for u, v in pairs[edges < 0][:1].tolist():
-                raise InputError(f"run returned the pair ({u}, {v}), which is no edge of the graph", remedy=remedy)
-        return Forest.of(graph, plain_array(edges, "i u", None, "the edges of a forest", remedy))
 
     def reference(self, graph: CSRGraph, query: tuple[Any, ...], result: Forest, by: str = "") -> Verdict:
         """Compare with SciPy's forest, edge for edge."""

@@ -27,7 +27,6 @@ from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Device
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.sources import other_files
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import FLOAT64, Arcs, distance_dtype, sums_of, unreached
@@ -179,31 +178,6 @@ def check_against_reference(graph: CSRGraph, source: int, result: Distances, by:
             fault = describe_predecessor(graph, v, int(result.predecessor[v]), int(before[v]))
             return Verdict("failed", "reference", fault)
     return Verdict("passed", "reference", f"all {graph.vertices} distances equal those of {oracle}")
-
-
-WITHIN = 1e-4
-"""How far off a published distance may be, relatively: the rule of LDBC Graphalytics (specification, section 2.4)."""
-
-
-def check_against_published(graph: CSRGraph, source: int, result: Distances) -> Verdict | None:
-    """Return the verdict by the distances that were published with the graph; None where there are none from there."""
-    answer = graph.answers.get("SSSP")
-    if answer is None or answer.start != graph.name_of(source):
-        return None
-    fault = malformed(graph, source, result)
-    if fault is None:
-        due = other_files().published_values(graph, answer, "float64")
-        held = np.where(result.reached, result.raw, np.inf).astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            near = np.isfinite(due) & (np.abs(held - due) <= WITHIN * np.abs(due))
-        wrong = np.flatnonzero(~((held == due) | near))
-        if not len(wrong):
-            what = f"all {graph.vertices} distances are those of {answer.path.name}, each within {WITHIN:.2%}"
-            return Verdict("passed", "reference", what)
-        v = int(wrong[0])
-        described = [f"at distance {d[v]}" if np.isfinite(d[v]) else "unreached" for d in (held, due)]
-        fault = f"vertex {graph.label(v)} is {described[0]}, by {answer.path.name} {described[1]}"
-    return Verdict("failed", "reference", fault)
 
 
 def _in_words(distance: Any) -> str:

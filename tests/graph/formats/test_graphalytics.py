@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError
+from gpugraph.ext import published
 from gpugraph.ext.formats.graphalytics import published_values
 from gpugraph.graph.check import check_structure
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.problems import on_graphs
 from tests.cli.runner import refuse, succeed
 from tests.graph.formats.samples import arcs
 from tests.tiers import drawn
@@ -202,7 +202,7 @@ def test_nothing_was_published_of_a_graph_that_was_changed(net: Path) -> None:
 
 def test_of_a_large_graph_the_published_output_is_the_oracle(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     net.with_name("net-SSSP").write_text(DISTANCES)
-    monkeypatch.setattr(on_graphs, "PUBLISHED_ALONE", 3)
+    monkeypatch.setattr(published, "PUBLISHED_ALONE", 3)
     graph = load_file(net)
     found = gpugraph.sssp(graph, source="published", device="cpu", verify="none")
     detail = gpugraph.verify(graph, found, method="reference").detail

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.compiled import plain_njit
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.disjoint_sets import label_components
 from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
+from gpugraph.problems.mst.cpu_kruskal import find_root
 
 
 @dataclass(frozen=True)
@@ -121,3 +123,24 @@ def component_sizes(graph: CSRGraph) -> NDArray[np.int64]:
     labels = np.arange(graph.vertices, dtype=graph.targets.dtype)
     number = label_components(graph.offsets, graph.targets, labels)
     return np.bincount(labels, minlength=int(number))
+
+
+@plain_njit
+def label_components(offsets: Any, targets: Any, labels: Any) -> Any:
+    """Number each vertex's (weakly connected) component over ``labels``, 0, 1, …, n − 1; return how many there are.
+
+    Components are numbered in the order of their least vertices.  Either direction of an edge is enough.
+    """
+    for v in range(len(labels)):
+        for arc in range(offsets[v], offsets[v + 1]):
+            if labels[targets[arc]] != labels[v]:
+                a, b = find_root(labels, v), find_root(labels, targets[arc])
+                labels[max(a, b)] = min(a, b)
+    number = 0
+    for v in range(len(labels)):
+        if labels[v] == v:
+            labels[v] = number
+            number += 1
+        else:
+            labels[v] = labels[labels[v]]
+    return number
