@@ -232,7 +232,7 @@ def test_the_json_of_a_record_is_read_in_two_files_alone() -> None:
 JUDGES = sorted(
     module
     for module in MODULES
-    if re.fullmatch(r"gpugraph\.(problems|ext)\.(\w+\.(verify|checked_arcs|rounded_sums)|oracle_sums)", module)
+    if re.fullmatch(r"gpugraph\.(problems|ext)\.(\w+\.((gpu_)?verify|checked_arcs|rounded_sums)|oracle_sums)", module)
 )
 """Modules of certificates and references."""
 
@@ -360,6 +360,8 @@ def functions_behind(names: set[str], file: Path) -> set[str]:
 def test_certificate_and_reference_share_words_and_shapes_alone() -> None:
     for problem, shared in SHARED_BY_JUDGES.items():
         file = PROBLEMS[problem] / "verify.py"
-        certificate = functions_behind({"check_certificate", "certify"}, file)
+        on_gpu = f"gpugraph.problems.{problem}.gpu_verify"
+        used = {name.rpartition(".")[2] for name in names_imported(on_gpu)} if on_gpu in MODULES else set()
+        certificate = functions_behind({"check_certificate", "certify"} | used, file)
         both = certificate & functions_behind({"check_against_reference"}, file)
         assert both == set(shared), problem

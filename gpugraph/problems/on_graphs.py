@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.errors import InputError, OutOfMemory
@@ -123,8 +124,8 @@ class OnGraphs(OneQuery):
     cheaper_check = "certificate"
     counted = "undirected edges"
     definition = "MTEPS = undirected edges of the graph / kernel time / 10^6"
-    certify: Callable[..., Verdict] | None = None
-    """``certify(view, device, *query, result)`` checks a result where the graph lies, or raises OutOfMemory."""
+    certifier = ""
+    """The module whose ``certify(view, device, *query, result)`` checks a result on a GPU, or raises OutOfMemory."""
     size = staticmethod(size_of)
     series = staticmethod(series_of)
 
@@ -167,13 +168,14 @@ class OnGraphs(OneQuery):
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: Any
     ) -> Verdict | None:
         """Check a result on the device; None if the view has preparations that matter, or there is no room."""
-        if self.certify is None or not self.suits(view):
+        if not self.certifier or not self.suits(view):
             return None
         try:
-            return self.certify(view, device, *query, result)
+            verdict: Verdict = import_module(self.certifier).certify(view, device, *query, result)
+            return verdict
         except OutOfMemory:
             return None
 
     def suits(self, view: ResidentView) -> bool:
-        """Tell whether ``certify`` can check results on a view."""
+        """Tell whether ``certifier`` can check results on a view."""
         return not view.host.preparations

@@ -38,9 +38,9 @@ from gpugraph.graph.spec import parse_spec
 from gpugraph.graph.symmetrize import symmetrize
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.verify import certify
+from gpugraph.problems.mst.gpu_verify import certify
 from gpugraph.problems.sssp import BATCHED
-from gpugraph.problems.sssp.verify import certify as certify_distances
+from gpugraph.problems.sssp.gpu_verify import certify as certify_distances
 from tests.problems.gpu_cases import expected, run_on
 from tests.problems.scan.scan_cases import scan_on
 from tests.ranks.on_zoo import solved

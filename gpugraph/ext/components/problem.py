@@ -19,7 +19,7 @@ class ConnectedComponents(OnGraphs):
     recorded: tuple[str, ...] = ("graph.directed", "result.components")
     recorded_of_ours: tuple[str, ...] = ("result.largest", "result.labels_sha256")
     name = "components"
-    certify = staticmethod(verify.certify)
+    certifier = "gpugraph.ext.components.verify"
     command = COMMAND
     counter_examples = "gpugraph.ext.components.verify"
 

@@ -8,7 +8,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst import COMMAND
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.verify import certify, check_against_reference, check_certificate
+from gpugraph.problems.mst.verify import check_against_reference, check_certificate
 from gpugraph.problems.on_graphs import OnGraphs
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class MinimumSpanningForest(OnGraphs):
     recorded: tuple[str, ...] = ("graph.directed", "result.total_weight")
     recorded_of_ours: tuple[str, ...] = ("result.tree_edges", "result.components", "result.edges_sha256")
     name = "mst"
-    certify = staticmethod(certify)
+    certifier = "gpugraph.problems.mst.gpu_verify"
     command = COMMAND
     counter_examples = "gpugraph.ext.counter_examples.mst"
 

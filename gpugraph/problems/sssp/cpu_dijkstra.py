@@ -18,8 +18,7 @@ from gpugraph.graph.view import GraphView
 from gpugraph.problems.heap import sift_down, sift_up
 from gpugraph.problems.registry import cpu_algorithm
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, Arcs
-from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
+from gpugraph.problems.sssp.distances import Distances, refuse_wrapped
 
 _NEW = -1  # places in the heap are not negative
 _SETTLED = -2

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.errors import OutOfMemory
+from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.base.exact import exact_sum
 from gpugraph.base.host import available_memory
 from gpugraph.base.quantities import counted, in_units
@@ -28,9 +28,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.answer import GraphAnswer
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
 from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached, word_bits
-from gpugraph.problems.sssp.tight_arcs import refuse_wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,6 +107,8 @@ class Distances(AsDistances):
         """
         if self.predecessor is not None:
             return self
+        from gpugraph.problems.sssp import gpu_tight_arcs, tight_arcs
+
         before = None
         if view is not None and device is not None and gpu_tight_arcs.suits(view, self.graph, self.raw):
             with suppress(OutOfMemory):  # the host has room
@@ -216,6 +216,32 @@ def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def distances_from_words(graph: CSRGraph, source: int, words: NDArray[Any], overflowed: bool = False) -> Distances:
     """Return the distances of (n,) words; InputError if one needs more than 64 bits, where a sum has ``overflowed``."""
     return matrix_from_words(graph, [source], words[None], overflowed)[0]
+
+
+def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None:
+    """Raise InputError if a vertex is unreached only because its distance does not fit in 64 bits, and name it.
+
+    ``distance`` (n,) is right where it is below 2^64−1; floats pass, for their sums become infinite: not reached.
+    """
+    if distance.dtype != np.uint64 or not graph.arcs:
+        return
+    none = unreached(distance.dtype)
+    if graph.vertices * int(np.iinfo(graph.weight_dtype).max) < none:
+        return
+    farthest = int(np.max(distance, where=distance != none, initial=0))
+    if farthest + int(np.iinfo(graph.weight_dtype).max) < none or farthest + int(graph.weights.max()) < none:
+        return
+    from gpugraph.problems.sssp.tight_arcs import survey
+
+    wraps = survey(graph, distance, source).wraps
+    if wraps >= 0:
+        refuse_wide(graph.name, graph.label(source), graph.label(int(graph.targets[wraps])))
+
+
+def refuse_wide(name: str, source: int | str, head: int | str) -> NoReturn:
+    """Raise InputError for a distance in the graph called ``name`` that does not fit in 64 bits."""
+    what = f"the distance from vertex {source} to vertex {head} does not fit in 64 bits"
+    raise InputError(what, where=name, remedy="use smaller weights, or float64 ones")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

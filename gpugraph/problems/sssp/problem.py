@@ -19,8 +19,6 @@ from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.sources import resolve_sources
 from gpugraph.problems.sssp import COMMAND, verify
 from gpugraph.problems.sssp.distances import DistanceMatrix, Distances, check_each
-from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
-from gpugraph.problems.sssp.rounded_sums import with_rounding
 
 if TYPE_CHECKING:
     from gpugraph.devices.base import Device
@@ -37,7 +35,7 @@ class ShortestPaths(OnGraphs):
     recorded: tuple[str, ...] = ("graph.directed", "result.source", "result.distance_sum")
     recorded_of_ours: tuple[str, ...] = ("result.reached", "result.distance_max", "result.distances_sha256")
     name = "sssp"
-    certify = staticmethod(verify.certify)
+    certifier = "gpugraph.problems.sssp.gpu_verify"
     query_fields: tuple[str, ...] = ("source",)
     command = COMMAND
     counter_examples = "gpugraph.ext.counter_examples.sssp"
@@ -97,6 +95,8 @@ class ShortestPaths(OnGraphs):
         ours = isinstance(result, Distances | DistanceMatrix)
         there = (resident, device) if ours and resident is not None and device.kind == "cuda" else ()
         if there:
+            from gpugraph.problems.sssp.gpu_tight_arcs import load_kernels
+
             load_kernels(*there, result.raw.dtype)
         start = working_seconds()
         return result.with_predecessors(*there), working_seconds() - start
@@ -106,13 +106,13 @@ class ShortestPaths(OnGraphs):
         if isinstance(result, DistanceMatrix):
             return check_each(result, query[0], lambda row: self.reference(graph, (row.source,), row, by))
         source = int(query[0])
-        return with_rounding(graph, result, verify.check_against_reference(graph, source, result, by))
+        return _with_rounding(graph, result, verify.check_against_reference(graph, source, result, by))
 
     def certificate(self, graph: CSRGraph, query: tuple[Any, ...], result: AnyDistances) -> Verdict:
         """Check a result by itself (see ``verify.py``)."""
         if isinstance(result, DistanceMatrix):
             return check_each(result, query[0], lambda row: self.certificate(graph, (row.source,), row))
-        return with_rounding(graph, result, verify.check_certificate(graph, int(query[0]), result))
+        return _with_rounding(graph, result, verify.check_certificate(graph, int(query[0]), result))
 
     def certificate_on_device(
         self, view: ResidentView, device: Device, query: tuple[Any, ...], result: AnyDistances
@@ -120,7 +120,7 @@ class ShortestPaths(OnGraphs):
         """Make the same checks on the device; None if the view holds other arcs or weights, or there is no room."""
         if not isinstance(result, DistanceMatrix):
             found = super().certificate_on_device(view, device, query, result)
-            return found and with_rounding(view.host.graph, result, found)
+            return found and _with_rounding(view.host.graph, result, found)
         check = self.certificate_on_device
         return check_each(result, query[0], lambda row: check(view, device, (row.source,), row))
 
@@ -153,6 +153,15 @@ def arcs_reached(graph: Any, own: NDArray[np.bool_], reached: NDArray[np.bool_])
     if not graph.directed and graph.weight_dtype.kind == "f" and not reached.all():
         count += int(np.count_nonzero(np.repeat(own, degrees) & ~reached[graph.targets]))
     return count
+
+
+def _with_rounding(graph: CSRGraph, result: Distances, verdict: Verdict) -> Verdict:
+    """Return a verdict with the error of sums that were rounded, if they were."""
+    if result.raw.dtype != np.float32:
+        return verdict
+    from gpugraph.problems.sssp.rounded_sums import with_rounding
+
+    return with_rounding(graph, result, verdict)
 
 
 def _tell_reached(result: object) -> None:

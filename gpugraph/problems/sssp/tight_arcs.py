@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compiled import fetch_min, njit
-from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.sssp.arcs import Arcs, unreached
@@ -64,30 +63,6 @@ def survey(graph: CSRGraph, distance: NDArray[Any], source: int) -> Survey:
         _spread(arcs, distance, roots, predecessor)
     predecessor[source] = -1
     return Survey(predecessor, next((arc for arc in found if arc >= 0), -1))
-
-
-def refuse_wrapped(graph: CSRGraph, source: int, distance: NDArray[Any]) -> None:
-    """Raise InputError if a vertex is unreached only because its distance does not fit in 64 bits, and name it.
-
-    ``distance`` (n,) is right where it is below 2^64−1; floats pass, for their sums become infinite: not reached.
-    """
-    if distance.dtype != np.uint64 or not graph.arcs:
-        return
-    none = unreached(distance.dtype)
-    if graph.vertices * int(np.iinfo(graph.weight_dtype).max) < none:
-        return
-    farthest = int(np.max(distance, where=distance != none, initial=0))
-    if farthest + int(np.iinfo(graph.weight_dtype).max) < none or farthest + int(graph.weights.max()) < none:
-        return
-    wraps = survey(graph, distance, source).wraps
-    if wraps >= 0:
-        refuse_wide(graph.name, graph.label(source), graph.label(int(graph.targets[wraps])))
-
-
-def refuse_wide(name: str, source: int | str, head: int | str) -> NoReturn:
-    """Raise InputError for a distance in the graph called ``name`` that does not fit in 64 bits."""
-    what = f"the distance from vertex {source} to vertex {head} does not fit in 64 bits"
-    raise InputError(what, where=name, remedy="use smaller weights, or float64 ones")
 
 
 @njit

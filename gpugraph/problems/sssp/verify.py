@@ -25,14 +25,11 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
-from gpugraph.devices.base import Device
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp.arcs import FLOAT64, Arcs, distance_dtype, sums_of, unreached
 from gpugraph.problems.sssp.checked_arcs import look, wrong_predecessor
 from gpugraph.problems.sssp.distances import Distances
-from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 
 
 def check_certificate(graph: CSRGraph, source: int, result: Distances) -> Verdict:
@@ -108,10 +105,10 @@ def _first_fault(graph: CSRGraph, source: int, result: Distances) -> str | None:
     loose = np.flatnonzero(result.reached & (seen.level < 0))
     if len(loose):
         return describe_loose(graph, distance, int(loose[0]))
-    return _predecessor_fault(graph, result, seen.level)
+    return predecessor_fault(graph, result, seen.level)
 
 
-def _predecessor_fault(graph: CSRGraph, result: Distances, level: NDArray[np.int64]) -> str | None:
+def predecessor_fault(graph: CSRGraph, result: Distances, level: NDArray[np.int64]) -> str | None:
     """Return the first vertex whose predecessor, if there are any, is not the canonical one, in words, or None."""
     before = result.predecessor
     wrong = None if before is None else wrong_predecessor(graph, result.raw, result.source, before, level)
@@ -287,38 +284,3 @@ def in_own_type(arcs: Arcs, distance: NDArray[np.float64]) -> NDArray[np.generic
     own = arcs.unreached()
     np.copyto(own, distance, where=np.isfinite(distance), casting="unsafe")
     return own
-
-
-# ------------------------------------------------------------------ on a GPU
-# For a graph that lies there: the same checks in the same words.  The kernels and why they suffice are in
-# ``cuda_kernels/verify_distances.cu``; the host looks at the graph only to name a counter-example.
-#
-# Source: the optimality conditions of Ford, Network flow theory (1956), with tight arcs for the lower side.
-
-
-def certify(view: ResidentView, device: Device, source: int, result: Distances) -> Verdict:
-    """Check distances on the device and without an oracle; takes at most 24 bytes for each vertex (see ``TightArcs``).
-
-    The view has no preparations.  A failed verdict names the counter-example that ``check_certificate`` names.
-
-    Raises:
-        OutOfMemory: the device has no room for it.
-    """
-    graph = view.host.graph
-    fault = malformed(graph, source, result) or source_fault(graph, source, result.raw)
-    fault = fault or _fault_there(TightArcs(view, device, result.raw, source), graph, result)
-    return verdict_on(result, fault, "; checked on the device")
-
-
-def _fault_there(tight: TightArcs, graph: CSRGraph, result: Distances) -> str | None:
-    """Return the first condition that does not hold, with its counter-example, or None."""
-    fault = arc_fault(graph, result.raw, *tight.check_arcs())
-    if fault:
-        return fault
-    loose = tight.follow_levels()
-    if loose is not None:
-        return describe_loose(graph, result.raw, loose)
-    if result.predecessor is None:
-        return None
-    # The device's kernels also find predecessors: the host, which shares no code with them, looks at those given.
-    return _predecessor_fault(graph, result, look(graph, result.raw, result.source).level)

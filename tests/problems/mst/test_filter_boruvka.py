@@ -15,7 +15,7 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.mst.gpu_forest import fetch_forest
-from gpugraph.problems.mst.verify import certify
+from gpugraph.problems.mst.gpu_verify import certify
 from tests.problems.gpu_cases import expected, run_on
 from tests.tiers import also, extended, first, only
 from tests.zoo import Edge, undirected

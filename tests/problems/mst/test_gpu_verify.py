@@ -19,7 +19,8 @@ from gpugraph.measure.check import check
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.verify import certify, check_certificate
+from gpugraph.problems.mst.gpu_verify import certify
+from gpugraph.problems.mst.verify import check_certificate
 from gpugraph.problems.registry import load_problem
 from tests.problems.mst.helpers import forest_by, random_graph
 from tests.problems.mst.test_verify import GRAPH, MUTATIONS, RIGHT

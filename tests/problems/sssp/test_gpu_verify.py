@@ -24,9 +24,10 @@ from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sssp import gpu_tight_arcs
 from gpugraph.problems.sssp.arcs import unreached
 from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.gpu_verify import certify
 from gpugraph.problems.sssp.problem import PROBLEM
 from gpugraph.problems.sssp.tight_arcs import canonical_predecessors
-from gpugraph.problems.sssp.verify import certify, check_certificate
+from gpugraph.problems.sssp.verify import check_certificate
 from tests.emulator.compiler import needs_compiler
 from tests.problems.sssp.small_graphs import SEARCHABLE, expected_distances, graphs, some_sources
 from tests.tiers import drawn, first

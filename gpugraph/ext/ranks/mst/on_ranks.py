@@ -17,9 +17,9 @@ from gpugraph.base.exact import exact_sum
 from gpugraph.ext.ranks.part import GraphPart, UndirectedParts
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest, find_arcs
+from gpugraph.problems.mst.gpu_verify import Certificate
 from gpugraph.problems.mst.problem import MinimumSpanningForest
 from gpugraph.problems.mst.verify import (
-    Certificate,
     check_totals,
     first_violation,
     unite_by_size,

@@ -22,10 +22,10 @@ from gpugraph.problems.contract import Verdict
 from gpugraph.problems.sources import DEFAULT
 from gpugraph.problems.sssp import checked_arcs
 from gpugraph.problems.sssp.arcs import Arcs, unreached
-from gpugraph.problems.sssp.distances import Distances
+from gpugraph.problems.sssp.distances import Distances, refuse_wide
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
 from gpugraph.problems.sssp.problem import ShortestPaths, arcs_reached, negative
-from gpugraph.problems.sssp.tight_arcs import look_at_rows, refuse_wide
+from gpugraph.problems.sssp.tight_arcs import look_at_rows
 from gpugraph.problems.sssp.verify import verdict_on
 
 _NO_TAIL = np.uint64(2**64 - 1)
