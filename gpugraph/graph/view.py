@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import MISSING, dataclass, fields, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +31,6 @@ the tiles of ``walk_arcs``), and a lane begins up to 1023 behind the end; a step
 """
 
 
-class Compressed(Protocol):
-    """What a device gets in place of targets after the preparation ``compress``."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The arrays that a device needs: base, short, k, kept and kept_shift of ``ext/changes/preparations.py``."""
-
-
 @dataclass(frozen=True, eq=False)
 class GraphView:
     """The arrays an algorithm works on; they are read-only.
@@ -59,7 +47,7 @@ class GraphView:
             identity.
         edge_ids: (arcs,) canonical edge id of each arc, of the offsets' dtype, or None where row order *is*
             canonical order and a reverse arc finds its id by binary search in the sorted row.
-        compressed: what a device gets instead of ``targets`` after ``compress``, or None.
+        compressed: after ``compress`` the ``CompressedTargets`` that a device gets instead of ``targets``, else None.
     """
 
     graph: CSRGraph
@@ -70,7 +58,7 @@ class GraphView:
     arc_origin: NDArray[Any] | None = None
     vertex_origin: NDArray[Any] | None = None
     edge_ids: NDArray[Any] | None = None
-    compressed: Compressed | None = None
+    compressed: Any = None
     _index: np.dtype[Any] | None = None
 
     def __post_init__(self) -> None:

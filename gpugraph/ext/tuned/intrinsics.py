@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -10,6 +10,9 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import Signature
 
 from gpugraph.base.intrinsics import as_intrinsic, element_pointer, on_element
+
+_outside: Callable[..., Any] = cgutils.get_or_insert_function
+"""Declares a function that lies outside of a module."""
 
 
 @as_intrinsic
@@ -49,7 +52,7 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         word = ir.IntType(32)
         bytes_ = builder.bitcast(pointer, ir.IntType(8).as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [bytes_.type, word, word, word])
-        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        fetch = _outside(builder.module, kind, "llvm.prefetch.p0")
         builder.call(fetch, [bytes_, word(0), word(3), word(1)])
         return context.get_dummy_value()
 
@@ -61,9 +64,7 @@ def cycles(typing_context: Any) -> Any:
     """Return the processor's counter of cycles, uint64; it runs at a steady rate."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]) -> ir.Value:
-        read = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.IntType(64), []), "llvm.readcyclecounter"
-        )
+        read = _outside(builder.module, ir.FunctionType(ir.IntType(64), []), "llvm.readcyclecounter")
         return builder.call(read, [])
 
     return types.uint64(), generate
