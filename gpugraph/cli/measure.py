@@ -36,7 +36,7 @@ from gpugraph.measure.sampling import COMPETING, Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.contract import problem_called, result_files
 from gpugraph.problems.foreign import PEER, is_file, is_foreign
-from gpugraph.problems.registry import algorithms, algorithms_called, command_of
+from gpugraph.problems.registry import algorithms, command_of, problems_solved_by
 from gpugraph.report.exporters import Results, exporter
 from gpugraph.report.terminal import page_width
 
@@ -363,6 +363,6 @@ def _device_of(algo: str) -> str:
 
 def _check_algorithm(problem: str, name: str) -> None:
     """Refuse an algorithm that does not exist before a large graph is loaded for it."""
-    if name != "auto" and not name.startswith(PEER) and not is_file(name) and not algorithms_called(name, (problem,)):
+    if name != "auto" and not name.startswith(PEER) and not is_file(name) and not problems_solved_by(name, (problem,)):
         known = {algorithm.name for algorithm in algorithms(problem)}
         check_name("algorithm", name, known | foreign.plugins().installed().keys())

@@ -11,7 +11,6 @@ from gpugraph.devices.base import Device
 from gpugraph.graph.check import ensure_rows, note_rows
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.families import is_spec
-from gpugraph.graph.load import load_file
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sources import changed_weights, data_sets, is_dataset, objects
 
@@ -84,5 +83,7 @@ def _opened(
 
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
+
+    from gpugraph.graph.load import load_file
 
     return load_file(text, options, clock=clock, progress=reading, device=device)

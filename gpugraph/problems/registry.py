@@ -138,10 +138,10 @@ def algorithms_called(name: str, problems: Collection[str] = PROBLEMS) -> list[A
     return named or [one for problem in problems for one in algorithms(problem) if one.name == name]
 
 
-def problems_solved_by(name: str) -> list[str]:
-    """Return the problems that have an algorithm of a name; it is imported only if no module bears the name."""
-    borne = [problem for problem in PROBLEMS if next(homes_of(problem, name, "cpu_", "gpu_"), None) is not None]
-    return borne or list(dict.fromkeys(one.problem for one in algorithms_called(name)))
+def problems_solved_by(name: str, problems: Collection[str] = PROBLEMS) -> list[str]:
+    """Return which problems have an algorithm of a name; it is imported only if no module bears the name."""
+    borne = [problem for problem in problems if next(homes_of(problem, name, "cpu_", "gpu_"), None) is not None]
+    return borne or list(dict.fromkeys(one.problem for one in algorithms_called(name, problems)))
 
 
 def find_algorithm(problem: str, name: str, device_kind: str) -> Algorithm:

@@ -30,7 +30,6 @@ from gpugraph.graph.build import (
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, NOTHING, DeviceRows, index_bits_of
 from gpugraph.graph.generate import MOST_ITEMS
-from gpugraph.graph.symmetrize import symmetrize_on_host, symmetrized_notes
 from gpugraph.graph.view import MAX_NARROW_ARCS
 
 FILE = KernelFile("build.cu", INDICES)
@@ -303,6 +302,8 @@ def _tails(device: Device, offsets: Array, arcs: int) -> Array:
 
 def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
     """Return the undirected graph of a directed one on a device, as ``symmetrize`` does; OutOfMemory without room."""
+    from gpugraph.graph.symmetrize import symmetrize_on_host, symmetrized_notes
+
     there = graph.on_device
     assert there is not None
     device, arcs = there.device, there.arcs

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gpugraph.base.clock import working_seconds
 from gpugraph.base.errors import GpuGraphWarning, InputError
-from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
@@ -166,6 +165,8 @@ def _with_rounding(graph: CSRGraph, result: Distances, verdict: Verdict) -> Verd
 
 def _tell_reached(result: object) -> None:
     """Warn where few vertices may be reached because a file's lines were taken for arcs."""
+    from gpugraph.graph.build import ASSUMED
+
     if isinstance(result, Distances) and ASSUMED in result.graph.notes and not result.reached.all():
         counts = f"{np.count_nonzero(result.reached)} of {result.graph.vertices} vertices"
         warnings.warn(f"{counts} were reached along the arcs", GpuGraphWarning, stacklevel=2)
