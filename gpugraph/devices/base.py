@@ -4,8 +4,7 @@ A driver allocates, uploads and launches through ``Device`` and never asks which
 CuPy arrays on ``cuda`` and NumPy arrays on ``emulated``; of them a driver uses only ``dtype``, ``size``,
 ``nbytes``, ``shape``, basic slicing and ``view(dtype)``.  Scalars are passed to kernels typed: ``np.int32(n)``.
 
-A device runs its kernels on one stream.  What is to move while they run goes through a ``CopyStream``.  A ``Mark`` is
-an event recorded on a stream: another stream, or the host, waits until all that was issued before it has ended.
+A device runs its kernels on one stream; ``ext/papers/copies.py`` has others for copies beside them.
 """
 
 from __future__ import annotations
@@ -104,32 +103,6 @@ class Stopwatch(Protocol):
         """Seconds between the two marks; waits for the work between them."""
 
 
-class Mark(Protocol):
-    """An event behind all that had been issued to a stream."""
-
-    def wait(self) -> None:
-        """Let the host wait until the event has happened."""
-
-    def seconds_since(self, earlier: Mark) -> float:
-        """Return the seconds between two marks of one device; waits for both."""
-
-
-class CopyStream(Protocol):
-    """Copies between host and device, in order among themselves and beside the kernels."""
-
-    def upload(self, target: Array, source: NDArray[Any]) -> None:
-        """Copy a host array over a device array; the host array must stay as it is until a later mark is passed."""
-
-    def download(self, target: NDArray[Any], source: Any) -> None:
-        """Copy a device array over a host array, which holds it once a later mark is passed."""
-
-    def wait_for(self, mark: Mark) -> None:
-        """Let what follows wait for the mark of another stream."""
-
-    def mark(self) -> Mark:
-        """Return a mark behind everything given to this stream so far."""
-
-
 class Device(Protocol):
     """A device that runs the kernels of ``cuda_kernels/``."""
 
@@ -209,16 +182,7 @@ class Device(Protocol):
         """Wait until everything launched has ended; raise what went wrong in it."""
 
     def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """Return an uninitialised host array that a ``CopyStream`` copies beside the kernels."""
-
-    def copy_stream(self) -> CopyStream:
-        """Return a new stream for copies beside the kernels."""
-
-    def mark(self) -> Mark:
-        """Return a mark behind everything launched so far."""
-
-    def wait_for(self, mark: Mark) -> None:
-        """Let the launches that follow wait for the mark of a ``CopyStream``; the host goes on."""
+        """Return an uninitialised host array that is copied beside the kernels."""
 
     def stopwatch(self) -> Stopwatch:
         """Return a stopwatch (events on cuda, the host's clock on emulated)."""

@@ -2,7 +2,7 @@
 
 CuPy is found at run time and used for what it does well: loading cubins, launching, events.  Kernels are
 compiled by ``kernels.py``, memory comes without a pool, and kernels run on one stream of our own that does not
-wait for the default one; ``cuda_streams.py`` has those for copies beside them.
+wait for the default one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gpugraph.base.clock import Clock
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, unknown_name
-from gpugraph.devices.base import Array, Defines, Launch, Mark, Stopwatch, check_copy, covering_grid
+from gpugraph.devices.base import Array, Defines, Launch, Stopwatch, check_copy, covering_grid
 from gpugraph.devices.context import begin_context
 from gpugraph.devices.cuda_runtime import (
     ON_DEVICE,
@@ -29,7 +29,7 @@ from gpugraph.devices.cuda_runtime import (
     translate,
     translated,
 )
-from gpugraph.devices.cuda_streams import CudaClock, CudaCopies, CudaMark, CudaReply, CudaStopwatch, Events, Interrupts
+from gpugraph.devices.cuda_streams import CudaClock, CudaReply, CudaStopwatch, Events, Interrupts
 from gpugraph.devices.kernels import CompiledModule, CudaKernel, architecture_for, compile_kernels
 from gpugraph.devices.nvml import Nvml, bus_id_of
 from gpugraph.devices.nvrtc import parameter_sizes
@@ -91,7 +91,7 @@ class CudaDevice:
             self._memory.before_free = self.interrupts.forget
         self.reply = CudaReply(self, self._transfers.pool.take(8))
         self._scalars: dict[Any, NDArray[Any]] = {}
-        self._copy_streams: list[CudaCopies] = []
+        self.other_streams: list[Any] = []  # which must be idle before memory goes
         self._modules: dict[tuple[Path, bool], tuple[Any, dict[str, tuple[int, ...] | None]]] = {}
         self._kernels: dict[tuple[Any, ...], CudaKernel] = {}
 
@@ -288,26 +288,13 @@ class CudaDevice:
             self.interrupts.wait()
             self._runtime.streamSynchronize(self._stream_pointer)
 
-    # ------------------------------------------------------------------ copies beside the kernels
+    # ------------------------------------------------------------------ pinned memory
 
     def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """Return an uninitialised array in pinned memory, or in ordinary memory where no more can be pinned."""
         with translated(self.label, "pinning host memory"):
             self._runtime.setDevice(self.index)
             return self._transfers.pinned(shape, dtype)
-
-    def copy_stream(self) -> CudaCopies:
-        """Return a new stream for copies beside the kernels; it lives as long as the device."""
-        with translated(self.label, "making a stream"):
-            self._copy_streams.append(CudaCopies(self))
-        return self._copy_streams[-1]
-
-    def mark(self) -> CudaMark:
-        return CudaMark(self, self.stream)
-
-    def wait_for(self, mark: Mark) -> None:
-        assert isinstance(mark, CudaMark)
-        self.stream.wait_event(mark.event)
 
     # ------------------------------------------------------------------ clocks and figures
 
@@ -357,10 +344,10 @@ class CudaDevice:
         self.closed = True
         try:
             self.interrupts.stop()
-            for pointer in (self._stream_pointer, *(int(copies.stream.ptr) for copies in self._copy_streams)):
+            for pointer in (self._stream_pointer, *(int(other.ptr) for other in self.other_streams)):
                 self._runtime.streamSynchronize(pointer)
         except Exception:  # a kernel failed: whoever waited for it got the error, and freeing goes on
-            _FAILED.append((self.stream, self.events, self._copy_streams))
+            _FAILED.append((self.stream, self.events, self.other_streams))
         self._kernels.clear()
         self._modules.clear()
         self._scalars.clear()

@@ -1,4 +1,4 @@
-"""Streams and events of a GPU: what times its work, copies beside its kernels, and a wait that Ctrl-C ends.
+"""Streams and events of a GPU: what times its work, and a wait that Ctrl-C ends.
 
 Times are read from events on the stream that they are about.  The protocols are in ``base.py``.
 
@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.clock import NullClock
-from gpugraph.devices.base import Array, Mark, check_copy
-from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST, translated
+from gpugraph.devices.cuda_runtime import TO_DEVICE, translated
 
 if TYPE_CHECKING:
     from cupy.cuda import Event, Stream
@@ -146,56 +145,6 @@ class _Phase:
         clock.ended.append((self._name, self._start, stop))
         if clock.ranges is not None:
             clock.ranges.RangePop()
-
-
-class CudaMark:
-    """An event on one of a GPU's streams; it goes back to the device's events with the mark."""
-
-    def __init__(self, device: OpenGpu, stream: Stream):
-        self._device = device
-        self.event = device.events.take()
-        self.event.record(stream)
-        weakref.finalize(self, device.events.give, self.event).atexit = False
-
-    def wait(self) -> None:
-        with translated(self._device.label, f"after {self._device.last_kernel}"):
-            self.event.synchronize()
-
-    def seconds_since(self, earlier: Mark) -> float:
-        assert isinstance(earlier, CudaMark)
-        earlier.wait()
-        self.wait()
-        with translated(self._device.label, "timing"):
-            return float(self._device.cupy.cuda.get_elapsed_time(earlier.event, self.event)) / 1e3
-
-
-class CudaCopies:
-    """A second stream of a GPU; copies from and to memory that is not pinned are not beside the kernels."""
-
-    def __init__(self, device: OpenGpu):
-        self._device = device
-        self.stream = device.cupy.cuda.Stream(non_blocking=True)
-        self._memcpy = device.cupy.cuda.runtime.memcpyAsync
-        self._pointer = int(self.stream.ptr)
-
-    def upload(self, target: Array, source: NDArray[Any]) -> None:
-        check_copy(target, source)
-        if source.size:
-            with translated(self._device.label, "copying to the device"):
-                self._memcpy(target.data.ptr, source.ctypes.data, source.nbytes, TO_DEVICE, self._pointer)
-
-    def download(self, target: NDArray[Any], source: Array) -> None:
-        check_copy(target, source)
-        if target.size:
-            with translated(self._device.label, "copying to the host"):
-                self._memcpy(target.ctypes.data, source.data.ptr, target.nbytes, TO_HOST, self._pointer)
-
-    def wait_for(self, mark: Mark) -> None:
-        assert isinstance(mark, CudaMark)
-        self.stream.wait_event(mark.event)
-
-    def mark(self) -> CudaMark:
-        return CudaMark(self._device, self.stream)
 
 
 # ------------------------------------------------------------------ Ctrl-C while a GPU is at work

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from gpugraph.base.clock import Clock, HostClock, HostStopwatch
 from gpugraph.base.errors import GpuGraphError, InputError
 from gpugraph.base.host import available_memory, require_memory, total_memory
-from gpugraph.devices.base import Arguments, Array, Defines, Mark, Stopwatch, check_copy, read_exactly
+from gpugraph.devices.base import Arguments, Array, Defines, Stopwatch, check_copy, read_exactly
 from gpugraph.devices.base import Launch as PreparedLaunch
 from gpugraph.devices.kernel_source import Source, load_source
 from gpugraph.ext.emulator.module import (
@@ -34,8 +33,7 @@ from gpugraph.ext.emulator.toolchain import BUILDS, SANITIZED, find_compiler
 if TYPE_CHECKING:
     from gpugraph.ext.emulator.races import Race
 
-# Arrays are NumPy arrays whose bytes are counted and whose fresh contents are poison.  A copy is made at once, in the
-# order of the calls, and so does not show that a driver waits for too little.
+# Arrays are NumPy arrays whose bytes are counted and whose fresh contents are poison.
 
 POISON = 0xCD
 """The byte that fresh memory is filled with, so that a read before any write shows."""
@@ -44,36 +42,6 @@ ALIGNMENT = 256
 """Bytes; every allocation of a GPU begins at a multiple of that."""
 
 _NEVER_SHORT = 1 << 20  # bytes; below this, asking the system costs more than it could tell
-
-
-class HostMark:
-    """A mark where everything is done at once: a reading of the host's monotonic clock."""
-
-    def __init__(self) -> None:
-        self.time = time.perf_counter()
-
-    def wait(self) -> None:
-        """Return at once."""
-
-    def seconds_since(self, earlier: Mark) -> float:
-        assert isinstance(earlier, HostMark)
-        return self.time - earlier.time
-
-
-class HostCopies:
-    """The copy stream of a device whose memory is the host's."""
-
-    def upload(self, target: NDArray[Any], source: NDArray[Any]) -> None:
-        check_copy(target, source)
-        np.copyto(target, source.reshape(target.shape))
-
-    download = upload
-
-    def wait_for(self, mark: Mark) -> None:
-        """Return at once: what was marked is done."""
-
-    def mark(self) -> HostMark:
-        return HostMark()
 
 
 class HostReply:
@@ -361,20 +329,9 @@ class EmulatedDevice:
     def synchronize(self) -> None:
         """Return at once: a launch has ended when it returns, and raised what went wrong."""
 
-    # ------------------------------------------------------------------ copies beside the kernels: at once
-
     def pinned(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """Return an uninitialised host array: there is no faster memory."""
         return np.empty(shape, dtype)
-
-    def copy_stream(self) -> HostCopies:
-        return HostCopies()
-
-    def mark(self) -> HostMark:
-        return HostMark()
-
-    def wait_for(self, mark: Mark) -> None:
-        """Return at once: what was marked is done."""
 
     # ------------------------------------------------------------------ clocks and figures
 

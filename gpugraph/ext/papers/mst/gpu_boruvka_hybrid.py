@@ -30,7 +30,8 @@ from gpugraph.base.clock import Clock, working_seconds
 from gpugraph.base.compiled import njit, parallel_njit, prange, threads
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import parse_share
-from gpugraph.devices.base import Array, Device, Mark
+from gpugraph.devices.base import Array, Device
+from gpugraph.ext.papers.copies import Mark, copy_stream, hold_launches, launched
 from gpugraph.ext.papers.mst import gpu_boruvka
 from gpugraph.ext.papers.mst.gpu_boruvka_streamed import LIMIT, check_limit, limit_bytes
 from gpugraph.graph.canonical import lower_bound, weight_key, weight_words
@@ -72,7 +73,7 @@ class CpuRows:
         self._base = n - capacity
         self._vertex = device.upload(self._identity[self._base :])
         self.count = device.empty(1, np.uint32)
-        self._copies = device.copy_stream()
+        self._copies = copy_stream(device)
         self._timeline: list[tuple[str, Mark, Mark]] = []
         self.first = n
         self.seconds, self.all_seconds, self.moved_bytes = 0.0, 0.0, 0
@@ -96,7 +97,7 @@ class CpuRows:
 
     def fetch_trees(self, tree: Array) -> None:
         """Begin to copy the (n,) tree of every vertex to the host, behind what was launched so far."""
-        self._copies.wait_for(self.device.mark())
+        self._copies.wait_for(launched(self.device))
         begun = self._copies.mark()
         self._copies.download(self._tree, tree)
         self._trees_here = self._copies.mark()
@@ -236,16 +237,16 @@ class State:
         gpu.reset_trees(round_)
         if cpu.rows and round_ > 0:
             cpu.fetch_trees(gpu.tree)
-        begun = device.mark()
+        begun = launched(device)
         with clock.phase("gpu_find_min"):
             gpu.find_min_segments(round_)
-        self.searches.append((begun, device.mark()))
+        self.searches.append((begun, launched(device)))
         lists = [gpu.own_segments(round_)]
         if cpu.rows:
             sent = cpu.find_min(int(round_))  # beside the launch above
             device.fill(cpu.count, cpu.rows)
             with clock.phase("wait_for_cpu"):
-                device.wait_for(sent)
+                hold_launches(device, sent)
             lists.append((cpu.rows, np.int32(0), cpu.count, *cpu.segments()))
         with clock.phase("find_min_trees"):
             gpu.find_min_trees(lists)

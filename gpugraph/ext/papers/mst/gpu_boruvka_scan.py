@@ -23,6 +23,7 @@ from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
+from gpugraph.ext.papers.copies import copy_stream, hold_launches
 from gpugraph.ext.papers.mst.cpu_boruvka_lists import HostLists, Lists
 from gpugraph.ext.papers.mst.cpu_boruvka_lists import State as ListsOfGraph
 from gpugraph.ext.papers.mst.gpu_boruvka import FILE as BORUVKA
@@ -163,7 +164,7 @@ class StateWithCpu(State):
         ends, *arcs = (device.download(array) for array in (self.ends, *self.lists[0][1:]))
         self.host = HostLists(Lists(ends.astype(np.int64), *arcs), device.pinned)
         self.host_tail, self.host_head = device.pinned(view.arcs, np.int32), device.pinned(view.arcs, np.uint8)
-        self.copies = device.copy_stream()
+        self.copies = copy_stream(device)
 
     def start(self) -> None:
         """Make every vertex a tree, on both sides."""
@@ -190,7 +191,7 @@ class StateWithCpu(State):
             *((there.key, host.now.key), (there.id, host.now.id)),
         ):
             self.copies.upload(target[:m], source[:m])
-        self.device.wait_for(self.copies.mark())
+        hold_launches(self.device, self.copies.mark())
 
     def fetch(self, forest: Array) -> NDArray[Any]:
         """Return the ids of the forest's edges, which are on the host."""

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from gpugraph.base.clock import Clock
 from gpugraph.base.compiled import njit
-from gpugraph.devices.base import Array, Device, Mark
+from gpugraph.devices.base import Array, Device
+from gpugraph.ext.papers.copies import Mark, copy_stream, hold_launches, launched
 from gpugraph.graph.canonical import weight_key, weight_keys, weight_words
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.view import GraphView
@@ -195,7 +196,7 @@ class Feed:
         self._idle: deque[tuple[tuple[Array, Array], Mark | None]] = deque((buffer, None) for buffer in buffers)
         self._expected: deque[Chunk] = deque()
         self._coming: deque[tuple[Chunk, tuple[Array, Array], Mark]] = deque()
-        self._copies = device.copy_stream()
+        self._copies = copy_stream(device)
         self._timeline: list[tuple[Mark, Mark]] = []
         self.bytes = 0
 
@@ -203,7 +204,7 @@ class Feed:
         """Count from here on; what waits for the device comes after what it was given so far."""
         self.bytes = 0
         self._timeline.clear()
-        self._copies.wait_for(self._device.mark())
+        self._copies.wait_for(launched(self._device))
 
     def chunks(self, part: Part) -> list[Chunk]:
         """Return the chunks of what is not resident of a part."""
@@ -230,9 +231,9 @@ class Feed:
         """
         while self._coming and self._coming[0][0].part is part:
             chunk, buffer, ready = self._coming.popleft()
-            self._device.wait_for(ready)
+            hold_launches(self._device, ready)
             yield chunk, *buffer
-            self._idle.append((buffer, self._device.mark()))
+            self._idle.append((buffer, launched(self._device)))
             self._copy_ahead()
 
     def _copy_ahead(self) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from gpugraph.base.clock import Clock
 from gpugraph.base.compiled import njit
 from gpugraph.base.host import require_memory
+from gpugraph.ext.papers.copies import copy_stream, launched
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.sssp.arcs import Arcs
@@ -87,7 +88,7 @@ class TwoSided:
     def __init__(self, device: Any, size: int, dtype: DTypeLike, sides: Set[str]):
         both = CPU in sides and GPU in sides
         self._device = device
-        self._copies: Any = device.copy_stream() if both else None
+        self._copies: Any = copy_stream(device) if both else None
         self._current = set(sides)
         self.host: Any = None
         if CPU in sides:
@@ -99,7 +100,7 @@ class TwoSided:
         if side in self._current:
             return
         with clock.phase(f"to_{side}"):
-            self._copies.wait_for(self._device.mark())  # kernels may use the array still
+            self._copies.wait_for(launched(self._device))  # kernels may use the array still
             if side == CPU:
                 self._copies.download(self.host, self.there)
             else:
