@@ -163,17 +163,6 @@ def keep_if_possible(kind: str, name: str, content: bytes, facts: dict[str, Any]
         return None
 
 
-@contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Give a new folder to compile in, removed in the end.  Raises DeviceUnavailable if there is no room."""
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="gpugraph-")
-    except OSError as error:
-        raise no_room(error) from None
-    with folder:
-        yield Path(folder.name)
-
-
 def no_room(error: OSError) -> DeviceUnavailable:
     """Return the error for compiled code that not even the folder of temporary files takes."""
     return DeviceUnavailable(

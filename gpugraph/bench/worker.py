@@ -61,7 +61,6 @@ def main() -> None:
     requests = _requests()
     worker = Worker(send)
     tell_decisions(send)
-    send("ready", pid=os.getpid())
     try:
         while True:
             worker.serve(requests.get())
@@ -174,9 +173,7 @@ class Worker:
                 [cells[i] for i in places],
                 sampling,
                 progress=self._progress,
-                finished=lambda at, record: self._send(
-                    "finished", index=places[at], record=record.data, notices=list(record.notices)
-                ),
+                finished=lambda at, record: self._send("finished", index=places[at], record=record.data),
                 failed=lambda at, error: self._failed(places[at], cells[places[at]], error),
                 current=lambda at: self._send("current", index=places[at]),
                 earlier=earlier,
@@ -214,7 +211,7 @@ class Worker:
     def _failed(self, index: int, cell: Cell, error: BaseException) -> None:
         if _outcome_of(error)[0] == "threw":  # a peer's errors name their outcome themselves, in a line that says all
             traceback.print_exception(error)
-        self._send("finished", index=index, record=self._session.failed_record(cell, error).data, notices=[])
+        self._send("finished", index=index, record=self._session.failed_record(cell, error).data)
 
 
 def _plan(sweep: Sweep, *how: Any) -> Plan | GpuGraphError:

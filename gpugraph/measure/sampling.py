@@ -109,7 +109,3 @@ class Sampling:
     def adaptive(self) -> bool:
         """True where the samples decide how many there are."""
         return self.max_samples > self.min_samples
-
-
-ROUGH = Sampling(min_samples=3, max_samples=10, time_limit_s=0.5, transfers=1)
-"""For advice before anything is measured: an order of magnitude is enough."""

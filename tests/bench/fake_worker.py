@@ -63,12 +63,12 @@ def serve(request: dict[str, Any]) -> None:
             time.sleep(60)
             del held
         if act == "lose":
-            send("finished", index=index, record=record(cell, "failed"), notices=[])
+            send("finished", index=index, record=record(cell, "failed"))
             send("lost", message="the GPU is lost")
             os._exit(1)
         time.sleep(0.004)
         outcome = {"oom": "out of memory", "wrong": "wrong", "threw": "threw"}.get(act, "ok")
-        send("finished", index=index, record=record(cell, outcome), notices=[])
+        send("finished", index=index, record=record(cell, outcome))
     send("done")
 
 

@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -290,12 +291,12 @@ def _cached(name: str, make: Callable[[Path], None]) -> Path:
     with code_cache.sole_maker("emulated", name) as found:
         if found is not None:
             return found.path
-        with code_cache.scratch_folder() as folder:
-            try:
-                make(folder / name)
-                made = (folder / name).read_bytes()
-            except OSError as error:
-                raise code_cache.no_room(error) from None
+        try:
+            with tempfile.TemporaryDirectory(prefix="gpugraph-") as folder:
+                make(path := Path(folder, name))
+                made = path.read_bytes()
+        except OSError as error:
+            raise code_cache.no_room(error) from None
         return code_cache.keep("emulated", name, made)
 
 

@@ -12,11 +12,14 @@ from gpugraph.bench.plan import Planned
 from gpugraph.ext.machine.listing import found_devices
 from gpugraph.measure.cell import Cell, resolve_algorithm
 from gpugraph.measure.run_cell import Session
-from gpugraph.measure.sampling import ROUGH
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS, InputSize
 from gpugraph.problems.on_graphs import size_of
 from gpugraph.problems.registry import command_of, load_problem
 from gpugraph.records.record import Record
+
+ROUGH = Sampling(min_samples=3, max_samples=10, time_limit_s=0.5, transfers=1)
+"""An order of magnitude is enough."""
 
 LARGEST_SCALE = {"cpu": 17, "cuda": 22}
 """Of the graphs that rates are measured on: they take seconds on a small machine."""
