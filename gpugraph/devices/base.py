@@ -135,9 +135,6 @@ class Device(Protocol):
     def upload(self, array: NDArray[Any]) -> Array:
         """Return a copy of a host array on the device."""
 
-    def adopt(self, array: object) -> Array | None:
-        """Return another library's array that lies on this device as one of its own, sharing the memory; else None."""
-
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
         """Return (count,) elements of an open file from byte ``offset`` on, read and copied by turns.
 

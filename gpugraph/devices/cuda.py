@@ -39,7 +39,6 @@ from gpugraph.devices.prebuilt import prebuilt_kernels
 _SMALL = 64 << 10  # bytes of the pinned buffer that read-backs and small downloads go through
 _FILL_BLOCK = 256
 _SORT_SLACK = 16  # a radix sort holds a second list, and counts of digits, well below one such part of it
-_DLPACK_CUDA = 2  # kDLCUDA
 
 _FAILED: list[Any] = []
 """What CuPy must not destroy before Python ends: after a failed kernel every call into CUDA fails, and says so."""
@@ -128,28 +127,6 @@ class CudaDevice:
                 self._runtime.memcpyAsync(
                     target.data.ptr, source.data.ptr, source.nbytes, ON_DEVICE, self._stream_pointer
                 )
-
-    def adopt(self, array: Any) -> Array | None:
-        """Return an array of CuPy, PyTorch or others on this GPU as one of CuPy's that shares its memory; else None.
-
-        What was to be written to it, on whatever stream, has been when this returns.
-        """
-        cupy, where = self.cupy, getattr(array, "__dlpack_device__", None)
-        try:
-            if hasattr(array, "__cuda_array_interface__"):
-                taken = cupy.asarray(array)
-            elif where is not None and int(where()[0]) == _DLPACK_CUDA:
-                taken = cupy.from_dlpack(array)
-            else:
-                return None
-        except (BufferError, RuntimeError, TypeError, ValueError):  # theirs to say what it is: it is copied then
-            return None
-        if taken.device.id != self.index or not taken.flags.c_contiguous:
-            return None
-        with translated(self.label, "taking an array"):
-            self._runtime.setDevice(self.index)
-            self._runtime.deviceSynchronize()
-        return taken
 
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
         """Return (count,) elements of an open file, read by threads into pinned buffers; see ``Device.upload_file``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gpugraph.base.clock import HostClock
 from gpugraph.base.compression import strip_suffix
@@ -11,13 +12,15 @@ from gpugraph.base.errors import InputError, OutOfMemory, missing_packages_named
 from gpugraph.devices.base import Device
 from gpugraph.graph.check import check_on_device, ensure_checked
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.formats import native
 from gpugraph.graph.formats.base import Format
 from gpugraph.graph.formats.input_file import Progress, Source
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sources import other_files
 from gpugraph.graph.view import MAX_NARROW_ARCS
+
+if TYPE_CHECKING:
+    from gpugraph.graph.device_rows import DeviceRows
 
 
 @missing_packages_named()
@@ -120,6 +123,8 @@ def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) ->
 
 def _copied(graph: CSRGraph, source: Source, device: Device) -> DeviceRows:
     """Return the rows on a device: straight from a file that is mapped, else from the host's memory."""
+    from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
+
     device.require(graph.nbytes + 4 * (graph.vertices + 1))
     arrays = (graph.offsets, graph.targets, graph.weights)
     with source.descriptor() as file:

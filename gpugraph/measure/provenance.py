@@ -19,7 +19,6 @@ from pathlib import Path
 
 from gpugraph.base import code_cache
 from gpugraph.base.errors import InputError
-from gpugraph.devices.kernel_file import KernelFile
 from gpugraph.measure.environment import git_commit
 from gpugraph.problems.algorithm import Algorithm
 
@@ -83,6 +82,9 @@ def _state(path: str | Path) -> list[int]:
 
 def _parts(roots: frozenset[str]) -> tuple[dict[str, str], list[Path]]:
     """Return what the modules and kernel files of an algorithm say, by name, and all files that were read."""
+    from gpugraph.devices.kernel_file import KernelFile
+    from gpugraph.devices.kernel_source import files_of, load_source
+
     parts: dict[str, str] = {}
     read: list[Path] = []
     waiting = sorted(roots)
@@ -94,8 +96,6 @@ def _parts(roots: frozenset[str]) -> tuple[dict[str, str], list[Path]]:
         path = Path(file or "")
         tree = ast.parse(path.read_bytes())
         for one in (value for value in vars(sys.modules[name]).values() if isinstance(value, KernelFile)):
-            from gpugraph.devices.kernel_source import files_of, load_source
-
             parts[one.name] = load_source(one.name).code
             read += files_of(one.name)
         waiting += _imported(tree)

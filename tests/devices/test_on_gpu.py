@@ -19,6 +19,7 @@ from gpugraph.devices import pinned
 from gpugraph.devices.base import KernelArgumentError
 from gpugraph.devices.discovery import found_devices, select_device
 from gpugraph.ext.machine import probes
+from gpugraph.ext.python.inputs import adopted
 
 pytestmark = pytest.mark.gpu
 
@@ -224,8 +225,8 @@ def test_rows_of_cupy_are_shared_and_those_of_numpy_are_not(device: Any) -> None
 
     graph = gpugraph.generate("rmat:13")
     rows = tuple(device.cupy.asarray(array) for array in (graph.offsets, graph.targets, graph.weights))
-    assert device.adopt(graph.targets) is None
-    assert device.adopt(rows[1][::2]) is None
+    assert adopted(device, graph.targets) is None
+    assert adopted(device, rows[1][::2]) is None
     with gpugraph.on(rows, "cuda") as g:
         assert g.graph.on_device is not None
         assert g.graph.on_device.targets.data.ptr == rows[1].data.ptr

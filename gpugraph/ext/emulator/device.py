@@ -244,10 +244,6 @@ class EmulatedDevice:
         check_copy(target, source)
         np.copyto(target, source.reshape(target.shape))
 
-    def adopt(self, array: object) -> Array | None:
-        """Return None: nobody else's arrays lie here."""
-        return None
-
     def upload_file(self, file: int, offset: int, count: int, dtype: DTypeLike) -> Array:
         made = self.empty(count, dtype)
         read_exactly(file, made.view(np.uint8), offset)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.errors import InputError
-from gpugraph.devices.base import Device
+from gpugraph.devices.base import Array, Device
+from gpugraph.devices.cuda_runtime import translated
 from gpugraph.devices.discovery import select_device
 from gpugraph.ext.python.from_python import arcs_of_object, as_scipy, on_host, refuse_options
 from gpugraph.graph.build import ArcList, arc_tails, asymmetric, build
@@ -26,6 +27,8 @@ from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.graph.view import MAX_NARROW_ARCS
+
+_DLPACK_CUDA = 2  # kDLCUDA
 
 _SMALL = 1 << 16
 """Arcs of a graph that is copied to the host even if it lies on a device."""
@@ -147,12 +150,37 @@ def _shared(offsets: Any, targets: Any, weights: Any, name: str) -> CSRGraph | N
     return CSRGraph(wide, targets, weights, not is_symmetric(graph), name, "python")
 
 
+def adopted(device: Any, array: Any) -> Array | None:
+    """Return an array of CuPy, PyTorch or others on a GPU as one of CuPy's that shares its memory; else None.
+
+    What was to be written to it, on whatever stream, has been when this returns.
+    """
+    if device.kind != "cuda":
+        return None
+    cupy, where = device.cupy, getattr(array, "__dlpack_device__", None)
+    try:
+        if hasattr(array, "__cuda_array_interface__"):
+            taken = cupy.asarray(array)
+        elif where is not None and int(where()[0]) == _DLPACK_CUDA:
+            taken = cupy.from_dlpack(array)
+        else:
+            return None
+    except (BufferError, RuntimeError, TypeError, ValueError):  # theirs to say what it is: it is copied then
+        return None
+    if taken.device.id != device.index or not taken.flags.c_contiguous:
+        return None
+    with translated(device.label, "taking an array"):
+        cupy.cuda.runtime.setDevice(device.index)
+        cupy.cuda.runtime.deviceSynchronize()
+    return taken
+
+
 def _lying_there(rows: tuple[object, object, object], device: Device, name: str) -> CSRGraph | None:
     """Return a graph that shares arrays on a device, or None where they lie elsewhere or would have to be changed.
 
     A small one is sooner copied: what is asked of it is then answered without asking the device.
     """
-    offsets, targets, weights = (None if part is None else device.adopt(part) for part in rows)
+    offsets, targets, weights = (None if part is None else adopted(device, part) for part in rows)
     if offsets is None or targets is None or weights is None or targets.size < _SMALL:
         return None
     if any(array.ndim != 1 for array in (offsets, targets, weights)):
