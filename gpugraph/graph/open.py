@@ -81,6 +81,8 @@ def _opened(
             raise InputError("has its format known", where=text, remedy="leave --input-format out")
         return data_sets().open_dataset(text, options, clock, progress, device)
 
+    from gpugraph.graph.load import load_file
+
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
