@@ -10,11 +10,10 @@ from gpugraph.base.clock import HostClock
 from gpugraph.base.compression import strip_suffix
 from gpugraph.base.errors import InputError, OutOfMemory, missing_packages_named, unreadable
 from gpugraph.devices.base import Device
+from gpugraph.graph import native
 from gpugraph.graph.check import check_on_device, ensure_checked
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats import native
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Progress, Source
+from gpugraph.graph.input_file import Progress, Source
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sources import other_files
 from gpugraph.graph.view import MAX_NARROW_ARCS
@@ -49,18 +48,17 @@ def load_file(
         GraphFormatError: the file is not what it claims to be; the message names the line where there is one.
         OutOfMemory: the graph does not fit into this machine's memory.
     """
-    form = _named(options.input_format) if options.input_format else None
+    asked = options.input_format
+    own = asked is not None and asked.lower().lstrip(".") in ("csr", "native")
+    form = None if own or not asked else other_files().named(asked)
     clock = HostClock() if clock is None else clock
     with clock.phase("load"):  # a pipe may have to be waited for
         opened = Source(path, progress, options, device)
     with opened as source:
         try:
             with clock.phase("load"):
-                is_native = form is native.FORMAT or (form is None and source.head.startswith(native.MAGIC))
-            if is_native:
-                graph = _native(source, clock, device)
-            else:
-                graph = other_files().read_file(source, form, clock, device)
+                own = own or (form is None and source.head.startswith(native.MAGIC))
+            graph = _native(source, clock, device) if own else other_files().read_file(source, form, clock, device)
             if check:
                 with clock.phase("check"):
                     ensure_checked(graph)
@@ -70,32 +68,27 @@ def load_file(
     return graph
 
 
-def _named(name: str) -> Format:
-    """Return the format called ``name``.  Raises InputError if there is none."""
-    return native.FORMAT if name.lower().lstrip(".") == "csr" else other_files().named(name)
-
-
 def _native(source: Source, clock: HostClock, device: Device | None) -> CSRGraph:
     """Return the graph of a ``.csr``, which is mapped, and lies on the device if that has room."""
     with clock.phase("load"):
-        check_names(source, native.FORMAT)
+        check_names(source, native.TITLE)
         graph = native.read(source)
     check_stated(source, graph.vertices, graph.directed)
     kind = "directed" if graph.directed else "undirected"
-    reading = f"read as {native.FORMAT.title}: {kind}, as the format says"
+    reading = f"read as {native.TITLE}: {kind}, as the format says"
     graph = replace(graph, name=stem(source.name), reading=reading)
     if device is not None and 0 < graph.vertices < 2**31:
         _place(graph, source, device, clock)
     return graph
 
 
-def check_names(source: Source, form: Format) -> None:
-    """Refuse names of columns or of an attribute for a format that has none."""
-    if source.columns and form.named != "columns":
-        remedy = "name the attribute with --weight" if form.named else "leave --columns out"
-        raise InputError(f"{form.title} has no columns to choose", where=source.path, remedy=remedy)
-    if source.weight and not form.named:
-        what = f"{form.title} has no named attributes"
+def check_names(source: Source, title: str, named: str = "") -> None:
+    """Refuse names of columns or of an attribute for a format whose edges have none; ``named``: what they have."""
+    if source.columns and named != "columns":
+        remedy = "name the attribute with --weight" if named else "leave --columns out"
+        raise InputError(f"{title} has no columns to choose", where=source.path, remedy=remedy)
+    if source.weight and not named:
+        what = f"{title} has no named attributes"
         raise InputError(what, where=source.path, remedy="leave --weight out")
 
 

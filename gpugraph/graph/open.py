@@ -86,6 +86,4 @@ def _opened(
     def reading(done: int, whole: int) -> None:
         progress(f"reading {text} {done / max(whole, 1):.0%}")
 
-    from gpugraph.graph.load import load_file
-
     return load_file(text, options, clock=clock, progress=reading, device=device)

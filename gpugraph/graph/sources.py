@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from gpugraph.base.clock import HostClock
     from gpugraph.devices.base import Device
     from gpugraph.graph.csr import CSRGraph
-    from gpugraph.graph.formats.base import Format
-    from gpugraph.graph.formats.input_file import Source
+    from gpugraph.graph.input_file import Source
     from gpugraph.graph.read_options import ReadOptions
     from gpugraph.graph.spec import Spec
 
@@ -38,10 +37,10 @@ class Files(Protocol):
     def names(self) -> list[str]:
         """Return the names of the formats."""
 
-    def named(self, name: str) -> Format:
-        """Return the format called ``name``.  Raises InputError if there is none."""
+    def named(self, name: str) -> Any:
+        """Return the ``Format`` called ``name``.  Raises InputError if there is none."""
 
-    def read_file(self, source: Source, form: Format | None, clock: HostClock, device: Device | None) -> CSRGraph:
+    def read_file(self, source: Source, form: Any, clock: HostClock, device: Device | None) -> CSRGraph:
         """Return the graph of a file in a format, or in the one that it is recognised as; see ``load_file``."""
 
     def lines_and_arcs(self, path: str) -> tuple[int, int]:
@@ -50,7 +49,7 @@ class Files(Protocol):
     def named_sources(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
         """Return the vertices to search from where they go by name, or by a file; see ``problems/sources.py``."""
 
-    def writable_format(self, name: str, output_format: str | None = None) -> Format:
+    def writable_format(self, name: str, output_format: str | None = None) -> Any:
         """Return the format in which a file will be written.  Raises InputError if there is none that is written."""
 
     def save_file(

@@ -124,8 +124,7 @@ def test_an_interruption_stays_one_wherever_it_strikes(tmp_path, where):
 
 WRITING = f"""
 import sys, time
-from gpugraph.ext.formats import known
-from gpugraph.graph.formats import native
+from gpugraph.ext.formats import csr, known
 from dataclasses import replace
 from gpugraph.cli import main
 import gpugraph.graph.load as load
@@ -136,7 +135,7 @@ def write(graph, stream, extension):
     print("ready", file=sys.stderr, flush=True)
     {WORK}
 
-known.for_output = lambda name: replace(native.FORMAT, write=write)
+known.for_output = lambda name: replace(csr.FORMAT, write=write)
 main()
 """
 

@@ -23,7 +23,7 @@ from pyarrow import parquet
 from gpugraph.base.compression import open_writer
 from gpugraph.ext.formats import dot
 from gpugraph.ext.formats.files import save_file
-from gpugraph.graph.formats import input_file
+from gpugraph.graph import input_file
 from gpugraph.graph.load import load_file
 from gpugraph.graph.open import open_graph
 from gpugraph.graph.read_options import ReadOptions

@@ -24,8 +24,8 @@ from gpugraph.ext.formats.text import columns, number_lines, plain_text
 from gpugraph.graph.build import ArcList, RowTails, build
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
-from gpugraph.graph.formats.input_file import Source
 from gpugraph.graph.generate import generate
+from gpugraph.graph.input_file import Source
 from gpugraph.graph.load import load_file
 from gpugraph.graph.symmetrize import symmetrize
 from tests.emulator.compiler import needs_compiler

@@ -84,7 +84,7 @@ def test_load_and_build_are_timed_apart(tmp_path: Path) -> None:
 
 def test_a_native_file_opens_without_its_arrays_being_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_file(zoo("random"), tmp_path / "a.csr")
-    monkeypatch.setattr("gpugraph.graph.formats.input_file.READ_BYTES", 0)
+    monkeypatch.setattr("gpugraph.graph.input_file.READ_BYTES", 0)
     monkeypatch.setattr(load, "ensure_checked", lambda graph: pytest.fail("the arrays were read"))
     graph = load_file(tmp_path / "a.csr", check=False)
     assert graph.stored_digest == zoo("random").digest
@@ -222,8 +222,8 @@ def test_a_path_that_no_system_has_is_reported() -> None:
 
 
 def test_a_pipe_that_never_ends_is_cut_off_at_a_quarter_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpugraph.graph.formats.input_file.BLOCK_BYTES", 2**20)
-    monkeypatch.setattr("gpugraph.graph.formats.input_file.available_memory", lambda: 2**24)
+    monkeypatch.setattr("gpugraph.graph.input_file.BLOCK_BYTES", 2**20)
+    monkeypatch.setattr("gpugraph.graph.input_file.available_memory", lambda: 2**24)
     with open("/dev/zero", "rb") as endless:
         monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=endless))
         with pytest.raises(OutOfMemory, match="standard input: gave 5 MiB and has not ended; 16 MiB of memory are"):
@@ -239,7 +239,7 @@ def test_a_device_is_no_graph(device: str) -> None:
 def test_a_file_that_is_written_to_while_it_is_mapped_is_refused_before_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpugraph.graph.formats.input_file.READ_BYTES", 0)
+    monkeypatch.setattr("gpugraph.graph.input_file.READ_BYTES", 0)
     path = tmp_path / "a.csr"
     save_file(zoo("random"), path)
     graph = load_file(path)

@@ -22,7 +22,7 @@ from gpugraph.ext.formats.checks import check_vertices
 from gpugraph.ext.formats.text.columns import Columns, rounded_weights
 from gpugraph.ext.formats.text.rows import weight_of
 from gpugraph.graph.build import ARC_BYTES, ArcList
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _HEX = re.compile(r"-?0x[0-9a-f]+(?:\.[0-9a-f]*)?p[+-]?[0-9]{1,4}", re.ASCII)
 """A real as graph-tool writes it, without rounding."""

@@ -13,7 +13,7 @@ from gpugraph.graph.build import VERTEX_BYTES, ArcList, RowTails
 from gpugraph.graph.check import offsets_fault
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph, target_dtype
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 
 class IdsAreNamesError(Exception):

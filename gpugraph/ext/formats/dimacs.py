@@ -20,6 +20,7 @@ import re
 from dataclasses import replace
 from typing import IO
 
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices, integer_weights
 from gpugraph.ext.formats.text.columns import Columns
 from gpugraph.ext.formats.text.lines import after, data_lines, header_count, integer, peek, shown, words_of
@@ -27,8 +28,7 @@ from gpugraph.ext.formats.text.number_lines import ANY_ID, Rows
 from gpugraph.ext.formats.text.rows import check_lines, read_rows, write_rows
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
+from gpugraph.graph.input_file import PEEK_BYTES, Source
 
 _LOOKED_AT = 16
 """Lines that are looked at to tell arcs with weights from arcs without."""

@@ -15,9 +15,9 @@ from itertools import pairwise, product
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.attributes import Edges, is_number, text_of
+from gpugraph.ext.formats.base import Format
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _GAP = rb"(?>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)*+"  # possessive: a long comment is not tried in every other division
 _HEAD = re.compile(_GAP + rb'(?:strict\s+)?(?:di)?graph\b(?:\s+(?:"[^"]*"|[\w.-]+))?\s*\{', re.I | re.S | re.M)

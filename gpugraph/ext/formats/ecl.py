@@ -13,11 +13,11 @@ from typing import IO
 import numpy as np
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows, integer_weights
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 
 def _sizes(width: int, vertices: int, arcs: int) -> tuple[int, int]:

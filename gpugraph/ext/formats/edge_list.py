@@ -24,6 +24,7 @@ from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted as counted_
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices, is_unit, numbered_from_one
 from gpugraph.ext.formats.text.columns import Columns
 from gpugraph.ext.formats.text.lines import INTEGER, after, count_of, header_count, peek, shown
@@ -44,8 +45,7 @@ from gpugraph.ext.formats.text.rows import check_lines, read_rows, write_rows
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
+from gpugraph.graph.input_file import PEEK_BYTES, Source
 
 _COMMENTS = b"#%"
 _PLAIN = (".el", ".snap")

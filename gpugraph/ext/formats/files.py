@@ -15,6 +15,7 @@ from gpugraph.base.files import atomic_write
 from gpugraph.devices.base import Device
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats import known
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import IdsAreNamesError
 from gpugraph.ext.formats.named_sources import named_sources
 from gpugraph.ext.formats.refused import markup
@@ -23,8 +24,7 @@ from gpugraph.graph.build import ASSUMED, ArcList, build
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 from gpugraph.graph.load import check_names, check_stated, stem
 
 EXTENSIONS = known.EXTENSIONS
@@ -56,7 +56,7 @@ def read_file(source: Source, form: Format | None, clock: HostClock, device: Dev
         form = form or known.recognise(source)
         if form.name not in ("graphml", "networkx") and not form.binary and source.head.lstrip()[:1] == b"<":
             raise markup(source)
-        check_names(source, form)
+        check_names(source, form.title, form.named)
         try:
             content = form.read(source)
         except IdsAreNamesError:

@@ -14,11 +14,11 @@ from typing import IO
 import numpy as np
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows, integer_weights
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format, check_size
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _HEADER = 32
 _WEIGHTS = {4: "<u4", 8: "<u8"}
@@ -55,7 +55,7 @@ def read(source: Source) -> ArcList:
         raise source.error(f"a Galois .gr of version {version}; versions 1 and 2 are known", "convert it")
     if size and size not in _WEIGHTS:
         raise source.error(f"weights of {size} bytes; 0, 4 and 8 are known", "convert the weights to uint32")
-    check_size(source, _sizes(version, size, n, arcs), f"{n} vertices and {arcs} arcs")
+    source.check_size(_sizes(version, size, n, arcs), f"{n} vertices and {arcs} arcs")
     ends = source.section(_HEADER, n, "<u8")
     if n and int(ends.max()) > arcs:
         v = int(np.argmax(ends > arcs))

@@ -19,12 +19,12 @@ from typing import IO
 import numpy as np
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows, integer_weights, is_unit
 from gpugraph.ext.formats.text.rows import arc_chunks
 from gpugraph.graph.build import ArcList, arc_tails
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format, check_size
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 from gpugraph.graph.sort_arcs import row_starts
 
 _HEADER = 17
@@ -56,7 +56,7 @@ def read(source: Source) -> ArcList:
         raise source.error(f"damaged: a header of {n} vertices, {arcs} arcs and the mark {directed}")
     known = {".sg": (False,), ".wsg": (True,)}.get(source.extension, (False, True))
     sizes = tuple(_size(directed, n, arcs, weighted) for weighted in known)
-    check_size(source, sizes, f"{n} vertices and {arcs} arcs")
+    source.check_size(sizes, f"{n} vertices and {arcs} arcs")
     weighted = len(source.data) == _size(directed, n, arcs, True) and True in known
     offsets = source.section(_HEADER, n + 1, "<i8")
     start = _HEADER + 8 * (n + 1)

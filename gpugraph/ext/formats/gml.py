@@ -16,9 +16,9 @@ import re
 from gpugraph.base.errors import GraphFormatError
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.attributes import Edges, is_number, text_of
+from gpugraph.ext.formats.base import Format
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _STRING = r'"[^"]*+"'
 _WORD = r'[^\s\[\]"]+'

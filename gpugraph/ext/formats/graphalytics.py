@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compression import SUFFIXES
 from gpugraph.base.errors import GraphFormatError
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices
 from gpugraph.ext.formats.text.lines import data_lines, integer, peek, words_of
 from gpugraph.ext.formats.text.number_lines import Rows
@@ -38,8 +39,7 @@ from gpugraph.ext.formats.text.rows import read_rows
 from gpugraph.ext.formats.whole_numbers import whole_numbers
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
+from gpugraph.graph.input_file import PEEK_BYTES, Source
 
 T = TypeVar("T")
 _ANSWERS = {"SSSP": "sssp.source-vertex", "WCC": None}

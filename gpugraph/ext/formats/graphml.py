@@ -19,9 +19,9 @@ from xml.parsers import expat
 from gpugraph.base.errors import GraphFormatError, shown
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.attributes import UNIT, Edges, is_number
+from gpugraph.ext.formats.base import Format
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _CHUNK = 1 << 18
 _ROOT = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?graphml[\s>]")

@@ -8,10 +8,10 @@ Source: Wang et al. 2016, Gunrock (the essentials library's binary CSR).
 
 from __future__ import annotations
 
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 
 def _misfit(source: Source) -> str:

@@ -13,9 +13,9 @@ from typing import Any
 
 from gpugraph.base.compression import strip_suffix
 from gpugraph.base.errors import InputError, unknown_name
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.refused import CONTAINERS, SHORT, markup, refuse_containers, refuse_other
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _CALL = re.compile(r"^([A-Z]+) = (Format\((?:.*\)$|\n(?: .*\n)+\)))", re.MULTILINE)
 """A module's ``FORMAT = Format(…)``, in one line or in several."""
@@ -58,11 +58,7 @@ def described(folder: Path, package: str) -> Iterator[Known]:
             yield Known(f"{package}.{file.stem}", constant, **given)
 
 
-_FOLDER = Path(__file__).resolve().parent
-FORMATS = (
-    *described(_FOLDER.parents[1] / "graph" / "formats", "gpugraph.graph.formats"),
-    *described(_FOLDER, "gpugraph.ext.formats"),
-)
+FORMATS = tuple(described(Path(__file__).resolve().parent, "gpugraph.ext.formats"))
 
 EXTENSIONS: frozenset[str] = frozenset(extension for form in FORMATS for extension in form.extensions)
 

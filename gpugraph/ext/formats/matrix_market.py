@@ -20,6 +20,7 @@ import numpy as np
 
 from gpugraph.base.quantities import counted
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices
 from gpugraph.ext.formats.text.lines import data_lines, header_count, peek, shown
 from gpugraph.ext.formats.text.number_lines import Rows
@@ -27,8 +28,7 @@ from gpugraph.ext.formats.text.rows import check_lines, read_rows, write_rows
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import PEEK_BYTES, Source
+from gpugraph.graph.input_file import PEEK_BYTES, Source
 
 _BANNER = b"%%matrixmarket"
 _FIELDS = (b"pattern", b"integer", b"unsigned-integer", b"real", b"double")

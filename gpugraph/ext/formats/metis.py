@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.quantities import counted
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices, numbered_from_one
 from gpugraph.ext.formats.text.lines import after, data_lines, header_count, integer, peek
 from gpugraph.ext.formats.whole_numbers import whole_numbers
 from gpugraph.graph.build import ARC_BYTES, ArcList, narrow_weights
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Block, Source
+from gpugraph.graph.input_file import Block, Source
 
 _FORMAT = re.compile(rb"[01]{1,3}\Z")
 _WORD = re.compile(rb"[^ \t,\v\f]+")

@@ -8,9 +8,9 @@ import warnings
 from typing import Any
 
 from gpugraph.ext.formats.attributes import Edges, is_number
+from gpugraph.ext.formats.base import Format
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _LINE = re.compile(rb"(\S+)[ \t]+(\S+)[ \t]+(\{.*\})\s*")
 _NAMED: dict[str, Any] = {"inf": float("inf"), "nan": float("nan"), "True_": True, "False_": False}

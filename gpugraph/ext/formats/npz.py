@@ -18,13 +18,13 @@ from gpugraph.base.compression import check_ratio
 from gpugraph.base.errors import GraphFormatError, errors_at, reading
 from gpugraph.base.quantities import counted
 from gpugraph.ext.compression import WrittenThrough
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows, check_vertices, refuse_nan
 from gpugraph.ext.formats.npz_arrays import NoPlainArrayError, read_array
 from gpugraph.ext.python.from_python import summed
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph, target_dtype
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _REMEDY = "write it with scipy.sparse.save_npz"
 

@@ -13,11 +13,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows, check_vertices
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _HEADS = {b"AdjacencyGraph": False, b"WeightedAdjacencyGraph": True}
 _CHUNK = 1 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpugraph.base.errors import GraphFormatError
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _UNPACK = "unpack it, and name the graph file inside"
 _EXPORT = "export its edges as text, e.g. u,v,weight"

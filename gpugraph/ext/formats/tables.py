@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gpugraph.base.compression import MOST_STREAMED, check_ratio
 from gpugraph.base.errors import GraphFormatError, InputError, reading
 from gpugraph.base.quantities import counted
+from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices, refuse_nan
 from gpugraph.ext.formats.text.columns import rounded_weights, wide_weights
 from gpugraph.ext.formats.text.fields import Shape, Words, split
@@ -39,8 +40,7 @@ from gpugraph.ext.formats.text.list_head import (
 )
 from gpugraph.ext.formats.text.rows import arrow_reader, plain_numbers, weight_of
 from gpugraph.graph.build import ArcList, narrow_weights, narrowest
-from gpugraph.graph.formats.base import Format
-from gpugraph.graph.formats.input_file import AGAIN, Source
+from gpugraph.graph.input_file import AGAIN, Source
 from gpugraph.graph.read_options import ReadOptions
 
 Column = Words | NDArray[Any]

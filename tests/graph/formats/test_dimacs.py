@@ -98,7 +98,7 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, line: in
 
 
 def test_a_bad_line_beyond_the_first_block_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpugraph.graph.formats.input_file.Source.chunks", _in_small_chunks)
+    monkeypatch.setattr("gpugraph.graph.input_file.Source.chunks", _in_small_chunks)
     text = "p sp 300 301\n" + "".join(f"a {i} {i % 300 + 1} 3\n" for i in range(1, 301)) + "a 1 301 3\n"
     with pytest.raises(GraphFormatError) as caught:
         load_text(tmp_path, "bad.gr", text)
@@ -111,7 +111,7 @@ def _in_small_chunks(self, size: int = 0):
 
 
 def test_blocks_of_any_size_give_the_same_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpugraph.graph.formats.input_file.Source.chunks", _in_small_chunks)
+    monkeypatch.setattr("gpugraph.graph.input_file.Source.chunks", _in_small_chunks)
     assert arcs(load_text(tmp_path, "a.gr", DIMACS)) == ARCS
 
 

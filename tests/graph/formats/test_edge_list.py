@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 from tests.graph.formats.samples import arcs, load_text, written
 from tests.zoo import directed, zoo
 

@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.ext.formats.text import fields
 from gpugraph.ext.formats.text.lines import after, peek, tidy
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 from gpugraph.graph.load import load_file
 
 

@@ -16,7 +16,7 @@ from gpugraph.ext.formats.text import number_lines, plain_text
 from gpugraph.ext.formats.text.number_lines import Rows
 from gpugraph.ext.formats.text.plain_text import PlainText
 from gpugraph.ext.formats.text.rows import read_rows
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 from gpugraph.graph.load import load_file
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.ext.formats import known as formats
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 from gpugraph.graph.load import load_file
 from tests.graph.formats.samples import ARCS, arcs, load_text
 from tests.graph.formats.test_binary_formats import SAMPLES
@@ -188,7 +188,7 @@ def test_markup_that_is_no_graphml_is_called_what_it_is(tmp_path: Path, text: st
 MADE_UP = '''"""A list of edges behind the word EDGES."""
 
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.base import Format
+from gpugraph.ext.formats.base import Format
 import numpy as np
 
 

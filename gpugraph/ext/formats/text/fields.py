@@ -20,7 +20,7 @@ from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.text.lines import tidy
 from gpugraph.ext.formats.text.rows import arrow_reader
 from gpugraph.graph.build import ARC_BYTES
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
 _GAPS = str.maketrans("\t\v\f", "   ")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gpugraph.base.quantities import counted
-from gpugraph.graph.formats.input_file import Block, Source
+from gpugraph.graph.input_file import Block, Source
 
 _TO_SPACE = bytes.maketrans(b"\t,\v\f", b"    ")
 _GAPS = b" \t,\v\f\r"

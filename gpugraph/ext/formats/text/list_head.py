@@ -20,7 +20,7 @@ from gpugraph.base.errors import GraphFormatError, InputError, check_name, error
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.text.fields import is_named, records
 from gpugraph.graph.build import ArcList
-from gpugraph.graph.formats.input_file import HEAD_BYTES, Source
+from gpugraph.graph.input_file import HEAD_BYTES, Source
 
 _SAMPLE = 100
 """Rows that are looked at to tell words from numbers."""

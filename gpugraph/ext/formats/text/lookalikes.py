@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpugraph.ext.formats.text.list_head import WHOLE, ListHead, is_number
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 
 def refuse_lookalike(source: Source, head: ListHead) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.errors import unreadable
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 Bytes = NDArray[np.uint8]
 

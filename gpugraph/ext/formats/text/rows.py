@@ -31,7 +31,7 @@ from gpugraph.ext.formats.text.plain_text import PlainText
 from gpugraph.graph.build import ARC_BYTES
 from gpugraph.graph.chunks import in_order
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 _INT64 = 2**63
 _NAME = re.compile(rb"\+\d+\Z|0\d+\Z|\d{1,16}\.0+\Z")

@@ -272,3 +272,12 @@ class Source:
     def section(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
         """Return ``count`` items of ``dtype`` from byte ``offset`` on: a view; the size has been checked."""
         return self.data[offset : offset + count * np.dtype(dtype).itemsize].view(dtype)
+
+    def check_size(self, expected: int | tuple[int, ...], promise: str) -> None:
+        """Refuse a binary file whose size is none of ``expected`` bytes; ``promise``: ``"5 vertices and 8 arcs"``."""
+        sizes = (expected,) if isinstance(expected, int) else expected
+        if (actual := len(self.data)) in sizes:
+            return
+        state = "cut short" if actual < min(sizes) else "larger than its header says"
+        asked = " or ".join(map(str, sizes))
+        raise self.error(f"{state}: a header of {promise} asks for {asked} bytes, the file has {actual}")

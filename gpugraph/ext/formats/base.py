@@ -8,7 +8,7 @@ from typing import IO
 
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.formats.input_file import Source
+from gpugraph.graph.input_file import Source
 
 
 def _never(_: object) -> bool:
@@ -21,9 +21,9 @@ def _always(_: object) -> bool:
 
 @dataclass(frozen=True)
 class Format:
-    """A graph file format, the constant of a module in ``ext/formats``, or of ``native.py``.
+    """A graph file format, the constant of a module in this folder.
 
-    ``ext/formats/known.py`` takes name, title, extensions, hint, shared and binary from the text of the module, which
+    ``known.py`` takes name, title, extensions, hint, shared and binary from the text of the module, which
     is imported when such a file is opened: they are written as literals.
 
     Attributes:
@@ -55,13 +55,3 @@ class Format:
     ids: str = "from 0"
     named: str = ""
     line_of_vertex: Callable[[Source, int], int] | None = None
-
-
-def check_size(source: Source, expected: int | tuple[int, ...], promise: str) -> None:
-    """Refuse a binary file whose size is none of ``expected``, bytes; ``promise``: e.g. ``"5 vertices and 8 arcs"``."""
-    sizes = (expected,) if isinstance(expected, int) else expected
-    if (actual := len(source.data)) in sizes:
-        return
-    state = "cut short" if actual < min(sizes) else "larger than its header says"
-    asked = " or ".join(map(str, sizes))
-    raise source.error(f"{state}: a header of {promise} asks for {asked} bytes, the file has {actual}")
