@@ -135,3 +135,26 @@ def test_a_damaged_archive_is_told_of_once(package: Path) -> None:
         assert numba_prebuilt.contents() == {}
     numba_prebuilt.contents.cache_clear()
     assert numba_prebuilt.contents() == {}, "without another word"
+
+
+@extended
+def test_the_runtime_that_is_kept_serves_what_is_compiled_later(tmp_path: Path) -> None:
+    """And what is loaded needs none of the modules of Numba that it was inlined from."""
+    script = "import sys; from gpugraph.cli.group import cli\n"
+    script += "try: cli.main(['generate', 'grid:4x4', '-o', sys.argv[1]])\n"
+    script += "except SystemExit as end: print(end.code, 'numba.np.arrayobj' in sys.modules)"
+    environment = environment_with_package() | {"GPUGRAPH_CACHE_DIR": str(tmp_path / "cache")}
+
+    def outcome(name: str) -> str:
+        words = [sys.executable, "-c", script, name]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, check=True, timeout=120, capture_output=True)
+        return done.stdout.decode().splitlines()[-1]
+
+    assert outcome("first.csr") == "0 True"
+    codes = {file.name.partition("-")[0]: file for file in (tmp_path / "cache" / "numba").glob("*.code")}
+    codes.pop("runtime")
+    for file in codes.values():
+        file.unlink()
+    assert outcome("later.csr") == "0 True"
+    assert outcome("loaded.csr") == "0 False"
+    assert len({(tmp_path / f"{name}.csr").read_bytes() for name in ("first", "later", "loaded")}) == 1
