@@ -48,9 +48,9 @@ def load_file(
         GraphFormatError: the file is not what it claims to be; the message names the line where there is one.
         OutOfMemory: the graph does not fit into this machine's memory.
     """
-    asked = options.input_format
-    own = asked is not None and asked.lower().lstrip(".") in ("csr", "native")
-    form = None if own or not asked else other_files().named(asked)
+    name = options.input_format or ""
+    own = name.lower().lstrip(".") in ("csr", "native")
+    form = other_files().named(name) if name and not own else None
     clock = HostClock() if clock is None else clock
     with clock.phase("load"):  # a pipe may have to be waited for
         opened = Source(path, progress, options, device)
