@@ -12,6 +12,7 @@ import importlib
 import os
 import sys
 import threading
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
@@ -146,7 +147,7 @@ def _numba() -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
         try:
-            with _without_yaml():
+            with _spared():
                 loaded = importlib.import_module("gpugraph.base.numba_cache")
         except RuntimeWarning as warning:
             name = str(warning).split("'")[1]
@@ -166,16 +167,23 @@ IN_COMMAND = False
 
 
 @contextlib.contextmanager
-def _without_yaml() -> Iterator[None]:
-    """Let Numba not import PyYAML, a tenth of its own time, where the file that it would read is not there."""
-    if not IN_COMMAND or "yaml" in sys.modules or os.path.exists(".numba_config.yaml"):
-        yield
-        return
-    sys.modules["yaml"] = None  # type: ignore[assignment]
+def _spared() -> Iterator[None]:
+    """Let Numba not import what takes a tenth of its own time and is not used.
+
+    It imports PyYAML for a file that is rarely there, and classes of its own that it imports again when it compiles.
+    """
+    spared: dict[str, Any] = {"numba.experimental": types.ModuleType("numba.experimental")}
+    spared |= {} if "yaml" in sys.modules or os.path.exists(".numba_config.yaml") else {"yaml": None}
+    if not IN_COMMAND:
+        spared = {}
+    sys.modules.update(spared)
     try:
         yield
     finally:
-        del sys.modules["yaml"]
+        for name in spared:
+            del sys.modules[name]
+        if spared and "numba" in sys.modules:
+            vars(sys.modules["numba"]).pop("experimental", None)
 
 
 def _threads_asked_for() -> int | None:

@@ -18,7 +18,7 @@ from gpugraph.base.errors import InputError, errors_at, unknown_name
 from gpugraph.base.quantities import counted, parse_seconds, parse_share
 from gpugraph.cli.exports import check_exports, export, show_rankings
 from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command, split
-from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell, watcher_for
+from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell
 from gpugraph.cli.process import Command
 from gpugraph.measure.sampling import COMPETING
 from gpugraph.problems.contract import PROBLEMS
@@ -220,6 +220,8 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
             tell([f"{path}: a last line that was torn by a kill is cut off"], quiet=quiet)
         if keep:
             tell([f"{counted(total, 'cell')} of '{title}' {'goes' if total == 1 else 'go'} to {path}"], quiet=quiet)
+        from gpugraph.cli.live import watcher_for
+
         try:
             with watcher_for(total, title, quiet=quiet, verbose=verbose) as watcher:
                 totals = bench.run(watcher)

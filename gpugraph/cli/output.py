@@ -1,4 +1,4 @@
-"""Standard output and standard error, the progress of commands and benches, and where files can be written."""
+"""Standard output and standard error, the progress of commands, and where files can be written."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 from gpugraph.base.errors import GpuGraphWarning, InputError, in_short_words, installable_here, printable
 from gpugraph.base.files import atomic_write, check_writable, ending_of
-from gpugraph.base.quantities import in_seconds, rate
 from gpugraph.cli.process import Command
 from gpugraph.report.exporters import drawing
 from gpugraph.report.terminal import Line, plain, print_rich
 
 if TYPE_CHECKING:
-    from gpugraph.bench.plan import Planned
-    from gpugraph.records.record import Record
     from gpugraph.records.record_shape import CounterExampleShape
 
 
@@ -264,119 +261,3 @@ class Progress:
             while not self._done.wait(0.1):
                 total, done = (None, 0.0) if self.fraction is None else (1.0, self.fraction)
                 bars.update(task, description=self.what, total=total, completed=done)
-
-
-SILENCE_S = 5.0
-"""Without a terminal: after so many seconds without a finished cell a line says what is going on."""
-
-SHOWN = 8
-"""Finished cells that the live view keeps in sight."""
-
-RUNNING = 16
-"""Cells at work that it shows: more do not compete."""
-
-
-class Lines(contextlib.AbstractContextManager["Lines"]):
-    """Tells of each finished cell in a line, and with ``verbose`` of each step as it begins."""
-
-    def __init__(self, total: int, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
-        self._total, self._quiet, self._stream = total, quiet, stream or sys.stderr
-        self._verbose, self._steps = verbose, set[tuple[str, str]]()
-        self._told = time.monotonic()
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def doing(self, planned: Planned, what: str) -> None:
-        """Say what goes on where nothing has been said for long."""
-        step = planned.label, what.partition(" sample ")[0]
-        if time.monotonic() - self._told > SILENCE_S or (self._verbose and step not in self._steps):
-            self._steps.add(step)
-            self._tell(f"{planned.label}: {what}")
-
-    def ended(self, planned: Planned, record: Record, done: int, left_s: float) -> None:
-        """Say how a cell ended."""
-        left = f" · about {in_seconds(left_s)} left" if done < self._total and left_s >= 1 else ""
-        self._tell(f"[{done}/{self._total}] {planned.label}: {outcome_of(record)}{left}")
-
-    def _tell(self, text: str) -> None:
-        self._told = time.monotonic()
-        if not self._quiet:
-            with contextlib.suppress(OSError, ValueError):  # a closed standard error must not stop the bench
-                print(f"gpugraph: {printable(text)}", file=self._stream, flush=True)
-
-
-class LiveView:
-    """A table that is drawn again and again: the last cells, those at work with their medians so far, the best."""
-
-    def __init__(self, total: int, title: str, *, stream: IO[str] | None = None):
-        from rich.console import Console
-        from rich.live import Live
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        self._bar = Progress(*columns, TextColumn("{task.fields[left]}"))
-        self._task = self._bar.add_task(printable(title), total=total, left="")
-        self._running: dict[str, str] = {}
-        self._last: list[tuple[str, str]] = []
-        self._best: dict[str, tuple[float, str]] = {}
-        console = Console(file=stream or sys.stderr, highlight=False)
-        self._live = Live(self, console=console, refresh_per_second=8, transient=True)
-
-    def __enter__(self) -> LiveView:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
-
-    def __rich__(self) -> Any:
-        """Return what to draw."""
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
-        rows = Table.grid(padding=(0, 2))
-        for label, how in self._last[-SHOWN:]:
-            rows.add_row(Text(label, "dim"), Text(how))
-        for label, what in list(self._running.items())[-RUNNING:]:
-            rows.add_row(Text(label, "cyan"), Text(what, "cyan", no_wrap=True, overflow="ellipsis"))
-        best = [Text(f"best {kind}: {rate(most)} MTEPS by {who}") for kind, (most, who) in sorted(self._best.items())]
-        return Group(rows, *best, self._bar)
-
-    def doing(self, planned: Planned, what: str) -> None:
-        """Show what a cell is doing; those that compete are shown together."""
-        self._running[printable(planned.label)] = printable(what)
-
-    def ended(self, planned: Planned, record: Record, done: int, left_s: float) -> None:
-        """Show how a cell ended."""
-        label = printable(planned.label)
-        self._running.pop(label, None)
-        self._last = [*self._last[-SHOWN:], (label, printable(outcome_of(record)))]
-        kind, figure = printable(f"{planned.cell.problem} on {planned.cell.device}"), record.mteps
-        if figure is not None and figure > self._best.get(kind, (0.0, ""))[0]:
-            self._best[kind] = (figure, printable(f"{planned.cell.algorithm}, {planned.cell.graph}"))
-        self._bar.update(self._task, completed=done, left=f"about {in_seconds(left_s)} left" if left_s >= 1 else "")
-
-
-def watcher_for(total: int, title: str, *, quiet: bool, verbose: bool = False) -> Lines | LiveView:
-    """Return the live view where standard error is a terminal that can draw it, else lines, as a log needs them."""
-    if quiet or verbose or not sys.stderr.isatty():
-        return Lines(total, quiet=quiet, verbose=verbose)
-    return LiveView(total, title)
-
-
-def outcome_of(row: Record) -> str:
-    """Return how a cell ended, in a few words: its median with half the interval and its rate, or why there is none."""
-    from gpugraph.records.columns import short_time
-
-    if not row.ok:
-        return f"{row.outcome}: {row.message or row.shape.verification.detail}"
-    speed = f", {rate(row.mteps)} MTEPS" if row.mteps is not None else ""
-    checked = "" if row.status == "passed" else ", not verified"
-    return f"{'-' if row.kernel_s is None else short_time(row)}{speed}{checked}"

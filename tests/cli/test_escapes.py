@@ -13,7 +13,8 @@ import pytest
 import gpugraph
 from gpugraph.base.errors import GpuGraphWarning, InputError, printable
 from gpugraph.cli.group import guard
-from gpugraph.cli.output import Lines, Progress, tell, warnings_as_notices
+from gpugraph.cli.live import Lines
+from gpugraph.cli.output import Progress, tell, warnings_as_notices
 from gpugraph.records.record_file import read_record_file
 from tests.cli.runner import run, succeed
 

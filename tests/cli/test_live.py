@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import io
 
-from gpugraph.cli import output
-from gpugraph.cli.output import Lines, LiveView, outcome_of
+from gpugraph.cli import live
+from gpugraph.cli.live import Lines, LiveView, outcome_of
 from gpugraph.records.record import Record
 from gpugraph.report.sweep import result_lines
 from gpugraph.report.terminal import plain
@@ -43,7 +43,7 @@ def test_without_a_terminal_a_long_silence_is_broken(monkeypatch):
     lines = Lines(3, stream=stream)
     lines.doing(planned("kruskal"), "sample 7")
     assert stream.getvalue() == ""
-    monkeypatch.setattr(output, "SILENCE_S", 0.0)
+    monkeypatch.setattr(live, "SILENCE_S", 0.0)
     lines.doing(planned("kruskal"), "sample 8")
     assert stream.getvalue() == "gpugraph: mst kruskal on cpu, path:9: sample 8\n"
 
