@@ -34,9 +34,6 @@ class Files(Protocol):
     EXTENSIONS: Collection[str]
     """The endings of their names, with the dot, in lower case."""
 
-    def names(self) -> list[str]:
-        """Return the names of the formats."""
-
     def named(self, name: str) -> Any:
         """Return the ``Format`` called ``name``.  Raises InputError if there is none."""
 
@@ -48,14 +45,6 @@ class Files(Protocol):
 
     def named_sources(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
         """Return the vertices to search from where they go by name, or by a file; see ``problems/sources.py``."""
-
-    def writable_format(self, name: str, output_format: str | None = None) -> Any:
-        """Return the format in which a file will be written.  Raises InputError if there is none that is written."""
-
-    def save_file(
-        self, graph: CSRGraph, path: str, output_format: str | None = None, *, renumber: bool = False
-    ) -> tuple[str, ...]:
-        """Write a graph; return what a user should know about the ids in the file.  Raises InputError."""
 
 
 class DataSets(Protocol):
@@ -108,7 +97,7 @@ def _module(source: str) -> Any:
 
 
 def other_files() -> Files:
-    """Return what reads and writes files of all formats."""
+    """Return what reads files of all formats."""
     module: Files = _module("file")
     return module
 

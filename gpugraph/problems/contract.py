@@ -315,7 +315,7 @@ class JudgesItself(Protocol):
 
 
 class ResultFiles(Protocol):
-    """Results written to files, and read back."""
+    """Results written to files."""
 
     def check_result_name(self, path: str, problem: Problem) -> str:
         """Return the ending of a file's name; raise InputError if the problem's results have no such format."""
@@ -323,12 +323,9 @@ class ResultFiles(Protocol):
     def write_result(self, result: Any, path: str) -> None:
         """Write a result to a file, whole or not at all; raise InputError for a bad name, or no such place."""
 
-    def check_result(self, data: Any, result: Any, method: str = "auto") -> Verdict:
-        """Return the verdict on a result, at hand or in a file.  Raises InputError for none, or no such method."""
-
 
 def result_files() -> ResultFiles:
-    """Return what writes and reads result files, imported when it is first used."""
+    """Return what writes result files, imported when it is first used."""
     return cast(ResultFiles, importlib.import_module("gpugraph.ext.results.files"))
 
 

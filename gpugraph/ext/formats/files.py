@@ -17,7 +17,8 @@ from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats import known
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import IdsAreNamesError
-from gpugraph.ext.formats.named_sources import named_sources
+from gpugraph.ext.formats.known import named as named
+from gpugraph.ext.formats.named_sources import named_sources as named_sources
 from gpugraph.ext.formats.refused import markup
 from gpugraph.ext.formats.text.lines import wide_encoding
 from gpugraph.graph.build import ASSUMED, ArcList, build
@@ -28,23 +29,6 @@ from gpugraph.graph.input_file import Source
 from gpugraph.graph.load import check_names, check_stated, stem
 
 EXTENSIONS = known.EXTENSIONS
-named = known.named
-
-__all__ = [
-    "EXTENSIONS",
-    "lines_and_arcs",
-    "named",
-    "named_sources",
-    "names",
-    "read_file",
-    "save_file",
-    "writable_format",
-]
-
-
-def names() -> list[str]:
-    """Return the names of the formats."""
-    return sorted(form.name for form in known.FORMATS)
 
 
 def read_file(source: Source, form: Format | None, clock: HostClock, device: Device | None) -> CSRGraph:

@@ -12,7 +12,7 @@ from gpugraph.base.errors import InputError, VerificationFailed
 from gpugraph.cli.options import command, input_options, named, table_or_json
 from gpugraph.cli.output import Progress, check_destination, show, show_as, show_written, tell
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.problems.contract import METHODS, result_files
+from gpugraph.problems.contract import METHODS
 from gpugraph.report.terminal import page_width
 
 
@@ -28,18 +28,18 @@ def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> 
     Example:
       gpugraph generate rmat:12,seed=7,w=1..255 -o rmat12.csr
     """
+    from gpugraph.ext.formats.files import save_file, writable_format
     from gpugraph.graph.generate import generate as generate_graph
-    from gpugraph.graph.sources import other_files
     from gpugraph.graph.spec import parse_spec
     from gpugraph.report.table import describe_graph
 
     parsed = parse_spec(spec)
-    other_files().writable_format(output, output_format)
+    writable_format(output, output_format)
     check_destination(output)
     with Progress(quiet=quiet) as progress:
         graph = generate_graph(parsed, progress.step)
         progress(f"writing {output}")
-        other_files().save_file(graph, output, output_format)
+        save_file(graph, output, output_format)
     show_written(output, describe_graph(graph.describe()))
 
 
@@ -67,18 +67,18 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
     Example:
       gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
     """
+    from gpugraph.ext.formats.files import save_file, writable_format
     from gpugraph.graph.csr import notices_of
     from gpugraph.graph.open import open_graph
-    from gpugraph.graph.sources import other_files
     from gpugraph.report.table import describe_graph
 
-    other_files().writable_format(output, output_format)
+    writable_format(output, output_format)
     check_destination(output)
     with Progress(quiet=quiet) as progress:
         progress(f"loading {source}")
         graph = open_graph(source, ReadOptions(**changes), progress=progress)
         progress(f"writing {output}")
-        notices = other_files().save_file(graph, output, output_format, renumber=renumber)
+        notices = save_file(graph, output, output_format, renumber=renumber)
     tell([*notices_of(graph), *notices], quiet=quiet)
     show_written(output, describe_graph(graph.describe()))
 
@@ -130,6 +130,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
     Example:
       gpugraph verify rmat:12 forest.npz --method both
     """
+    from gpugraph.ext.results.files import check_result
     from gpugraph.graph.csr import notices_of
     from gpugraph.graph.open import open_graph
     from gpugraph.report.table import METHOD_NAMES
@@ -140,7 +141,7 @@ def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) ->
         progress(f"loading {graph}")
         loaded = open_graph(graph, ReadOptions(**changes), progress=progress)
         progress(f"checking {result}")
-        verdict = result_files().check_result(loaded, result, method)
+        verdict = check_result(loaded, result, method)
     tell(notices_of(loaded), quiet=quiet)
     if not verdict.passed:
         raise VerificationFailed(verdict.detail, where=result)

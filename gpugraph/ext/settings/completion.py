@@ -85,9 +85,9 @@ def _peers(context: click.Context, incomplete: str) -> Names:
 
 
 def _formats(context: click.Context, incomplete: str) -> Names:
-    from gpugraph.graph.sources import other_files
+    from gpugraph.ext.formats.known import FORMATS
 
-    return other_files().names()
+    return sorted(form.name for form in FORMATS)
 
 
 def _topics(context: click.Context, incomplete: str) -> Names:
