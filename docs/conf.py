@@ -79,25 +79,15 @@ def command_line() -> str:
 
 def python() -> str:
     """Return the page of the Python interface: every name of ``gpugraph.__all__``, and what they return."""
-    functions = [name for name in gpugraph.__all__ if name not in ("__version__", "csgraph")]
-    results = [
-        "graph.csr.CSRGraph",
-        "problems.mst.forest.Forest",
-        "problems.sssp.distances.Distances",
-        "problems.sssp.distances.DistanceMatrix",
-        "ext.components.labels.Components",
-        "ext.scan.scanned.Scanned",
-        "problems.contract.Verdict",
-        "ext.python.resident_graph.ResidentGraph",
-        "ext.python.mst_many.Forests",
-        "ext.python.records.Records",
-    ]
+    public = {name: getattr(gpugraph, name) for name in gpugraph.__all__ if name not in ("__version__", "csgraph")}
+    functions = [name for name, thing in public.items() if not isinstance(thing, type)]
+    classes = [f"{thing.__module__}.{name}" for name, thing in public.items() if isinstance(thing, type)]
+    errors = [one for one in classes if one.startswith("gpugraph.base.errors.")]
     parts = [_titled("Python", "="), ".. automodule:: gpugraph", _titled("Functions", "-")]
     parts += [f".. autofunction:: gpugraph::{name}" for name in functions]
     parts.append(_titled("What they take and return", "-"))
-    parts += [f".. autoclass:: gpugraph.{name}\n   :members:" for name in results]
-    parts.append(".. autoclass:: gpugraph.ext.python.records.Measured\n   :members:\n   :inherited-members:")
-    parts.append(".. autoclass:: gpugraph.ext.python.records.Plot\n   :members:")
+    parts += [f".. autoclass:: {name}\n   :members:\n   :inherited-members:" for name in classes if name not in errors]
+    parts += [_titled("Errors", "-"), *(f".. autoexception:: {name}" for name in errors)]
     parts += [_titled("In the place of SciPy", "-"), ".. automodule:: gpugraph.ext.csgraph\n   :members:"]
     return "\n\n".join(parts) + "\n"
 

@@ -23,19 +23,36 @@ from types import ModuleType
 __version__ = "0.1.0"
 
 _HOMES = {
-    "calls": ("components", "from_edges", "generate", "load", "mst", "scan", "sssp", "to_networkx", "verify"),
-    "call_profile": ("last_call",),
-    "mst_many": ("mst_many",),
-    "resident_graph": ("on",),
-    "bench": ("bench",),
-    "conversions": ("save",),
-    "records": ("read_records", "report"),
+    "ext.python.calls": (
+        *("components", "from_edges", "generate", "load", "mst", "scan", "sssp"),
+        *("to_networkx", "verify"),
+    ),
+    "ext.python.call_profile": ("last_call",),
+    "ext.python.mst_many": ("Forests", "mst_many"),
+    "ext.python.resident_graph": ("ResidentGraph", "on"),
+    "ext.python.bench": ("bench",),
+    "ext.python.conversions": ("save",),
+    "ext.python.records": ("Measured", "Plot", "Records", "read_records", "report"),
+    "base.errors": (
+        *("DeviceUnavailable", "GpuGraphError", "GpuGraphWarning", "GraphFormatError"),
+        *("InputError", "OutOfMemory", "VerificationFailed"),
+    ),
+    "graph.csr": ("CSRGraph",),
+    "problems.contract": ("Verdict",),
+    "problems.mst.forest": ("Forest",),
+    "problems.sssp.distances": ("DistanceMatrix", "Distances"),
+    "ext.components.labels": ("Components",),
+    "ext.scan.scanned": ("Scanned",),
 }
-"""File of ``adapters`` → the names that are there; their types are in ``__init__.pyi``."""
+"""File → the public names that are there; their types are in ``__init__.pyi``."""
 
-_HOME = {name: f"gpugraph.ext.python.{file}" for file, names in _HOMES.items() for name in names}
+_HOME = {name: f"gpugraph.{file}" for file, names in _HOMES.items() for name in names}
 
 __all__ = sorted(["__version__", "csgraph", *_HOME])
+
+
+_READING = ("gpugraph.ext.python.records", "gpugraph.base.errors")
+"""Where nothing is measured, so that any machine will do."""
 
 
 class _Api(ModuleType):
@@ -53,7 +70,7 @@ def __getattr__(name: str) -> object:
     """Return what the adapters offer, imported when it is first asked for."""
     from importlib import import_module
 
-    if name in __all__ and name not in _HOMES["records"] and sys.platform != "linux":
+    if name in __all__ and _HOME.get(name) not in _READING and sys.platform != "linux":
         from gpugraph.base.host import NOT_LINUX
 
         raise ImportError(f"gpugraph.{name}: {NOT_LINUX}")

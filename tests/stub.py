@@ -13,6 +13,7 @@ PACKAGE = Path(gpugraph.__file__).parent
 STUB = PACKAGE / "__init__.pyi"
 CASES = {
     "sssp": [
+        ({"source": "SupportsIndex | None = ...", "sources": "None = ..."}, "Distances"),
         ({"sources": "None = ..."}, "Distances | list[Distances]"),
         ({"source": "None = ...", "sources": "Any"}, "DistanceMatrix"),
     ]
@@ -31,11 +32,17 @@ def text() -> str:
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
-        if alias.name in returned
+        if alias.name in returned and alias.name not in gpugraph._HOME
     ]
     own = {node.name for node in solvers}
     names = [f"from {home} import {name} as {name}" for name, home in gpugraph._HOME.items() if name not in own]
-    head = ["from typing import Any, Literal, overload", "", "from gpugraph import csgraph as csgraph", *names, *types]
+    head = [
+        "from typing import Any, Literal, SupportsIndex, overload",
+        "",
+        "from gpugraph import csgraph as csgraph",
+        *names,
+        *types,
+    ]
     lines = ["# Made by python -m tests.stub; what each function does is said where it is.", "", *head, ""]
     lines += ["__version__: str", f"__all__ = {gpugraph.__all__!r}"]
     for node in solvers:

@@ -229,7 +229,10 @@ def test_importing_the_package_imports_nothing_heavy():
 # ------------------------------------------------------------------ every name
 
 
-@pytest.mark.parametrize("name", ["__doc__", *(name for name in gpugraph.__all__ if name != "__version__")])
+FUNCTIONS = sorted(name for name in gpugraph._HOME if not isinstance(getattr(gpugraph, name), type))
+
+
+@pytest.mark.parametrize("name", ["__doc__", "csgraph", *FUNCTIONS])
 def test_every_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = gpugraph.__doc__ if name == "__doc__" else getattr(gpugraph, name).__doc__
@@ -239,7 +242,7 @@ def test_every_name_has_an_example_that_runs(name, tmp_path, monkeypatch):
     assert doctest.DocTestRunner().run(example, out=told.append).failed == 0, "".join(told)
 
 
-@pytest.mark.parametrize("name", [name for name in gpugraph.__all__ if name not in ("__version__", "csgraph")])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_says_the_types_of_all_that_it_takes_and_returns(name):
     function = getattr(gpugraph, name)
     said = function.__annotations__
@@ -312,3 +315,43 @@ def test_dir_shows_the_public_names_and_nothing_else() -> None:
     shown = [name for name in dir(gpugraph) if not name.startswith("__")]
     assert shown == sorted(name for name in gpugraph.__all__ if not name.startswith("__"))
     assert all(hasattr(gpugraph, name) for name in shown)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda: gpugraph.load("no-such-file.gr"), ValueError),
+        (lambda: gpugraph.mst("path:4", device="cuda:97"), RuntimeError),
+        (lambda: gpugraph.generate("path:2^39"), MemoryError),
+    ],
+)
+def test_an_error_is_one_of_pythons_kinds_and_of_the_public_family(call, kind):
+    with pytest.raises(gpugraph.GpuGraphError) as caught:
+        call()
+    assert isinstance(caught.value, kind)
+    assert type(caught.value).__name__ in gpugraph.__all__
+    assert caught.value.what in str(caught.value)
+
+
+def test_an_error_inside_of_reading_keeps_its_words(tmp_path):
+    with pytest.raises(ValueError, match=r"is a folder — name the graph file inside it"):
+        gpugraph.load(tmp_path / "")
+    (tmp_path / "a.graphml").write_text("<graphml><graph><node/></graph></graphml>")
+    with pytest.raises(gpugraph.GraphFormatError) as caught:
+        gpugraph.load(tmp_path / "a.graphml")
+    assert "encoding" not in str(caught.value)
+
+
+def test_every_public_class_has_its_name_in_the_package():
+    for answer in (
+        gpugraph.mst("path:4", device="cpu"),
+        gpugraph.sssp("path:4", 0, device="cpu"),
+        gpugraph.sssp("path:4", sources=[0, 1], device="cpu"),
+        gpugraph.components("path:4", device="cpu"),
+        gpugraph.scan(np.arange(4), device="cpu"),
+        gpugraph.generate("path:4"),
+        gpugraph.mst("path:4", device="cpu", time=True),
+        gpugraph.verify("path:4", gpugraph.mst("path:4", device="cpu")),
+        gpugraph.mst_many(["path:4"], device="cpu"),
+    ):
+        assert getattr(gpugraph, type(answer).__name__) is type(answer)

@@ -57,7 +57,11 @@ def in_short_words(text: str) -> str:
 
 
 class GpuGraphError(Exception):
-    """Base of every error a user can meet: ``where``, what is wrong, without a full stop, and the remedy."""
+    """Base of every error a user can meet: ``where``, what is wrong, without a full stop, and the remedy.
+
+    Its subclasses are errors of Python's kinds as well: who catches ValueError around code that raises InputError
+    catches both.
+    """
 
     exit_code = EXIT_DEFECT
 
@@ -73,13 +77,13 @@ class GpuGraphError(Exception):
         return in_short_words(f"{head}{self.what}{tail}")
 
 
-class VerificationFailed(GpuGraphError):
+class VerificationFailed(GpuGraphError, RuntimeError):
     """A result does not hold; the message names the first counter-example."""
 
     exit_code = 1
 
 
-class InputError(GpuGraphError):
+class InputError(GpuGraphError, ValueError):
     """Bad input or usage: a file, a spec, an option or an argument."""
 
     exit_code = 2
@@ -104,19 +108,19 @@ class GraphFormatError(InputError):
         self.line = line
 
 
-class DeviceUnavailable(GpuGraphError):
+class DeviceUnavailable(GpuGraphError, RuntimeError):
     """The device asked for cannot be used; the message says what is missing and what to install."""
 
     exit_code = 3
 
 
-class OutOfMemory(GpuGraphError):
+class OutOfMemory(GpuGraphError, MemoryError):
     """The work does not fit; the message gives the need and what there is, both in bytes."""
 
     exit_code = 3
 
 
-class RankLost(GpuGraphError):
+class RankLost(GpuGraphError, RuntimeError):
     """Another rank has ended, so that this one cannot go on; who started the ranks tells which and why."""
 
     exit_code = 3

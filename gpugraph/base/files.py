@@ -68,10 +68,11 @@ def atomic_write(
 
 def check_ends(path: str | os.PathLike[str]) -> None:
     """Raise InputError if what is to be read as a whole is a device: ``/dev/zero`` has no end."""
+    mode = 0
     with contextlib.suppress(OSError, ValueError):  # reading it will tell
         mode = os.stat(path).st_mode
-        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise InputError("is a device", where=path, remedy="name a file")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise InputError("is a device", where=path, remedy="name a file")
 
 
 LONGEST_TEXT = 1 << 26
@@ -89,6 +90,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
         return text
     except UnicodeDecodeError:
         raise InputError("is no text in UTF-8", where=path, remedy="name a text in UTF-8") from None
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
 

@@ -168,6 +168,8 @@ def _read_keys(path: Path) -> dict[str, Any]:
         if not path.is_file():
             raise OSError("it is not a regular file")
         tables = parse_toml(read_text(path))
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {error}", where=path, remedy="mend it; see docs/config.md") from None
     values: dict[str, Any] = {}

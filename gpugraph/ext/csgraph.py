@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gpugraph.base.compiled import njit, plain_njit
-from gpugraph.base.errors import InputError, VerificationFailed
+from gpugraph.base.errors import VerificationFailed
 from gpugraph.ext.graph_files.properties import label_components
 from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import Firsts, check_way
@@ -241,10 +241,7 @@ def _without_padding(csgraph: Any) -> Any:
     """
     known: bool = sparse.issparse(csgraph)
     if known and csgraph.ndim == 2:
-        try:
-            csgraph = sound(csgraph)
-        except InputError as error:
-            raise ValueError(str(error)) from None
+        csgraph = sound(csgraph)
     if getattr(csgraph, "format", None) != "bsr":
         return csgraph
     rows = csgraph.tocsr()

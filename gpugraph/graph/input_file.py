@@ -94,6 +94,8 @@ class Source:
             self._stored = self.size if self.held is not None else os.stat(given).st_blocks * 512
             with self._raw() as raw:
                 head = raw.read(HEAD_BYTES)
+        except InputError:
+            raise
         except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
             raise unreadable(given, error) from error
         if not self.size:

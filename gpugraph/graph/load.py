@@ -62,6 +62,8 @@ def load_file(
             if check:
                 with clock.phase("check"):
                     ensure_checked(graph)
+        except OutOfMemory:
+            raise
         except MemoryError as error:
             what = "the graph does not fit into this machine's memory"
             raise OutOfMemory(what, where=source.path, remedy="use a machine with more, or a smaller graph") from error

@@ -238,6 +238,7 @@ def test_arrays_stay_on_the_device_where_that_is_asked_for(device):
         again = g.sssp(1, on_device=True)
         assert np.from_dlpack(words).tolist() == g.sssp(0).distance.tolist()
         assert np.from_dlpack(again).tolist() == g.sssp(1).distance.tolist()
+        assert np.from_dlpack(g.components(on_device=True)).tolist() == g.components().labels.tolist()
         arcs = np.from_dlpack(g.mst(on_device=True))
         assert sorted(graph.weights[arcs].tolist()) == sorted(graph.weights[g.mst().edges].tolist())
 

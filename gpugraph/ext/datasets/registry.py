@@ -169,6 +169,8 @@ def _read(path: Path) -> dict[str, Collection]:
     """Return the collections that a list has, its keys and their types checked."""
     try:
         tables = parse_toml(read_text(path))
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"the list of data sets cannot be read: {error}", where=path, remedy=_REMEDY) from None
     collections = {}

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from gpugraph.base.errors import GraphFormatError, shown
+from gpugraph.base.errors import GraphFormatError, InputError, shown
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.attributes import UNIT, Edges, is_number
 from gpugraph.ext.formats.base import Format
@@ -213,7 +213,7 @@ class _Reader:
             what = f"is no well-formed XML: {expat.ErrorString(error.code)}"
             raise self.source.error(what, "mend that line, or fetch the file again", line=error.lineno) from None
         except (LookupError, ValueError) as error:
-            if self.path:
+            if self.path or isinstance(error, InputError):
                 raise
             raise self.source.error(f"its encoding is not read: {error}", "save it in UTF-8") from None
 

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices, numbered_from_one
@@ -41,6 +42,8 @@ def read(source: Source) -> ArcList:
     try:
         lengths, numbers = _numbers(source, blocks)
         tails, heads, weights = _columns(lengths, numbers, vertices, before, weighted)
+    except InputError:
+        raise
     except ValueError:
         _diagnose(source, line, vertices, before, weighted)
         raise source.error("cannot be read as METIS", "name its format with --input-format, or correct it") from None

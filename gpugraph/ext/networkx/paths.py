@@ -139,6 +139,7 @@ def _on_gpu(graph: ConvertedGraph, rows: Rows, weight: Hashable, source: int, cu
     with graph.in_turns:
         held: ResidentGraph = made() if callable(weight) else graph.kept(("paths", weight), made)
         found = held.sssp(source, cutoff=cutoff, predecessors=True)
+    assert found.predecessor is not None
     with call_profile.phase("back"):
         reached = np.flatnonzero(found.reached)
         order = reached[np.argsort(found.raw[reached], kind="stable")]

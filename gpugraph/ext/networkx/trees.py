@@ -14,6 +14,7 @@ import numpy as np
 from networkx.algorithms.tree import mst
 from numpy.typing import NDArray
 
+from gpugraph.base.errors import InputError
 from gpugraph.ext.networkx import info
 from gpugraph.ext.networkx.graph import ConvertedGraph, Declined, by_name, device, named, uncollected, way_to_verify
 from gpugraph.ext.python import call_profile
@@ -123,6 +124,8 @@ def _yielded(graph: ConvertedGraph, asked: _Asked, keys: bool, data: bool) -> It
     with call_profile.call("networkx spanning edges", graph.device_kind):
         try:
             places = _forest(graph, asked)
+        except InputError:
+            raise
         except ValueError as error:
             return _raised(error)
         with call_profile.phase("back"):

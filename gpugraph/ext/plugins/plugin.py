@@ -199,6 +199,8 @@ def guarded(function: Callable[..., Any], name: str, home: str | None) -> Callab
     def call(*args: object, **kwargs: object) -> Any:
         try:
             return function(*args, **kwargs)
+        except OutOfMemory:
+            raise
         except MemoryError as error:
             raise MemoryError(in_one_line(error)) from error
         except SyntaxError as error:

@@ -308,9 +308,7 @@ def _solve(
 
 
 @in_python_terms
-def verify(
-    graph: object, result: Forest | Distances | Scanned | str | os.PathLike[str], *, method: str = "auto"
-) -> Verdict:
+def verify(graph: object, result: GraphAnswer | Scanned | str | os.PathLike[str], *, method: str = "auto") -> Verdict:
     """Check a result against its graph, or a scan against its array.
 
     >>> gpugraph.verify("rmat:8", gpugraph.mst("rmat:8", device="cpu")).passed

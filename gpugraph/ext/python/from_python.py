@@ -214,6 +214,8 @@ def sound(matrix: Any) -> Any:
     """
     try:
         return _checked(matrix)
+    except InputError:
+        raise
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:  # of what is no array
         raise InputError(f"the matrix cannot be read: {error}", remedy=_MEND) from error
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -250,6 +250,12 @@ class Forests(Shown, Sequence[Forest]):
 
     def __len__(self) -> int:
         return len(self.batch)
+
+    @overload
+    def __getitem__(self, i: int) -> Forest: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> list[Forest]: ...
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from numbers import Real
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, Literal, NoReturn, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +140,14 @@ class ResidentGraph(Shown):
 
     # ------------------------------------------------------------------ questions
 
+    @overload
+    def mst(
+        self, *, algo: str = ..., verify: str | None = ..., on_device: Literal[False] = ..., **options: Any
+    ) -> Forest: ...
+
+    @overload
+    def mst(self, *, algo: str = ..., verify: str | None = ..., on_device: Literal[True], **options: Any) -> Any: ...
+
     @_by_one_thread
     def mst(self, *, algo: str = "auto", verify: str | None = None, on_device: bool = False, **options: Any) -> Any:
         """Return the minimum spanning forest; of a directed graph the lighter arc of a pair counts.
@@ -167,15 +175,65 @@ class ResidentGraph(Shown):
         passed(self._verified(forest, method, ready))
         return forest.edges if on_device else forest
 
+    @overload
+    def components(
+        self, *, algo: str = ..., verify: str | None = ..., on_device: Literal[False] = ..., **options: Any
+    ) -> Components: ...
+
+    @overload
+    def components(
+        self, *, algo: str = ..., verify: str | None = ..., on_device: Literal[True], **options: Any
+    ) -> Any: ...
+
     @_by_one_thread
-    def components(self, *, algo: str = "auto", verify: str | None = None, **options: Any) -> Components:
-        """Return the connected components; of a directed graph the weakly connected ones."""
+    def components(
+        self, *, algo: str = "auto", verify: str | None = None, on_device: bool = False, **options: Any
+    ) -> Any:
+        """Return the connected components; of a directed graph the weakly connected ones.
+
+        The arguments are those of ``mst``; with ``on_device`` it returns the (n,) labels as an array of the device.
+        """
         ready = self._prepared("components", algo, options)
         method, passed = self._due(verify, ready)
         with call_profile.call("components", self.device.kind):
+            if on_device and self.device.kind != "cpu":
+                if method != "none":
+                    passed(self._verified(self._answer(ready), method, ready))
+                return self._kept(self._run(ready))
             found: Components = self._answer(ready)
         passed(self._verified(found, method, ready))
-        return found
+        return found.labels if on_device else found
+
+    @overload
+    def sssp(
+        self,
+        source: SupportsIndex | None = ...,
+        *,
+        sources: None = ...,
+        on_device: Literal[False] = ...,
+        **options: Any,
+    ) -> Distances: ...
+
+    @overload
+    def sssp(
+        self,
+        source: list[Any] | tuple[Any, ...] | NDArray[Any],
+        *,
+        sources: None = ...,
+        on_device: Literal[False] = ...,
+        **options: Any,
+    ) -> list[Distances]: ...
+
+    @overload
+    def sssp(
+        self, source: object, *, sources: None = ..., on_device: Literal[False] = ..., **options: Any
+    ) -> Distances | list[Distances]: ...
+
+    @overload
+    def sssp(self, source: None = ..., *, sources: object, **options: Any) -> DistanceMatrix: ...
+
+    @overload
+    def sssp(self, source: object = ..., *, on_device: Literal[True], **options: Any) -> Any: ...
 
     @_by_one_thread
     def sssp(
@@ -475,7 +533,7 @@ class ResidentGraph(Shown):
             if not reached[goal]:
                 return None
             return found.distance[goal].astype(dtype).item(), found.path_to(goal)
-        paths = self._with_predecessors(self.sssp(f"index:{start}", target=f"index:{goal}"))
+        paths = self._with_predecessors(cast(Distances, self.sssp(f"index:{start}", target=f"index:{goal}")))
         assert paths.predecessor is not None
         if not paths.reached[goal]:
             return None
