@@ -17,16 +17,13 @@ from gpugraph.base.errors import GpuGraphError, InputError
 from gpugraph.base.host import require_memory
 from gpugraph.base.quantities import counted
 from gpugraph.graph.check import asymmetry, is_symmetric, note_rows
-from gpugraph.graph.csr import Answer, CSRGraph, target_dtype
+from gpugraph.graph.csr import ASSUMED, Answer, CSRGraph, target_dtype
 
 if TYPE_CHECKING:
     from gpugraph.graph.sort_arcs import SortedArcs
 
 VERTEX_BYTES = 64
 """About the memory that a vertex takes, arcs or none, while a graph is loaded and then worked on."""
-
-ASSUMED = "the file does not say whether its lines are arcs or edges: taken as arcs; --undirected takes them as edges"
-"""The note on a directed graph whose format holds both kinds; symmetrizing removes it."""
 
 ARC_BYTES = 32
 """About the memory that an arc takes on its way from a list into a graph, the list not counted."""
@@ -174,6 +171,12 @@ def notes_of(loops: int, negative: int, merged: int, mirrored: bool) -> list[str
         what = counted(merged // 2, "parallel edge") if mirrored else counted(merged, "parallel arc")
         notes.append(f"merged {what}")
     return notes
+
+
+def symmetrized_notes(notes: tuple[str, ...], single: int, unequal: int) -> tuple[str, ...]:
+    """Return a directed graph's notes once it is undirected: ``single`` edges had one arc only."""
+    said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
+    return (*(note for note in notes if note != ASSUMED), f"symmetrised: {said}")
 
 
 def asymmetric(graph: CSRGraph) -> InputError:

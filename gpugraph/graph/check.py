@@ -188,22 +188,3 @@ def note_rows(graph: CSRGraph) -> CSRGraph:
 
 _ROWS = "_are_rows"
 _BY_LOAD = "give (offsets, targets, weights) to gpugraph.load, which checks and sorts them"
-
-
-def check_on_device(graph: CSRGraph) -> None:
-    """Check the copy on a device as ``check_structure`` does; a sound graph keeps its digest.
-
-    The host finds what is wrong anew, in its own words: GraphFormatError, also if the file has changed meanwhile.
-    """
-    assert graph.on_device is not None
-    digest = graph.on_device.digest(graph.digest_code, both_ways=not graph.directed)
-    if digest is not None and graph.stored_digest in (None, digest):
-        graph.__dict__["digest"] = digest
-        return
-    host: dict[str, Any] = {name: getattr(graph, name) for name in ("offsets", "targets", "weights")}
-    check_structure(
-        CSRGraph(
-            **host, directed=graph.directed, name=graph.name, source=graph.source, stored_digest=graph.stored_digest
-        )
-    )
-    raise graph.changed_while_read()

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 WEIGHT_DTYPES = ("uint32", "int32", "uint64", "int64", "float32", "float64")
 
+ASSUMED = "the file does not say whether its lines are arcs or edges: taken as arcs; --undirected takes them as edges"
+"""The note on a directed graph whose format holds both kinds; symmetrizing removes it."""
+
 
 def target_dtype(vertices: int) -> np.dtype[Any]:
     """Return the dtype of vertex ids: int32, or int64 from 2^31 vertices on."""

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from gpugraph.base.clock import HostClock
 from gpugraph.base.compression import strip_suffix
-from gpugraph.base.errors import InputError, OutOfMemory, missing_packages_named, unreadable
+from gpugraph.base.errors import InputError, OutOfMemory, missing_packages_named
 from gpugraph.devices.base import Device
 from gpugraph.graph import native
-from gpugraph.graph.check import check_on_device, ensure_checked
+from gpugraph.graph.check import ensure_checked
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.input_file import Progress, Source
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sources import other_files
-from gpugraph.graph.view import MAX_NARROW_ARCS
-
-if TYPE_CHECKING:
-    from gpugraph.graph.device_rows import DeviceRows
 
 
 @missing_packages_named()
@@ -80,7 +75,9 @@ def _native(source: Source, clock: HostClock, device: Device | None) -> CSRGraph
     reading = f"read as {native.TITLE}: {kind}, as the format says"
     graph = replace(graph, name=stem(source.name), reading=reading)
     if device is not None and 0 < graph.vertices < 2**31:
-        _place(graph, source, device, clock)
+        from gpugraph.graph.place import place
+
+        place(graph, source, device, clock)
     return graph
 
 
@@ -103,41 +100,6 @@ def check_stated(source: Source, vertices: int | None, directed: bool | None) ->
         kind, option = ("directed", "--undirected") if directed else ("undirected", "--directed")
         remedy = f"leave {option} out" + ("; --symmetrize makes it undirected" if directed else "")
         raise InputError(f"says itself that the graph is {kind}", where=source.path, remedy=remedy)
-
-
-def _place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) -> None:
-    """Copy the rows of a file's graph to a device, if it has room, and check them there, or raise GraphFormatError."""
-    try:
-        with clock.phase("transfer"):
-            object.__setattr__(graph, "on_device", _copied(graph, source, device))
-        with clock.phase("check"):
-            check_on_device(graph)
-    except OutOfMemory:
-        object.__setattr__(graph, "on_device", None)
-
-
-def _copied(graph: CSRGraph, source: Source, device: Device) -> DeviceRows:
-    """Return the rows on a device: straight from a file that is mapped, else from the host's memory."""
-    from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
-
-    device.require(graph.nbytes + 4 * (graph.vertices + 1))
-    arrays = (graph.offsets, graph.targets, graph.weights)
-    with source.descriptor() as file:
-        if file is None:
-            copies = [device.upload(array) for array in arrays]
-        else:
-            begin = source.data.ctypes.data
-            try:
-                copies = [device.upload_file(file, a.ctypes.data - begin, len(a), a.dtype) for a in arrays]
-            except EOFError:
-                raise source.error(
-                    f"cut short while it was read: {graph.vertices} vertices and {graph.arcs} arcs ask for "
-                    f"{len(source.data)} bytes, the file has {os.fstat(file).st_size}"
-                ) from None
-            except OSError as error:
-                raise unreadable(source.path, error) from error
-    offsets = copies[0] if graph.arcs >= MAX_NARROW_ARCS else narrow_offsets(device, copies[0], graph.arcs)
-    return DeviceRows(device, offsets, copies[1], copies[2], lambda: graph)
 
 
 def is_graph_file(text: str) -> bool:

@@ -6,8 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from gpugraph.base.errors import OutOfMemory
-from gpugraph.base.quantities import counted
-from gpugraph.graph.build import ASSUMED, arc_tails
+from gpugraph.graph.build import arc_tails, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.sort_arcs import sort_arcs
 from gpugraph.graph.sources import device_graphs
@@ -39,9 +38,3 @@ def symmetrize_on_host(graph: CSRGraph) -> CSRGraph:
         notes=symmetrized_notes(graph.notes, single, unequal),
         stored_digest=None,
     )
-
-
-def symmetrized_notes(notes: tuple[str, ...], single: int, unequal: int) -> tuple[str, ...]:
-    """Return a directed graph's notes once it is undirected: ``single`` edges had one arc only."""
-    said = f"{counted(single, 'edge')} had one arc only, {unequal} had unequal arcs (the lighter won)"
-    return (*(note for note in notes if note != ASSUMED), f"symmetrised: {said}")

@@ -15,12 +15,13 @@ from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.devices.discovery import select_device
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.formats.files import save_file
-from gpugraph.graph.check import check_on_device, check_structure
+from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.generate import generate
 from gpugraph.graph.input_file import Source
 from gpugraph.graph.load import load_file
+from gpugraph.graph.place import check_on_device
 from tests.emulator.compiler import needs_compiler
 from tests.zoo import ZOO, directed, has_negative_weights, undirected, zoo
 

@@ -26,6 +26,7 @@ from gpugraph.graph.build import (
     build,
     check_kept,
     notes_of,
+    symmetrized_notes,
 )
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, NOTHING, DeviceRows, index_bits_of
@@ -302,8 +303,6 @@ def _tails(device: Device, offsets: Array, arcs: int) -> Array:
 
 def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
     """Return the undirected graph of a directed one on a device, as ``symmetrize`` does; OutOfMemory without room."""
-    from gpugraph.graph.symmetrize import symmetrize_on_host, symmetrized_notes
-
     there = graph.on_device
     assert there is not None
     device, arcs = there.device, there.arcs
@@ -314,8 +313,14 @@ def symmetrize_on_device(graph: CSRGraph) -> CSRGraph:
     there.launch(FILE, "unequal", threads, *sizes, there.offsets, there.targets, there.weights, word, unequal)
     rows, weights = _listed(device, there.vertices, True, [(tails, there.targets, there.weights)])
     single, remake = int(rows.targets.size) - arcs, there.remake
+
+    def remake_undirected() -> CSRGraph:
+        from gpugraph.graph.symmetrize import symmetrize_on_host
+
+        return symmetrize_on_host(remake())
+
     return CSRGraph.lying_on(
-        DeviceRows(device, rows.offsets, rows.targets, weights, lambda: symmetrize_on_host(remake())),
+        DeviceRows(device, rows.offsets, rows.targets, weights, remake_undirected),
         directed=False,
         name=graph.name,
         source=graph.source,

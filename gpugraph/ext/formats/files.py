@@ -21,10 +21,10 @@ from gpugraph.ext.formats.known import named as named
 from gpugraph.ext.formats.named_sources import named_sources as named_sources
 from gpugraph.ext.formats.refused import markup
 from gpugraph.ext.formats.text.lines import wide_encoding
-from gpugraph.graph.build import ASSUMED, ArcList, build
+from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.canonical import weight_words
 from gpugraph.graph.check import ensure_checked, first_asymmetry
-from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.csr import ASSUMED, CSRGraph
 from gpugraph.graph.input_file import Source
 from gpugraph.graph.load import check_names, check_stated, stem
 

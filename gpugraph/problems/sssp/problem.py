@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import working_seconds
 from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.graph.chunks import even_ranges, in_threads
-from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.csr import ASSUMED, CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
 from gpugraph.problems.on_graphs import OnGraphs
 from gpugraph.problems.sources import resolve_sources
@@ -165,8 +165,6 @@ def _with_rounding(graph: CSRGraph, result: Distances, verdict: Verdict) -> Verd
 
 def _tell_reached(result: object) -> None:
     """Warn where few vertices may be reached because a file's lines were taken for arcs."""
-    from gpugraph.graph.build import ASSUMED
-
     if isinstance(result, Distances) and ASSUMED in result.graph.notes and not result.reached.all():
         counts = f"{np.count_nonzero(result.reached)} of {result.graph.vertices} vertices"
         warnings.warn(f"{counts} were reached along the arcs", GpuGraphWarning, stacklevel=2)

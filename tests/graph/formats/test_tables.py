@@ -16,9 +16,8 @@ from pyarrow import parquet
 
 import gpugraph
 from gpugraph.base.errors import GpuGraphError, GpuGraphWarning, InputError
-from gpugraph.graph.build import ASSUMED
 from gpugraph.graph.check import check_structure
-from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.csr import ASSUMED, CSRGraph
 from tests.cli.runner import succeed
 from tests.graph.formats.samples import arcs
 from tests.tiers import drawn
