@@ -79,7 +79,9 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
     sections: dict[str, Any] = {
         "sampling": {},
         "counters": {},
+        "peak_device_bytes": 0,
         **{name: {"absent": absent} for name in ("energy", "work")},
+        "traffic": {"absent": "not asked for"},
     }
     with phase_timer.phase("sampling"):
         for instrument in run.instruments:

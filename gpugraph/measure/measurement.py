@@ -87,18 +87,19 @@ class Measurement:
 
     def _instruments_used(self) -> list[str]:
         cell, sampling, is_last = self.setup.cell, self.stopping.sampling, self.stopping.is_last
-        on_gpu = self.device.kind == "cuda" and not self.ranks.several
+        kind, several, given = self.device.kind, self.ranks.several, self.algorithm.minimum_bytes is not None
+        on_gpu = kind == "cuda" and not several
         used = {
-            "memory": True,
+            "memory": kind != "cpu" or several,
             "load": True,
             "profile": cell.profile,
             "wake": on_gpu,
             "cold": sampling.cold,
             "busy": on_gpu,
-            "throttle": not (self.ranks.several or isinstance(self.setup.open_device.nvml, str)),
+            "throttle": not (several or isinstance(self.setup.open_device.nvml, str)),
             "phases": cell.phases and not cell.profile and is_last,
             "energy": sampling.energy and is_last,
-            "traffic": True,
+            "traffic": sampling.asks_bandwidth(kind) or not given,
             "counters": sampling.counters and is_last,
         }
         return [name for name in INSTRUMENTS if used.get(name)]

@@ -30,12 +30,12 @@ from gpugraph.measure.instruments import SpoiledGraph, imported
 from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.open_device import OpenDevice
 from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.turns import Turns
+from gpugraph.measure.stopping import Turns
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 
-# The cells of one call compete (``turns.py``).  A cell ends on its own, and its record is handed over at once.  One
+# The cells of one call compete (``Turns``).  A cell ends on its own, and its record is handed over at once.  One
 # cell's failure is its own.
 
 _LOG = logging.getLogger("gpugraph")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpugraph.measure.sampling import Sampling
-from gpugraph.measure.turns import Turns
+from gpugraph.measure.stopping import Turns
 
 
 def never(index: int) -> bool:

@@ -54,7 +54,7 @@ ANSWERS = (
         "tests/problems/mst/test_verify.py",
     ),
     Mutant(
-        "measure/turns.py",
+        "measure/stopping.py",
         "self._random.sample(list(self._running), len(self._running))",
         "list(self._running)",
         "tests/measure/test_turns.py",

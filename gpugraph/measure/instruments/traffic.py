@@ -30,8 +30,6 @@ def _traffic(measurement: Measurement) -> dict[str, Any]:
     algorithm, kernel_s = measurement.algorithm, all_median([trial.kernel_s for trial in measurement.trials])
     if algorithm.minimum_bytes is None:
         return {"absent": f"nobody has worked out the least traffic of '{algorithm.name}'"}
-    if not measurement.stopping.sampling.asks_bandwidth(measurement.device.kind):
-        return {"absent": "not asked for"}
     bandwidth = measurement.setup.open_device.copy_bytes_per_s
     if isinstance(bandwidth, str):
         return {"absent": bandwidth}
