@@ -111,26 +111,6 @@ def percent(share: float) -> str:
     return f"{share * 100:.3g} %" if abs(share) < 9.995 else f"{share * 100:,.0f} %"
 
 
-def with_interval(value: float, low: float, high: float) -> str:
-    """Return a ratio with its interval, all to the same digits: ``"1.42 ± 0.05"``, lopsided ``"2.88 (2.72 to 3.06)"``.
-
-    It is at least 0 and inside.  Half the interval is rounded to one digit, to two where the first is a 1, and to no
-    less than 0.001.  ``±`` is written where both sides are as wide, to the last digit printed.
-    """
-    half = (high - low) / 2
-    if not half > 0:
-        return f"{value:.3f}"
-    first = math.floor(math.log10(half))
-    decimals = min(-first + (half / 10**first < 1.95), 3)
-    decimals = max(decimals, 1) if value < 10 else decimals
-    if abs((high - value) - (value - low)) <= 10.0**-decimals:
-        return " ± ".join(f"{round(one, decimals):,.{max(decimals, 0)}f}" for one in (value, max(half, 0.001)))
-    if low > 0:  # an end near 0 keeps a digit
-        decimals = max(decimals, min(-math.floor(math.log10(low)), 3))
-    texts = [f"{round(one, decimals):,.{max(decimals, 0)}f}" for one in (value, low, high)]
-    return "{} ({} to {})".format(*texts)
-
-
 def count(number: int) -> str:
     """Return a count with thousands separators."""
     return f"{number:,}"

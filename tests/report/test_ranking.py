@@ -7,9 +7,8 @@ import re
 
 import pytest
 
-from gpugraph.base.quantities import with_interval
 from gpugraph.ext.comparing.claims import Claim
-from gpugraph.ext.comparing.ranked import ranking_sheet
+from gpugraph.ext.comparing.ranked import ranking_sheet, with_interval
 from gpugraph.ext.comparing.ranking import Ranking, rank
 from gpugraph.ext.comparing.sheet import _tex
 from gpugraph.report.exporters import Results, exporter

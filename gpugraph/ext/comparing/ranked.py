@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
-from gpugraph.base.quantities import counted, percent, with_interval
+from gpugraph.base.quantities import counted, percent
 from gpugraph.ext.comparing.cells import label
 from gpugraph.ext.comparing.claims import Claim
 from gpugraph.ext.comparing.compare import sampled_otherwise
@@ -220,3 +221,23 @@ def target_reached(named: Named) -> str:
     if not missed:
         return f"{target} reached by all"
     return f"{target} not reached by {', '.join(missed)}; {'; '.join(remedies)}"
+
+
+def with_interval(value: float, low: float, high: float) -> str:
+    """Return a ratio with its interval, all to the same digits: ``"1.42 ± 0.05"``, lopsided ``"2.88 (2.72 to 3.06)"``.
+
+    It is at least 0 and inside.  Half the interval is rounded to one digit, to two where the first is a 1, and to no
+    less than 0.001.  ``±`` is written where both sides are as wide, to the last digit printed.
+    """
+    half = (high - low) / 2
+    if not half > 0:
+        return f"{value:.3f}"
+    first = math.floor(math.log10(half))
+    decimals = min(-first + (half / 10**first < 1.95), 3)
+    decimals = max(decimals, 1) if value < 10 else decimals
+    if abs((high - value) - (value - low)) <= 10.0**-decimals:
+        return " ± ".join(f"{round(one, decimals):,.{max(decimals, 0)}f}" for one in (value, max(half, 0.001)))
+    if low > 0:  # an end near 0 keeps a digit
+        decimals = max(decimals, min(-math.floor(math.log10(low)), 3))
+    texts = [f"{round(one, decimals):,.{max(decimals, 0)}f}" for one in (value, low, high)]
+    return "{} ({} to {})".format(*texts)
