@@ -8,6 +8,7 @@ problem, or the file that ``FILES`` of such a package names.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
@@ -99,7 +100,7 @@ def homes_of(problem: str, name: str, *prefixes: str) -> Iterator[str]:
     packages, stem = _packages(problem), name.replace("-", "_")
     if stem.isidentifier():
         files = (f"{package}.{prefix}{stem}" for prefix in (*prefixes, "") for package in packages)
-        yield from (file for file in files if _HOME.joinpath(*file.split(".")[1:]).with_suffix(".py").is_file())
+        yield from (file for file in files if os.path.isfile(f"{_HOME.joinpath(*file.split('.')[1:])}.py"))
         for package in packages:
             table = getattr(importlib.import_module(package), "FILES", {})
             yield from [f"{package}.{table[name]}"] if name in table else []
