@@ -9,9 +9,9 @@ from importlib import import_module
 from gpugraph.base.ranks import is_rank
 from gpugraph.cli.process import Command, Interruption, end, ignore_signals, take_signals
 
-_YOUNG = 50_000
-"""New objects that Python looks over for cycles at once; of what is imported, which stays, it takes 700 at a time, and
-all of it now and then, a twentieth of a short command."""
+_YOUNG = 500_000
+"""New objects that Python looks over for cycles at once: about those of a short command.  Of what is imported, which
+stays, it takes 700 at a time, and all of it now and then, a twentieth of the command."""
 
 
 def main(began: float | None = None, interpreter_s: float | None = None) -> None:
