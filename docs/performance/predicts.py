@@ -33,7 +33,7 @@ BUCKETS, STEPPING, HOOK = (
 RESIDENT = "constexpr int RESIDENT = NARROW"
 LIGHT = "return LIGHT_ARCS + math.log(max(1, arcs / max(1, vertices))) / 4"
 RMAT, WEIGHTED = ("rmat:12", "rmat:22"), ("rmat:12,w=1..255", "rmat:22,w=1..255")
-UNIFORM = ("random:n=4096,m=32768", "random:n=4194304,m=33554432")
+UNIFORM = ("random:n=16384,m=131072", "random:n=4194304,m=33554432")
 CLIQUES = ("ssca2:11", "ssca2:18")
 
 
@@ -109,7 +109,7 @@ STEPS = (
     Step("5.5 light arcs a vertex", "mst, experiment b", False, "mst", RMAT, ((FOREST, LIGHT, "return 5.5"),)),
     Step(
         "no more light arcs on clustered graphs", "mst, late rounds", False, "mst",
-        ("knn:n=4096,k=8", "knn:n=2097152,k=8"), (constant(BASE, "CLOSING", "18", "0"),),
+        ("knn:n=12288,k=8", "knn:n=2097152,k=8"), (constant(BASE, "CLOSING", "18", "0"),),
     ),
     Step(
         "heavy edges of grids held back", "mst, experiment b", False, "mst", ("grid:192x192", "grid:2048x2048"),
@@ -125,7 +125,7 @@ STEPS = (
     ),
     Step(
         "smaller hubs end the wait for a horizon", "sssp 17", False, "sssp",
-        ("rmat:12,w=1..15,seed=13", "rmat:22,w=1..15,seed=13"), (constant(BUCKETS, "HUB_SHARE", "1024", "32768"),),
+        ("rmat:14,w=1..15,seed=13", "rmat:22,w=1..15,seed=13"), (constant(BUCKETS, "HUB_SHARE", "1024", "32768"),),
         "random:1",
     ),
     Step(

@@ -17,7 +17,7 @@ import click
 from gpugraph.base.errors import InputError, errors_at, unknown_name
 from gpugraph.base.quantities import counted, parse_seconds, parse_share
 from gpugraph.cli.exports import check_exports, export, show_rankings
-from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command, split
+from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command, price_option, split
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell
 from gpugraph.cli.process import Command
 from gpugraph.measure.sampling import COMPETING
@@ -106,6 +106,7 @@ _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, da
 )
 @click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
 @click.option("--counters", is_flag=True, help="Count the work of a run too, on the emulated device.")
+@price_option
 @offline_option
 @export_option
 @click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken.")
@@ -129,6 +130,7 @@ def bench(
     runs: int | None,
     energy: bool,
     counters: bool,
+    price: float,
     exports: tuple[str, ...],
     verbose: bool,
     list_: bool,
@@ -160,7 +162,7 @@ def bench(
         seconds = None if budget is None else parse_seconds(budget)
     with errors_at(f"{defaults().origins['bench.budget']}, bench.budget"):
         default_s = parse_seconds(defaults().budget)
-    observed = {"cold": cold, "energy": energy, "counters": counters}
+    observed = {"cold": cold, "energy": energy, "counters": counters, "price": price or None}
     sampled: dict[str, Any] = {**observed, "processes": processes, "time_limit_s": max_seconds}
     sampled["target"] = None if target is None else parse_share("--target", target)
     check_exports(exports)

@@ -14,7 +14,7 @@ import click
 
 from gpugraph.base import compiled
 from gpugraph.base.clock import PhaseTimer
-from gpugraph.base.errors import InputError, VerificationFailed, check_name
+from gpugraph.base.errors import DeviceUnavailable, InputError, VerificationFailed, check_name
 from gpugraph.base.quantities import parse_share
 from gpugraph.base.ranks import world
 from gpugraph.cli.exports import check_exports, export, show_records
@@ -104,6 +104,7 @@ class Request:
     cold: bool
     energy: bool
     counters: bool
+    price: float
     peers: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     device: str = "auto"
@@ -146,7 +147,7 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
             raise InputError(what, remedy="name one with --algo, and no --peer")
     axes |= {"problem": request.problem, "device": request.device, "prepare": "+".join(request.prepare) or "none"}
     axes |= {"graph": request.graph, "index_bits": int(request.index_bits) if request.index_bits else None}
-    observed = {name: getattr(request, name) for name in ("cold", "energy", "counters")}
+    observed = {name: getattr(request, name) for name in ("cold", "energy", "counters", "price")}
     sampling = {**COMPETING, "warmup": warmup, **observed}
     words = {**{name: f"--{name.replace('_', '-')}" for name in axes}, "graph": "GRAPH", "algorithm": "--algo"}
     sweep = sweep_of_axes(
@@ -233,6 +234,8 @@ def _measure(request: Request, name: str) -> None:
         draw_counter_example(outputs.draw, record.shape.verification.counter_example, quiet=quiet)
         if outputs.exports:
             export([record], outputs.exports, quiet=quiet)
+    if request.energy and (why := record.shape.energy.absent) and record.status != "failed":
+        raise DeviceUnavailable(f"the energy was not measured: {why}", remedy="leave out --energy")
     if record.status == "failed":
         where = f"{record.problem} by {record.algorithm} on {record.graph_name}"
         raise VerificationFailed(record.shape.verification.detail or "", where=where)
@@ -285,7 +288,7 @@ def _sampling(cell: Cell, request: Request) -> Sampling:
     sampling = Sampling.of(cell.repeat, cell.warmup, target)
     limit = sampling.time_limit_s if request.max_seconds is None else request.max_seconds
     bandwidth = None if cell.phases else False
-    observed = {name: getattr(request, name) for name in ("cold", "energy", "counters")}
+    observed = {name: getattr(request, name) for name in ("cold", "energy", "counters", "price")}
     return replace(sampling, time_limit_s=limit, bandwidth=bandwidth, **observed)
 
 

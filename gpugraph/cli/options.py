@@ -25,8 +25,8 @@ GROUPS = {
     "Graph": "input_format columns weight directed vertices keep_ids symmetrize weights seed offline"
     " size dtype exclusive segments",
     "Algorithm": "algos device commands peer peers source predecessors sums settings prepare index_bits",
-    "Measurement": "repeat warmup target max_seconds timeout cold energy counters verify phases transfers profile"
-    " processes budget",
+    "Measurement": "repeat warmup target max_seconds timeout cold energy counters price verify phases transfers"
+    " profile processes budget",
     "Output": "style output output_format save exports draw verbose quiet debug help",
 }
 """Title → the parameters under it; others come first, under Options."""
@@ -79,7 +79,7 @@ def write_help(formatter: click.HelpFormatter, help: str) -> None:
 
 _KEYS: dict[str, dict[str, type]] = {
     "default": {"graph": str, "device": str},
-    "measure": {"repeat": int, "warmup": int, "verify": str},
+    "measure": {"repeat": int, "warmup": int, "verify": str, "price": float},
     "bench": {"budget": str},
     "data": {"offline": bool, "mirror": str, "registry": str},
 }
@@ -99,6 +99,7 @@ class Defaults:
     repeat: int
     warmup: int
     verify: str
+    price: float
     budget: str
     offline: bool
     mirror: str
@@ -182,7 +183,8 @@ def _read_keys(path: Path) -> dict[str, Any]:
                 check_name(f"key in [{table}]", key, _KEYS[table])
                 kind = _KEYS[table][key]
                 if type(value) is not kind:
-                    noun = {str: "a text in quotation marks", int: "a whole number", bool: "true or false"}[kind]
+                    nouns = {str: "a text in quotation marks", int: "a whole number", float: "a number as 2.5"}
+                    noun = nouns.get(kind, "true or false")
                     what = f"{table}.{key} is {value!r}, not of type {kind.__name__}"
                     raise InputError(what, remedy=f"give {noun}")
                 values[f"{table}.{key}"] = value
@@ -330,6 +332,10 @@ timeout_option = click.option(
     help="Kill what has not ended after S seconds; of several algorithms, each after its own S.",
 )
 
+price_option = click.option(
+    "--price", type=float, metavar="RATE", default=lambda: defaults().price, help="State costs at RATE a device hour."
+)
+
 peer_command = click.option(
     "--peer-command", "commands", multiple=True, metavar="TABLE", help="An external peer; see docs/peers.md."
 )
@@ -361,8 +367,9 @@ run_options = bundle(
     click.option("--max-seconds", type=float, metavar="S", help="Stop sampling after S seconds [with --target: 15]."),
     timeout_option,
     click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
-    click.option("--energy", is_flag=True, help="Measure the GPU's energy a run, over runs of their own."),
+    click.option("--energy", is_flag=True, help="Measure the device's energy a run, over runs of their own."),
     click.option("--counters", is_flag=True, help="Count the work of a run, on the emulated device."),
+    price_option,
     named(
         "--verify",
         kind="verification method",

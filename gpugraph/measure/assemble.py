@@ -62,6 +62,7 @@ def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str
         "energy": {"absent": message},
         "traffic": {"absent": message},
         "work": {"absent": message},
+        "price": {"absent": message},
         "result": {},
         "verification": {"status": "skipped", "method": "none", "detail": message},
         "environment": environment(),
@@ -80,7 +81,7 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
         "sampling": {},
         "counters": {},
         "peak_device_bytes": 0,
-        **{name: {"absent": absent} for name in ("energy", "work")},
+        **{name: {"absent": absent} for name in ("energy", "work", "price")},
         "traffic": {"absent": "not asked for"},
     }
     with phase_timer.phase("sampling"):

@@ -100,6 +100,7 @@ class Measurement:
             "phases": cell.phases and not cell.profile and is_last,
             "energy": sampling.energy and is_last,
             "traffic": sampling.asks_bandwidth(kind) or not given,
+            "price": sampling.price > 0,
             "counters": sampling.counters and is_last,
         }
         return [name for name in INSTRUMENTS if used.get(name)]

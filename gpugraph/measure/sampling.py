@@ -32,6 +32,7 @@ class Sampling:
         cold: flush the GPU's second-level cache before every sample.
         energy: measure the energy of a run too, over a window of its own.
         counters: count the work of a run on the emulated device, in runs of their own.
+        price: what an hour of a device costs, in any currency, to state what answers cost; 0: do not.
         bandwidth: measure the device's copy bandwidth, once a session, to hold the traffic against; None: a GPU's,
             where it takes milliseconds; that of a CPU takes seconds.
         transfers: copies of the graph to a GPU, each timed.
@@ -49,6 +50,7 @@ class Sampling:
     cold: bool = False
     energy: bool = False
     counters: bool = False
+    price: float = 0.0
     bandwidth: bool | None = None
     transfers: int = 3
     seed: int = 1
@@ -67,6 +69,8 @@ class Sampling:
             raise InputError(f"{self.warmup} warm-up runs cannot be made", remedy="give 0 or more")
         if not 0 <= self.target < math.inf:
             raise InputError(f"the target {self.target} is no relative half width", remedy="give e.g. 0.02 for 2 %")
+        if not 0 <= self.price < math.inf:
+            raise InputError(f"a price of {self.price:g} an hour is none", remedy="give 0 or more, e.g. --price 2.50")
         if not self.time_limit_s > 0:
             raise InputError(f"a limit of {self.time_limit_s} seconds leaves no time", remedy="give more than 0")
 

@@ -102,7 +102,23 @@ def _end_to_end(cell: Labelled) -> float | None:
     return cell.record.end_to_end if cell.record.transfers else None
 
 
+def _price(cell: Labelled) -> str:
+    price = cell.record.shape.price
+    edges = "" if price.per_billion_edges is None else f", {price.per_billion_edges:.3g} for 10⁹ edges"
+    return f"{price.per_million_answers:.3g} for 10⁶ answers{edges}, at {price.per_hour or 0:g} an hour of a device"
+
+
+def energy_words(record: Record) -> str:
+    """Return the energy of a run in words: joules, by edge, and the power."""
+    energy = record.shape.energy
+    an_edge = "" if energy.nanojoules_per_edge is None else f" ({energy.nanojoules_per_edge:.3g} nJ an edge)"
+    known = {"on average": energy.mean_w, "idle": energy.idle_w}
+    power = "".join(f", {watts:.0f} W {when}" for when, watts in known.items() if watts is not None)
+    return f"{energy.joules_per_run:.3g} J a run{an_edge}{power}"
+
+
 SHOWN_WORK = (MARKDOWN, PAGE, BENCH)
+SHOWN_COSTS, COST = (*SHOWN_WORK, RANKING), "per 10⁶ answers"
 
 _figure = partial(Column, number=True)
 
@@ -141,12 +157,19 @@ COLUMNS: tuple[Column, ...] = (
     _figure("over_cpu", "× best CPU, kernel", lambda c: c.over_cpu, _factor, shown=(PAGE,)),
     _figure("answers_over_cpu", "× best CPU, answer", lambda c: c.answers_over_cpu, _factor, shown=(PAGE,)),
     _figure("share", "Roof", _of("roof"), percent, shown=(PAGE,)),
-    _figure("nanojoules", "nJ/edge", _of("energy"), "{:.3g}".format, shown=(PAGE,)),
+    *(
+        _figure(name, title, _of(field), "{:.3g}".format, optional=True, shown=SHOWN_COSTS)
+        for name, title, field in (("nanojoules", "nJ/edge", "energy"), ("watts", "W", "watts"), ("cost", COST, "cost"))
+    ),
+    Column("energy", "energy", lambda c: c.record.joules, words=lambda c: energy_words(c.record), shown=(TABLE,)),
+    Column("price", "cost", _of("cost"), words=_price, shown=(TABLE,)),
     *(_figure(name, name, _of(name), count, optional=True, shown=SHOWN_WORK) for name in ("sectors", "atomics")),
     _figure("memory", "memory", _of("memory"), in_units, shown=(PAGE,)),
     Column("memory_most", "memory", _of("memory"), lambda most: f"{in_units(most)} at most", shown=(TABLE,)),
     file_column("energy.joules_per_run"),
     file_column("energy.nanojoules_per_edge"),
+    *(file_column(f"energy.{name}", optional=True) for name in ("net_joules_per_run", "mean_w", "idle_w")),
+    file_column("price", each=True),
     file_column("traffic.minimum_bytes"),
     file_column("traffic.copy_bytes_per_s"),
     file_column("traffic.share"),

@@ -54,6 +54,8 @@ FIELDS = {
     "scaling": Field(lambda row: None, "times as fast as on one thread"),
     "roof": Field(lambda row: row.share, "share of the bandwidth roof", percent=True),
     "energy": Field(lambda row: row.nanojoules, "nanojoules per edge", cost=True),
+    "watts": Field(lambda row: row.shape.energy.mean_w, "mean power, W", cost=True),
+    "cost": Field(lambda row: row.shape.price.per_million_answers, "cost of 10⁶ answers", cost=True),
     **{
         name: Field(lambda row, name=name: row.shape.work.total.get(name), title, cost=True)  # type: ignore[misc]
         for name, title in (("sectors", "sectors of 32 bytes"), ("atomics", "atomics on global memory"))

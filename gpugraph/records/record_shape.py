@@ -169,7 +169,14 @@ class EnergyShape(_Part, frozen=True, kw_only=True):
     """``energy``."""
 
     joules_per_run: Amount | None = None
+    net_joules_per_run: float | None = None
+    """Below 0 where a run takes less than the noise of the idle power."""
     nanojoules_per_edge: Amount | None = None
+    mean_w: Amount | None = None
+    idle_w: Amount | None = None
+    window_s: Amount | None = None
+    runs: Whole | None = None
+    per: str | None = None
     absent: str | None = None
 
 
@@ -179,6 +186,15 @@ class TrafficShape(_Part, frozen=True, kw_only=True):
     minimum_bytes: Amount | None = None
     copy_bytes_per_s: Amount | None = None
     share: Amount | None = None
+    absent: str | None = None
+
+
+class PriceShape(_Part, frozen=True, kw_only=True):
+    """``price``: of an hour of a device, and what answers cost there, in one currency."""
+
+    per_hour: Amount | None = None
+    per_million_answers: Amount | None = None
+    per_billion_edges: Amount | None = None
     absent: str | None = None
 
 
@@ -307,6 +323,7 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     energy: EnergyShape = EnergyShape()
     traffic: TrafficShape = TrafficShape()
     work: WorkShape = WorkShape()
+    price: PriceShape = PriceShape()
     result: Table = {}
     per_source: list[Table] = []
     rounds: Whole | None = None

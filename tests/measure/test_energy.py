@@ -1,51 +1,212 @@
 from __future__ import annotations
 
+import json
+import threading
+from pathlib import Path
+
 import pytest
 
 from gpugraph.base.errors import DeviceUnavailable
 from gpugraph.ext.instruments import energy
-from gpugraph.ext.instruments.energy import measure_energy
+from gpugraph.ext.instruments.energy import Counter, measure_energy, processor_counter, window
+from tests.cli.runner import refuse, succeed
+from tests.peers.helpers import script
 
 
 class Meter:
-    """A GPU of constant power whose counter moves every 100 ms, on a clock of its own."""
+    """A GPU of constant power, another one while it runs, whose counter moves every 100 ms, on a clock of its own."""
 
-    def __init__(self, watts: float, run_s: float, step_s: float = 0.1):
-        self.watts, self.run_s, self.step_s, self.now = watts, run_s, step_s, 0.03
+    def __init__(self, watts: float, run_s: float, step_s: float = 0.1, idle_w: float | None = None):
+        self.watts, self.run_s = watts, run_s
+        self.idle_w = watts if idle_w is None else idle_w
+        self._ns, self._step_ns = 30_000_000, round(step_s * 1e9)
+        self._joules, self.counted = 0.0, 0.0
 
     def perf_counter(self) -> float:
-        return self.now
+        return self._ns * 1e-9
+
+    def sleep(self, seconds: float) -> None:
+        self._pass(seconds, self.idle_w)
 
     def run(self) -> None:
-        self.now += self.run_s
+        self._pass(self.run_s, self.watts)
+
+    def _pass(self, seconds: float, watts: float) -> None:
+        until = self._ns + round(seconds * 1e9)
+        while (step := self._ns - self._ns % self._step_ns + self._step_ns) <= until:
+            self._joules += watts * (step - self._ns) * 1e-9
+            self._ns, self.counted = step, self._joules
+        self._joules += watts * (until - self._ns) * 1e-9
+        self._ns = until
 
     def read(self) -> float:
-        return self.watts * self.step_s * int(self.now / self.step_s)
+        return self.counted
 
 
 @pytest.mark.parametrize("run_s", [1e-4, 3e-3, 0.07, 0.9])
 def test_joules_a_run_are_power_times_time_however_coarse_the_counter(monkeypatch, run_s):
     meter = Meter(500, run_s)
     monkeypatch.setattr(energy, "time", meter)
-    found = measure_energy(meter.run, meter.read, edges=10**6)
+    found = measure_energy(meter.run, Counter("gpu", meter.read), edges=10**6)
     assert found["joules_per_run"] == pytest.approx(500 * run_s, rel=0.03 if run_s < 0.05 else 0.12)
     assert found["nanojoules_per_edge"] == pytest.approx(found["joules_per_run"] * 1e3)
-    assert found["window_s"] >= 1.0
+    assert found["window_s"] >= 2.0
     assert found["window_s"] == pytest.approx(found["runs"] * run_s, rel=1e-6)
+    assert found["per"] == "run"
+
+
+def test_idle_power_is_told_apart_and_a_repeat_agrees(monkeypatch):
+    meter = Meter(450, 3e-3, idle_w=120)
+    monkeypatch.setattr(energy, "time", meter)
+    found, again = (measure_energy(meter.run, Counter("gpu", meter.read), edges=10**6) for _ in range(2))
+    assert found["idle_w"] == pytest.approx(120, rel=0.01)
+    assert found["mean_w"] == pytest.approx(450, rel=0.01)
+    assert found["net_joules_per_run"] == pytest.approx(330 * 3e-3, rel=0.02)
+    assert again["joules_per_run"] == pytest.approx(found["joules_per_run"], rel=0.03)
+
+
+def test_a_run_of_a_program_takes_what_its_process_takes_above_idle_and_idle_while_it_runs(monkeypatch):
+    """A process reads for 0.5 s, and then makes 100 runs of 2 ms each."""
+    meter = Meter(450, 0.2, idle_w=120)
+    monkeypatch.setattr(energy, "time", meter)
+
+    def process() -> None:
+        meter.sleep(0.5)
+        meter.run()
+
+    found = measure_energy(process, Counter("gpu", meter.read), edges=10**6, inside=lambda: (100, 2e-3))
+    assert found["process_joules"] == pytest.approx(0.5 * 120 + 0.2 * 450, rel=0.05)
+    assert found["net_joules_per_run"] == pytest.approx(330 * 2e-3, rel=0.1)
+    assert found["joules_per_run"] == pytest.approx(450 * 2e-3, rel=0.1)
+    assert found["per"] == "process"
 
 
 def test_no_edges_give_no_energy_per_edge(monkeypatch):
     meter = Meter(500, 0.01)
     monkeypatch.setattr(energy, "time", meter)
-    assert measure_energy(meter.run, meter.read, edges=0)["nanojoules_per_edge"] is None
+    assert measure_energy(meter.run, Counter("gpu", meter.read), edges=0)["nanojoules_per_edge"] is None
 
 
 def test_a_counter_that_stands_still_or_is_missing_gives_the_reason(monkeypatch):
     meter = Meter(0, 0.01)
     monkeypatch.setattr(energy, "time", meter)
-    assert measure_energy(meter.run, meter.read, edges=1) == {"absent": "the energy counter did not move within 1 s"}
+    found = measure_energy(meter.run, Counter("gpu", meter.read), edges=1)
+    assert found == {"absent": "the energy counter did not move within 1 s"}
 
     def missing() -> float:
         raise DeviceUnavailable("this GPU does not tell it")
 
-    assert measure_energy(meter.run, missing, edges=1) == {"absent": "this GPU does not tell it"}
+    assert measure_energy(meter.run, Counter("gpu", missing), edges=1) == {"absent": "this GPU does not tell it"}
+    assert measure_energy(meter.run, "there is none", edges=1) == {"absent": "there is none"}
+
+
+class Together:
+    """Two ranks in threads, which gather by a barrier."""
+
+    def __init__(self) -> None:
+        self._barrier, self._own = threading.Barrier(2, timeout=20), dict[int, object]()
+
+    def gather_of(self, rank: int):
+        def gather(own: object) -> list[object]:
+            self._own[rank] = own
+            self._barrier.wait()
+            found = [self._own[0], self._own[1]]
+            self._barrier.wait()
+            return found
+
+        return gather
+
+
+def test_on_two_ranks_the_energy_is_that_of_both_and_one_that_fails_ends_both(monkeypatch):
+    monkeypatch.setattr(energy, "WINDOW_S", 0.05)
+    monkeypatch.setattr(energy, "STEP_LIMIT_S", 0.2)
+    for watts, expected in (((300, 500), 800), ((300, 0), None)):
+        together, found = Together(), dict[int, dict[str, object]]()
+
+        def measure(rank: int, together=together, found=found, watts=watts) -> None:
+            read = lambda: watts[rank] * energy.time.perf_counter()  # noqa: E731
+            run = lambda: energy.time.sleep(0.002)  # noqa: E731
+            found[rank] = measure_energy(run, Counter(str(rank), read), edges=10, gather=together.gather_of(rank))
+
+        threads = [threading.Thread(target=measure, args=(rank,)) for rank in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=30)
+        assert found[0] == found[1]
+        if expected is None:
+            assert found[0] == {"absent": "the energy counter did not move within 0.2 s"}
+        else:
+            assert found[0]["mean_w"] == pytest.approx(expected, rel=0.01)
+
+
+def test_processors_are_read_by_packages_and_across_the_end_of_their_counters(monkeypatch, tmp_path: Path):
+    monkeypatch.setattr(energy, "POWERCAP", tmp_path)
+    assert processor_counter() == f"the processors' energy (RAPL) is not in {tmp_path}"
+    for name in ("intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "max_energy_range_uj").write_text("10000000")
+        (tmp_path / name / "energy_uj").write_text("9000000")
+    read = processor_counter()
+    assert not isinstance(read, str)
+    before = read()
+    (tmp_path / "intel-rapl:0" / "energy_uj").write_text("1000000")
+    (tmp_path / "intel-rapl:1" / "energy_uj").write_text("9500000")
+    assert read() - before == pytest.approx(2.0 + 0.5)
+    (tmp_path / "intel-rapl:0" / "energy_uj").write_text("nothing")
+    assert "(rapl) cannot be read" in str(processor_counter())
+
+
+def test_a_window_is_as_long_as_it_must_be(monkeypatch):
+    meter = Meter(500, 5.0)
+    monkeypatch.setattr(energy, "time", meter)
+    found = window(meter.run, meter.read)
+    assert (found.runs, found.seconds) == (1, pytest.approx(5.0))
+
+
+@pytest.fixture
+def hundred_watts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processors that take 100 W whatever they do."""
+    monkeypatch.setattr(energy, "WINDOW_S", 0.3)
+    monkeypatch.setattr(energy, "processor_counter", lambda: lambda: 100 * energy.time.perf_counter())
+
+
+@pytest.mark.usefixtures("hundred_watts")
+def test_a_run_on_processors_takes_power_times_time_and_shows_it():
+    data = json.loads(succeed("mst", "rmat:6", "--device", "cpu", "--energy", "--format", "json", "-q").out)
+    found = data["energy"]
+    assert found["joules_per_run"] == pytest.approx(100 * found["window_s"] / found["runs"], rel=0.01)
+    assert found["nanojoules_per_edge"] == pytest.approx(found["joules_per_run"] / data["graph"]["edges"] * 1e9)
+    assert (found["mean_w"], found["idle_w"]) == (pytest.approx(100, rel=0.01), pytest.approx(100, rel=0.01))
+    assert "100 W on average, 100 W idle" in succeed("mst", "rmat:6", "--device", "cpu", "--energy").out
+
+
+@pytest.mark.usefixtures("hundred_watts")
+def test_a_program_that_times_itself_has_energy_by_windows_around_its_processes(tmp_path: Path):
+    body = "import time; time.sleep(0.1)\nfor _ in range(4): print('took 0.01')\nprint('weight 3')"
+    table = (
+        f"mine = {{command = \"{script(tmp_path, body)} {{graph.egr}}\", time = 'took (.+)', weight = 'weight (.+)'}}"
+    )
+    words = ("path:4,w=unit", "--peer-command", table, "--energy", "--device", "cpu")
+    found = json.loads(succeed("mst", *words, "--format", "json", "-q").out)["energy"]
+    assert found["per"] == "process"
+    assert found["process_joules"] == pytest.approx(100 * found["window_s"] / found["runs"], rel=0.01)
+    assert found["process_joules"] > 10
+    assert found["joules_per_run"] == pytest.approx(100 * 0.01, abs=0.5)  # idle all the time
+
+
+def test_graph500_has_the_energy_of_a_search(monkeypatch, hundred_watts):
+    words = ("graph500", "--scale", "5", "--roots", "2", "--device", "cpu", "--energy")
+    data = json.loads(succeed(*words, "--format", "json", "-q").out)
+    found = data["energy"]
+    assert found["mean_w"] == pytest.approx(100, rel=0.01)
+    tuples = sum(data["mteps"]["count"]) / 2
+    assert found["nanojoules_per_edge"] == pytest.approx(found["joules_per_run"] / tuples * 1e9)
+    assert "J a run" in succeed(*words, "-q").out
+
+
+@pytest.mark.parametrize("words", [("mst", "rmat:6"), ("graph500", "--scale", "5", "--roots", "2")])
+def test_energy_without_a_counter_ends_with_one_line_that_names_it(monkeypatch, tmp_path: Path, words):
+    monkeypatch.setattr(energy, "POWERCAP", tmp_path)
+    line = refuse(3, *words, "--device", "cpu", "--energy")
+    assert f"the energy was not measured: the processors' energy (RAPL) is not in {tmp_path}" in line

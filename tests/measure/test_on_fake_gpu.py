@@ -142,15 +142,16 @@ def test_energy_is_measured_in_runs_of_its_own_when_asked_for(puppet, nvml, monk
     time = FakeTime()
     monkeypatch.setattr(energy, "time", time)
 
-    def run(turn: int) -> None:
+    def run(turn: float) -> None:
         time.now += 0.02
         nvml.millijoules = 7000 * int(time.now / 0.1)
 
-    puppet.on_run = run
+    puppet.on_run, time.sleep = run, run
     data = measured(replace(FOUR, energy=True))
     assert data["energy"]["joules_per_run"] == pytest.approx(70 * 0.02, rel=0.05)
     assert data["energy"]["nanojoules_per_edge"] == pytest.approx(data["energy"]["joules_per_run"] * 1e9 / 40)
-    assert data["energy"]["window_s"] > 1
+    assert data["energy"]["window_s"] > 2
+    assert data["energy"]["idle_w"] == pytest.approx(70, rel=0.05)
     assert len(data["samples_s"]["kernel"]) == 4
     assert measured()["energy"] == {"absent": "not asked for"}
 

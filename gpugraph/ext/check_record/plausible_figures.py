@@ -323,7 +323,7 @@ def rates(record: Record) -> Iterator[str]:
 
 def _energy(record: Record, kernel: float) -> Iterator[str]:
     energy = record.shape.energy
-    if energy.joules_per_run is None:
+    if energy.joules_per_run is None or energy.per == "process":  # which also reads, and warms up
         return
     watts = energy.joules_per_run / kernel / (record.shape.device.ranks or 1)
     if not WATTS[0] <= watts <= WATTS[1]:

@@ -5,11 +5,13 @@ The statistics and their names are those of the reference code, so that results 
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,9 @@ from gpugraph.devices.cpu import CpuDevice
 from gpugraph.ext.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save, weights_file
 from gpugraph.ext.graph500.on_cpu import CpuMachine, RanksMachine
 from gpugraph.ext.graph500.on_device import DeviceMachine, possible_widths
+from gpugraph.ext.instruments.energy import alone, counter_of, measure_energy
 from gpugraph.ext.ranks.comm import HostComm
+from gpugraph.measure.open_device import OpenDevice
 
 ROOTS = 64
 MOST_SCALE = 30
@@ -45,6 +49,7 @@ class Run:
         peak_bytes: the most device memory in use, or None.
         ranks: that ran it together.
         peer: the library whose kernels 1 and 3 these are, or None for ours.
+        energy: of a search, as records have it.
     """
 
     scale: int
@@ -59,6 +64,7 @@ class Run:
     peak_bytes: int | None = None
     ranks: int = 1
     peer: str | None = None
+    energy: dict[str, object] = field(default_factory=lambda: {"absent": "not asked for"})
 
     def figures(self) -> dict[str, float | int]:
         """Return the results under the reference's names, with ``_`` for the blank in them, in its order."""
@@ -205,11 +211,13 @@ def run(
     files: Files = NO_FILES,
     report: Step = lambda what, fraction: None,
     phase_timer: PhaseTimer | None = None,
+    energy: bool = False,
 ) -> Run:
     """Run the benchmark by Graph500's rules, every search checked; a collective, where there are ranks.
 
     ``scale`` is log2 of the number of labels, at most ``MOST_SCALE``; the rules ask for 64 ``roots``.  ``report`` is
     called with what is being done and the fraction done; ``phase_timer`` gives the seconds to the phases of a record.
+    With ``energy`` that of a search is measured in turns from all roots, after the run.
 
     Raises:
         InputError: the edge list cannot be read, or holds what no edge list does.
@@ -262,6 +270,19 @@ def run(
             with phase("close"):
                 parents, distances = machine.result()
                 files.save_result(root, parents.astype(np.int64), distances)
+    if energy:
+        report("measuring the energy of searches", None)
+        turns = itertools.cycle(done.roots)
+
+        def search_next() -> None:
+            machine.search(next(turns))
+            place.now()
+
+        with phase("sampling"):
+            opened: Any = place.device
+            counter, tuples_each = counter_of(OpenDevice(opened, None)), sum(done.tuples) / len(done.roots)
+            gather = alone if place.comm is None else place.comm.all_gather_object
+            done.energy = measure_energy(search_next, counter, edges=tuples_each, gather=gather)
     done.peak_bytes = machine.peak_bytes()
     return done
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gpugraph.base.clock import PhaseTimer
-from gpugraph.base.errors import InputError
+from gpugraph.base.errors import DeviceUnavailable, InputError
 from gpugraph.cli.options import command, device_option, table_or_json
 from gpugraph.cli.output import Progress, check_destination, show, tell
 from gpugraph.cli.process import Command
@@ -21,6 +21,7 @@ from gpugraph.cli.process import Command
 @click.option("--reuse", metavar="FILE", help="Read the edge list, as the reference code wrote it (REUSEFILE).")
 @click.option("--keep", metavar="FILE", help="Write the edge list for the reference code (TMPFILE).")
 @click.option("--results", metavar="FOLDER", help="Write parents (int64) and distances (float32) of each search.")
+@click.option("--energy", is_flag=True, help="Measure the device's energy a search, over searches of their own.")
 @click.option("--save", metavar="FILE.jsonl", help="Append the record to a file.")
 @table_or_json
 def graph500(
@@ -31,6 +32,7 @@ def graph500(
     reuse: str | None,
     keep: str | None,
     results: str | None,
+    energy: bool,
     save: str | None,
     style: str,
     quiet: bool,
@@ -48,6 +50,7 @@ def graph500(
     from gpugraph.ext.graph500.record import check_peer, record_of
     from gpugraph.ext.ranks.measuring import open_own_device
     from gpugraph.ext.ranks.world import world
+    from gpugraph.records.columns import energy_words
     from gpugraph.records.record import EMULATED
 
     phase_timer, comm = PhaseTimer("start", Command.began), world()
@@ -69,9 +72,8 @@ def graph500(
                 raise InputError(what, remedy="use --device cpu*N, or one GPU")
             if peer is not None:
                 check_peer(peer, opened.kind)
-            done = run(
-                scale, Place(opened, comm, peer), roots=roots, files=files, report=progress, phase_timer=phase_timer
-            )
+            place = Place(opened, comm, peer)
+            done = run(scale, place, roots=roots, files=files, report=progress, phase_timer=phase_timer, energy=energy)
         finally:
             phase_timer.switch_phase("close")
             opened.close()
@@ -85,3 +87,7 @@ def graph500(
 
         append_record(record, save)
     show(record.to_json(indent=2) if style == "json" else done.text(rates=opened.kind != "emulated"))
+    if energy and (why := record.shape.energy.absent):
+        raise DeviceUnavailable(f"the energy was not measured: {why}", remedy="leave out --energy")
+    if energy and style != "json":
+        show(f"energy of a search: {energy_words(record)}")

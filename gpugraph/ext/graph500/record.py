@@ -75,6 +75,7 @@ def record_of(run: Run, device: dict[str, Any], phase_timer: PhaseTimer) -> Reco
             "method": "certificate",
             "detail": f"distances and parents of {len(run.roots)} searches keep all rules of Graph500",
         },
+        "energy": run.energy,
         "graph500": figures,
         "provenance": provenance(algorithm),
         "environment": environment(),

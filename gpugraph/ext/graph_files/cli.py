@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from gpugraph.base.errors import InputError, VerificationFailed
-from gpugraph.cli.options import command, input_options, named, table_or_json
+from gpugraph.cli.options import command, input_options, named, price_option, table_or_json
 from gpugraph.cli.output import Progress, check_destination, show, show_as, show_written, tell
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.problems.contract import METHODS
@@ -86,9 +86,10 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
 @command
 @click.argument("graph")
 @click.option("--advise", is_flag=True, help="Show memory, times here, and when a GPU pays; GRAPH is not read.")
+@price_option
 @input_options
 @table_or_json
-def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> None:
+def info(graph: str, advise: bool, price: float, style: str, quiet: bool, **changes: Any) -> None:
     """Show what GRAPH is: counts, degrees, components, weights, and the memory it needs on a device.
 
     Example:
@@ -104,7 +105,7 @@ def info(graph: str, advise: bool, style: str, quiet: bool, **changes: Any) -> N
         from gpugraph.ext.machine.advice import advise as advice_on
 
         with Progress(quiet=quiet) as progress:
-            advice = advice_on(graph, progress)
+            advice = advice_on(graph, progress, price)
         show_as(style, advice, lambda: advice_lines(advice, width=page_width()))
         return
     with Progress(quiet=quiet) as progress:

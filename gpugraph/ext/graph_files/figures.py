@@ -85,6 +85,14 @@ def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
     ]  # fmt: skip
     header = ("problem", "CPU memory", "CPU time", "GPU memory", "GPU time", "GPU from", "calls from")
     lines += [[("", "")], *columns(header, table, right=range(1, 7), width=width), [("", "")]]
+    words = "{} on the {}: {per_million_answers:.3g} for 10⁶ answers, {per_billion_edges:.3g} for 10⁹ edges"
+    paid = [
+        words.format(name, label, **cost)
+        for name, one in advice["problems"].items()
+        for label in ("CPU", "GPU")
+        if (cost := one.get(f"{label.lower()}_cost"))
+    ]
+    lines += [line for i, text in enumerate(paid) for line in field("" if i else "cost", text, width=width)]
     said = "Times are the kernel's, from rates just measured on smaller graphs; expect a third to three times as much. "
     said += "'GPU from' and 'calls from' are the edges from which a GPU is faster: for one command, which has to start "
     said += "CUDA and copy the graph, and for calls on a graph that is already on the GPU."

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from gpugraph.base.host import available_memory
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
+from gpugraph.ext.instruments.price import costs
 from gpugraph.ext.machine.listing import found_devices
 from gpugraph.measure.cell import Cell, resolve_algorithm
 from gpugraph.measure.run_cell import Session
@@ -34,22 +36,25 @@ H200_ARCS_PER_S = 5e10
 """What takes the place of a GPU's rate where none can be measured: of shortest paths on rmat:20, in docs/records."""
 
 
-def advise(graph: str, progress: Callable[[str], None]) -> dict[str, object]:
+def advise(graph: str, progress: Callable[[str], None], price: float = 0.0) -> dict[str, object]:
     """Return what is known of a graph that is not opened, as an object for JSON.
 
     Args:
         graph: a file or a spec.
         progress: called with a few words whenever something new begins.
+        price: of an hour of a device, in any currency; 0: none is stated.
 
     Returns:
         ``graph``, ``vertices``, ``arcs`` and whether these are ``exact``; ``cpu`` and ``gpu`` as ``found_devices``
         lists them, with ``free_bytes``; by problem ``host_bytes`` and ``device_bytes`` at the peak, ``cpu_s`` and
         ``gpu_s`` of the kernel, and the edges from which a GPU is faster: ``pays_from`` in a command and
-        ``pays_there_from`` where it has the graph.  What is not known, or never happens, is None.
+        ``pays_there_from`` where it has the graph; with a price ``cpu_cost`` and ``gpu_cost``, as ``costs``
+        gives them.  What is not known, or never happens, is None.
 
     Raises:
         InputError: there is no such graph.
     """
+    sampling = replace(ROUGH, price=price)
     solved = [name for name in PROBLEMS if command_of(name).on_graph]
     size, records = size_of(graph, "file"), list[Record]()
     devices = sorted(found_devices(), key=lambda one: not one["usable"])
@@ -63,16 +68,18 @@ def advise(graph: str, progress: Callable[[str], None]) -> dict[str, object]:
         scale = min(max(round(math.log2(max(size.vertices, 1))), 8), LARGEST_SCALE[device["kind"]])
         for problem in solved:
             cell = Cell(problem, f"rmat:{scale}", device=device["device"], verify="none", phases=False)
-            session.measure([cell], ROUGH, progress, lambda _, record: records.append(record), failed)
+            session.measure([cell], sampling, progress, lambda _, record: records.append(record), failed)
     problems = {
-        problem: _problem(problem, graph, size, {one.device_kind: one for one in records if one.problem == problem})
+        problem: _problem(
+            problem, graph, size, {row.device_kind: row for row in records if row.problem == problem}, price
+        )
         for problem in solved
     }
     known = {"graph": graph, "vertices": size.vertices, "arcs": size.arcs, "exact": size.exact}
     return {**known, "cpu": {**cpu, "free_bytes": available_memory()}, "gpu": gpu, "problems": problems}
 
 
-def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Record]) -> dict[str, object]:
+def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Record], price: float) -> dict[str, object]:
     prices = Prices(ROUGH, [*records.values()])
     on_gpu = resolve_algorithm(Cell(problem, graph), load_problem(problem), None, "cuda").name
     needs = {
@@ -82,7 +89,10 @@ def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Recor
     arc_s = {kind: (one.kernel_s or 0.0) / (one.shape.graph.arcs or 1) for kind, one in records.items()}
     gained_s = arc_s["cpu"] - arc_s.get("cuda", 1 / H200_ARCS_PER_S)
     copied_s = size.nbytes / max(size.arcs, 1) / BUS_BYTES_PER_S
+    seconds = {kind: arc_s[kind] * size.arcs for kind in arc_s if price and size.arcs}
+    paid = {f"{kind}_cost": costs(price, s, 2 * s / size.arcs) for kind, s in seconds.items()}
     return {
+        **{name.replace("cuda", "gpu"): cost for name, cost in paid.items()},
         "host_bytes": needs["cpu"].host_bytes,
         "device_bytes": needs["cuda"].device_bytes,
         "cpu_s": arc_s["cpu"] * size.arcs,

@@ -79,7 +79,6 @@ def load_part(setup: CellSetup, sampling: Sampling, comm: HostComm) -> LoadedInp
         (reference, "no rank has the whole graph, which a reference needs", "use --verify certificate, or one device"),
         (sampling.cold, "--cold is for one device", "leave out --cold"),
         (sampling.counters, "--counters is for one device", "leave out --counters"),
-        (sampling.energy, "--energy is for one device", "leave out --energy"),
         (cell.profile, "--profile is for one device", "leave out --profile"),
     )
     for refused, what, remedy in refusals:

@@ -29,6 +29,7 @@ INSTRUMENTS = {
     "phases": "gpugraph.measure.instruments.phases:Phases",
     "energy": "gpugraph.ext.instruments.energy:Energy",
     "traffic": "gpugraph.measure.instruments.traffic:Traffic",
+    "price": "gpugraph.ext.instruments.price:Price",
     "counters": "gpugraph.ext.counters.instrument:Work",
 }
 """Name → module and class, in the order in which they act before a run."""
