@@ -1,4 +1,4 @@
-"""gpugraph's own ``.csr``, as ``gpugraph/graph/native.py`` lays it out and reads it."""
+"""gpugraph's own ``.csr``, as ``gpugraph/graph/load.py`` lays it out and reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from gpugraph.ext.formats.base import Format
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.native import CODES, HEADER, MAGIC, VERSION, layout, read
+from gpugraph.graph.load import CODES, HEADER, MAGIC, VERSION, layout, read_csr
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
@@ -38,7 +38,7 @@ FORMAT = Format(
     name="csr",
     title="gpugraph .csr",
     extensions=(".csr",),
-    read=read,
+    read=read_csr,
     write=write,
     hint=rb"\AGPUGRAPH",
     binary=True,
