@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell
-from gpugraph.records.record_shape import jsonable
+from gpugraph.records.json_text import jsonable
 
 
 class DescribedDevice(TypedDict, total=False):

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from gpugraph.base.errors import InputError
 from gpugraph.base.files import atomic_write
+from gpugraph.records.json_text import json_text
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
-from gpugraph.records.record_shape import json_text
 
 WAIT_S = 10.0
 """Seconds that one record waits for others that are appended to the same file."""

@@ -42,7 +42,7 @@ from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import algorithm_from
-from gpugraph.records.record_shape import json_text
+from gpugraph.records.json_text import json_text
 
 if TYPE_CHECKING:
     from gpugraph.bench.plan import Plan

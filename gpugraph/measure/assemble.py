@@ -15,8 +15,9 @@ from gpugraph.measure.environment import environment
 from gpugraph.measure.provenance import provenance
 from gpugraph.problems.contract import Verdict, worst
 from gpugraph.problems.registry import load_problem
+from gpugraph.records.json_text import jsonable
 from gpugraph.records.record import WAY_THERE, Record, ordered
-from gpugraph.records.record_shape import OUTCOMES, SCHEMA, jsonable, shape_of
+from gpugraph.records.record_shape import OUTCOMES, SCHEMA, shape_of
 from gpugraph.records.statistics import (
     INTERVAL_SAMPLES,
     harmonic_mean,

@@ -19,7 +19,7 @@ from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import METHODS_OF_A_RUN, TRANSFERS, TYPES_OF_SUMS, Input, Problem
 from gpugraph.problems.foreign import is_file
 from gpugraph.problems.registry import find_algorithm
-from gpugraph.records.record_shape import jsonable
+from gpugraph.records.json_text import jsonable
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from gpugraph.problems import BENCH, CSV, MARKDOWN, PAGE, RANKING, TABLE, Column
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import command_of
 from gpugraph.records.fields import FIELDS
+from gpugraph.records.json_text import jsonable
 from gpugraph.records.record import PHASES, WAY_THERE, Record
-from gpugraph.records.record_shape import jsonable
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,8 @@ from typing import Any
 
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.quantities import counted, duration, percent
-from gpugraph.records.record_shape import Shape, json_text, shape_of
+from gpugraph.records.json_text import json_text
+from gpugraph.records.record_shape import Shape, shape_of
 from gpugraph.records.statistics import INTERVAL_SAMPLES, relative_half_width
 
 PHASES = (

@@ -20,8 +20,9 @@ from gpugraph.base.errors import GpuGraphError, InputError
 from gpugraph.base.files import check_ends
 from gpugraph.base.host import require_memory
 from gpugraph.base.quantities import counted
+from gpugraph.records.json_text import encodable, jsonable
 from gpugraph.records.record import Record
-from gpugraph.records.record_shape import SCHEMA, encodable, jsonable, shown
+from gpugraph.records.record_shape import SCHEMA, shown
 
 REMEDY = "give a file that --save or `gpugraph bench` wrote"
 

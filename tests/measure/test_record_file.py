@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
 from gpugraph.records import record_file
+from gpugraph.records.json_text import encodable, json_text
 from gpugraph.records.record_file import parse_record, read_record_file
-from gpugraph.records.record_shape import encodable, json_text, shape_of
+from gpugraph.records.record_shape import shape_of
 from tests.hostile_records import COMMANDS, ended, feed, hostile_lines, whole
 from tests.report.canned import mst_record
 from tests.report.sweep import sweep

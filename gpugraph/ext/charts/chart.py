@@ -23,7 +23,7 @@ from gpugraph.ext.charts.assets import template
 from gpugraph.ext.charts.engine import called
 from gpugraph.ext.comparing.cells import ordered
 from gpugraph.records.columns import Labelled
-from gpugraph.records.record_shape import encodable, jsonable
+from gpugraph.records.json_text import encodable, jsonable
 
 Spec = dict[str, Any]
 

@@ -15,8 +15,9 @@ from gpugraph.base.quantities import counted
 from gpugraph.ext.charts.assets import template
 from gpugraph.ext.charts.chart import LIGHT, Ink
 from gpugraph.problems.contract import Verdict
+from gpugraph.records.json_text import encodable
 from gpugraph.records.record import Record
-from gpugraph.records.record_shape import CounterExampleShape, EdgeShape, encodable
+from gpugraph.records.record_shape import CounterExampleShape, EdgeShape
 from gpugraph.report.terminal import Line
 
 WIDTH, HEIGHT, MARGIN = 440, 310, 40

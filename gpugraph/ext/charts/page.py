@@ -40,8 +40,8 @@ from gpugraph.ext.reports.versus import gains, matrices
 from gpugraph.problems import PAGE as BY_PAGE
 from gpugraph.problems import Column
 from gpugraph.records.columns import COLUMNS, Labelled, columns_of
+from gpugraph.records.json_text import json_text
 from gpugraph.records.record import Record
-from gpugraph.records.record_shape import json_text
 from gpugraph.report.markdown_csv import csv
 
 TITLE = "gpugraph benchmark report"

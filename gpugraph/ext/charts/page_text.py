@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpugraph.base.quantities import duration, in_units, percent, value
+from gpugraph.ext.comparing.cells import key_text
 from gpugraph.ext.reports.panels import problem_name
 from gpugraph.records.columns import Labelled
+from gpugraph.records.json_text import jsonable
 from gpugraph.records.record import PHASES, Record
-from gpugraph.records.record_shape import OUTCOMES, jsonable, key_text
+from gpugraph.records.record_shape import OUTCOMES
 
 
 def definitions(rows: Sequence[Record]) -> list[tuple[str, str]]:

@@ -124,3 +124,8 @@ def speedups(rows: Sequence[Record]) -> dict[int, Speedup]:
 def work(row: Record) -> tuple[str, str, str]:
     """Return what two cells must share to have done the same work."""
     return row.problem, row.shape.graph.digest or row.graph_name, json.dumps(row.asked_source, default=str)
+
+
+def key_text(value: object) -> str:
+    """Return a text that is the same for the same plain data, whatever the order of its names."""
+    return json.dumps(value, sort_keys=True, default=str)

@@ -79,8 +79,8 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
     """Print how one run compares with another."""
     from gpugraph.ext.comparing.compare import compare as compare_rows
     from gpugraph.ext.comparing.comparison import comparison_json, comparison_sheet, describe_cell
+    from gpugraph.records.json_text import json_text
     from gpugraph.records.record_file import read_records
-    from gpugraph.records.record_shape import json_text
 
     share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
     if not 0 < share < 100:

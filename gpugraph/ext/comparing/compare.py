@@ -17,10 +17,10 @@ import numpy as np
 
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted, percent
+from gpugraph.ext.comparing.cells import key_text
 from gpugraph.ext.comparing.claims import Claim, claims, usable
 from gpugraph.records.columns import Labelled, problem_columns
 from gpugraph.records.record import EMULATED, LEAST_SAMPLES, Record
-from gpugraph.records.record_shape import key_text
 from gpugraph.records.statistics import NORMAL, median
 
 VERDICTS = (

@@ -9,8 +9,8 @@ from typing import Any
 from gpugraph.base.quantities import counted, duration, percent
 from gpugraph.ext.comparing.compare import VERDICTS, Compared, Comparison
 from gpugraph.ext.comparing.sheet import ALARM, Note, Sheet, Table
+from gpugraph.records.json_text import jsonable
 from gpugraph.records.record import Record
-from gpugraph.records.record_shape import jsonable
 
 HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "seen from", "verdict")
 _RIGHT = (4, 5, 6, 7)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gpugraph.base.errors import InputError, unknown_name
+from gpugraph.ext.comparing.cells import key_text
 from gpugraph.ext.comparing.claims import Claim, claims, usable
 from gpugraph.records.record import EMULATED, Record, with_distinct_names
-from gpugraph.records.record_shape import key_text
 from gpugraph.records.statistics import INTERVAL_SAMPLES, median, median_interval
 
 BY = ("algorithm", "device", "peer")

@@ -18,7 +18,7 @@ from gpugraph import __version__
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
 from gpugraph.base.host import end_with
 from gpugraph.ext.engines.unit import Task
-from gpugraph.records.record_shape import json_text
+from gpugraph.records.json_text import json_text
 
 
 def _measured(task: Task, path: str) -> dict[str, Any]:

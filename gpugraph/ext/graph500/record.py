@@ -13,8 +13,9 @@ from gpugraph.measure.environment import environment
 from gpugraph.measure.provenance import provenance
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import find_algorithm
+from gpugraph.records.json_text import jsonable
 from gpugraph.records.record import Record, ordered
-from gpugraph.records.record_shape import SCHEMA, jsonable
+from gpugraph.records.record_shape import SCHEMA
 from gpugraph.records.statistics import harmonic_mean, median, mteps
 
 COUNTED = "tuples of the input"

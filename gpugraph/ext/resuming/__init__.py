@@ -16,8 +16,8 @@ from gpugraph.bench.plan import Planned
 from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm, unopened_id
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
+from gpugraph.records.json_text import json_text
 from gpugraph.records.record import Record
-from gpugraph.records.record_shape import json_text
 
 FINISHED = ("ok", "failed", "refused", "wrong", "threw", "out of memory", "timeout", "died")
 """Outcomes that a resumed sweep does not try again; what was skipped, it does."""

@@ -8,7 +8,8 @@ from gpugraph.report.exporters import Exporter, Results, rankings
 
 
 def _load() -> Callable[[Results], str]:
-    from gpugraph.records.record_shape import SCHEMA, json_text
+    from gpugraph.records.json_text import json_text
+    from gpugraph.records.record_shape import SCHEMA
 
     def write(results: Results) -> str:
         if results.rankings is None and len(results.records) == 1:
