@@ -39,17 +39,20 @@ def edge_endpoints(graph: CSRGraph, edges: NDArray[Any]) -> tuple[NDArray[np.int
         u, v, _ = graph.on_device.ends_and_weights(inside)
         return u.astype(np.int64), v.astype(np.int64)
     u, v = np.empty(len(inside), np.int64), np.empty(len(inside), np.int64)
+    rows = graph.offsets, graph.targets
 
     def look_up(start: int, stop: int) -> None:
-        u[start:stop], v[start:stop] = _ends(graph, inside[start:stop])
+        u[start:stop], v[start:stop] = _ends(*rows, inside[start:stop])
 
     in_threads(look_up, even_ranges(len(inside)))
     return u, v
 
 
-def _ends(graph: CSRGraph, positions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _ends(
+    offsets: NDArray[np.int64], targets: NDArray[Any], positions: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return tails and heads of arcs by position, found by one thread on the host."""
-    return np.searchsorted(graph.offsets, positions, side="right") - 1, graph.targets[positions]
+    return np.searchsorted(offsets, positions, side="right") - 1, targets[positions]
 
 
 def edge_weights(graph: CSRGraph, edges: NDArray[Any]) -> NDArray[Any]:
@@ -177,8 +180,9 @@ class Forest(GraphAnswer):
             graph, places = self.graph, np.clip(edges, 0, max(self.graph.arcs - 1, 0))
             if not graph.arcs:
                 return [np.zeros((len(edges), 2), np.int64)]
+            rows = graph.offsets, graph.targets
             pieces = [(start, start + _PIECE) for start in range(0, len(edges), _PIECE)]
-            return in_order(lambda start, stop: np.stack(_ends(graph, places[start:stop]), axis=1), pieces)
+            return in_order(lambda start, stop: np.stack(_ends(*rows, places[start:stop]), axis=1), pieces)
         return there.pairs(edges)
 
     def _title(self) -> str:
