@@ -9,9 +9,11 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from gpugraph import __version__
 from gpugraph.base.host import processor_name, total_memory, usable_cores
+from gpugraph.base.plugged import USED
 
 _PACKAGES = (
     *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-cuda-nvrtc"),
@@ -42,7 +44,7 @@ def _versions() -> dict[str, str]:
 
 
 @cache
-def _static() -> dict[str, object]:
+def _static() -> dict[str, Any]:
     return {
         "gpugraph": __version__,
         "python": platform.python_version(),
@@ -58,7 +60,8 @@ def _static() -> dict[str, object]:
 
 def environment() -> dict[str, object]:
     """Return the ``environment`` object of a record."""
-    return {**_static(), "command": command_line()}
+    found = _static()
+    return {**found, "packages": {**found["packages"], **USED}, "command": command_line()}
 
 
 def command_line() -> list[str]:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpugraph.base.plugged import offered
 from gpugraph.devices.base import Device
 from gpugraph.measure.alone import Alone
 from gpugraph.measure.cell import check_counts, check_preparations, parse_options, resolve_algorithm
@@ -103,7 +104,7 @@ class Measurement:
             "price": sampling.price > 0,
             "counters": sampling.counters and is_last,
         }
-        return [name for name in INSTRUMENTS if used.get(name)]
+        return [*(name for name in INSTRUMENTS if used.get(name)), *sorted(offered("instruments") - INSTRUMENTS.keys())]
 
     def prepare(self) -> None:
         """Let the algorithm compile and allocate."""

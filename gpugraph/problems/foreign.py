@@ -11,16 +11,12 @@ An extension is imported when such a name is used.
 
 from __future__ import annotations
 
-import glob
-import os
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from gpugraph.problems.algorithm import ENTRY_POINTS, Algorithm
+from gpugraph.base.plugged import offered
+from gpugraph.problems.algorithm import Algorithm
 
 PEER = "peer:"
 
@@ -90,19 +86,4 @@ def is_file(name: str) -> bool:
 
 def is_foreign(name: str) -> bool:
     """Tell whether an algorithm's name is not one of gpugraph's own: a user's file, a peer, or a package's."""
-    return name != "auto" and (name.startswith(PEER) or is_file(name) or name in offered_by_packages())
-
-
-@cache
-def offered_by_packages() -> frozenset[str]:
-    """Return the names of the algorithms that installed packages offer, read from their metadata.
-
-    The command line asks at every start; importing ``importlib.metadata`` would take longer than all the files.
-    """
-    names: set[str] = set()
-    for folder in sys.path:
-        for path in glob.iglob(os.path.join(glob.escape(folder), "*-info", "entry_points.txt")):
-            with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-                section = file.read().partition(f"[{ENTRY_POINTS}]")[2].partition("\n[")[0]
-                names.update(line.partition("=")[0].strip() for line in section.splitlines() if "=" in line)
-    return frozenset(names)
+    return name != "auto" and (name.startswith(PEER) or is_file(name) or name in offered("algorithms"))

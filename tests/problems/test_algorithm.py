@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
+from gpugraph.base.plugged import offered
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.contract import PROBLEMS
-from gpugraph.problems.foreign import is_foreign, offered_by_packages
+from gpugraph.problems.foreign import is_foreign
 from gpugraph.problems.registry import algorithms
 
 
@@ -67,6 +68,6 @@ def offers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (tmp_path / f"{package}-1.dist-info").mkdir()
         (tmp_path / f"{package}-1.dist-info" / "entry_points.txt").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    offered_by_packages.cache_clear()
+    offered.cache_clear()
     yield
-    offered_by_packages.cache_clear()
+    offered.cache_clear()

@@ -13,6 +13,7 @@ from typing import Any
 
 from gpugraph.base.compression import strip_suffix
 from gpugraph.base.errors import InputError, unknown_name
+from gpugraph.base.plugged import offered, plugged
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.refused import CONTAINERS, SHORT, markup, refuse_containers, refuse_other
 from gpugraph.graph.input_file import Source
@@ -78,7 +79,11 @@ def named(name: str) -> Format:
     fitting = fitting or [form for form in FORMATS if f".{wanted}" in form.extensions]
     if len(fitting) == 1:
         return fitting[0].load()
-    raise unknown_name("graph format", name, [*(form.name for form in FORMATS), *_LISTS, "pace"])
+    if wanted in offered("formats"):
+        plug_in: Format = plugged("formats", wanted, Format)
+        return plug_in
+    known = [*(form.name for form in FORMATS), *_LISTS, "pace", *offered("formats")]
+    raise unknown_name("graph format", name, known)
 
 
 def extension_of(name: str) -> str:
@@ -110,6 +115,8 @@ def recognise(source: Source) -> Format:
         return named("table")
     if by_name:
         return _kind_of_list(source) if is_list else by_name[0].load()
+    if source.extension[1:] in offered("formats"):
+        return named(source.extension)
     fitting = [form for form in FORMATS if form.binary and form.load().fits(source)] if binary else []
     if len(fitting) == 1:
         return fitting[0].load()
@@ -151,5 +158,7 @@ def for_output(name: str) -> Format:
     for form in forms:
         if form.write:
             return form.load()
+    if extension[1:] in offered("formats"):
+        return named(extension)
     what = f"{forms[0].title} is only read" if forms else f"no graph format is called '{extension or name}'"
     raise InputError(what, where=name, remedy=f"end it in {', '.join(writable)}")

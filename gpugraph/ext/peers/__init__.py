@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpugraph.base.errors import unknown_name
+from gpugraph.base.plugged import offered, plugged
 from gpugraph.ext.peers.command import CommandPeer, parse_commands, read_tables
 from gpugraph.ext.peers.libraries import LIBRARIES
-from gpugraph.ext.peers.peer import PeerError, PeerRefused, PeerThrew, PeerTimedOut, library_algorithm, note_truth
+from gpugraph.ext.peers.peer import Peer, PeerError, PeerRefused, PeerThrew, PeerTimedOut, library_algorithm, note_truth
 from gpugraph.problems.algorithm import Algorithm
 
 __all__ = ["LIBRARIES", "CommandPeer", "PeerError", "PeerRefused", "PeerThrew", "PeerTimedOut", "load_peer"]
@@ -44,13 +45,14 @@ def load_peer(name: str, problem: str, device_kind: str) -> Algorithm:
         from gpugraph.ext.peers.command_peer import command_algorithm
 
         return command_algorithm(_COMMANDS[bare], problem, device_kind)
-    if bare not in LIBRARIES:
-        raise unknown_name("peer", bare, [*LIBRARIES, *_COMMANDS])
-    return library_algorithm(LIBRARIES[bare], problem, device_kind)
+    if bare not in LIBRARIES and bare not in offered("peers"):
+        raise unknown_name("peer", bare, [*LIBRARIES, *_COMMANDS, *offered("peers")])
+    return library_algorithm(LIBRARIES.get(bare) or plugged("peers", bare, Peer), problem, device_kind)
 
 
 def describe_peers(problem: str | None = None) -> list[dict[str, Any]]:
     """Return a line for each peer, of one problem or of all: libraries, installed or not, then commands."""
     found = [library.describe() for library in LIBRARIES.values()]
+    found += [plugged("peers", name, Peer).describe() for name in sorted(offered("peers") - LIBRARIES.keys())]
     found += [command.describe() for command in _COMMANDS.values()]
     return [peer for peer in found if problem in (None, *peer["problems"])]

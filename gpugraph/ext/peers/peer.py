@@ -11,7 +11,7 @@ import math
 import re
 import weakref
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -93,6 +93,7 @@ class Peer:
         module: what is imported, if not the name.
         distributions: the packages it may come in, if not the one of that name.
         installed_by: the command that installs it, if not pip by its name.
+        solves: problem → how it does, of a peer that a package plugs in.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Peer:
     distributions: tuple[str, ...] = ()
     installed_by: str = ""
     device: str = "cpu"
+    solves: Mapping[str, Adapter] = field(default_factory=dict)
 
     @property
     def install(self) -> str:
@@ -113,7 +115,7 @@ class Peer:
     def adapters(self) -> dict[str, Adapter]:
         """Problem → how the library solves it."""
         solved = peered_problems()
-        return {name: one.peers[self.name] for name, one in solved.items() if self.name in one.peers}
+        return {name: one.peers[self.name] for name, one in solved.items() if self.name in one.peers} | {**self.solves}
 
     def version(self) -> str | None:
         """Return the version installed, or None where it is not; nothing is imported."""

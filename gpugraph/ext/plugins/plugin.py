@@ -44,6 +44,7 @@ from gpugraph.base.errors import (
     unknown_name,
     used_up,
 )
+from gpugraph.base.plugged import note_use
 from gpugraph.ext.plugins.described import Described
 from gpugraph.ext.plugins.isolation import kept
 from gpugraph.problems.algorithm import ENTRY_POINTS, Algorithm, Option, algorithm_to_words
@@ -310,7 +311,8 @@ def installed_plugin(name: str) -> Algorithm:
     """Return the algorithm that an installed package offers; raise InputError if it cannot be loaded, or is none."""
     entry = installed()[name]
     try:
-        return as_algorithm(guarded(entry.load, name, None)(), None, name)
+        made, package = as_algorithm(guarded(entry.load, name, None)(), None, name), note_use(entry)
+        return replace(made, authors=package) if made.authors == "user" else made
     except InputError as error:
         remedy = "repair or uninstall the package that declares it"
         raise InputError(f"cannot load it: {error.what}", where=f"entry point {entry.value}", remedy=remedy) from error

@@ -13,6 +13,7 @@ from typing import Any
 
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError
+from gpugraph.base.plugged import plugged
 from gpugraph.measure.check import NOT_ASKED_FOR
 from gpugraph.problems.contract import Verdict
 
@@ -138,5 +139,7 @@ class SpoiledGraph(WroteIntoInput):
 
 def imported(name: str) -> Any:
     """Return the class of an instrument; ``of(measurement)`` makes one."""
+    if name not in INSTRUMENTS:
+        return plugged("instruments", name, Instrument)
     module, _, kind = INSTRUMENTS[name].partition(":")
     return getattr(importlib.import_module(module), kind)

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from gpugraph.base.files import ending_of
+from gpugraph.base.plugged import offered, plugged
 
 if TYPE_CHECKING:
     from gpugraph.records.record import Record
@@ -84,13 +85,16 @@ BESIDE = {
 
 def exporter(name: str) -> Exporter:
     """Return the exporter of a format."""
+    if name not in EXPORTERS | BESIDE:
+        offer: Exporter = plugged("exporters", name, Exporter)
+        return offer
     found: Exporter = import_module((EXPORTERS | BESIDE)[name]).EXPORTER
     return found
 
 
 def endings() -> dict[str, str]:
     """Return the ending of a file → the name of the format that it is written in."""
-    return {ending: name for name in EXPORTERS for ending in exporter(name).endings}
+    return {ending: name for name in (*offered("exporters"), *EXPORTERS) for ending in exporter(name).endings}
 
 
 def exporter_of(path: str) -> Exporter:
