@@ -365,7 +365,7 @@ ANSWER = """\
 
 {answer}. [Counters](../counters.md) were compared with times of {steps} changes from the logs of
 [forests](mst.md), [paths](sssp.md) and [components](components.md). For {judged} of them the times of one
-{device} differ by more than {gate:.0%}. Taken towards the slower side, {caught} of these touch more sectors.
+{device} differ by more than {gate:g} %. Taken towards the slower side, {caught} of these touch more sectors.
 Taken towards the faster side, {false} do, which is a false alarm. The rank correlation of sectors and times is
 {agree:.2f}.
 
@@ -399,7 +399,7 @@ def page(counted: str, timed: str) -> None:
     print(
         ANSWER.format(
             answer="Mostly" if good else "In part", steps=len(STEPS), judged=len(study.judged), device=study.device,
-            gate=GATE, caught=caught, false=false, agree=study.correlation("sectors"),
+            gate=100 * GATE, caught=caught, false=false, agree=study.correlation("sectors"),
         )
     )  # fmt: skip
     print(f"| change | log | log says | GPU time | {' | '.join(COUNTED[:3])} |\n|---|---|---|--:|--:|--:|--:|")
@@ -407,7 +407,7 @@ def page(counted: str, timed: str) -> None:
         cells = [f"{study.grown[name][step]:.3f}" for name in COUNTED[:3]]
         says = "faster" if step.faster else "slower"
         print(f"| {step.name} | {step.log} | {says} | {study.ratio[step]:.3f} | {' | '.join(cells)} |")
-    print(f"\nA gate at {GATE:.0%}, by counter; *any* is an alarm of one or more:\n")
+    print(f"\nA gate at {100 * GATE:g} %, by counter; *any* is an alarm of one or more:\n")
     print("| counter | slower changes caught | false alarms | rank correlation with time |\n|---|--:|--:|--:|")
     for name in COUNTED:
         print(study.row(name.replace("_", " "), (name,)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -234,6 +235,9 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
             raise
         if totals.resumed:
             tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
+        if bench.sweep.sampling.get("energy"):
+            reasons = Counter(row.absent["energy"] for row in store.records if row.ok and "energy" in row.absent)
+            tell([f"energy not measured in {counted(n, 'cell')}: {why}" for why, n in reasons.items()], quiet=quiet)
     return totals
 
 

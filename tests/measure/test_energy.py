@@ -9,7 +9,7 @@ import pytest
 from gpugraph.base.errors import DeviceUnavailable
 from gpugraph.ext.instruments import energy
 from gpugraph.ext.instruments.energy import Counter, measure_energy, processor_counter, window
-from tests.cli.runner import refuse, succeed
+from tests.cli.runner import refuse, run, succeed
 from tests.peers.helpers import script
 
 
@@ -210,3 +210,16 @@ def test_energy_without_a_counter_ends_with_one_line_that_names_it(monkeypatch, 
     monkeypatch.setattr(energy, "POWERCAP", tmp_path)
     line = refuse(3, *words, "--device", "cpu", "--energy")
     assert f"the energy was not measured: the processors' energy (RAPL) is not in {tmp_path}" in line
+
+
+def test_rows_without_energy_are_named_and_none_has_a_0(tmp_path: Path):
+    words = ("mst", "rmat:6", "--algo", "kruskal,boruvka", "--device", "cpu", "--energy", "--repeat", "2")
+    outcome = run(*words, "--export", tmp_path / "rows.csv")
+    assert outcome.code == 0, outcome.err
+    head, *rows = (line.split(",") for line in (tmp_path / "rows.csv").read_text("utf-8").splitlines())
+    joules = [row[head.index("energy.joules_per_run")] for row in rows]
+    if isinstance(reason := processor_counter(), str):  # not a machine whose processors are counted
+        assert f"energy not measured in 2 cells: {reason}" in outcome.err
+        assert joules == ["", ""]
+    else:
+        assert all(float(one) > 0 for one in joules)
