@@ -21,14 +21,12 @@ from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.base.exact import exact_sum
 from gpugraph.base.host import available_memory
 from gpugraph.base.quantities import counted, in_units
-from gpugraph.devices.base import Defines
-from gpugraph.devices.kernel_file import unsigned
 from gpugraph.graph.chunks import even_ranges, in_order, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.answer import GraphAnswer
 from gpugraph.problems.contract import Verdict
-from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached, word_bits
+from gpugraph.problems.sssp.arcs import FLOAT64, distance_dtype, sums_of, unreached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,35 +164,6 @@ def distance_bytes(sizes: InputSizes, sources: int = 1) -> int:
     not reached need not be read: where many are not, the figure is too high.
     """
     return sizes.nbytes + sources * sizes.weight_bytes * sizes.vertices
-
-
-# ------------------------------------------------------------------ distance words
-
-# How GPU kernels hold distances: unsigned integers of 32 or 64 bits that compare as the distances do: the integer
-# itself, or the bits of a float that is not negative.  The largest word means "not reached".  Weights are not negative
-# either, so that signed integers are read as unsigned ones.
-
-_WIDTHS = (("uint32", 32), ("uint32", 64), ("uint64", 64), ("float32", 64), ("float32", 32), ("float64", 64))
-DISTANCE_SETS: list[Defines] = [
-    {"INDEX_BITS": index, "WEIGHT": weight, "DISTANCE_BITS": bits} for index in (32, 64) for weight, bits in _WIDTHS
-]
-"""The define sets of kernels that know distance words: as wide as whole weights, and 64 bits where sums do not fit 32;
-64 bits for sums of reals, or 32 where those of float32 weights are rounded to float32."""
-
-
-def first_bits(sizes: InputSizes) -> int:
-    """Return the bits of the words that a search begins with, float32 weights being summed in float64.
-
-    The sizes of an input that is not there yet do not tell reals from whole numbers, and count as these.
-    """
-    graph = getattr(getattr(sizes, "host", sizes), "graph", None)
-    return 8 * sizes.weight_bytes if graph is None else word_bits(graph.weight_dtype)
-
-
-def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str | int]:
-    """Return the defines among ``DISTANCE_SETS`` for distances of ``bits``, None for a search's first ones."""
-    bits = bits or first_bits(view)
-    return {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype), "DISTANCE_BITS": bits}
 
 
 def read_words(words: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

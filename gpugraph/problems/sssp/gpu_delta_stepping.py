@@ -22,14 +22,8 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
-from gpugraph.problems.sssp.distances import (
-    DISTANCE_SETS,
-    Distances,
-    distance_bytes,
-    distance_types,
-    distances_from_words,
-    first_bits,
-)
+from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
+from gpugraph.problems.sssp.gpu_words import DISTANCE_SETS, distance_types, first_bits
 
 FILE = KernelFile("delta_stepping.cu", DISTANCE_SETS)
 COUNTERS = ("rounds", "buckets", "scans", "early", "rescans", "settled", "pushes", "repeats")

@@ -24,15 +24,8 @@ from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
-from gpugraph.problems.sssp.distances import (
-    DISTANCE_SETS,
-    DistanceMatrix,
-    distance_bytes,
-    distance_types,
-    first_bits,
-    matrix_from_words,
-    require_room,
-)
+from gpugraph.problems.sssp.distances import DistanceMatrix, distance_bytes, matrix_from_words, require_room
+from gpugraph.problems.sssp.gpu_words import DISTANCE_SETS, distance_types, first_bits
 
 FILE = KernelFile(
     "delta_stepping_batched.cu",

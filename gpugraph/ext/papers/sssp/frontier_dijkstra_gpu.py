@@ -16,7 +16,7 @@ from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import KernelFile, product
 from gpugraph.ext.papers.sssp.frontier_dijkstra_cpu import GPU, Cells, Strategy, TwoSided, predecessors
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.sssp.distances import DISTANCE_SETS, distance_types
+from gpugraph.problems.sssp.gpu_words import DISTANCE_SETS, distance_types
 
 LISTS = KernelFile("dijkstra.cu", DISTANCE_SETS)
 PULL = KernelFile("dijkstra_pull.cu", DISTANCE_SETS)

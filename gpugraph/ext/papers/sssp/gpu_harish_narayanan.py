@@ -25,13 +25,8 @@ from gpugraph.graph.view import GraphView, ResidentView, make_resident
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm, find_algorithm
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
-from gpugraph.problems.sssp.distances import (
-    DISTANCE_SETS,
-    distance_bytes,
-    distance_types,
-    distances_from_words,
-    first_bits,
-)
+from gpugraph.problems.sssp.distances import distance_bytes, distances_from_words
+from gpugraph.problems.sssp.gpu_words import DISTANCE_SETS, distance_types, first_bits
 
 FILE = KernelFile("harish_narayanan.cu", [defines for defines in DISTANCE_SETS if defines["INDEX_BITS"] == 32])
 BLOCK = 32

@@ -49,7 +49,8 @@ from gpugraph.graph.view import MAX_NARROW_ARCS
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, distance_dtype, sums_of, word_bits
-from gpugraph.problems.sssp.distances import DISTANCE_SETS, Distances, distance_bytes, distances_from_words
+from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
+from gpugraph.problems.sssp.gpu_words import DISTANCE_SETS
 
 FILE = KernelFile(
     "delta_stepping_distributed.cu", [DISTANCE_SETS[i] for i in (0, 2, 3, 5, 7, 10)]
