@@ -148,9 +148,8 @@ class DeviceSearch(Arrays):
         self.own_offsets, targets, weights = part.own_rows_on(device)
         self.bits = 0
         self.kernels = load_kernels(self.arcs, part.weight_dtype, device, narrow)
-        entries, _ = words.pop("entries")
-        self.widest = {name: device.empty(count, dtype) for name, (count, dtype) in words.items()}
-        self._map_entries(entries)
+        self.widest = {name: device.empty(*form) for name, form in words.items() if name != "entries"}
+        self._map_entries(widths_tried[-1] // 32 * part.vertices)
         self.turned = self._turn(targets, weights, narrow) if turned is None else turned.on(device)
 
     def _arrays(self) -> ArrayTable:
