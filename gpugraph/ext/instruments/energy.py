@@ -169,6 +169,10 @@ def processor_counter() -> ReadJoules | str:
 class Energy(Instrument):
     """The energy of a run, measured over a window of runs."""
 
+    def ending_s(self, measurement: Measurement) -> float:
+        """Return about how many seconds both windows take."""
+        return 2 * (WINDOW_S + measurement.trials[0].last_s)
+
     def section(self, measurement: Measurement) -> dict[str, Any]:
         """Return ``energy``; on several ranks that of all together."""
         algorithm, counter = measurement.algorithm, counter_of(measurement.setup.open_device)
