@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,14 @@ from gpugraph.base.clock import add_stamps
 from gpugraph.base.errors import GpuGraphError, InputError
 from gpugraph.ext.counters.count import COUNTERS, CountingClock, Counts, count_run, total_of
 from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
+from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.registry import algorithms, find_algorithm
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
+from tests.tiers import only
 
 pytestmark = needs_compiler
 
@@ -262,3 +269,20 @@ def test_the_recipe_for_a_workflow_fails_a_kernel_that_does_more_work(tmp_path: 
         )
         assert done.returncode == code, done.stderr
     assert "atomicExch 0 →" in done.stderr
+
+
+EMULATED = [(p, a.name) for p in PROBLEMS for a in algorithms(p) if "emulated" in a.devices]
+INPUTS = {"scan": "array:n=1000", "mst": "rmat:5", "sssp": "rmat:5", "components": "rmat:5"}
+
+
+@pytest.mark.parametrize("case", only({("components", "hook"), ("sssp", "dijkstra")}, EMULATED), ids=" ".join)
+def test_every_algorithm_has_counters_that_are_those_of_its_kernels(case: tuple[str, str]) -> None:
+    problem, name = case
+    graph = INPUTS[problem] + (",segments=7" if name == "segmented-min" else "")
+    source = "random:2" if find_algorithm(problem, name, "emulated").batched else None
+    cell = Cell(problem, graph, name, device="emulated", source=source)
+    work = run_cell(cell, sampling=replace(Sampling.fixed(1, 0), counters=True)).shape.work
+    assert work.absent is None
+    assert work.total["sectors"] > 0 < work.total["launches"]
+    assert work.total == total_of(work.kernels)
+    assert sum(of["sectors"] for of in work.phases.values()) <= 1.2 * work.total["sectors"]

@@ -165,6 +165,8 @@ def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> t
     n, arcs, threads = np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(state.threads)
     device.fill(held["wide"], 0)
     device.fill(held["control"], 0)
+    if clock.timing:  # a search that does not begin, for weights too wide, notes nothing
+        device.fill(state.timeline, 0)
     with clock.phase("begin"):
         grid = covering_grid(device, view.vertices * state.threads, block)
         made = [held[name] for name in ("lines", "changed", "stamp", "piece_vertex", "piece_begin", "control")]
