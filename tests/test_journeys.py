@@ -79,7 +79,7 @@ def test_a_student_finds_the_bug_and_the_race_of_an_own_kernel(tmp_path: Path, m
     assert "own.cu:" in error
     assert re.search("past the end of '(targets|weights|offsets)'", error)
     assert line[caret.index("^")].isalpha()
-    kernel.write_text(right.replace("  // race-allowed: all write 1", ""))
+    kernel.write_text(right.replace("atomicExch(changed, 1u)", "*changed = 1"))
     caught = run("races", *words, "--runs", "1")
     assert caught.code == 1
     assert "*changed = 1;" in caught.out

@@ -4,15 +4,20 @@ One thread per vertex reads its row.  Distances are words that fall by atomicMin
 */
 #include "common.cuh"
 
+// Read a word that others may lower meanwhile.  Only what is read here may be out of date.
+__device__ uint32 read_stale(const uint32* word) {
+    return *static_cast<const volatile uint32*>(word);  // race-allowed: a distance only falls
+}
+
 extern "C" __global__ void bellman_ford_relax(int32 vertices, const index_t* __restrict__ offsets,
                                               const int32* __restrict__ targets, const weight_t* __restrict__ weights,
                                               uint32* distance, uint32* changed) {
     for (int64 u = grid_thread(); u < vertices; u += grid_threads()) {
-        const uint32 length = static_cast<volatile uint32*>(distance)[u];  // race-allowed: it only falls
+        const uint32 length = read_stale(&distance[u]);
         if (length == 0xffffffffu) continue;
         for (index_t arc = offsets[u]; arc < offsets[u + 1]; ++arc) {
             const uint32 sum = length + static_cast<uint32>(weights[arc]);
-            if (sum < atomicMin(&distance[targets[arc]], sum)) *changed = 1;  // race-allowed: all write 1
+            if (sum < atomicMin(&distance[targets[arc]], sum)) atomicExch(changed, 1u);
         }
     }
 }

@@ -18,7 +18,9 @@ from gpugraph.base.files import resource_dir
 from gpugraph.devices.base import Defines
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_INCLUDE = re.compile(r'\s*#\s*include\s*"([^"\n]+)"')
+_INCLUDE = re.compile(r'\s*#\s*include\s*"([^"\n]+)"|\s*#\s*include\s*<(cooperative_groups\.h)>')
+_BUILT_IN = re.compile(r"\s*#\s*include\s*<(?:cuda_runtime(?:_api)?|cuda|device_launch_parameters)\.h>")
+"""Headers of the toolkit whose names NVRTC and the emulated device know without them."""
 _PRAGMA_ONCE = re.compile(r"\s*#\s*pragma\s+once\s*\Z")
 _KERNEL = re.compile(
     r'extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*)?'
@@ -135,9 +137,10 @@ def _flatten(path: Path, within: list[Path], guards: dict[Path, str], read: dict
     for number, (line, code) in enumerate(pairs, start=1):
         match = _INCLUDE.match(code) if "#" in code else None
         if match is None:
-            lines.append("" if "#" in code and _PRAGMA_ONCE.match(code) else line)
+            known = "#" in code and (_PRAGMA_ONCE.match(code) or _BUILT_IN.match(code))
+            lines.append("" if known else line)
             continue
-        target = _resolved(_find_include(match[1], path, number))
+        target = _resolved(_find_include(match[1] or match[2], path, number))
         if target in within or target == _resolved(path):
             lines.append("")  # a cycle: the guard would skip it
             continue

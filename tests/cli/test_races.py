@@ -32,7 +32,7 @@ def test_a_race_in_an_algorithm_of_the_users_own_is_named_unless_it_says_why(tmp
     kernel.write_text(text)
     words = ("races", "sssp", "rmat:5", "--algo", f"{driver}:driver", "--runs", "2")
     assert "own:driver: 0 races, 0 wrong results in 2 schedules" in succeed(*words).out
-    kernel.write_text(text.replace("  // race-allowed: all write 1", ""))
+    kernel.write_text(text.replace("atomicExch(changed, 1u)", "*changed = 1"))
     caught = run(*words)
     assert caught.code == 1
     assert re.search(r"write at own.cu:\d+ .* races with .*, 'changed', global memory", caught.out)
@@ -46,11 +46,11 @@ def test_an_access_out_of_bounds_of_the_users_own_kernel_is_an_error_that_shows_
     driver = tmp_path / "own.py"
     driver.write_text(EXAMPLE.read_text())
     text = EXAMPLE.with_suffix(".cu").read_text()
-    driver.with_suffix(".cu").write_text(text.replace("*changed = 1", "changed[5] = 1"))
+    driver.with_suffix(".cu").write_text(text.replace("atomicExch(changed, 1u)", "changed[5] = 1"))
     caught = run("sssp", "rmat:5", "--algo", f"{driver}:driver", "--device", "emulated", "-q")
     assert caught.code == 2
     line, shown, caret = caught.err.splitlines()
-    assert "out of bounds: write of 4 bytes at own.cu:15, " in line
+    assert "out of bounds: write of 4 bytes at own.cu:20, " in line
     assert "20 bytes past the end of 'changed', an array of 4 bytes" in line
     assert shown.index("changed[5]") == caret.index("^")
 
@@ -81,3 +81,23 @@ def test_a_wrong_result_is_reported_with_its_schedule(tmp_path: Path) -> None:
 )
 def test_what_has_no_kernels_is_refused(words: tuple[str, ...], says: str) -> None:
     assert says in refuse(2, "races", *words)
+
+
+@needs_compiler
+def test_a_race_that_a_comment_excuses_is_listed_with_its_reason(tmp_path: Path) -> None:
+    driver = tmp_path / "own.py"
+    driver.write_text(EXAMPLE.read_text())
+    text = EXAMPLE.with_suffix(".cu").read_text()
+    excused = "*changed = 1;  // race-allowed: all write 1"
+    driver.with_suffix(".cu").write_text(text.replace("atomicExch(changed, 1u);", excused))
+    words = ("races", "sssp", "rmat:5", "--algo", f"{driver}:driver", "--runs", "2")
+    assert re.search(r"excused in bellman_ford_relax, own.cu:20: all write 1", succeed(*words).out)
+    (reason,) = json.loads(succeed(*words, "--format", "json").out)["excused"]
+    assert reason.endswith("all write 1")
+
+
+@pytest.mark.parametrize("name", ["sssp_cuda.cu", "mst_cuda.cu"])
+def test_a_template_excuses_no_race_on_a_line_that_a_user_edits(name: str) -> None:
+    text = (EXAMPLE.parent / name).read_text()
+    kernels = text[text.index('extern "C"') :]
+    assert "race-allowed" not in kernels

@@ -252,9 +252,12 @@ def test_the_recipe_for_a_workflow_fails_a_kernel_that_does_more_work(tmp_path: 
     for side in ("base", "new"):
         (tmp_path / side).mkdir()
         succeed("new", "algorithm", tmp_path / side / "kernel.py", "--problem", "sssp", "--kind", "cuda")
-    kernel = tmp_path / "new" / "kernel.cu"
+    kernel = tmp_path / "base" / "kernel.cu"
     text = kernel.read_text(encoding="utf-8")
-    kernel.write_text(text.replace("*changed = 1;", "atomicExch(changed, 1u);"), encoding="utf-8")
+    kernel.write_text(
+        text.replace("atomicExch(changed, 1u);", "*changed = 1;"),
+        encoding="utf-8",
+    )
     assert kernel.read_text(encoding="utf-8") != text
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for words, code in ((count, 0), (compare, 4)):

@@ -41,7 +41,7 @@ def races(
     """Hunt data races of an algorithm's kernels on the emulated device, and name their lines.
 
     Every run shuffles threads and blocks in another way, and its result is checked. A race that is meant says why in
-    a comment, race-allowed: REASON, and is not shown. The exit code is 1 if there is another, or a result is wrong.
+    a comment, race-allowed: REASON, and is listed with it. The exit code is 1 if there is another, or a wrong result.
 
     Example:
       gpugraph races sssp rmat:6 --algo delta-stepping
@@ -61,25 +61,26 @@ def races(
         algorithm = _algorithm(problem, solved.auto(opened, "emulated") if algo == "auto" else algo)
         queries = [solved.batch(queries)] if algorithm.batched else queries
         found: dict[tuple[Any, ...], Any] = {}
+        excused: dict[tuple[Any, ...], str] = {}
         wrong = []
         shape = None
         for seed in range(1, runs + 1):
             progress(f"{algorithm.name}: schedule {seed} of {runs}")
             verdicts, met = _run(solved, algorithm, opened, queries, seed)
             found = {(race.kernel, race.lines): race for race in met if race.allowed is None} | found
+            excused |= {(race.kernel, race.lines): race.excuse for race in met if race.allowed is not None}
             failed = [verdict for verdict in verdicts if verdict.status == "failed"]
             wrong += [f"schedule {seed}: {verdict.detail}" for verdict in failed]
             shape = shape or next((shape_of_verdict(one) for one in failed if one.counter_example is not None), None)
     tell(notices_of(opened), quiet=quiet)
     lines = [str(race) for race in found.values()]
-    facts = {"algorithm": algorithm.name, "runs": runs, "races": lines, "wrong": wrong}
+    facts = {"algorithm": algorithm.name, "runs": runs, "races": lines, "excused": [*excused.values()], "wrong": wrong}
     count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
 
     def report() -> list[Line]:
         shown = [line for race in found.values() for line in (str(race), *race.excerpt)]
-        page: list[Line] = [
-            [(text, "")] for text in (f"{algorithm.name}: {count} in {counted(runs, 'schedule')}", *shown, *wrong)
-        ]
+        head = f"{algorithm.name}: {count} in {counted(runs, 'schedule')}"
+        page: list[Line] = [[(text, "")] for text in (head, *shown, *wrong, *excused.values())]
         return page if shape is None else [*page, [("", "")], *sketch(shape, width=page_width(), unicode=can_draw())]
 
     show_as(style, facts, report)
@@ -112,7 +113,7 @@ def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) ->
             raw = algorithm.fetch(state, algorithm.run(state, NullClock(), *query))
             result = algorithm.finish(state, raw, *query)
             verdicts.append(check(solved, graph, query, result, "reference"))
-        return verdicts, device.races()
+        return verdicts, device.races(allowed=True)
     finally:
         device.close()
 

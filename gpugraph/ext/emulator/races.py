@@ -136,6 +136,12 @@ class Race:
         """The two source lines."""
         return frozenset((access.frames[0].file, access.frames[0].line) for access in (self.first, self.second))
 
+    @property
+    def excuse(self) -> str:
+        """Where it is, and the reason that allows it."""
+        places = " and ".join(dict.fromkeys(str(access.frames[0]) for access in (self.first, self.second)))
+        return f"excused in {self.kernel}, {places}: {self.allowed}"
+
     def __str__(self) -> str:
         array = f"'{self.array}', " if self.array else ""
         return f"{self.kernel}: {self.second} races with {self.first}, {array}{self.memory} memory"
