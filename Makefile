@@ -5,7 +5,7 @@ help:        ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 15
 
 install:     ## the package, its tests' and its linters' needs, editable
-	$(PYTHON) -m pip install -e '.[test,lint]'
+	$(PYTHON) -m pip install -e . --group test --group lint
 
 lint:        ## ruff, mypy, strict on the package, hadolint for the Dockerfile, actionlint for the workflows if it is there
 	$(PYTHON) -m ruff check .
@@ -86,7 +86,11 @@ check-records: ## what a stranger's record must satisfy, asked of ours: docs/sub
 lock:        ## write the versions of a development environment that passes the tests on this Python
 	$(PYTHON) -m pip install -q uv
 	$(PYTHON) -m uv pip compile -q --no-header --no-annotate --no-emit-index-url --python-version 3.12 --universal \
-	  --extra test --extra lint --extra docs pyproject.toml -o requirements-dev.txt
+	  --group test --group lint --group docs pyproject.toml -o requirements-dev.txt
+
+dist:        ## sdist and wheel, into dist/
+	$(PYTHON) -m pip install -q build
+	$(PYTHON) -m build -o dist .
 
 release-check: ## build sdist and wheel, install each in an empty environment, run the README's commands outside the tree
 	$(PYTHON) .ci/release_check.py

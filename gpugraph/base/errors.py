@@ -24,6 +24,7 @@ import errno
 import os
 import re
 import reprlib
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -266,11 +267,34 @@ def expect(kind: type, **given: Any) -> None:
             raise InputError(f"{name} is {shown(value)}", remedy=f"give {described}")
 
 
+_INSTALLS = re.compile(r"(?:python -m )?pip install ('gpugraph\[[^']*\]'|[\w.-]+)")
+
+
 def installable_here(message: str) -> str:
-    """Return a message in which ``pip install 'gpugraph[…]'`` names the folder, if any, that gpugraph came from."""
-    if "'gpugraph[" not in message:
+    """Return a message whose ``pip install`` is the command that installs where this process runs.
+
+    That is one of ``uv tool`` or pipx where they installed gpugraph, and of uv where there is no pip.  The folder that
+    gpugraph came from, if any, takes the place of its name.
+    """
+    if "pip install" not in message:
         return message
     # Slow to import, and for few messages.
+    import importlib.util
+    from pathlib import Path
+
+    own, other = "pip install {}", "pip install {}"
+    if (Path(sys.prefix) / "uv-receipt.toml").is_file():
+        own, other = "uv tool install {}", "uv tool install gpugraph --with {}"
+    elif (Path(sys.prefix) / "pipx_metadata.json").is_file():
+        own, other = "pipx install --force {}", "pipx inject gpugraph {}"
+    elif importlib.util.find_spec("pip") is None:
+        own = other = "uv pip install {}"
+    changed = _INSTALLS.sub(lambda found: (own if found[1][0] == "'" else other).format(found[1]), message)
+    return changed.replace("'gpugraph[", f"'{_installed_from()}[")
+
+
+def _installed_from() -> str:
+    """Return the folder that gpugraph was installed from, or else its name."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
     from pathlib import Path
@@ -279,12 +303,11 @@ def installable_here(message: str) -> str:
     try:
         url = json.loads(distribution("gpugraph").read_text("direct_url.json") or "{}").get("url", "")
     except (PackageNotFoundError, ValueError):
-        return message
+        return "gpugraph"
     folder = Path(unquote(url.removeprefix("file://")))
     if not url.startswith("file://") or not (folder / "pyproject.toml").is_file():
-        return message
-    place = "." if folder.samefile(Path.cwd()) else str(folder)
-    return message.replace("'gpugraph[", f"'{place}[")
+        return "gpugraph"
+    return "." if folder.samefile(Path.cwd()) else str(folder)
 
 
 @contextlib.contextmanager

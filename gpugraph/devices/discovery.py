@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
@@ -105,7 +106,17 @@ def check_installed() -> None:
     except (ImportError, ValueError):
         found = True  # something odd is there: the import tells
     if not found:
+        if not _has_driver():
+            remedy = f"take --device cpu; with a GPU, install NVIDIA's driver, then {INSTALL}"
+            raise DeviceUnavailable("no NVIDIA driver found", remedy=remedy)
         raise DeviceUnavailable("CuPy is not installed", remedy=INSTALL)
+
+
+def _has_driver() -> bool:
+    try:
+        return bool(ctypes.CDLL("libcuda.so.1"))
+    except OSError:
+        return False
 
 
 def _cuda(index: int, profile: bool) -> CudaDevice:

@@ -69,15 +69,30 @@ def test_a_text_that_names_no_device_is_refused(text: str, said: str) -> None:
     assert said in str(caught.value)
 
 
-def test_without_cupy_cuda_says_what_to_install(install: Install) -> None:
+def test_without_a_driver_nobody_is_told_to_install_cupy_first(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install(None)
+    monkeypatch.setattr(discovery, "_has_driver", lambda: False)
+    with pytest.raises(
+        DeviceUnavailable, match=r"^no NVIDIA driver found — take --device cpu; with a GPU, install NVIDIA"
+    ):
+        select_device("cuda")
+
+
+def test_without_cupy_cuda_says_what_to_install(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(None)
+    monkeypatch.setattr(discovery, "_has_driver", lambda: True)
     with pytest.raises(DeviceUnavailable, match=r"CuPy is not installed .*pip install 'gpugraph\[cuda13\]'") as caught:
         select_device("cuda")
     assert caught.value.exit_code == 3
 
 
-def test_without_cupy_auto_runs_on_the_cpu_and_says_so_in_one_line(install: Install) -> None:
+def test_without_cupy_auto_runs_on_the_cpu_and_says_so_in_one_line(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install(None)
+    monkeypatch.setattr(discovery, "_has_driver", lambda: True)
     device, notice = select_device("auto")
     assert device.kind == "cpu"
     assert notice == "no usable GPU: CuPy is not installed; running on the CPU"

