@@ -17,7 +17,6 @@ from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import DeviceUnavailable, InputError, VerificationFailed, check_name
 from gpugraph.base.quantities import parse_share
 from gpugraph.base.ranks import world
-from gpugraph.cli.exports import check_exports, export, show_records
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options, split
 from gpugraph.cli.output import (
     Progress,
@@ -166,6 +165,8 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
             records = bench.store.records if bench.store is not None else []
             for record in records if outputs.save is not None else ():
                 append_record(record, str(outputs.save))
+    from gpugraph.cli.exports import export, show_records
+
     show_records(records, outputs.style)
     export(records, outputs.exports, quiet=outputs.quiet)
     judge(totals)
@@ -174,7 +175,6 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
 def _measure(request: Request, name: str) -> None:
     """Run one cell and deliver its record; its ``timeout`` is kept in ``gpugraph.ext.plugins.supervised``."""
     from gpugraph.devices.discovery import expect_device
-    from gpugraph.measure import compile_ahead
 
     phase_timer = PhaseTimer("start", Command.began)
     algo, _, chosen = _with_commands(name, request.commands).partition("@")
@@ -185,6 +185,8 @@ def _measure(request: Request, name: str) -> None:
     compiled.IN_COMMAND = Command.began is not None
     if not is_foreign(algo):
         if on_cpu:
+            from gpugraph.measure import compile_ahead
+
             compile_ahead.begin(request.problem, str(request.graph), algo)
         _import_numpy()
     from gpugraph.measure.cell import Cell
@@ -233,6 +235,8 @@ def _measure(request: Request, name: str) -> None:
     with _going_on(troubles):
         draw_counter_example(outputs.draw, record.shape.verification.counter_example, quiet=quiet)
         if outputs.exports:
+            from gpugraph.cli.exports import export
+
             export([record], outputs.exports, quiet=quiet)
     if request.energy and (why := record.shape.energy.absent) and record.status != "failed":
         raise DeviceUnavailable(f"the energy was not measured: {why}", remedy="leave out --energy")
@@ -330,7 +334,10 @@ def _notices(record: Record, output: str | None) -> list[str]:
 def _check_outputs(problem: str, graph: str, outputs: Outputs) -> None:
     """Refuse before the work what could not be written after it."""
     output, save, exports = outputs.output, outputs.save, outputs.exports
-    check_exports(exports, outputs.style)
+    if exports or outputs.style != "table":
+        from gpugraph.cli.exports import check_exports
+
+        check_exports(exports, outputs.style)
     check_drawing(outputs.draw)
     for path in (one for one in (output, save, *exports) if one is not None):
         check_destination(path, append=path is save)

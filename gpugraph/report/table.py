@@ -207,6 +207,9 @@ def throttled_samples(record: Record) -> str:
 
 
 def _rates(record: Record, width: int) -> list[Line]:
+    if record.finished and record.why_no_rates == EMULATED and not record.shape.work.total:
+        text = "not counted: add --counters; times on the emulated device are not performance"
+        return field("work", text, width=width, style="yellow")
     if record.finished and record.why_no_rates == EMULATED:
         return list(importlib.import_module(WORK).lines(record, width))
     mteps, reason, half = record.shape.mteps, record.why_no_rates, record.measured_half_width

@@ -20,9 +20,6 @@ _NAME, _WIDTH = 20, 10
 def lines(record: Record, width: int) -> list[Line]:
     """Return the lines that take the place of a rate on the emulated device, wrapped to ``width`` columns."""
     work = record.shape.work
-    if not work.total:
-        text = "not counted: add --counters; times on the emulated device are not performance"
-        return field("work", text, width=width, style="yellow")
     runs = f" of {counted(work.runs, 'run')}" if work.runs and work.runs > 1 else ""
     title = f"of a warp's accesses, in sectors of 32 bytes{runs}; times on the emulated device are not performance"
     head = f"{'kernel':<{_NAME}}" + "".join(f"{header:>{_WIDTH}}" for header, _ in _SHOWN)
