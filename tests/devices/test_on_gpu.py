@@ -17,8 +17,9 @@ import pytest
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices import pinned
 from gpugraph.devices.base import KernelArgumentError
-from gpugraph.devices.discovery import found_devices, select_device
+from gpugraph.devices.discovery import select_device
 from gpugraph.ext.machine import probes
+from gpugraph.ext.machine.listing import found_devices
 from gpugraph.ext.python.inputs import adopted
 
 pytestmark = pytest.mark.gpu

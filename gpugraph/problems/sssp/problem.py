@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.clock import working_seconds
-from gpugraph.base.errors import GpuGraphWarning, InputError
+from gpugraph.base.errors import GpuGraphWarning, InputError, OutOfMemory
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import ASSUMED, CSRGraph
 from gpugraph.problems.contract import Problem, Verdict
@@ -150,8 +151,29 @@ def arcs_reached(graph: Any, own: NDArray[np.bool_], reached: NDArray[np.bool_])
     count = sum(in_threads(arcs_of, even_ranges(len(own))))
     # Only an infinite edge, or a sum beyond the floats, leads from reached to unreached; it has one arc here.
     if not graph.directed and graph.weight_dtype.kind == "f" and not reached.all():
-        count += int(np.count_nonzero(np.repeat(own, degrees) & ~reached[graph.targets]))
+        # Both sides of such edges have as many arcs; all ranks must look from the same.
+        many = np.count_nonzero(reached) >= len(reached) // 16
+        rows, beyond = (~own, reached) if many else (own, ~reached)
+        count += sum(int(np.count_nonzero(beyond[heads])) for heads in _heads_of(graph, np.flatnonzero(rows)))
     return count
+
+
+_AT_ONCE = 1 << 24
+"""Arcs that are looked up at once."""
+
+
+def _heads_of(graph: Any, rows: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+    """Yield the heads of the arcs of some rows, looked up where the graph lies: few of many need not be copied."""
+    upto = np.cumsum(graph.degrees[rows])
+    arcs, first = int(upto[-1]) if len(rows) else 0, graph.offsets[rows] - (upto - graph.degrees[rows])
+    for start in range(0, arcs, _AT_ONCE):
+        numbers = np.arange(start, min(start + _AT_ONCE, arcs))
+        at = first[np.searchsorted(upto, numbers, side="right")] + numbers
+        if graph.on_device is not None and graph.on_device.usable:
+            with suppress(OutOfMemory):  # the host has room
+                yield graph.on_device.ends_and_weights(at)[1]
+                continue
+        yield graph.targets[at]
 
 
 def _with_rounding(graph: CSRGraph, result: Distances, verdict: Verdict) -> Verdict:

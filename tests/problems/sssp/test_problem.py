@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.sssp.distances import Distances
@@ -111,6 +113,25 @@ def test_work_is_the_undirected_edges_with_a_reached_endpoint() -> None:
     assert PROBLEM.work(zoo("isolated-vertices"), distances("isolated-vertices")) == 0
     # 0–1 is finite, 1–2 infinite; neither 2–3 nor 3–4 has a reached end.
     assert PROBLEM.work(zoo("float-infinite"), distances("float-infinite")) == 2
+
+
+@pytest.mark.parametrize("resident", [False, True])
+@pytest.mark.parametrize("reached", [1, 2, 20, 39])
+def test_work_counts_an_infinite_edge_once_from_whichever_side(
+    reached: int, resident: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpugraph.problems.sssp.problem._AT_ONCE", 7)
+    draw = np.random.default_rng(reached)
+    pairs = sorted({(min(u, v), max(u, v)) for u, v in draw.integers(0, 40, (120, 2)).tolist() if u != v})
+    edges = [(u, v, math.inf if (u < reached) != (v < reached) else 1.0) for u, v in pairs]
+    graph = undirected(40, edges, "float32")
+    found = Distances(graph, 0, np.where(np.arange(40) < reached, 0.0, math.inf))
+    if resident:
+        device = EmulatedDevice()
+        arrays = (graph.offsets.astype(np.int32), graph.targets, graph.weights)
+        rows = DeviceRows(device, *map(device.upload, arrays), lambda: graph)
+        object.__setattr__(graph, "on_device", rows)
+    assert PROBLEM.work(graph, found) == sum(u < reached or v < reached for u, v in pairs)
 
 
 def test_work_of_a_directed_graph_is_the_arcs_whose_tail_is_reached() -> None:
