@@ -52,6 +52,8 @@ class Counts:
     def by_kernel(self) -> dict[str, dict[str, int]]:
         """Return the counters of each kernel; names that end in the name of an atomic are there where one was used."""
         found = {kernel: Counter({**dict.fromkeys(COUNTERS, 0), **own}) for kernel, own in self._kernels.items()}
+        for library in {library for _, library, *_ in self._places}:  # all places of a file are looked up at once
+            library.symbols.frames(pc for _, other, pc, *_ in self._places if other is library)
         for (kernel, library, pc, kind, is_shared), numbers in self._places.items():
             frames = library.symbols.frames([pc])[pc]
             at_barrier = any(_BARRIER.search(frame.function) for frame in frames)
