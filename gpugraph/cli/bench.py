@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -261,8 +260,7 @@ def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: boo
         found = shown.finding_lines(bench.sweep, records, width=page_width(), table_width=table_width())
     show_lines(found)
     export(records, exports, ranked, quiet=quiet)
-    page = " -o report.html" if find_spec("vl_convert") else ""  # which the page's figures need
-    show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {shlex.quote(bench.path)}{page}")
+    show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {shlex.quote(bench.path)} -o report.html")
     judge(totals)
     judge_findings(bench.sweep, records)
 

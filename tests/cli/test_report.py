@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from resource import RLIMIT_AS, setrlimit
+from xml.etree import ElementTree
 
 import pytest
 
@@ -134,12 +135,14 @@ def test_what_cannot_be_shown_is_refused_in_one_line_and_nothing_is_written(word
     assert {path: path.read_bytes() for path in Path().glob("*.*")} == before
 
 
-@pytest.mark.parametrize("words", [["report", "-o", "r.html"], ["plot", "-o", "f.svg"]])
-def test_without_the_extra_the_remedy_is_reported_and_the_rest_still_works(words, results, tmp_path, monkeypatch):
+def test_without_the_extra_a_page_and_an_svg_are_plain_and_a_pdf_names_the_remedy(results, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    command, option, name = words
-    assert installable_here("pip install 'gpugraph[report]'") in refuse(2, command, results, option, tmp_path / name)
-    assert not (tmp_path / name).exists()
+    succeed("report", results, "-o", tmp_path / "r.html")
+    succeed("plot", results, "-o", tmp_path / "f.svg", "--where", "problem=mst")
+    ElementTree.parse(tmp_path / "f.svg")
+    assert "<svg" in (tmp_path / "r.html").read_text("utf-8")
+    assert installable_here("pip install 'gpugraph[report]'") in refuse(2, "plot", results, "-o", tmp_path / "f.pdf")
+    assert not (tmp_path / "f.pdf").exists()
     for style in ("text", "markdown", "csv"):
         succeed("report", results, "--format", style)
 

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gpugraph.base.errors import InputError
-from gpugraph.ext.charts.chart import DARK
+from gpugraph.ext.charts.chart import DARK, LIGHT, config
 from gpugraph.ext.charts.page import POLICY, page
 from gpugraph.ext.charts.page_text import definitions
+from gpugraph.ext.charts.plain_svg import plain_svg
 from gpugraph.ext.comparing.cells import label
 from gpugraph.ext.reports.headlines import headlines
 from gpugraph.ext.reports.versus import gains, matrices, times_as_fast
@@ -252,10 +252,41 @@ def test_old_failed_and_emulated_records_alone_make_a_page():
         Outline(page([Record.of(record)]))
 
 
-def test_without_the_library_the_remedy_is_reported(monkeypatch):
+def test_without_the_library_each_figure_is_plain_svg_and_the_page_has_no_vega(monkeypatch, html):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(InputError, match=r"pip install 'gpugraph\[report\]'"):
-        page([Record.of(mst_record())])
+    outline, whole = Outline(plain := page([Record.of(record) for record in sweep()])), Outline(html)
+    figures = len([one for one in outline.all("div") if one.get("class") == "chart"])
+    assert figures == len([one for one in whole.all("div") if one.get("class") == "chart"]) > 10
+    drawings = re.findall(r'<svg xmlns="http://www.w3.org/2000/svg" viewBox.*?</svg>', plain, re.S)
+    assert len(drawings) == figures
+    assert "vegaEmbed=" not in plain
+    assert len(plain) < len(html)
+    assert "pip install" in plain
+    for drawing in drawings:
+        content = ElementTree.fromstring(drawing)
+        numbers = [float(n) for one in content.iter() for n in re.findall(r"-?\d+\.\d+", one.get("x", ""))]
+        assert all(-5 <= number <= 640 for number in numbers)
+        marks = [one for one in content.iter() if one.tag.endswith(("polyline", "rect", "path"))]
+        assert len(marks) > 1
+
+
+@pytest.mark.parametrize(
+    ("field", "kind", "least"),
+    [("y", "log", 1.0), ("y", "linear", 0.0)],
+)
+def test_a_plain_figure_has_its_values_at_their_places(field, kind, least):
+    rows = [{"x": 0, field: 10.0, "variant": "a"}, {"x": 1, field: 100.0, "variant": "a"}]
+    y = {"field": field, "type": "quantitative", "scale": {"type": kind, "domain": [least, 100.0]}}
+    encoding = {"x": {"field": "x", "type": "quantitative"}, "y": y, "color": {"field": "variant"}}
+    svg = plain_svg(
+        {"data": {"values": rows}, "mark": {"type": "line"}, "encoding": encoding}, config(LIGHT), width=400, height=200
+    )
+    path = next(one for one in ElementTree.fromstring(svg).iter() if one.tag.endswith("polyline"))
+    (x1, y1), (x2, y2) = (map(float, point.split(",")) for point in path.get("points").split())
+    assert x2 == 386.0
+    share = 0.5 if kind == "log" else 0.9
+    assert y1 - y2 == pytest.approx(200 * share, abs=0.2)
+    assert x1 < x2
 
 
 # What follows happens in a real browser.

@@ -21,6 +21,7 @@ from gpugraph.base.errors import InputError, used_up
 from gpugraph.base.files import ending_of
 from gpugraph.ext.charts.assets import template
 from gpugraph.ext.charts.engine import called
+from gpugraph.ext.charts.plain_svg import plain_svg
 from gpugraph.ext.comparing.cells import ordered
 from gpugraph.records.columns import Labelled
 from gpugraph.records.json_text import encodable, jsonable
@@ -213,6 +214,15 @@ def check_engine() -> Any:
     return vl_convert
 
 
+def can_draw_all() -> bool:
+    """Tell whether the library that draws is installed; without it there are plain SVGs."""
+    try:
+        check_engine()
+    except InputError:
+        return False
+    return True
+
+
 def vega_bundle() -> str:
     """Return Vega, Vega-Lite and vega-embed as one script, kept in the cache: putting it together takes two seconds."""
     engine = check_engine()
@@ -259,7 +269,7 @@ _POINTS, _DOTS = 72, 300
 def check_figure(path: str) -> str:
     """Return the ending of a figure's file; raise InputError if it is none of ``ENDINGS`` or nothing can draw it."""
     ending = ending_of(path, "a figure", ENDINGS)
-    if ending != ".json":
+    if ending not in (".json", ".svg"):
         check_engine()
     return ending
 
@@ -273,8 +283,10 @@ def draw(spec: dict[str, object], ending: str) -> bytes:
     """
     if ending == ".json":
         return json.dumps(spec, ensure_ascii=False, indent=1).encode()
-    check_engine()
     clean = jsonable(spec, _drawable)
+    if ending == ".svg" and not can_draw_all():
+        return plain_svg(clean, clean["config"], width=clean["width"], height=clean["height"]).encode()
+    check_engine()
     try:
         if ending == ".png":
             return called("vegalite_to_png", clean, scale=_POINTS / INCH, ppi=_DOTS)

@@ -7,16 +7,10 @@ from collections.abc import Callable
 from gpugraph.report.exporters import Exporter, Results
 
 
-def _check() -> None:
-    from gpugraph.ext.charts.chart import check_engine
-
-    check_engine()
-
-
 def _load() -> Callable[[Results], str]:
     from gpugraph.ext.charts.page import page
 
     return lambda results: page(results.records, title=results.title, notices=results.notices)
 
 
-EXPORTER = Exporter((".html", ".htm"), "a page", _load, _check)
+EXPORTER = Exporter((".html", ".htm"), "a page", _load)

@@ -14,6 +14,7 @@ from gpugraph.base.errors import InputError, check_name
 from gpugraph.base.quantities import percent, rate
 from gpugraph.ext.charts.chart import Ink, Spec, config, entries, paint, row_height
 from gpugraph.ext.charts.curves import Look, Mark, Point, best_first, curves
+from gpugraph.ext.charts.plain_svg import short_number, ticks
 from gpugraph.ext.charts.rates import stated_marks
 from gpugraph.ext.comparing.cells import label, ordered, speedups, work
 from gpugraph.ext.reports.panels import LOG_BEYOND, SCALE, problem_name
@@ -268,9 +269,10 @@ def sketch(
     for mark in drawn.failed:
         if canvas[-1][across(mark.x)][0] in (" ", dot):  # no letter
             canvas[-1][across(mark.x)] = (cross, "red")
-    ticks = {lines - 1 - upward(tick): _short(tick, choice.y) for tick in _ticks(low, high, log=log)}
+    percents = VALUES[choice.y].percent
+    labels = {lines - 1 - upward(tick): short_number(tick, as_percent=percents) for tick in ticks(low, high, log=log)}
     rule, corner, dash = "│└─" if blocks else "|+-"
-    head += [[(f"{ticks.get(i, ''):>{_MARGIN - 2}} {rule}", "dim"), *row] for i, row in enumerate(canvas)]
+    head += [[(f"{labels.get(i, ''):>{_MARGIN - 2}} {rule}", "dim"), *row] for i, row in enumerate(canvas)]
     head.append([(f"{'':>{_MARGIN - 1}}{corner}{dash * columns}", "dim")])
     head.append([(f"{'':>{_MARGIN}}{_under(sorted(set(ends)), across, columns)}".rstrip(), "dim")])
     for name in names:
@@ -331,41 +333,15 @@ def _scale(low: float, high: float, most: int, *, log: bool) -> Callable[[float]
     return place
 
 
-def _ticks(low: float, high: float, *, log: bool) -> list[float]:
-    """Return round values between two, a handful of them."""
-    if log:
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        for steps in ((1,), (1, 3), (1, 2, 5)):
-            found = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
-            if len(found) > 3:
-                break
-        return found or [low, high]
-    if high <= low:
-        return [low]
-    step = 10.0 ** math.floor(math.log10(max((high - low) / 2, 1e-300)))
-    step = next(step * times for times in (1, 2, 2.5, 5, 10) if (high - low) / (step * times) <= 5)
-    return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
 def _under(places: Sequence[float], across: Callable[[float], int], columns: int) -> str:
     """Return the line of the abscissa's labels, as many as there is room for."""
     line = ""
     for place in places:
-        text = _short(place, "")
+        text = short_number(place)
         start = min(max(across(place) - len(text) // 2, 0), columns - len(text))
         if not line or start >= len(line) + 2:
             line = line.ljust(start) + text
     return line
-
-
-def _short(number: float, y: str) -> str:
-    """Return the label of a tick."""
-    if y in VALUES and VALUES[y].percent:
-        return percent(number)
-    for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(number) >= 0.9995 * factor:
-            return f"{number / factor:.3g}{unit}"
-    return f"{number:.3g}"
 
 
 def _value(number: float, y: str) -> str:

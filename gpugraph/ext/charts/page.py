@@ -20,6 +20,7 @@ from gpugraph.ext.charts.chart import (
     Chart,
     Ink,
     Spec,
+    can_draw_all,
     colors,
     config,
     entries,
@@ -29,6 +30,7 @@ from gpugraph.ext.charts.chart import (
 )
 from gpugraph.ext.charts.counter_example import listed, shape_to_draw, svg
 from gpugraph.ext.charts.page_text import definitions, details, environments
+from gpugraph.ext.charts.plain_svg import plain_svg
 from gpugraph.ext.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.ext.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
 from gpugraph.ext.comparing.cells import label, ordered
@@ -60,10 +62,8 @@ MOST_OPEN = 12
 def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[str] = ()) -> str:
     """Return the report of at least one record as HTML; ``notices`` are what a reader should know of the files.
 
-    Without a ``title`` it has that of the one sweep that all records are part of, or ``TITLE``.
-
-    Raises:
-        InputError: the library that draws is not installed.
+    Without a ``title`` it has that of the one sweep that all records are part of, or ``TITLE``.  Without the library
+    that draws its figures are plain: no roofs, marks of papers or legends to click.
     """
     titles = {row.title for row in rows}
     title = title or (titles.pop() if len(titles) == 1 else "") or TITLE
@@ -88,12 +88,18 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
         for key, several in groups.items()
     }
     painted, palette = _painted(cells, charts)
+    by_script, look = can_draw_all(), config(PAGE)
+    drawings = [
+        "" if by_script else _safe(plain_svg(spec, look, width=380 if chart.small else 640, height=chart.height))
+        for chart, spec in zip(charts, painted, strict=True)
+    ]
     shown = columns_of(BY_PAGE, cells)
     data = {
-        "config": config(PAGE),
+        "config": look,
         "charts": [
             {"spec": {**spec, "description": chart.description}, "height": chart.height, "entry": _entry_width(chart)}
             for chart, spec in zip(charts, painted, strict=True)
+            if by_script
         ],
         "cells": [details(cell) for cell in cells],
         "filters": [header(column) for column in COLUMNS if column.filter and BY_PAGE in column.shown],
@@ -124,7 +130,8 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
         origin=f"Made by gpugraph {__version__}" + (f" from {files}" if files else ""),
         data=_safe(_json(data)),
         license=_safe(vega_license().replace("--", "- -")),
-        vega=_safe(vega_bundle().replace("</script", "<\\/script")),
+        drawings=drawings,
+        vega=_safe(vega_bundle().replace("</script", "<\\/script")) if by_script else "",
         script=_safe(asset("page.js")),
     )
 

@@ -65,6 +65,7 @@ async function draw(place) {
 
 /* A figure is drawn as soon as it is seen: one that is folded away has no width yet. */
 function drawIn(part) {
+  if (!window.vegaEmbed) return Promise.resolve(); // plain figures are in the page
   const places = [...part.querySelectorAll(".chart:not(.vega-embed)")];
   return Promise.all(places.filter((place) => !place.closest("details:not([open])")).map(draw));
 }
