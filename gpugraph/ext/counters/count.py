@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -109,12 +110,15 @@ class CountingClock(NullClock):
 
     def __init__(self, counts: Counts, counter: str) -> None:
         super().__init__()
-        self._counts, self._counter = counts, counter
+        self._counts, self._counter, self._thread = counts, counter, threading.get_ident()
         self.phases: dict[str, int] = {}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Add what the launches inside do to the phase ``name``."""
+        """Add what the launches inside do to the phase ``name``; other threads, which run beside them, do none."""
+        if threading.get_ident() != self._thread:
+            yield
+            return
         before = self._counts.totals[self._counter]
         try:
             yield
