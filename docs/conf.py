@@ -20,6 +20,7 @@ from docutils import nodes  # noqa: E402
 
 import gpugraph  # noqa: E402
 from gpugraph.cli.group import COMMANDS, cli  # noqa: E402
+from gpugraph.cli.options import ALL  # noqa: E402
 
 project = "gpugraph"
 copyright = "the gpugraph founders"
@@ -73,6 +74,7 @@ def command_line() -> str:
         command = cli.get_command(above, name)
         assert command is not None
         context = click.Context(command, above, info_name=name, max_content_width=100)
+        context.meta[ALL] = True
         parts += [f"\n## gpugraph {name}", "```text", command.get_help(context), "```"]
     return "\n".join(parts) + "\n"
 

@@ -282,15 +282,16 @@ def installable_here(message: str) -> str:
     import importlib.util
     from pathlib import Path
 
-    own, other = "pip install {}", "pip install {}"
+    own = other = ""
     if (Path(sys.prefix) / "uv-receipt.toml").is_file():
         own, other = "uv tool install {}", "uv tool install gpugraph --with {}"
     elif (Path(sys.prefix) / "pipx_metadata.json").is_file():
         own, other = "pipx install --force {}", "pipx inject gpugraph {}"
     elif importlib.util.find_spec("pip") is None:
         own = other = "uv pip install {}"
-    changed = _INSTALLS.sub(lambda found: (own if found[1][0] == "'" else other).format(found[1]), message)
-    return changed.replace("'gpugraph[", f"'{_installed_from()}[")
+    if own:
+        message = _INSTALLS.sub(lambda found: (own if found[1][0] == "'" else other).format(found[1]), message)
+    return message.replace("'gpugraph[", f"'{_installed_from()}[")
 
 
 def _installed_from() -> str:

@@ -47,7 +47,8 @@ def atomic_write(
 
     The bytes go to a temporary file in the same folder, which is renamed over ``path``, once the disk has it if it is
     to be ``lasting``; an error or a signal removes it.  If ``packed``, a name that ends in .gz, .bz2, .xz or .zst is
-    compressed.  What is no regular file (a pipe, a terminal) is written straight away.  In mode ``"w"``, UTF-8 text,
+    compressed.  What is no regular file (a pipe, a terminal, ``-`` for
+    standard output) is written straight away.  In mode ``"w"``, UTF-8 text,
     what UTF-8 does not hold becomes a question mark.
 
     Raises:
@@ -59,7 +60,7 @@ def atomic_write(
     shown = os.fspath(path)
     with _in_words(shown):
         if _is_stream(shown):
-            with open(shown, "wb") as raw:
+            with open(1 if shown == "-" else shown, "wb", closefd=shown != "-") as raw:
                 yield from _through(raw, codec_of_name(shown) if packed else None, mode)
         else:
             with replaced(shown, lasting=lasting) as raw:
@@ -133,7 +134,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         if not _is_stream(shown):
             with contextlib.suppress(_Discarded), replaced(shown):
                 raise _Discarded
-        elif not os.access(shown, os.W_OK):
+        elif shown != "-" and not os.access(shown, os.W_OK):
             raise PermissionError(errno.EACCES, "permission denied")
 
 
@@ -225,7 +226,9 @@ def _in_words(shown: str) -> Iterator[None]:
 
 
 def _is_stream(shown: str) -> bool:
-    """Tell whether ``shown`` is something that cannot be replaced: a pipe, a terminal, a device."""
+    """Tell whether ``shown`` is something that cannot be replaced: a pipe, a terminal, a device, or ``-``."""
+    if shown == "-":
+        return True
     try:
         # Of the name itself: what /dev/stdout leads to may have no path.
         mode = os.stat(shown).st_mode

@@ -15,9 +15,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpugraph.base.errors import InputError, errors_at, unknown_name
-from gpugraph.base.quantities import counted, parse_seconds, parse_share
+from gpugraph.base.quantities import counted, parse_seconds, parse_target
 from gpugraph.cli.exports import check_exports, export, show_rankings
-from gpugraph.cli.options import command, defaults, export_option, offline_option, peer_command, price_option, split
+from gpugraph.cli.options import (
+    Time,
+    command,
+    defaults,
+    export_option,
+    offline_option,
+    peer_command,
+    price_option,
+    split,
+)
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell
 from gpugraph.cli.process import Command
 from gpugraph.measure.sampling import COMPETING
@@ -96,7 +105,7 @@ _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, da
 @click.option("--retry", is_flag=True, help="Go on, and try again what did not go well.")
 @click.option("--on", metavar="PLACE", help=_ON)
 @click.option("--target", metavar="SHARE", help="Half the 95% interval of each median, e.g. 2% [default: the sweep's].")
-@click.option("--max-seconds", type=float, metavar="S", help="Stop sampling a cell then [default: the sweep's].")
+@click.option("--max-seconds", type=Time(), metavar="TIME", help="Stop sampling a cell then [default: the sweep's].")
 @click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample.")
 @click.option(
     "--processes", metavar="N", type=click.IntRange(min=1), help="Spread a cell's samples over N worker processes."
@@ -164,7 +173,7 @@ def bench(
         default_s = parse_seconds(defaults().budget)
     observed = {"cold": cold, "energy": energy, "counters": counters, "price": price or None}
     sampled: dict[str, Any] = {**observed, "processes": processes, "time_limit_s": max_seconds}
-    sampled["target"] = None if target is None else parse_share("--target", target)
+    sampled["target"] = None if target is None else parse_target("--target", target)
     check_exports(exports)
     log_decisions(verbose)
     names, changed = split(algos), parse_settings(settings)

@@ -127,7 +127,8 @@ class LazyGroup(click.Group):
                 stream.reconfigure(errors="replace")
 
         def run() -> None:
-            if not ({"-h", "--help", "--version", "--path"} & set(words) or words[0] in ("help", "completion")):
+            shown = {"-h", "--help", "--help-all", "-V", "--version", "--path"}
+            if not (shown & set(words) or words[0] in ("help", "completion")):
                 check_users_file()
                 if words[0] in COMMANDS and words[0] not in ON_RECORDS:
                     check_system()
@@ -168,10 +169,10 @@ cli = LazyGroup(
     name="gpugraph",
     callback=_everything,
     help=help_text(_everything.__doc__),
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     params=[click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")],
 )
-click.version_option(__version__, prog_name="gpugraph", message="%(prog)s %(version)s")(cli)
+click.version_option(__version__, "-V", "--version", prog_name="gpugraph", message="%(prog)s %(version)s")(cli)
 
 # ------------------------------------------------------------------ the one error boundary
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,7 +16,7 @@ import click
 from gpugraph.base import compiled
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.errors import DeviceUnavailable, InputError, VerificationFailed, check_name
-from gpugraph.base.quantities import parse_share
+from gpugraph.base.quantities import parse_target
 from gpugraph.base.ranks import world
 from gpugraph.cli.options import bundle, command, defaults, graph_options, output_options, run_options, split
 from gpugraph.cli.output import (
@@ -121,7 +122,8 @@ def _request(problem: str, options: Mapping[str, Any]) -> Request:
     if request.graph is None:
         request = replace(request, graph=defaults().graph)
         where = defaults().origins["default.graph"]
-        tell([f"no graph given: taking {request.graph}, the default of {where}"], quiet=request.outputs.quiet)
+        what = f"no graph given: taking {request.graph}, the default of {where}; give a file, a spec or a data set"
+        tell([what], quiet=request.outputs.quiet)
     _check_outputs(problem, str(request.graph), request.outputs)
     log_decisions(request.outputs.verbose)
     return request
@@ -230,7 +232,8 @@ def _measure(request: Request, name: str) -> None:
         with _going_on(troubles):
             if append_record(record, save):
                 tell([f"{save}: a last line that was torn by a kill is cut off"], quiet=quiet)
-    with _going_on(troubles):
+    # What goes down a pipe goes there alone.
+    with _going_on(troubles), contextlib.redirect_stdout(sys.stderr if output == "-" else sys.stdout):
         print_record(record)
     with _going_on(troubles):
         draw_counter_example(outputs.draw, record.shape.verification.counter_example, quiet=quiet)
@@ -288,7 +291,7 @@ def _sampling(cell: Cell, request: Request) -> Sampling:
     from gpugraph.measure.cell import check_counts
 
     check_counts(cell)
-    target = None if request.target is None else parse_share("--target", request.target)
+    target = None if request.target is None else parse_target("--target", request.target)
     sampling = Sampling.of(cell.repeat, cell.warmup, target)
     limit = sampling.time_limit_s if request.max_seconds is None else request.max_seconds
     bandwidth = None if cell.phases else False
@@ -302,7 +305,7 @@ def _competing(repeat: int | None, target: str | None, max_seconds: float | None
     given = context.get_parameter_source("repeat") is click.core.ParameterSource.COMMANDLINE
     found: dict[str, Any] = {} if max_seconds is None else {"time_limit_s": max_seconds}
     if target is not None:
-        found["target"] = parse_share("--target", target)
+        found["target"] = parse_target("--target", target)
     if given and repeat is not None:
         found["min_samples"] = repeat
         found["max_samples"] = max(repeat + 1, Sampling.max_samples) if target is not None else repeat

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import click
 
 from gpugraph.base.errors import InputError, check_name, errors_at
 from gpugraph.base.files import parse_toml, read_text, resource_dir
+from gpugraph.base.quantities import parse_seconds
 from gpugraph.graph.read_options import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
 from gpugraph.report.exporters import EXPORTERS, contents
@@ -31,6 +34,12 @@ GROUPS = {
 }
 """Title → the parameters under it; others come first, under Options."""
 
+RARE = (
+    "input_format vertices keep_ids symmetrize seed offline commands settings prepare index_bits switch_after cpu_share"
+    " memory_limit cold energy counters price phases transfers profile draw verbose debug"
+)
+"""Parameters of a command with many that ``--help`` only names; ``--help-all`` describes them."""
+
 VARIABLE = "_GPUGRAPH_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
 
@@ -43,8 +52,10 @@ class GroupedCommand(click.Command):
         write_help(formatter, self.help or "")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, by groups where there are many."""
+        """Write the options, by groups where there are many, and of these the rare ones by name unless all are due."""
         rows: dict[str, list[tuple[str, str]]] = {"Options": [], **{title: [] for title in GROUPS}}
+        names: dict[str, click.Parameter] = {}
+        more = ""
         own = {name: title for title, names in GROUPS.items() for name in names.split()}
         for parameter in self.get_params(ctx):
             row = parameter.get_help_record(ctx)
@@ -52,12 +63,20 @@ class GroupedCommand(click.Command):
                 rest = "Algorithm" if self.name in PROBLEMS else "Options"  # a problem's own are of its algorithms
                 title = "Output" if "--help" in parameter.opts else own.get(parameter.name or "", rest)
                 rows[title].append(row)
+                names[row[0]] = parameter
+        if sum(map(len, rows.values())) > 25 and not ctx.meta.get(ALL):
+            rare = [row for part in rows.values() for row in part if str(names[row[0]].name) in RARE.split()]
+            rows = {title: [row for row in part if row not in rare] for title, part in rows.items()}
+            more = f"--help-all describes {', '.join(row[0].split()[0].strip(',') for row in rare)} too."
         if sum(map(len, rows.values())) <= 12:
             rows = {"Options": [row for part in rows.values() for row in part]}
         for title, part in rows.items():
             if part:
                 with formatter.section(title):
                     formatter.write_dl(part)
+        if more:
+            formatter.write_paragraph()
+            formatter.write_text(more)
 
 
 def write_help(formatter: click.HelpFormatter, help: str) -> None:
@@ -255,10 +274,33 @@ def help_text(docstring: str | None) -> str:
     return inspect.cleandoc(docstring or "").replace("\nExample:", "\n\b\nExample:")
 
 
+ALL = "gpugraph.all_options"
+"""Key of what a context holds if its help is to describe every option."""
+
+
+def _show_all_help(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Print the help with every option, and end."""
+    if wanted and not context.resilient_parsing:
+        context.meta[ALL] = True
+        click.echo(context.get_help())
+        context.exit()
+
+
 def command(function: Callable[..., None]) -> click.Command:
     """Make a command of a function, with the options that every command has."""
     made = click.command(cls=GroupedCommand, help=help_text(function.__doc__))(function)
     made.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notices."))
+    made.params.append(
+        click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            hidden=True,
+            callback=_show_all_help,
+            help="Describe every option.",
+        )
+    )
     made.params.append(
         click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")
     )
@@ -325,11 +367,22 @@ def device_option(help: str, default: str | None = None) -> Callable[[Decorated]
     )
 
 
+class Time(click.ParamType):
+    """A length of time, in seconds: ``90``, ``1m``, ``500ms``."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds.  Raises InputError if it is none, or not above 0."""
+        with contextlib.suppress(ValueError):  # a float in any spelling
+            if 0 < (seconds := float(value)) < math.inf:
+                return seconds
+        with errors_at(param.opts[0] if param is not None else "time"):
+            return parse_seconds(value)
+
+
 timeout_option = click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="S",
-    help="Kill what has not ended after S seconds; of several algorithms, each after its own S.",
+    "--timeout", type=Time(), metavar="TIME", help="Kill what has not ended by then, each of several: 90, 1m, 500ms."
 )
 
 price_option = click.option(
@@ -362,9 +415,9 @@ run_options = bundle(
     click.option(
         "--target",
         metavar="SHARE",
-        help="Sample on from --repeat until the median is known so well: half its 95% interval, e.g. 0.02 or 2%.",
+        help="Sample on until half the 95% interval of the median is below: 0.02, 2% or 2.",
     ),
-    click.option("--max-seconds", type=float, metavar="S", help="Stop sampling after S seconds [with --target: 15]."),
+    click.option("--max-seconds", type=Time(), metavar="TIME", help="Stop sampling then: 5, 1m [with --target: 15]."),
     timeout_option,
     click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
     click.option("--energy", is_flag=True, help="Measure the device's energy a run, over runs of their own."),

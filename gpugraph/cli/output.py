@@ -36,11 +36,16 @@ def show_json(data: object) -> None:
 
 def show_lines(lines: Sequence[Line]) -> None:
     """Print styled lines: in colour on a terminal, plain anywhere else."""
-    if not sys.stdout.isatty():
+    if not (sys.stdout.isatty() or _is_colour_forced()):
         show(plain(lines))
         return
     with _shown():
         print_rich(lines)
+
+
+def _is_colour_forced() -> bool:
+    """Tell whether the variables by which other programs are told so ask for colours in a pipe too."""
+    return any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE"))
 
 
 def show_as(style: str, data: object, lines: Callable[[], Sequence[Line]]) -> None:

@@ -58,11 +58,11 @@ def plain(lines: Sequence[Line]) -> str:
 
 
 def print_rich(lines: Sequence[Line]) -> None:
-    """Print the lines on the terminal, in colour unless NO_COLOR asks for none."""
+    """Print the lines as on a terminal, in colour unless NO_COLOR asks for none."""
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, force_terminal=True)
     for line in lines:
         console.print(Text.assemble(*((printable(text), style) for text, style in line)), soft_wrap=True)
 

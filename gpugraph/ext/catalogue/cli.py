@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -131,6 +132,7 @@ def help(topic: str | None, quiet: bool) -> None:
         from rich.markdown import Markdown
 
         console = Console()
+        os.environ.setdefault("LESS", "-RFX")  # colours are shown, and a short page is no screen of its own
         with console.pager(styles=True):  # a screen at a time
             console.print(Markdown(text))
         return

@@ -128,7 +128,7 @@ def save_file(
         graph, notices = _with_ids_for(graph, form, renumber)
         ensure_checked(graph)
         with atomic_write(name, "wb", lasting=lasting) as stream:
-            form.write(graph, stream, known.extension_of(name))  # type: ignore[misc]
+            form.write(graph, stream, known.extension_of(name) or f".{output_format}")  # type: ignore[misc]
     except InputError as error:
         if error.where is None:
             raise InputError(error.what, where=name, remedy=error.remedy) from error
@@ -138,7 +138,11 @@ def save_file(
 
 def writable_format(name: str, output_format: str | None = None) -> Format:
     """Return the format in which a file will be written.  Raises InputError if there is none that is written."""
-    form = known.named(output_format) if output_format else known.for_output(name)
+    if name == "-" and output_format is None:
+        raise InputError("standard output has no ending", remedy="name the format, e.g. --output-format csr or gr")
+    is_ending = output_format and f".{output_format}" in known.EXTENSIONS
+    wanted = f"x.{output_format}" if is_ending else name
+    form = known.named(output_format) if output_format and not is_ending else known.for_output(wanted)
     if form.write is None:
         raise InputError(f"{form.title} is only read", where=name, remedy="write another format, e.g. .csr")
     return form

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, shown, unknown_name
-from gpugraph.base.quantities import parse_share
+from gpugraph.base.quantities import parse_target
 from gpugraph.bench.store import WAIT_S, Store
 from gpugraph.ext.peers import describe_peers
 from gpugraph.ext.plugins.plugin import installed
@@ -130,7 +130,7 @@ def _notices(records: Sequence[Record]) -> list[str]:
 
 def _sampling(repeat: int, target: float | str, max_seconds: float) -> Sampling:
     """Return how to sample; raise InputError where one of them is no number that makes sense."""
-    share = parse_share("target", target) if isinstance(target, str) else target
+    share = parse_target("target", target) if isinstance(target, str) else target
     for name, value, kind in (("repeat", repeat, int), ("target", share, float), ("max_seconds", max_seconds, float)):
         if isinstance(value, bool) or not isinstance(value, int | kind):
             raise InputError(f"{name} is {shown(value)}", remedy="give a number")

@@ -122,7 +122,7 @@ def problem_of(result: object) -> Problem | None:
 
 def check_result_name(path: PathLike, problem: Problem) -> str:
     """Return the ending of a result file's name; raise InputError if the problem's results have no such format."""
-    ending = os.path.splitext(strip_suffix(os.fspath(path)))[1].lower()
+    ending = ".csv" if path == "-" else os.path.splitext(strip_suffix(os.fspath(path)))[1].lower()
     files = files_of(problem.name)
     if ending in files.endings:
         return ending
