@@ -18,7 +18,7 @@ from gpugraph.bench.axes import AXES, filled, meets, variables_in
 from gpugraph.bench.plan import Declared, Plan, Planned, described_algorithm
 from gpugraph.bench.sweep import Block, Sweep, Variant
 from gpugraph.graph.read_options import ReadOptions
-from gpugraph.measure.cell import Cell, resolve_algorithm, unopened_id
+from gpugraph.measure.cell import Cell, parse_options, resolve_algorithm, unopened_id
 from gpugraph.problems.contract import CertifiesOnDevice, InputSize, Problem
 from gpugraph.problems.foreign import PEER
 from gpugraph.problems.registry import load_problem
@@ -129,5 +129,9 @@ def declared_of(planned: Planned) -> Declared:
     view = problem.view_size(planned.size, cell.preparations, cell.index_bits)
     estimates = [getattr(algorithm, name, None) for name in ("state_bytes", "minimum_bytes")]
     state_bytes, minimum_bytes = (None if estimate is None else estimate(view) for estimate in estimates)
-    oracle = problem.cheaper_check == "reference"
-    return Declared(view.nbytes, state_bytes, minimum_bytes, oracle, isinstance(problem, CertifiesOnDevice))
+    oracle, options = problem.cheaper_check == "reference", dict[str, object]()
+    if algorithm is not None:
+        with suppress(GpuGraphError):
+            options = parse_options(algorithm, cell.options, cell.sums)
+    on_device = isinstance(problem, CertifiesOnDevice)
+    return Declared(view.nbytes, state_bytes, minimum_bytes, oracle, on_device, options)

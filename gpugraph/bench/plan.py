@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gpugraph.bench.axes import described
@@ -25,6 +25,7 @@ class Declared:
         view_bytes: of the arrays that a device needs.
         state_bytes, minimum_bytes: those of the ``Algorithm``; None where it declares none.
         oracle, on_device: how a result is checked: by an oracle where that is quicker, on a GPU where it can.
+        options: of the algorithm, the defaults among them, for the record of a cell that is not measured.
     """
 
     view_bytes: int
@@ -32,6 +33,7 @@ class Declared:
     minimum_bytes: int | None
     oracle: bool
     on_device: bool
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

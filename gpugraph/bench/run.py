@@ -290,6 +290,7 @@ class Runner:
                 device=description,
                 algorithm=self._named.get(planned.algorithm_key),
             ).data
+            record["parameters"] |= planned.declared.options if planned.declared else {}
         known = record.get("cell") or {}
         record["cell"] = {
             "id": known.get("id") or found.get("id") or unopened_id(planned.cell, description, self.cold),

@@ -121,7 +121,8 @@ class Table(Question, Protocol):
 class Finding:
     """What came of an expectation, in words: the expectation and its place, what is stated, and what was measured.
 
-    ``verdict`` is ``"yes"``, ``"yes, more"``, ``"less"``, ``"no"``, ``"no, the same"``, ``"unclear"`` or ``"–"``.
+    ``verdict`` is ``"yes"``, ``"yes, more"``, ``"less"``, ``"no"``, ``"no, the same"``, ``"unclear"``, ``"too few
+    samples"``, ``"no such device"`` or ``"–"``; ``kind`` tells what a paper's claim is (``ext/findings``).
     """
 
     text: str
@@ -129,11 +130,12 @@ class Finding:
     stated: str
     ours: str
     verdict: str
+    kind: str = ""
 
     @property
     def failed(self) -> bool:
         """Whether it was measured and is not so."""
-        return self.verdict.startswith(("no", "less"))
+        return self.verdict.startswith(("no", "less")) and self.verdict != "no such device"
 
 
 class Expectation(Question, Protocol):
@@ -141,9 +143,10 @@ class Expectation(Question, Protocol):
 
     text: str
     where: str
+    kind: str
 
-    def find(self, records: Sequence[Record]) -> Finding:
-        """Return what the records say of it."""
+    def findings(self, records: Sequence[Record]) -> Sequence[Finding]:
+        """Return what the records say of it, for each graph that a paper's claim names."""
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,19 @@ class Stopping:
     """
 
     def __init__(
-        self, trials: Sequence[Trial], sampling: Sampling, earlier: Mapping[str, Any] | None, *, starts_again: bool
+        self,
+        trials: Sequence[Trial],
+        sampling: Sampling,
+        earlier: Mapping[str, Any] | None,
+        *,
+        starts_again: bool,
+        ends_when_wrong: bool = True,
     ):
         self._trials = trials
         self.sampling, self.share, self.earlier = sampling, sampling.share(), earlier
         self.spent_s = 0.0
         self._least = -(-PROCESSES // sampling.processes) if starts_again else 0
+        self._ends_when_wrong = ends_when_wrong
         self._looked_at = 0
         self._watched = 0.0, ""
 
@@ -49,7 +56,7 @@ class Stopping:
         """Return why no more samples are taken, ``"target"``, ``"time"`` or ``"count"``, or None to go on."""
         share, trials = self.share, self._trials
         taken = len(trials[-1].kernel_s)
-        wrong = any(trial.verdict.status == "failed" for trial in trials)
+        wrong = self._ends_when_wrong and any(trial.verdict.status == "failed" for trial in trials)
         too_few = not wrong and sum(len(trial.d2h_s) for trial in trials) < self._least
         if taken == 0:
             return None

@@ -238,6 +238,8 @@ class VerificationShape(_Part, frozen=True, kw_only=True):
     detail: str | None = None
     sums_error: Amount | None = None
     counter_example: CounterExampleShape | None = None
+    wrong_on_purpose: bool | None = None
+    results: Whole | None = None
 
 
 class PointShape(_Part, frozen=True, kw_only=True):

@@ -181,7 +181,109 @@ def test_a_cell_beside_is_like_the_other_but_for_what_is_named():
     ],
 )
 def test_a_verdict_is_that_of_the_figure(plain, limits, verdict):
-    assert expect(**limits).find([SORTED, cell(seconds=plain)]).verdict == verdict
+    assert expect(unit="times", **limits).find([SORTED, cell(seconds=plain)]).verdict == verdict
+
+
+@pytest.mark.parametrize(("rounds", "verdict"), [(45, "yes"), (40, "yes"), (1000, "no"), (10, "no")])
+def test_what_is_stated_is_a_factor_only_in_times(rounds, verdict):
+    one = expect("rounds", others={}, each={}, stated=45)
+    assert one.find([cell(rounds=rounds)]).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("plain", "half", "verdict"),
+    [(1.5, 0.9, "unclear"), (1.02, 0.037, "no, the same"), (0.993, 0.054, "no, the same"), (1.056, 0.11, "unclear"),
+     (2.1, 0.1, "yes"), (2.6, 0.1, "yes, more"), (1.2, 0.05, "less"), (0.7, 0.1, "no"), (1.45, 0.1, "unclear")],
+)  # fmt: skip
+def test_intervals_apply_to_stated_factors_too(plain, half, verdict):
+    found = expect(unit="times", stated=2).find([SORTED, cell(seconds=plain, half=half)])
+    assert found.verdict == verdict
+
+
+def test_a_cell_is_not_beside_itself():
+    """With the cell among the others, a setting that was measured alone would be the best of all."""
+    best = {"value": "kernel / min(all.kernel)", "each": {"blocks": 128}, "others": {"all": {"blocks": "*"}}}
+    chosen, other = (cell("prim", seconds=s, parameters={"blocks": b}) for s, b in ((1.2, 128), (1.0, 64)))
+    alone = expect(**best, most=1.02).find([chosen])
+    assert (alone.verdict, alone.ours) == ("–", "not measured: no cell for 'all' of rmat:4")
+    assert expect(**best, most=1.02).find([chosen, other]).verdict == "no"
+
+
+def sized(seconds, vertices, graph="rmat", samples=5, **more):
+    """Return a cell of a graph of so many vertices with so many samples."""
+    one = cell(seconds=seconds, graph=f"{graph}:{vertices}", samples_s={"kernel": [seconds] * samples}, **more)
+    return Record.of({**one.data, "graph": {**one.data["graph"], "vertices": vertices}})
+
+
+def claim(value="kernel", **more):
+    named = {"each": {"graph": "rmat:*"}, "others": {}, "where": "section 3", "at": "largest", "samples": 5}
+    return expect(value, **{**named, **more})
+
+
+def test_a_claim_is_judged_at_the_largest_graph_that_has_all_it_needs():
+    records = [sized(1.0, 16), sized(3.0, 64), sized(9.0, 256, samples=2), sized(27.0, 1024, samples=1)]
+    found = claim(most=2).find(records)
+    assert (found.verdict, found.ours) == ("no", "rmat:64: 3")
+    assert claim(most=4).find([*records[:2], sized(5.0, 256)]).verdict == "no"
+    lost = Record.of({**records[1].data, "outcome": "timeout", "phases_s": {}, "samples_s": {"kernel": []}})
+    assert claim(most=2).find([records[0], lost]).ours == "rmat:16: 1"
+
+
+def test_a_few_samples_are_no_verdict():
+    for taken in (1, 2, 4):
+        found = claim(most=2).find([sized(1.0, 16, samples=taken)])
+        samples = f"{taken} sample{'s' if taken > 1 else ''}"
+        assert (found.verdict, found.ours) == ("too few samples", f"boruvka on rmat:16 has {samples} of 5")
+    plain = sized(2.0, 16, samples=1, prepare=("sort-adjacency",))
+    both = claim("plain.kernel / kernel", others={"plain": {"prepare": "sort-adjacency"}}, least=1)
+    assert both.find([sized(1.0, 16), plain]).verdict == "too few samples"
+
+
+def test_what_is_counted_needs_one_sample():
+    one = Record.of({**sized(1.0, 16, samples=1).data, "rounds": 7})
+    assert claim("rounds", least=7, most=8).find([one]).verdict == "yes"
+
+
+def test_a_claim_on_several_graphs_is_judged_for_each():
+    both = claim("rounds", each={"graph": ["rmat:*", "ssca2:*"]}, least=7, most=8)
+    records = [Record.of({**sized(1.0, 16, g).data, "rounds": r}) for g, r in (("rmat", 6), ("ssca2", 8))]
+    assert [(one.text, one.verdict) for one in both.findings(records)] == [
+        ("RMAT: is so", "no"),
+        ("SSCA2: is so", "yes"),
+    ]
+    half = both.findings(records[1:])
+    assert [one.verdict for one in half] == ["–", "yes"]
+    assert half[0].ours == "not measured: no such cell"
+
+
+def test_of_several_graphs_of_the_largest_size_none_may_be_missing():
+    least = {"value": "kernel", "most": 2}
+    records = [sized(1.0, 64, f"rmat:{i}") for i in range(3)] + [sized(1.0, 16)]
+    assert "from" in claim(**least).find(records).ours
+    few = [*records[:2], sized(1.0, 64, "rmat:2", samples=1), records[3]]
+    assert claim(**least).find(few).ours == "rmat:16: 1"
+
+
+def test_an_algorithm_that_is_wrong_on_purpose_gives_its_time_to_claims_alone():
+    fault = {"status": "failed", "method": "certificate", "detail": "the arc 1 -> 2 can be relaxed"}
+    right, racing = sized(2.0, 16, prepare=("rank-weights",)), sized(1.0, 16).data
+    wrong = {**racing, "outcome": "wrong", "verification": fault}
+    faster = claim(
+        "plain.kernel / kernel", each={"prepare": "none"}, others={"plain": {"prepare": "rank-weights"}}, least=1
+    )
+    assert faster.find([right, Record.of(wrong)]).verdict == "–"
+    meant = Record.of({**wrong, "verification": {**fault, "wrong_on_purpose": True}})
+    assert faster.find([right, meant]).verdict == "yes"
+    assert meant.kernel_s is meant.mteps is None
+
+
+def test_kinds_of_claims_are_told_and_a_device_that_nobody_has_is_named():
+    assert claim(most=2).find([sized(1.0, 16)]).kind == "paper"
+    assert claim(most=2, kind="open").find([sized(1.0, 16)]).kind == "open"
+    amd = claim("", kind="no such device", each={}, says="82.7 times").find([])
+    assert (amd.verdict, amd.stated, amd.failed) == ("no such device", "82.7 times", False)
+    size = claim("12 * 16777216 * 32 / 1000000000", kind="computed", each={}, stated=6.3, unit="GB")
+    assert (size.find([cell()]).verdict, size.find([cell()]).ours) == ("yes", "6.442 GB")
 
 
 def test_a_bound_within_the_interval_is_unclear():

@@ -73,7 +73,7 @@ class _Page:
         """Return what comes of the expectations of a sweep, by the records of a file or all that are of the sweep."""
         found, expectations = self._of(sweep, records), self._sweep(sweep).expectations
         rows = [row for one in expectations for row in _asked(one, found)]
-        return verdicts_markdown([one.find(found) for one in expectations]) + _note(rows)
+        return verdicts_markdown([finding for one in expectations for finding in one.findings(found)]) + _note(rows)
 
     def measured(self, sweep: str, kind: str = "") -> bool:
         """Tell whether there are records of a sweep, on a kind of device if one is named."""

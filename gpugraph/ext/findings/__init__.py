@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NoReturn
 
 import msgspec
 
@@ -23,18 +23,24 @@ from gpugraph.ext.findings.formula import (
     Choice,
     Formula,
     NotMeasured,
+    TooFewSamples,
     beside,
     check_conditions,
     meets,
 )
+from gpugraph.measure.sampling import Sampling
 from gpugraph.records.record import SCATTERED, Record
 from gpugraph.records.statistics import LEVEL, estimate, relative_half_width, rounds, t_quantile
 
 NEAR = 0.25
 """A figure this near to the stated one is the same."""
 
-SAME = 0.02
-"""Times that differ by less are the same where one is said to be the shorter."""
+SAME, ALIKE = 0.02, 0.1
+"""Times whose ratio may be within 2 % of 1, and is within 10 % of it for certain, are the same."""
+
+KINDS = ("paper", "open", "computed", "ours", "no such device")
+"""What a paper's expectation is: its claim; a question that it leaves open; a number that follows from sizes alone; a
+comparison of our own; or a claim about hardware that gpugraph has no code for.  Only the first are counted."""
 
 MOST_SHOWN = 2
 """Of more values than this only the least and the greatest are shown."""
@@ -155,44 +161,98 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
 
     Attributes:
         text, where: what is expected, a sentence, and its place in a paper.
+        kind: of a paper's, one of ``KINDS``.
         value, unit: the formula of the figure, and what it is shown in.
-        stated: the figure that somebody states, which ours may differ from by a quarter.
+        least, most: the bounds of the figure.
+        stated: the figure that somebody states, which ours may differ from by a quarter; of a ratio, whose unit is
+            "times", a larger or smaller one is told from none.
         says: what is expected, in words, where that is more than the number.
+        at: "all" cells are judged, or those of the "largest" graph that has all that the figure needs.
+        samples: how many samples each time of the figure must come of.
     """
 
     text: str
-    value: str | float
+    value: str | float = ""
     where: str = ""
+    kind: Literal["paper", "open", "computed", "ours", "no such device"] = "paper"
     unit: str = ""
     least: float | None = None
     most: float | None = None
     stated: float | None = None
     says: str = ""
+    at: Literal["all", "largest"] = "all"
+    samples: int = 0
 
     @cached_property
     def formula(self) -> Formula:
         """The figure; an InputError says what is wrong with its formula."""
-        return Formula(str(self.value), self.others)
+        return Formula(str(self.value), self.others, self.samples)
+
+    def findings(self, records: Sequence[Record]) -> list[Finding]:
+        """Return what the records say of it: of a paper's that names several graphs, for each of them."""
+        return [one.find(records) for one in self.parts()]
+
+    def parts(self) -> list[Expectation]:
+        """Return the expectation for each graph that a paper's claim names, so that no half of them stands for all."""
+        graphs = self.each.get("graph")
+        if not (self.where and isinstance(graphs, list)):
+            return [self]
+        named = [(graph, str(graph).partition(":")[0].strip("*").upper()) for graph in graphs]
+        return [
+            msgspec.structs.replace(self, text=f"{name}: {self.text}", each={**self.each, "graph": graph})
+            for graph, name in named
+        ]
 
     def find(self, records: Sequence[Record]) -> Finding:
         """Return what the records say of it."""
+        if self.kind == "no such device":
+            return self._finding("", self.kind)
         try:
-            found = [(record, groups, *self._value(record, groups)) for record, groups in self.cells(records)]
-            if not found:
-                raise NotMeasured("no such cell")
+            found = self._figures(records)
+        except TooFewSamples as reason:
+            return self._finding(str(reason), "too few samples")
         except NotMeasured as reason:
             return self._finding(f"not measured: {reason}", "–")
         verdict = self.judge([one[2] for one in found], [one[3] for one in found])
+        if self.formula.constant:
+            return self._finding(self._worded(found[0][2]), verdict)
         several = len({record.algorithm for record, *_ in found}) > 1
         if many := len(found) > MOST_SHOWN:
             found.sort(key=lambda one: one[2])
             found = [found[0], found[-1]]
-        parts = []
+        parts, named = [], len(found) > 1 or bool(self.where)
         for record, groups, ours, spread in found:
-            name = f"{record.graph_name}{f' by {record.algorithm}' if several else ''}: " if len(found) > 1 else ""
+            name = f"{record.graph_name}{f' by {record.algorithm}' if several else ''}: " if named else ""
             parts.append(name + self._worded(ours) + (f" ± {percent(spread / abs(ours))}" if spread and ours else ""))
             parts[-1] += _times(self.formula, record, groups)
         return self._finding(f"from {parts[0]} to {parts[1]}" if many else "; ".join(parts), verdict)
+
+    def _figures(self, records: Sequence[Record]) -> list[tuple[Record, Mapping[str, list[Record]], float, float]]:
+        """Return the cells that decide, those beside them, the figure of each and half its interval.
+
+        A cell is not beside itself.  NotMeasured, or TooFewSamples, without figures.
+        """
+        if self.formula.constant:
+            return [(records[0], {}, *self._value(records[0], {}))] if records else self._none("no record")
+        cells = [
+            (record, {name: [one for one in group if one is not record] for name, group in groups.items()})
+            for record, groups in self.cells(records)
+        ]
+        if not cells:
+            self._none("no such cell")
+        sizes = {None} if self.at == "all" else {record.shape.graph.vertices or 0 for record, _ in cells}
+        reasons: list[NotMeasured] = []
+        for size in sorted(sizes, key=lambda size: -(size or 0)):
+            these = [cell for cell in cells if size is None or (cell[0].shape.graph.vertices or 0) == size]
+            try:
+                return [(*cell, *self._value(*cell)) for cell in these]
+            except NotMeasured as reason:
+                reasons.append(reason)
+        raise next((one for one in reasons if isinstance(one, TooFewSamples)), reasons[0])
+
+    @staticmethod
+    def _none(why: str) -> NoReturn:
+        raise NotMeasured(why)
 
     def judge(self, values: Sequence[float], spreads: Sequence[float] | None = None) -> str:
         """Return the worst verdict on figures, each known within half an interval's width, ``spreads``."""
@@ -200,15 +260,23 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         return max(verdicts, key=_WORSE.index)
 
     def _judge(self, ours: float, spread: float) -> str:
+        """Return the verdict on a figure, "unclear" where the claim holds at one end of the interval only."""
+        low, high = ours - spread, ours + spread
+        faster = self.stated is not None and self.unit == "times" and self.stated > 1
+        if (faster or (self.least == 1 and self.most is None)) and (
+            low <= 1 + SAME and high >= 1 - SAME and low >= 1 - ALIKE and high <= 1 + ALIKE
+        ):
+            return "no, the same"
+        ends = {self._verdict(end).removesuffix(", more") for end in (low, ours, high)}
+        return self._verdict(ours) if len(ends) == 1 else "unclear"
+
+    def _verdict(self, ours: float) -> str:
         if self.stated is not None:
             if abs(ours / self.stated - 1) <= NEAR:
                 return "yes"
+            if self.unit != "times":
+                return "no"
             return "yes, more" if ours > self.stated else "less" if ours > 1 else "no"
-        if self.least == 1 and self.most is None and abs(ours - 1) <= SAME:
-            return "no, the same"
-        for bound in (self.least, self.most):
-            if bound is not None and abs(ours - bound) < spread:
-                return "unclear"
         low = self.least is None or ours >= self.least
         return "yes" if low and (self.most is None or ours <= self.most) else "no"
 
@@ -228,7 +296,7 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
     def _finding(self, ours: str, verdict: str) -> Finding:
         bounds = [f"{word} {self._worded(b)}" for word, b in (("at least", self.least), ("at most", self.most)) if b]
         stated = self.says or (self._worded(self.stated) if self.stated is not None else " and ".join(bounds))
-        return Finding(self.text, self.where, stated, ours, verdict)
+        return Finding(self.text, self.where, stated, ours, verdict, self.kind if self.where else "")
 
 
 _WORSE = ("yes, more", "yes", "less", "unclear", "no, the same", "no")
@@ -270,8 +338,12 @@ def read_questions(document: Document) -> tuple[list[Table], list[Expectation]]:
                 raise InputError("its columns are no table", remedy='write columns = { "kernel, ms" = "kernel * 1e3" }')
     for turn, one in enumerate(found.expect):
         with document.at("expect", "text", turn=turn):
+            if one.kind == "no such device":
+                continue
             if one.least is one.most is one.stated is None or one.stated == 0:
                 raise InputError("it says nothing of the figure", remedy="give least, most or stated")
+            if one.where and "samples" not in document.tables["expect"][turn]:
+                one.samples = int(document.tables.get("sampling", {}).get("min_samples", Sampling().min_samples))
             _check_variables(one)
             _ = one.formula
     return found.table, found.expect

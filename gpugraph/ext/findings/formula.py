@@ -11,16 +11,22 @@ from statistics import fmean
 from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, unknown_name
+from gpugraph.base.quantities import counted
 from gpugraph.bench.axes import described_record, filled, matches, variables_in
 from gpugraph.problems.registry import algorithms
 from gpugraph.records.fields import FIELDS, GAINS
 from gpugraph.records.record import Record
+from gpugraph.records.statistics import median
 
 Conditions = Mapping[str, Any]
 
 
 class NotMeasured(Exception):
     """A figure that the records do not hold; the message says why."""
+
+
+class TooFewSamples(NotMeasured):
+    """A figure whose times come of fewer samples than a verdict needs."""
 
 
 # ------------------------------------------------------------------ figures of a cell
@@ -34,11 +40,18 @@ def _published(record: Record) -> float | None:
     return min(times, default=None)
 
 
-_LEFT_OUT = (*GAINS, "family", "threads", "file")
+def wrong_on_purpose_s(record: Record) -> float | None:
+    """Return the median time of an algorithm that is wrong on purpose, whose records have no figures otherwise."""
+    samples = record.shape.samples_s.kernel or ()
+    return median(samples) if record.shape.verification.wrong_on_purpose and samples else None
+
+
+_LEFT_OUT = (*GAINS, "family", "threads", "file", "kernel")
 """Values of two records, and names that sweeps give to axes of their own."""
 
 NAMES: dict[str, Callable[[Record], Any]] = {
     **{name: field.read for name, field in FIELDS.items() if name not in _LEFT_OUT},
+    "kernel": lambda record: record.kernel_s if record.ok else wrong_on_purpose_s(record),
     "described": described_record,
     "device": lambda record: record.device_kind,
     "prepare": lambda record: "+".join(record.parameters.get("preparations") or ()) or "none",
@@ -49,7 +62,7 @@ NAMES: dict[str, Callable[[Record], Any]] = {
 
 PATHS = (
     "phases_s", "kernel_phases_s", "rounds", "counters", "peak_device_bytes", "predecessors_s", "throughput", "traffic",
-    "energy", "work", "result", "sampling", "parameters",
+    "energy", "work", "result", "sampling", "parameters", "verification",
 )  # fmt: skip
 """Fields of a record that a formula may begin with."""
 
@@ -62,6 +75,9 @@ TIMES = (
     "predecessors_s",
 )
 """What says nothing where the device is emulated."""
+
+SAMPLED = (*TIMES, "mteps", "end_to_end", "energy", "roof", "transfer")
+"""What is a median of samples, or known as well as one."""
 
 
 def figure(record: Record, name: str) -> Any:
@@ -151,14 +167,15 @@ MOST_LETTERS, MOST_TERMS = 2000, 100
 class Formula:
     """Arithmetic over the figures of cells: ``+ - * /``, brackets, numbers, ``min``, ``max``, ``sum`` and ``mean``.
 
-    ``NAME.figure`` is a figure of the cells beside that are called so in ``groups``, of several cells a list.
+    ``NAME.figure`` is a figure of the cells beside that are called so in ``groups``, of several cells a list.  Times
+    must come of ``samples`` samples each.
 
     Raises:
         InputError: it is none, or begins with a name that is unknown; the nearest is suggested.
     """
 
-    def __init__(self, text: str, groups: Iterable[str] = ()):
-        self.text, self._groups = text, frozenset(groups)
+    def __init__(self, text: str, groups: Iterable[str] = (), samples: int = 0):
+        self.text, self._groups, self._samples = text, frozenset(groups), samples
         if len(text) > MOST_LETTERS:
             what = f"a formula of {len(text)} letters is longer than {MOST_LETTERS}"
             raise InputError(what, remedy="write it shorter")
@@ -167,6 +184,12 @@ class Formula:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise InputError(f"'{text}' is no formula", remedy="write e.g. plain.kernel / kernel") from None
         self._check(self._tree)
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is of numbers alone."""
+        functions = {node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
+        return not any(isinstance(node, ast.Name) and node not in functions for node in ast.walk(self._tree))
 
     def _check(self, node: ast.AST, deep: int = 0) -> None:
         if deep > MOST_TERMS:
@@ -200,7 +223,7 @@ class Formula:
         first, and kept to from then on.
 
         Raises:
-            NotMeasured: a figure is not there, or there are several where one is needed.
+            NotMeasured: a figure is not there, or there are several where one is needed; TooFewSamples.
         """
         met: list[int] = []  # records whose figures were looked up so far
 
@@ -230,7 +253,7 @@ class Formula:
             if least:  # a cell that timed out or was wrong is not the fastest
                 members = [one for one in members if one.finished] or members
             met.extend(map(id, members))
-            values = [_needed(one, name, longer or {}) for one in members]
+            values = [_needed(one, name, longer or {}, self._samples) for one in members]
             if not values:
                 raise NotMeasured(f"no cell for '{head}' of {record.graph_name}")
             return values[0] if len(values) == 1 else values
@@ -253,11 +276,14 @@ def _path(node: ast.AST) -> list[str]:
     return [node.id if isinstance(node, ast.Name) else "", *reversed(names)]
 
 
-def _needed(record: Record, name: str, longer: Mapping[int, float]) -> object:
+def _needed(record: Record, name: str, longer: Mapping[int, float], least: int) -> object:
     found = figure(record, name)
     if isinstance(found, Mapping):
         found = list(found.values())
     if found is None or (isinstance(found, dict) and "absent" in found):
         why = f"{record.outcome}: {record.message}" if not record.ok else f"has no '{name}'"
         raise NotMeasured(f"{record.algorithm} on {record.graph_name} {why}")
+    taken = len(record.shape.samples_s.kernel or ()) // record.sources
+    if taken < least and name.partition(".")[0] in SAMPLED:
+        raise TooFewSamples(f"{record.algorithm} on {record.graph_name} has {counted(taken, 'sample')} of {least}")
     return found * longer.get(id(record), 1.0) if name == "kernel" else found

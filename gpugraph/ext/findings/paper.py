@@ -40,7 +40,7 @@ class _OfFile(msgspec.Struct):
 
 
 def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mapping[str, object]:
-    """Return ``[paper]`` with its points checked (InputError); expectations with a place in it are claims too."""
+    """Return ``[paper]`` with its points checked (InputError); expectations that are its claims are added to them."""
     document.read_as(_OfFile)
     paper: Mapping[str, Any] = document.tables["paper"]
     for turn, point in enumerate(paper.get("point", ())):
@@ -53,7 +53,7 @@ def read_paper(document: Document, expectations: Sequence[Expectation]) -> Mappi
             if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
                 where = document.where("paper", "point", key, turn=turn)
                 raise InputError(f"{value!r} is no number above 0", where=where)
-    judged = [f"{one.text} ({one.where})" for one in expectations if one.where]
+    judged = [f"{one.text} ({one.where})" for one in expectations if one.where and one.kind == "paper"]
     return {**paper, "claim": [*paper.get("claim", ()), *judged]}
 
 

@@ -32,7 +32,7 @@ def finding_lines(
 
 def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:
     """Return what came of the expectations; the claims of a paper that no record of a GPU can judge are one."""
-    findings = [expectation.find(records) for expectation in sweep.expectations]
+    findings = [finding for expectation in sweep.expectations for finding in expectation.findings(records)]
     if sweep.paper is None or any(record.device_kind == "cuda" for record in records):
         return findings
     unjudged = [finding for finding in findings if finding.where and finding.verdict == "–"]

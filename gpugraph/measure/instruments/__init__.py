@@ -44,6 +44,7 @@ class Trial:
         query: what ``run`` gets after the clock.
         same: the fingerprint that every sample must have; None before the first, or where nothing is verified.
         last_s: seconds of the last run, counted or not.
+        digests: of an algorithm that is wrong on purpose, the fingerprints of all its results.
     """
 
     query: tuple[Any, ...]
@@ -54,6 +55,7 @@ class Trial:
     verdict: Verdict = NOT_ASKED_FOR
     counters: dict[str, int] = field(default_factory=dict)
     last_s: float = 0.0
+    digests: set[str] = field(default_factory=set)
 
 
 @dataclass(eq=False)

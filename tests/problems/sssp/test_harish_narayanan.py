@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,9 @@ from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.problems.registry import algorithms, load_problem
+from gpugraph.measure.sampling import Sampling
+from gpugraph.problems.algorithm import REGISTERED
+from gpugraph.problems.registry import algorithms, find_algorithm, load_problem
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import cases, expected_on_zoo, run_on
 from tests.zoo import directed, zoo
@@ -113,3 +117,31 @@ def test_a_gpu_gives_a_wrong_answer_on_the_counterexample(one_way: bool) -> None
     answers = {int(run_on(device, "sssp", WRONG[1], graph, query=(0,))[0].raw[-1]) for _ in range(200)}
     device.close()
     assert answers != {2}
+
+
+def test_one_that_is_wrong_on_purpose_is_sampled_to_the_end_and_its_results_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers, right = iter([3, 1, 2, 1, 2]), find_algorithm("sssp", "dijkstra", "emulated")
+
+    def finish(state: Any, words: Any, source: int) -> Any:
+        found = right.finish(state, words, source)
+        return replace(found, raw=found.raw + next(answers))
+
+    flawed = replace(right, trusted=False, finish=finish)
+    monkeypatch.setitem(REGISTERED, ("sssp", "dijkstra", "emulated"), flawed)
+    sampling = Sampling(min_samples=5, max_samples=5, warmup=0)
+    record = run_cell(Cell("sssp", zoo("grid"), "dijkstra", "emulated", source="0"), sampling=sampling)
+    assert (record.outcome, len(record.data["samples_s"]["kernel"])) == ("wrong", 5)
+    verification = record.data["verification"]
+    assert (verification["wrong_on_purpose"], verification["results"]) == (True, 3)
+    assert "differs" not in verification["detail"]
+    assert record.data["mteps"]["kernel"] is None
+    meant = replace(flawed, trusted=True)
+    monkeypatch.setitem(REGISTERED, ("sssp", "dijkstra", "emulated"), meant)
+    answers = iter([1] * 5)
+    ended = run_cell(
+        Cell("sssp", zoo("grid"), "dijkstra", "emulated", source="0"), sampling=replace(sampling, max_samples=9)
+    )
+    assert len(ended.data["samples_s"]["kernel"]) == 1
+    assert "wrong_on_purpose" not in ended.data["verification"]
