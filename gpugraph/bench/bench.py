@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, Regression, VerificationFailed
@@ -20,7 +21,7 @@ from gpugraph.bench.places import Engine, places_of
 from gpugraph.bench.plan import Plan
 from gpugraph.bench.run import Runner, Totals, Watcher
 from gpugraph.bench.store import Store, dated_name, latest_name
-from gpugraph.bench.sweep import Sweep
+from gpugraph.bench.sweep import FINDINGS, Sweep
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.foreign import PEER
@@ -42,6 +43,7 @@ class Bench:
         commands: tables of peers that are external commands, as ``--peer-command`` gives them.
         sampled: settings of the sampling in the place of the sweep's.
         on: where cells are measured, as ``--on`` names it; one worker here if not given.
+        claims: only the cells that the sweep's expectations need, those of the largest graphs first.
 
     Attributes:
         sweep, path, store: the sweep with the tables and settings given; the file of records, open unless ``dry``.
@@ -62,8 +64,11 @@ class Bench:
     commands: Sequence[str] = ()
     sampled: Mapping[str, object] = field(default_factory=dict)
     on: str | None = None
+    claims: bool = False
 
     def __post_init__(self) -> None:
+        if self.claims and not self.sweep.expectations:
+            raise InputError("has no expectations", where=self.sweep.path, remedy="leave out --claims")
         self.resume = self.resume or self.retry
         newest = latest_name(self.sweep.name) if self.resume else None
         self.path = self.path or newest or dated_name(self.sweep.name)
@@ -124,6 +129,10 @@ class Bench:
         if isinstance(found, GpuGraphError):
             raise found
         plan: Plan = found
+        if self.claims:
+            self._claims = import_module(f"{FINDINGS}.claims").Claims(self.sweep.expectations, plan.cells)
+            plan.left_out["no expectation needs it"] += len(plan.cells) - len(self._claims.cells)
+            plan.cells = self._claims.cells
         return plan
 
     @cached_property
@@ -140,9 +149,10 @@ class Bench:
         devices = {name: device for name, device in self.devices.items() if "kind" in device}
         devices |= {str(device["kind"]): device for name, device in devices.items() if name == "auto"}
         devices |= {name: {"description": {"kind": name.partition(":")[0]}} for name in self._unusable}
+        plan, more = self.plan, {"needed": self._claims.need} if self.claims else {}
         return Runner(
-            self.sweep, self.plan, self.store, devices, self.prices, watcher,
-            retry=self.retry, workers=self._workers, engine=self._engine, finished=self.finished,
+            self.sweep, plan, self.store, devices, self.prices, watcher,
+            retry=self.retry, workers=self._workers, engine=self._engine, finished=self.finished, **more,
         ).run()  # fmt: skip
 
 

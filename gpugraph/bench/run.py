@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol
@@ -68,6 +68,7 @@ class Runner:
     ``retry``: cells that did not go well count as not finished.  They are measured by the ``workers`` here, one if none
     is given, or by an ``engine`` elsewhere.  ``finished`` are ids of finished cells, to begin with those that the store
     does not have.
+    A cell that is not ``needed`` any more, by the records so far, is left out.
     """
 
     sweep: Sweep
@@ -80,6 +81,7 @@ class Runner:
     workers: Sequence[LocalWorker] = ()
     engine: Engine | None = None
     finished: Sequence[str] = ()
+    needed: Callable[[Planned, Sequence[Record]], bool] = lambda planned, records: True
 
     def __post_init__(self) -> None:
         self.workers = self.workers or [LocalWorker()]
@@ -164,6 +166,7 @@ class Runner:
 
     def _run_group(self, group: list[Planned], worker: LocalWorker) -> None:
         with self._lock:
+            group = [planned for planned in group if self.needed(planned, self.store.records)]
             cells = [planned for planned in group if not self._skipped(planned, worker)]
         opened = False
         while cells and not self._stopped:

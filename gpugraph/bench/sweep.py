@@ -158,6 +158,7 @@ class Sweep:
         budget_by_clock: they are for all cells, as the clock shows: ``--budget``.
         budget_began: from when on, as ``time.perf_counter`` shows it; None: from the first cell on.
         document: the file, with what ``--set`` put in the place of what it says.
+        laptop: the cells are those for a small machine without a GPU: ``--laptop``.
     """
 
     name: str
@@ -173,6 +174,7 @@ class Sweep:
     expectations: Sequence[Expectation] = ()
     budget_by_clock: bool = False
     budget_began: float | None = None
+    laptop: bool = False
 
     @property
     def ad_hoc(self) -> bool:

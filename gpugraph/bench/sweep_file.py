@@ -58,6 +58,15 @@ class BlockTable(ForAllBlocks, kw_only=True, forbid_unknown_fields=True):
     name: str = ""
 
 
+class LaptopTable(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """``[laptop]``: what takes the place of the file's own for a small machine without a GPU."""
+
+    budget: Any
+    block: list[BlockTable]
+    axes: dict[str, Any] = {}
+    sampling: dict[str, Any] = {}
+
+
 class SweepTable(ForAllBlocks, kw_only=True, forbid_unknown_fields=True):
     """The file of a sweep."""
 
@@ -68,6 +77,7 @@ class SweepTable(ForAllBlocks, kw_only=True, forbid_unknown_fields=True):
     block: list[BlockTable] | None = None
     peer: dict[str, dict[str, Any]] = {}
     paper: dict[str, Any] | None = None
+    laptop: LaptopTable | None = None
     table: list[dict[str, Any]] = []
     expect: list[dict[str, Any]] = []
 
@@ -102,6 +112,8 @@ def read_sweep(
     settings: Mapping[str, list[object]] | None = None,
     budget: float | None = None,
     default_budget: float = math.inf,
+    *,
+    laptop: bool = False,
 ) -> Sweep:
     """Return a sweep.
 
@@ -110,12 +122,15 @@ def read_sweep(
         settings: ``--set``: values by axis, ``limits.KEY``, ``sampling.KEY`` or ``ALGORITHM.OPTION``.
         budget: seconds for all cells by the clock, instead of the file's for each device.
         default_budget: likewise, where the file says nothing.
+        laptop: the blocks, axes, sampling and budget of ``[laptop]`` take the place of the others.
 
     Raises:
         InputError: anything in it that makes no sense; the message names file, line and key.
     """
     name, document = ("bench", source) if isinstance(source, Document) else (source, Document(find_sweep(source)))
     document.read_as(SweepTable)
+    if laptop:
+        _use_laptop(document)
     apply_settings(document, settings or {})
     table = document.read_as(SweepTable)
     with document.at("budget"):
@@ -138,11 +153,22 @@ def read_sweep(
         tables=tables,
         expectations=expectations,
         budget_by_clock=budget is not None,
+        laptop=laptop,
     )
     _check_variables(sweep)
-    if findings:
+    if findings and not laptop:  # whose blocks need not have all that expectations name
         findings.check_sweep(sweep)
     return sweep
+
+
+def _use_laptop(document: Document) -> None:
+    """Put ``[laptop]`` in the place of what a file says for larger machines; InputError if there is none."""
+    tables = document.tables
+    if "laptop" not in tables:
+        raise InputError("has nothing for a laptop", where=document.path, remedy="leave out --laptop")
+    own = tables["laptop"]
+    tables |= {"budget": own["budget"], "block": own["block"]}
+    tables |= {key: {**tables.get(key, {}), **own.get(key, {})} for key in ("axes", "sampling")}
 
 
 def _check_variables(sweep: Sweep) -> None:

@@ -103,6 +103,8 @@ _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, da
 @click.option("--save", metavar="FILE.jsonl", help="Where records go [default: a dated file here].")
 @click.option("--resume", is_flag=True, help="Go on with the file; without --save, with this sweep's newest here.")
 @click.option("--retry", is_flag=True, help="Go on, and try again what did not go well.")
+@click.option("--claims", is_flag=True, help="Only cells that the sweep's expectations need, largest graphs first.")
+@click.option("--laptop", is_flag=True, help="The sweep's cells for two cores without a GPU, about a minute.")
 @click.option("--on", metavar="PLACE", help=_ON)
 @click.option("--target", metavar="SHARE", help="Half the 95% interval of each median, e.g. 2% [default: the sweep's].")
 @click.option("--max-seconds", type=Time(), metavar="TIME", help="Stop sampling a cell then [default: the sweep's].")
@@ -140,13 +142,14 @@ def bench(
     energy: bool,
     counters: bool,
     price: float,
+    laptop: bool,
     exports: tuple[str, ...],
     verbose: bool,
     list_: bool,
     dry_run: bool,
     sweeps: bool,
     quiet: bool,
-    **how: Any,  # resume, retry, commands and on, which a Bench takes as they are
+    **how: Any,  # resume, retry, claims, commands and on, which a Bench takes as they are
 ) -> None:
     """Run a sweep of many cells, each verified and stored as it ends.
 
@@ -178,13 +181,15 @@ def bench(
     log_decisions(verbose)
     names, changed = split(algos), parse_settings(settings)
     changed |= {"device": split(devices)} if devices else {}
+    if laptop and sweep is None:
+        raise InputError("--laptop takes a sweep", remedy="name one with --sweep, papers/martin2009 for instance")
     if graphs and sweep is None:
         words = {"graph": "GRAPH", "algorithm": "--algo"}
         tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": dict(COMPETING)}
         asked = read_sweep(Document("command line", tables, words), changed, seconds, default_s)
     else:
         changed |= {name: given for name, given in (("graph", [*graphs]), ("algorithm", names)) if given}
-        asked = read_sweep(sweep or "smoke", changed, seconds, default_s)
+        asked = read_sweep(sweep or "smoke", changed, seconds, default_s, laptop=laptop)
         if sweep is None and "graph" in changed:  # the user's own cells, and none of smoke's
             asked = replace(asked, title=", ".join(map(str, changed["graph"])))
     asked = replace(asked, title=title or asked.title, budget_began=Command.began if runs is None else None)

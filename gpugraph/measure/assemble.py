@@ -127,8 +127,8 @@ def record_of(run: Measurement, stopped_by: str) -> Record:
         "verification": _verification(verdict),
     }
     if not algorithm.trusted:
-        results = sum(len(trial.digests) for trial in trials)
-        data["verification"] |= {"wrong_on_purpose": True, "results": results or None}
+        different = sum(len(trial.digests) for trial in trials)
+        data["verification"] |= {"wrong_on_purpose": True, "results": different or None}
     data |= {} if completed is None else {"predecessors_s": completed[1]}
     if data["mteps"]["kernel"] is not None:
         seconds = {**phases, "stage": run.input.stage_s, "h2d": median(h2d_s or [0.0])}

@@ -200,9 +200,10 @@ def test_intervals_apply_to_stated_factors_too(plain, half, verdict):
     assert found.verdict == verdict
 
 
-def test_a_cell_is_not_beside_itself():
+def test_a_cell_of_a_papers_claim_is_not_beside_itself():
     """With the cell among the others, a setting that was measured alone would be the best of all."""
-    best = {"value": "kernel / min(all.kernel)", "each": {"blocks": 128}, "others": {"all": {"blocks": "*"}}}
+    best = {"value": "kernel / min(all.kernel)", "each": {"blocks": 128}, "where": "3"}
+    best["others"] = {"all": {"blocks": "*"}}
     chosen, other = (cell("prim", seconds=s, parameters={"blocks": b}) for s, b in ((1.2, 128), (1.0, 64)))
     alone = expect(**best, most=1.02).find([chosen])
     assert (alone.verdict, alone.ours) == ("–", "not measured: no cell for 'all' of rmat:4")

@@ -197,7 +197,8 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         graphs = self.each.get("graph")
         if not (self.where and isinstance(graphs, list)):
             return [self]
-        named = [(graph, str(graph).partition(":")[0].strip("*").upper()) for graph in graphs]
+        families = [str(graph).partition(":")[0].upper() for graph in graphs]
+        named = zip(graphs, families if len({*families}) == len(graphs) else map(str, graphs), strict=True)
         return [
             msgspec.structs.replace(self, text=f"{name}: {self.text}", each={**self.each, "graph": graph})
             for graph, name in named
@@ -230,14 +231,14 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
     def _figures(self, records: Sequence[Record]) -> list[tuple[Record, Mapping[str, list[Record]], float, float]]:
         """Return the cells that decide, those beside them, the figure of each and half its interval.
 
-        A cell is not beside itself.  NotMeasured, or TooFewSamples, without figures.
+        A cell of a paper's claim is not beside itself.  NotMeasured, or TooFewSamples, without figures.
         """
         if self.formula.constant:
             return [(records[0], {}, *self._value(records[0], {}))] if records else self._none("no record")
-        cells = [
-            (record, {name: [one for one in group if one is not record] for name, group in groups.items()})
-            for record, groups in self.cells(records)
-        ]
+        cells = self.cells(records)
+        if self.where:
+            for record, groups in cells:
+                groups.update({name: [one for one in group if one is not record] for name, group in groups.items()})
         if not cells:
             self._none("no such cell")
         sizes = {None} if self.at == "all" else {record.shape.graph.vertices or 0 for record, _ in cells}

@@ -21,26 +21,39 @@ def finding_lines(
             right = flush_right(rows)
             lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=right, width=table_width)]
     for finding in _findings(sweep, records):
-        beside = ", ".join(filter(None, (finding.where, finding.stated)))
+        beside = ", ".join(filter(None, (finding.where, _kind(finding), finding.stated)))
         beside = f" ({beside})" if beside else ""
         style = "dim" if finding.verdict == "–" else "bold red" if finding.failed else "bold green"
         lines += [] if lines and lines[-1] else [[]]
         lines += field(finding.verdict, finding.text + beside, width=width, style=style)
         lines += field("", finding.ours, width=width, style="dim")
-    return lines
+    every = [finding for expectation in sweep.expectations for finding in expectation.findings(records)]
+    return [*lines, [(counted_, "bold")]] if (counted_ := count(every)) else lines
 
 
 def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:
-    """Return what came of the expectations; the claims of a paper that no record of a GPU can judge are one."""
+    """Return what came of the expectations; without a record of a GPU those without a verdict are named in one."""
     findings = [finding for expectation in sweep.expectations for finding in expectation.findings(records)]
     if sweep.paper is None or any(record.device_kind == "cuda" for record in records):
         return findings
-    unjudged = [finding for finding in findings if finding.where and finding.verdict == "–"]
-    if not unjudged:
+    left = [finding for finding in findings if finding.where and finding.verdict == "–"]
+    if not left:
         return findings
-    ours = f"small, without a GPU: {sweep.paper['small']}" if "small" in sweep.paper else ""
-    said = Finding(f"needs a GPU: {counted(len(unjudged), 'claim')} not judged", "", "", ours, "–")
-    return [*(finding for finding in findings if finding not in unjudged), said]
+    ours = "; ".join(finding.text for finding in left)
+    if "laptop" in sweep.document.tables:
+        others = "on a machine with one: --claims" if sweep.laptop else "what needs none, in a minute: --laptop"
+        ours += f". {others[0].upper()}{others[1:].replace('--', f'gpugraph bench --sweep {sweep.name} --')}"
+    text = f"{counted(len(left), 'claim')} not judged: needs a GPU"
+    return [*(finding for finding in findings if finding not in left), Finding(text, "", "", ours, "–")]
+
+
+def count(findings: Sequence[Finding]) -> str:
+    """Return how many claims of a paper are judged, and how many of them hold; nothing where there are none."""
+    claims = [finding for finding in findings if finding.kind == "paper"]
+    judged = [finding for finding in claims if finding.verdict not in ("–", "too few samples")]
+    held = sum(finding.verdict.startswith("yes") for finding in judged)
+    of = f"{len(judged)} of {counted(len(claims), 'claim')} of the paper judged"
+    return f"{of}, {held} of them as stated" if claims else ""
 
 
 def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
@@ -61,9 +74,16 @@ def table_markdown(table: Table, records: Sequence[Record]) -> str:
 
 def verdicts_markdown(findings: Sequence[Finding]) -> str:
     """Return what came of expectations as a table in Markdown."""
-    places = [f" ({one.where})" if one.where else "" for one in findings]
+    places = [f" ({', '.join(filter(None, (one.where, _kind(one))))})" if one.where else "" for one in findings]
     rows = [(one.text + place, one.stated, one.ours, one.verdict) for one, place in zip(findings, places, strict=True)]
-    return "\n".join(grid(("claim, its place", "stated", "ours", "holds?"), rows))
+    table = "\n".join(grid(("claim, its place", "stated", "ours", "holds?"), rows))
+    return f"{table}\n\n{counted_}." if (counted_ := count(findings)) else table
+
+
+def _kind(finding: Finding) -> str:
+    """Return what a row is that is no claim of the paper, but for a device that its verdict names."""
+    names = {"open": "open question", "computed": "computed", "ours": "ours"}
+    return names.get(finding.kind, "")
 
 
 def flush_right(rows: Sequence[Sequence[str]]) -> list[int]:

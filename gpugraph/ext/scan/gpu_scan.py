@@ -82,10 +82,12 @@ class State(Tiles):
         self.array.renew()
         for _ in range(WAKING_READS if self.n else 0):
             self.sum_ranges(self.array.values, self.n, self.levels[0], self.first_blocks)
+        before = self.launches
         watch.start()
         if self.n:
             self.scheme(self, clock)
         watch.stop()
+        clock.count("launches", self.launches - before)
         return Run((self.elements()[1],), watch)
 
 

@@ -82,10 +82,12 @@ class Tiles:
         self.dtype = np.dtype(str(defines["ELEMENT"]))
         self.tile = self.threads * int(defines["VECTORS"]) * 16 // self.dtype.itemsize
         self.kernels = load_kernels(defines, device)
+        self.launches = 0
 
     def launch(self, name: str, grid: int, *args: object, shared_bytes: int = 0) -> None:
         """Launch the kernel ``scan_<name>``."""
         self.kernels[name](grid, self.threads, args, shared_bytes)
+        self.launches += 1
 
     def resident(self, *names: str) -> int:
         """Return how many blocks are resident, whichever of the kernels runs."""

@@ -129,7 +129,14 @@ def test_the_copies_of_a_hybrid_are_phases(device: EmulatedDevice, name: str) ->
 def test_what_runs_on_one_side_copies_nothing(device: EmulatedDevice) -> None:
     for name in sorted(set(ON_GPU) - set(HYBRIDS)):
         _, counters = run_on(device, "sssp", name, zoo("grid"), query=(0,))
-        assert set(counters) == {"rounds"}, name
+        assert set(counters) <= {"rounds", "minima_read"}, name
+
+
+@pytest.mark.parametrize(("name", "left"), [("u-gpu", 5), ("f-gpu", 5), ("u-gpu-2min", 1), ("dijkstra", None)])
+def test_a_pass_of_the_minimum_leaves_a_value_for_each_block(device: EmulatedDevice, name: str, left: int) -> None:
+    graph = directed(2100, [(i, (i + 1) % 2100, 1) for i in range(3)])
+    _, counters = run_on(device, "sssp", name, graph, query=(0,))
+    assert counters.get("minima_read") == left
 
 
 # ------------------------------------------------------------------ right

@@ -164,6 +164,8 @@ class HostLists:
             self.now, self.trees = made, roots
         self.round += 1
         clock.count("rounds")
+        if self.round == 1:
+            clock.count("trees_after_first_round", roots)
 
 
 class State(HostLists):

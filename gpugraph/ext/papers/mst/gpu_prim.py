@@ -96,6 +96,7 @@ class State(Arrays):
             self.graph = packed
         self.update = self.kernels["compare_update" if look == "c-to-n" else "compare_update_from_n"]
         self.recorded: Launch | None = None
+        self.most_reductions = 0
         if launches == "graph":
             self.start()
             self.grow(NullClock())  # so that all kernels are loaded
@@ -117,10 +118,11 @@ class State(Arrays):
         self.update(*self.division(int(step)), args)
 
     def min_reduction(self, step: np.int32) -> None:
-        """Find the lightest candidate, in at most two launches, and let it join the tree."""
+        """Find the lightest candidate, in one launch or two, and let it join the tree."""
         grid, block = self.division(int(step))
         args = (step, *self.candidates, *self.reduced, self.current)
         self.kernels["reduce_candidates"](grid, block, (np.int32(self.view.vertices), *args))
+        self.most_reductions = max(self.most_reductions, 1 + (grid > 1))
         if grid > 1:
             self.kernels["reduce_blocks"](1, smallest_block(grid, self.threads), (np.int32(grid), *args))
 
@@ -160,6 +162,8 @@ def run(state: State, clock: Clock) -> Array:
     else:
         state.recorded()
     clock.count("rounds", max(state.view.vertices - 2, 0))
+    if state.most_reductions:
+        clock.count("most_reductions", state.most_reductions)
     state.edge_ids()
     return state.forest
 

@@ -120,6 +120,8 @@ def run(state: State, clock: Clock, source: int) -> TwoSided:
     """Find all distances from ``source``; returns the distance words."""
     state.use_width(state.narrow)
     search(state, clock, source)
+    if state.minima and state.strategy.minimum != "atomic":
+        clock.count("minima_read", state.minima[-1].size)
     if state.bits == 32 and state.overflowed():
         clock.count("restarts")
         state.use_width(64)
