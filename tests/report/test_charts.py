@@ -9,7 +9,7 @@ from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import percent
 from gpugraph.ext.charts.chart import DARK, LIGHT, PAGE, colors, draw, entries, paint
 from gpugraph.ext.charts.curves import Look, Point, curves, log_axis, log_domain
-from gpugraph.ext.charts.figure import Choice, chosen_points, figure
+from gpugraph.ext.charts.figure import Choice, chosen_points, figure, one_axis
 from gpugraph.ext.charts.page import colours
 from gpugraph.ext.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.ext.charts.times import MOST, MOST_PANELS, answers, inner_shares, samples, shares, transfers
@@ -393,3 +393,46 @@ def test_more_threads_are_compared_with_the_fewest_of_the_same_algorithm_on_the_
 
 def test_names_with_digits_that_are_no_numbers_are_put_in_order() -> None:
     assert ordered(["b", "a²", "²", "a10", "a9"]) == ["a9", "a10", "a²", "b", "²"]
+
+
+def test_conditions_of_one_name_are_alternatives_and_may_be_regular_expressions(rows):
+    def drawn(*where):
+        return {cell.record.algorithm for cell in chosen_points(rows, Choice(where=["problem=mst", *where])).cells}
+
+    both = drawn("algorithm=kruskal", "algorithm=boru*")
+    assert both == {name for name in drawn() if name == "kruskal" or name.startswith("boru")}
+    assert len(both) > 1
+    assert drawn("algorithm=~(k|boru).*") == both
+    with pytest.raises(InputError, match="no record meets"):
+        drawn("algorithm=~krus")  # the whole value
+    with pytest.raises(InputError, match="no regular expression"):
+        drawn("algorithm=~(")
+
+
+def test_an_empty_title_leaves_a_figure_without_one(rows):
+    where = ["problem=mst"]
+    assert figure(rows, LIGHT, Choice(where=where))["title"]
+    assert figure(rows, LIGHT, Choice(where=where, title=""))["title"] is None
+
+
+def test_problems_do_not_share_an_axis_unless_it_is_their_own_or_a_ratio(rows):
+    problems = {row.problem for row in rows}
+    assert [one.where[-1] for one in one_axis(rows, Choice())] == [
+        f"problem={name}" for name in dict.fromkeys(row.problem for row in rows)
+    ]
+    assert len(problems) > 1
+    for choice in (Choice(x="problem"), Choice(by=["problem"]), Choice(y="speedup"), Choice(where=["problem=mst"])):
+        assert one_axis(rows, choice) == [choice]
+
+
+def test_a_legend_beside_bars_has_their_order():
+    timed = [{**cell("mst", "kruskal", "cpu", 16), "algorithm": name, "cell": {}} for name in ("a", "b", "c")]
+    for record, rate in zip(timed, (2.0, 3.0, 1.0), strict=True):
+        record["mteps"] = {**record["mteps"], "kernel": rate}
+    spec = figure([Record.of(record) for record in timed], LIGHT, Choice(x="graph"))
+    (domain,) = {tuple(one["scale"]["domain"]) for one in encodings(spec, "color") if "domain" in one.get("scale", {})}
+    assert domain == ("b", "a", "c")
+
+
+def encodings(spec, channel):
+    return [one["encoding"][channel] for one in spec["layer"] if channel in one["encoding"]]

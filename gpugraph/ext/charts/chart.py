@@ -165,10 +165,10 @@ def config(ink: Ink) -> Spec:
 def paint(spec: Spec, colors: Mapping[str, str], field: str = "variant") -> Spec:
     """Return a figure in which every name of a field has its own colour, the same on all figures of a page.
 
-    Variants are listed by name; parts, which are stacked, in the order in which the figure has them.
+    Variants are listed in the order of the colours; parts, which are stacked, in that in which the figure has them.
     """
     names = list(dict.fromkeys(entries(spec, field)))
-    names = ordered(names) if field == "variant" else names
+    names = sorted(names, key=[*colors, *names].index) if field == "variant" else names
     scale = {"domain": names, "range": [colors[name] for name in names if name in colors]}
     return spec if not names or len(scale["range"]) < len(names) else _with_scale(spec, scale, field)
 

@@ -24,10 +24,15 @@ _UNITS = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "pt
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...")
 @click.option("-o", "--output", metavar="FIGURE", help="Write it: .svg, .pdf, .png, or .json [default: shown here].")
 @click.option("--x", metavar="NAME", help="scale, vertices, graph, algorithm, an axis … [default: what differs].")
-@click.option("--y", default="mteps", show_default=True, metavar="NAME", help=_VALUES)
+@click.option("--y", metavar="NAME", help=f"{_VALUES} [default: mteps; sectors of emulated records]")
 @click.option("--by", metavar="NAME,...", help="What makes a series [default: what differs].")
-@click.option("--where", multiple=True, metavar="NAME=VALUE", help="Only these records; repeatable, * matches.")
-@click.option("--title", metavar="TEXT", help="Title above the figure [default: the graph, or what all share].")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only these records: repeat a name for or. * matches; NAME=~REGEX.",
+)
+@click.option("--title", metavar="TEXT", help="Title above the figure, '' for none [default: what all share].")
 @click.option("--width", metavar="SIZE", default="640", show_default=True, help=_SIZES)
 @click.option("--height", metavar="SIZE", help="Of the plot, likewise [default: as the content asks].")
 @click.option("--log/--linear", default=None, help="Scale of the ordinate [default: by the values].")
@@ -45,7 +50,7 @@ def plot(
       gpugraph plot results.jsonl -o throughput.pdf --width column
     """
     from gpugraph.ext.charts.chart import DARK, LIGHT, check_figure, draw
-    from gpugraph.ext.charts.figure import Choice, figure, sketch
+    from gpugraph.ext.charts.figure import Choice, figure, one_axis, sketch
     from gpugraph.records.record_file import read_records
 
     wide, high = _pixels("width", width), _pixels("height", height) if height else None
@@ -58,9 +63,11 @@ def plot(
         tell(notices, quiet=quiet)
         progress("drawing")
         by = [name.strip() for name in (asked.pop("by") or "").split(",") if name.strip()]
-        choice = Choice(by=by, **asked)
+        counted = not any(row.mteps for row in rows) and any(VALUES["sectors"].of(row) for row in rows)
+        choice = Choice(by=by, **asked | {"y": asked["y"] or ("sectors" if counted else "mteps")})
+        choice, *others = choices = one_axis(rows, choice)
         if output is None or ending is None:
-            lines = sketch(rows, choice, width=page_width())
+            lines = [line for one in choices for line in [*sketch(rows, one, width=page_width()), []]][:-1]
         else:
             spec = figure(rows, DARK if dark else LIGHT, choice, width=wide, height=high)
             content = draw(spec, ending)
@@ -69,6 +76,8 @@ def plot(
     if output is None:
         show_lines(lines)
     else:
+        if others:
+            tell([f"not drawn, for it has an axis of its own: {one.where[-1]}" for one in others], quiet=quiet)
         show_written(output, f"{choice.y}, {round(wide / 96 * 25.4)} mm wide")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from itertools import pairwise
 from typing import Any
 
@@ -39,8 +40,9 @@ class Choice:
         x: ``scale``, ``vertices``, ``edges``, ``graph``, …, an axis of the sweep or a parameter. None: the scale where
             graphs of one kind differ in it, else the graph, or of a single graph the algorithm.
         by: names whose values make a series each; empty: algorithm and device, and whatever else differs.
-        where: ``NAME=VALUE``, each of which a row must meet; a value may have ``*``.
-        title: above the figure; None: what all that is drawn has in common, the graph first.
+        where: ``NAME=VALUE``; a row must meet one of those of each name.  A value may have ``*``; ``NAME=~VALUE`` is a
+            regular expression.
+        title: above the figure, ``""`` for none; None: what all that is drawn has in common, the graph first.
         log: whether the ordinate is logarithmic; None decides by the values.
     """
 
@@ -72,7 +74,10 @@ def figure(rows: Sequence[Record], ink: Ink, choice: Choice, *, width: int = 640
     )  # fmt: skip
     spec = curves(drawn.points, ink, look)
     variants = ordered(entries(spec, "variant"))
-    spec = paint(spec, {name: ink.colour(i) for i, name in enumerate(variants)})
+    colours = {name: ink.colour(i) for i, name in enumerate(variants)}
+    if drawn.words:  # the legend is read beside the bars
+        variants = best_first([(point.variant, point.y) for point in drawn.points], least=VALUES[y].cost)
+    spec = paint(spec, {name: colours[name] for name in variants})
     words, below = drawn.common
     shared = config(ink)
     shared["legend"]["columns"] = max(1, (width - 50) // (34 + 7 * max(map(len, variants), default=1)))
@@ -80,7 +85,8 @@ def figure(rows: Sequence[Record], ink: Ink, choice: Choice, *, width: int = 640
         places = len(entries(spec, "series")) or len({point.x for point in drawn.points})  # bars beside each other
         height = row_height(places) if drawn.words else round(width * 9 / 16)
     fit = {"type": "fit-x", "contains": "padding"}
-    title = choice.title or ({"text": words, "subtitle": below} if words else None)
+    own = {"text": words, "subtitle": below} if words else None
+    title = own if choice.title is None else choice.title or None
     return {"title": title, **spec, "width": width, "height": height, "autosize": fit, "config": shared}
 
 
@@ -180,17 +186,39 @@ def _run(row: Record) -> tuple[str, ...]:
 
 
 def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:
-    kept = list(rows)
+    known, wanted = _names(rows), dict[str, list[str]]()
     for condition in where:
-        name, equals, wanted = condition.partition("=")
+        name, equals, value = condition.partition("=")
         if not equals or not name:
             raise InputError(f"--where '{condition}' is not NAME=VALUE", remedy="for example --where problem=mst")
-        known = _names(rows)
         check_name("axis", name, known)
-        kept = [row for row in kept if fnmatchcase(text_of(_field(row, name)), wanted)]
+        wanted.setdefault(name, []).append(_pattern(value))
+    kept = [
+        row
+        for row in rows
+        if all(any(re.fullmatch(one, text_of(_field(row, n))) for one in found) for n, found in wanted.items())
+    ]
     if not kept:
         raise InputError(f"no record meets {' and '.join(where)}" if where else "there is no record")
     return kept
+
+
+def _pattern(value: str) -> str:
+    """Return a condition's value as a regular expression; ``~`` begins what is one already."""
+    if value[:1] != "~":
+        return translate(value)
+    try:
+        return re.compile(value[1:]).pattern
+    except re.error as error:
+        raise InputError(f"--where ={value} is no regular expression: {error}", remedy="see docs/report.md") from None
+
+
+def one_axis(rows: Sequence[Record], choice: Choice) -> list[Choice]:
+    """Return the choice for every axis that the rows need: rates and times of two problems share none."""
+    problems = list(dict.fromkeys(row.problem for row in _chosen(rows, choice.where)))
+    if choice.y in GAINS or len(problems) < 2 or "problem" in (choice.x, *choice.by):
+        return [choice]
+    return [replace(choice, where=[*choice.where, f"problem={name}"]) for name in problems]
 
 
 def _names(rows: Sequence[Record]) -> list[str]:
@@ -239,7 +267,7 @@ def sketch(
     """
     blocks = can_draw() if unicode is None else unicode
     drawn = chosen_points(rows, choice)
-    title = choice.title or ", ".join(filter(None, drawn.common))
+    title = ", ".join(filter(None, drawn.common)) if choice.title is None else choice.title
     series: dict[str, list[Point]] = {}
     for point in drawn.points:
         series.setdefault(", ".join(filter(None, (point.variant, point.device))), []).append(point)
