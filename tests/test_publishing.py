@@ -18,6 +18,7 @@ import pytest
 
 import gpugraph
 from gpugraph.cli.group import cli
+from gpugraph.measure import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 RECIPE = (ROOT / "docs" / "ci" / "github.yml").read_text("utf-8")
@@ -39,7 +40,7 @@ def test_the_dockerfile_is_given_all_that_a_wheel_is_made_of() -> None:
     given = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     for source in re.findall(r'^"([^"]+)" = "gpugraph/', (ROOT / "pyproject.toml").read_text(), re.MULTILINE):
         assert source.split("/")[0] in given
-    assert {"gpugraph", "pyproject.toml", "README.md", "LICENSE"} <= set(given)
+    assert {"gpugraph", "hatch_build.py", "pyproject.toml", "README.md", "LICENSE"} <= set(given)
 
 
 def test_every_command_of_the_recipe_for_ci_has_the_options_that_it_is_given() -> None:
@@ -63,7 +64,17 @@ def test_a_wheel_has_the_package_and_a_limit_of_size(tmp_path: Path) -> None:
     assert 10**6 < check["check_size"](wheel) < check["LARGEST_WHEEL"] + check["LARGEST_PREBUILT"]
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"gpugraph/cuda_kernels/boruvka.cu", "gpugraph/docs/submit.md", "gpugraph/py.typed"} <= names
+    if (known := environment.git_commit.__wrapped__()) is not None:
+        assert zipfile.ZipFile(wheel).read("gpugraph/commit.txt").decode() == f"{known}\n"
     assert not any("docs/records/" in name or name.startswith("tests/") for name in names)
+
+
+def test_a_package_names_the_commit_that_its_build_has_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "gpugraph" / "measure" / "environment.py"))
+    assert environment.git_commit.__wrapped__() is None
+    (tmp_path / "gpugraph").mkdir()
+    (tmp_path / "gpugraph" / "commit.txt").write_text("0123456789ab\n")
+    assert environment.git_commit.__wrapped__() == "0123456789ab"
 
 
 def test_a_release_needs_one_version_everywhere() -> None:

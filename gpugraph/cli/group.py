@@ -172,7 +172,26 @@ cli = LazyGroup(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     params=[click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")],
 )
-click.version_option(__version__, "-V", "--version", prog_name="gpugraph", message="%(prog)s %(version)s")(cli)
+
+
+def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from gpugraph.measure.environment import git_commit
+
+        commit = git_commit()
+        click.echo(f"gpugraph {__version__}" + (f" (commit {commit})" if commit else ""))
+        context.exit()
+
+
+click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version.",
+)(cli)
 
 # ------------------------------------------------------------------ the one error boundary
 

@@ -75,14 +75,16 @@ def command_line() -> list[str]:
 
 @cache
 def git_commit() -> str | None:
-    """Return the commit of a source checkout, with ``+`` where files were changed; None elsewhere.
+    """Return the commit of a source checkout, or that which the build wrote into a package (``hatch_build.py``).
 
+    It ends in ``+`` where files were changed; None if no commit is known.
     A new file counts, but for records: the first file that a sweep saves does not make the next one's tree unclean.
     Asked once in a process: a measurement does not wait for it again.
     """
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
-        return None
+        written = root / "gpugraph" / "commit.txt"
+        return written.read_text("utf-8").strip() if written.exists() else None
     try:
         # Nothing is written, so that no signal tears it.
         git = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
