@@ -89,7 +89,7 @@ def shipped() -> list[str]:
     """Return the names of the sweeps that come with gpugraph, ``papers/…`` last."""
     home = resource_dir("configs")
     names = [p.relative_to(home).with_suffix("").as_posix() for p in sorted(home.rglob("*.toml"))]
-    return sorted((name for name in names if name != "default"), key=lambda name: ("/" in name, name))
+    return sorted((name for name in names if name not in ("default", "peers")), key=lambda name: ("/" in name, name))
 
 
 def find_sweep(name: str) -> Path:

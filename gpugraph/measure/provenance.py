@@ -30,11 +30,15 @@ _FRAMEWORK = {"gpugraph.problems.algorithm", "gpugraph.problems.contract", "gpug
 def provenance(algorithm: Algorithm) -> dict[str, object]:
     """Return the ``provenance`` object of a record: ``commit``, ``clean`` and ``sources_sha256``.
 
-    ``commit`` and ``clean`` are None outside a source checkout, ``sources_sha256`` for a peer, whose code is its own.
+    ``commit`` and ``clean`` are None where no commit is known, ``sources_sha256`` for a peer, whose code is its own.
     """
     commit = git_commit()
-    known = {"commit": commit and commit.rstrip("+"), "clean": None if commit is None else not commit.endswith("+")}
-    return {**known, "sources_sha256": None if algorithm.name.startswith("peer:") else sources_digest(algorithm)}
+    known: dict[str, object] = {
+        "commit": commit and commit.rstrip("+"),
+        "clean": None if commit is None else not commit.endswith("+"),
+    }
+    known["sources_sha256"] = None if algorithm.name.startswith("peer:") else sources_digest(algorithm)
+    return known if algorithm.programs is None else {**known, "programs": algorithm.programs()}
 
 
 def sources_digest(algorithm: Algorithm) -> str | None:

@@ -118,6 +118,8 @@ class Algorithm:
             problem's ``batch`` made of them.
         foreign: True for code that is not gpugraph's own, a user's or a library's: it gets a device view of its own,
             and process and input are looked after while it runs (``ext/plugins/isolation.py``).
+        programs: of a program of somebody else, the files that its command names: of each ``name``, ``sha256``, and of
+            the program itself the ``version`` that it has printed, if any.
     """
 
     problem: str
@@ -146,6 +148,7 @@ class Algorithm:
     ends_early: bool = False
     batched: bool = False
     foreign: bool = False
+    programs: Callable[[], list[dict[str, str]]] | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return the algorithm's line in ``gpugraph algos --format json``."""

@@ -108,12 +108,21 @@ class CellShape(_Part, frozen=True, kw_only=True):
     input: Table | None = None
 
 
+class ProgramShape(_Part, frozen=True, kw_only=True):
+    """A program of somebody else: its file's name and SHA-256, and the version that it printed."""
+
+    name: str | None = None
+    sha256: str | None = None
+    version: str | None = None
+
+
 class ProvenanceShape(_Part, frozen=True, kw_only=True):
     """``provenance``: the commit of gpugraph, whether its files were unchanged, a digest of the algorithm's sources."""
 
     commit: str | None = None
     clean: bool | None = None
     sources_sha256: str | None = None
+    programs: list[ProgramShape] = []
 
 
 class SamplesShape(_Part, frozen=True, kw_only=True):

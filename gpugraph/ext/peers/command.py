@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, errors_at
-from gpugraph.base.files import parse_toml, read_text
+from gpugraph.base.files import parse_toml, read_text, resource_dir
 from gpugraph.base.quantities import counted, parse_seconds
 from gpugraph.ext.peers.adapter import peered_problems
 from gpugraph.ext.peers.libraries import LIBRARIES
@@ -132,8 +132,13 @@ def _fill(word: str, values: Mapping[str, str]) -> str:
 
 
 def read_tables(text: str) -> dict[str, Any]:
-    """Return the tables ``[peer.NAME]`` of a TOML file, or the one in the text; raise InputError for a bad one."""
+    """Return the tables ``[peer.NAME]`` of a TOML file, or the one in the text; raise InputError for a bad one.
+
+    The file ``peers.toml`` is that of ``configs/`` where there is none here.
+    """
     is_file = text.endswith(".toml")
+    if text == "peers.toml" and not os.path.exists(text):
+        text = str(resource_dir("configs") / text)
     where, content = (text, read_text(text)) if is_file else ("--peer-command", text)
     try:
         tables: Any = parse_toml(content)

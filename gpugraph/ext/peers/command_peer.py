@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -18,6 +19,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -193,6 +195,9 @@ def _memory(code: int, printed: Printed, most: int) -> str:
 
 _MOST_ZEROS = 30
 
+_PRINTED_VERSION = re.compile(r"^version: (.{1,200})$", re.MULTILINE)
+"""How a program names itself in its output (``docs/examples/gpugraph_peer.h``)."""
+
 
 _LAST_RUN = [""]
 """The command that ran last, which has changed a file that is found changed."""
@@ -282,6 +287,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     solves = load_peered(problem)
     figure = solves.printed
     program = find_program(peer.words[0], label)
+    main, printed_version = os.path.basename(_wrapped(peer.words) or peer.words[0]), dict[str, str]()
     if wrapped := _wrapped(peer.words):
         find_program(wrapped, label)
 
@@ -309,6 +315,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         if files := altered_files(state.graph):
             what = f"it has changed {', '.join(files)}, which it was given to read; it is written anew for others"
             raise PeerThrew(what, where=label, remedy="let it work on a copy")
+        if (version := _PRINTED_VERSION.search(printed.text)) is not None:
+            printed_version["version"] = version[1]
         seconds = (printed.seconds,) if peer.time is None else _own_seconds(peer, peer.time, printed, label)
         answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
         return seconds, tuple(dict.fromkeys(answers))
@@ -338,6 +346,10 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         own_seconds=lambda state, handle: handle[0],
         warms_itself=peer.time is not None,
         version=_version(peer),
+        programs=lambda: [
+            {"name": name, "sha256": digest, **(printed_version if name == main else {})}
+            for name, digest in _programs(peer)
+        ],
     )
 
 
@@ -377,23 +389,24 @@ def _version(peer: CommandPeer) -> int:
 
     A copy of a program on another machine is the same program: a sweep that goes on there keeps what it has.
     """
-    files = [shutil.which(word) or word for word in peer.words if "{" not in word]
-    facts = [_content_of(file) for file in files if os.path.isfile(file)]
     patterns = [pattern and pattern.pattern for pattern in (peer.time, peer.answer)]
-    return zlib.crc32(f"{peer} {patterns} {facts}".encode())
+    return zlib.crc32(f"{peer} {patterns} {[digest for _, digest in _programs(peer)]}".encode())
 
 
-def _content_of(file: str) -> tuple[int, int]:
-    """Return the size of a file and a checksum, or its time of change where it cannot be read or is too large."""
-    state = os.stat(file)
-    if state.st_size <= _LARGEST_PROGRAM:
-        with contextlib.suppress(OSError), open(file, "rb") as opened:
-            return state.st_size, zlib.crc32(opened.read())
-    return state.st_size, state.st_mtime_ns
+def _programs(peer: CommandPeer) -> list[tuple[str, str]]:
+    """Return the programs and files that a command names: of each its name and the SHA-256 of its content."""
+    files = [shutil.which(word) or word for word in peer.words if "{" not in word]
+    return [
+        (os.path.basename(file), _sha256(file, os.stat(file).st_mtime_ns)) for file in files if os.path.isfile(file)
+    ]
 
 
-_LARGEST_PROGRAM = 1 << 28
-"""Bytes of a file that is read each time its program is looked up."""
+@lru_cache(maxsize=256)
+def _sha256(file: str, changed_ns: int) -> str:
+    """Return the SHA-256 of a file, which has changed at that time; nothing of one that cannot be read."""
+    with contextlib.suppress(OSError), open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+    return ""
 
 
 def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:

@@ -1,0 +1,103 @@
+"""``docs/examples/gpugraph_peer.h`` makes a C++ program a peer, and its record names the program."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gpugraph.base.files import resource_dir
+from gpugraph.ext.check_record.plausibility import findings
+from gpugraph.ext.peers import parse_commands, read_tables, register_commands
+from tests.peers.helpers import measured
+from tests.zoo import zoo
+
+HEADER = Path(__file__).resolve().parents[2] / "docs" / "examples" / "gpugraph_peer.h"
+
+KRUSKAL = """
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <vector>
+#include "gpugraph_peer.h"
+
+struct Edge { int u, v; long long w; };
+
+int main(int, char** argv) {
+    std::ifstream file(argv[1]);
+    std::vector<Edge> edges;
+    int most = 0;
+    for (Edge e; file >> e.u >> e.v >> e.w; most = std::max({most, e.u, e.v})) edges.push_back(e);
+    long long weight = 0;
+    gpugraph_peer peer("kruskal 0123abc", std::atoi(argv[2]));
+    while (peer.run()) {
+        std::vector<int> parent(most + 1);
+        std::iota(parent.begin(), parent.end(), 0);
+        auto root = [&](int v) { while (parent[v] != v) v = parent[v]; return v; };
+        std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.w < b.w; });
+        weight = 0;
+        for (const Edge& e : edges)
+            if (int u = root(e.u), v = root(e.v); u != v) { parent[u] = v; weight += e.w; }
+        OWN
+    }
+    peer.answer("weight", weight);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def compiler() -> str:
+    found = shutil.which("g++")
+    if found is None:
+        pytest.skip("there is no g++")
+    return found
+
+
+def built(folder: Path, compiler: str, own: str = "") -> Path:
+    (folder / "main.cpp").write_text(KRUSKAL.replace("OWN", own))
+    program = folder / "kruskal"
+    words = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{HEADER.parent}"]
+    subprocess.run([*words, str(folder / "main.cpp"), "-o", str(program)], check=True)
+    return program
+
+
+def test_three_lines_make_a_program_a_peer_and_its_record_names_it(tmp_path: Path, compiler: str) -> None:
+    program = built(tmp_path, compiler)
+    table = {
+        "command": f"env A=1 '{program}' {{graph.wel}} 3",
+        "time": "^time_ms: ([0-9.]+)",
+        "unit": "ms",
+        "warmup": 1,
+    }
+    register_commands({"kruskal": table | {"weight": "^weight: ([0-9]+)"}})
+    record = measured(zoo("random"), "peer:kruskal", repeat=6)
+    assert (record.status, len(record.samples)) == ("passed", 6)
+    env, own = record.shape.provenance.programs
+    assert (env.name, env.version) == ("env", None)
+    assert (own.name, own.sha256) == ("kruskal", hashlib.sha256(program.read_bytes()).hexdigest())
+    assert str(own.version).startswith("kruskal 0123abc, C++ compiler ")
+    assert not [one for one in findings(record) if one.kind == "peer"]
+
+
+def test_a_program_may_hand_over_the_time_of_its_own_stopwatch(tmp_path: Path, compiler: str) -> None:
+    program = built(tmp_path, compiler, "peer.own_ms(1234.5);")
+    (tmp_path / "g.wel").write_text("0 1 7\n1 0 7\n")
+    printed = subprocess.run([program, tmp_path / "g.wel", "2"], capture_output=True, text=True, check=True).stdout
+    lines = printed.splitlines()
+    assert lines.count("time_ms: 1234.500000") == 3
+    assert lines[-1] == "weight: 7"
+    assert sum(line.startswith("wall_ms: ") for line in lines) == 3
+
+
+def test_the_tables_of_the_peers_that_are_measured_come_with_gpugraph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = parse_commands(read_tables("peers.toml"))
+    assert {"ecl-mst", "raft-pr3118", "adds", "near-far", "near-far-x16", "gunrock"} <= commands.keys()
+    (tmp_path / "peers.toml").write_text("[peer.mine]\ncommand = 'mine {graph.egr}'\ntime = 'whole'\n")
+    assert parse_commands(read_tables("peers.toml")).keys() == {"mine"}
+    assert (resource_dir("configs") / "peers.toml").exists()
