@@ -15,6 +15,7 @@ from gpugraph.ext.check_record.plausibility import EVERY_RECORD, MEASURED_CELL, 
 from gpugraph.ext.check_record.plausible_figures import CORE_BYTES_PER_S, GPUS, least_bytes
 from gpugraph.ext.python.records import Measured
 from gpugraph.graph.families import is_spec
+from gpugraph.measure.environment import git_commit
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import parse_record, read_record_file
@@ -43,11 +44,9 @@ def changed(record: Record, path: str, value: Any) -> Record:
 
 
 def of_clean_commit(record: Record) -> Record:
-    for path, value in (
-        ("environment.git_commit", "0123456789ab"),
-        ("provenance.commit", "0123456789ab"),
-        ("provenance.clean", True),
-    ):
+    """Return the record as one of the last commit, which the files of a developer need not be."""
+    commit = (git_commit() or "0123456789ab").rstrip("+")
+    for path, value in (("environment.git_commit", commit), ("provenance.commit", commit), ("provenance.clean", True)):
         record = changed(record, path, value)
     return record
 
@@ -58,8 +57,7 @@ def kinds(record: Record, most_edges: int = 0) -> set[str]:
 
 def stored(stem: str, algorithm: str) -> Record:
     (path,) = [path for path in RECORDS if path.stem == stem]
-    record = next(one for one in read_record_file(path).records if one.algorithm == algorithm)
-    return of_clean_commit(record)
+    return next(one for one in read_record_file(path).records if one.algorithm == algorithm)
 
 
 def on_gpu() -> Record:

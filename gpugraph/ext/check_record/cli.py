@@ -47,6 +47,7 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
       gpugraph check-record results.jsonl
     """
     from gpugraph.ext.check_record.plausibility import conflicts, findings
+    from gpugraph.ext.check_record.repository import published
     from gpugraph.records.record_file import read_record_file
 
     if sys.platform != "linux":
@@ -64,7 +65,9 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
         unread += stored.bad
         if stored.torn is not None:
             lines.append(f"{file} line {stored.torn}: is cut off, and was left out")
-    found = [(record, one) for record in records for one in findings(record, edges)] + conflicts(records)
+    found = [(record, one) for record in records for one in findings(record, edges)] + conflicts(
+        records, published(files)
+    )
     places: dict[tuple[str | None, Finding], list[int]] = {}
     for record, one in found:
         places.setdefault((record.file, one), []).append(record.line or 0)

@@ -29,16 +29,24 @@ from gpugraph.ext.check_record.plausible_figures import (
     times,
     together,
 )
+from gpugraph.ext.check_record.repository import commit_time, known_programs, knows_commits
+from gpugraph.ext.comparing.cells import key_text
 from gpugraph.ext.peers.adapter import load_peered, peered_problems
 from gpugraph.graph.families import is_spec
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.spec import parse_spec
 from gpugraph.measure.cell import Cell
+from gpugraph.measure.environment import git_commit
+from gpugraph.measure.provenance import sources_digest
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.problems.contract import PROBLEMS, InputSize
 from gpugraph.problems.foreign import PEER, is_file, is_foreign
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.records.record import LEAST_SAMPLES, WAY_THERE, Record
+from gpugraph.records.record_shape import Shape, shown
+
+CLOCKS_DIFFER_S = 3600.0
+"""The clock of the machine that made a commit may be ahead of that of the machine that measures by so much."""
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 """No record is older: there was no gpugraph."""
@@ -97,7 +105,7 @@ OF_GRAPH = (
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
-_VERSIONED = re.compile(r".*\d+\.\d+")
+_VERSIONED = re.compile(r".* (\d+\.\d\S*)$")
 
 
 @dataclass(frozen=True)
@@ -112,8 +120,10 @@ def findings(record: Record, most_edges: int = 0) -> list[Finding]:
     """Return all that speaks against a record; with at most ``most_edges`` edges it is solved here and compared."""
     if record.problem not in PROBLEMS:
         return [Finding("problem", f"there is no problem '{record.problem}'")]
-    checks = {"commit": _commit, "date": _date}
-    if record.ok:
+    checks = {"commit": _commit, "date": _date, "name": _names}
+    if not record.ok:
+        checks["outcome"] = _unmeasured
+    else:
         checks |= {"field": _fields, "device": _device, "graph": _graph, "count": counts, "result": results}
         checks |= {"time": times, "sampling": sampling, "rate": rates, "graph500": graph500}
         checks |= {"cell": _cell, "command": _command, "program": _program, "peer": _peer, "verdict": _verdict}
@@ -126,17 +136,22 @@ def findings(record: Record, most_edges: int = 0) -> list[Finding]:
     return found
 
 
-def conflicts(records: Sequence[Record]) -> list[tuple[Record, Finding]]:
-    """Return the records that others speak against.
+def conflicts(records: Sequence[Record], published: Sequence[Record] = ()) -> list[tuple[Record, Finding]]:
+    """Return the records that earlier ones of ``records``, or ``published`` ones, speak against.
 
-    Such are one whose answer differs from that of an earlier one of the same query that is not wrong, and one whose
-    samples are those of an earlier one.
+    Such are one whose answer differs from that of another of the same query that is not wrong, one whose samples are
+    those of another, and one of a commit, a cell or a GPU that another one describes otherwise.
     """
     first: dict[tuple[Any, ...], Any] = {}
     seen: dict[tuple[float, ...], Record] = {}
     found = []
-    for record in filter(lambda one: one.ok, records):
+    for record in filter(lambda one: one.ok and one.problem in PROBLEMS, [*published, *records]):
         samples = record.samples
+        for what, key, value in _facts(record):
+            if first.setdefault((what, *key), value) != value:
+                found.append(
+                    (record, Finding("conflict", f"{what} is {value}; another record has {first[what, *key]}"))
+                )
         if len(samples) >= EQUAL_SAMPLES and len(set(samples)) > 1:
             earlier = seen.setdefault(samples, record)
             if earlier is not record:
@@ -151,7 +166,23 @@ def conflicts(records: Sequence[Record]) -> list[tuple[Record, Finding]]:
                 if first.setdefault(key, result[field]) != result[field]:
                     what = f"{field} differs from that of another record of the graph"
                     found.append((record, Finding("answer", what)))
-    return found
+    of_records = set(map(id, records))
+    return [(record, finding) for record, finding in found if id(record) in of_records]
+
+
+def _facts(record: Record) -> Iterator[tuple[str, tuple[Any, ...], object]]:
+    """Yield what is the same in all records of a key: of a commit the sources, of a GPU the name, of a cell its id."""
+    shape, commit = record.shape, record.shape.environment.get("git_commit")
+    program, where = (record.problem, record.algorithm, record.device_kind), (record.device, shape.device.threads)
+    if shape.provenance.sources_sha256 is not None:
+        yield "the digest of its algorithm's sources", (*program, commit), shape.provenance.sources_sha256
+    if shape.device.uuid is not None:
+        yield "its GPU's name", (shape.device.uuid,), record.device.split(" × ")[-1]
+    if shape.cell.id is not None:
+        cell = (*program, *where, shape.graph.digest, shape.graph.weight_dtype, shape.sampling.cold)
+        yield "the cell of its id", (shape.cell.id,), cell
+    given = {name: value for name, value in (shape.cell.input or {}).items() if name != "graph"}
+    yield "the digest of its graph", (record.graph_source, key_text(given), commit), shape.graph.digest
 
 
 def _decided(record: Record, result: Mapping[str, object]) -> set[str]:
@@ -179,6 +210,13 @@ def _commit(record: Record) -> Iterator[str]:
         yield f"its environment is of the commit '{commit}', its provenance of '{provenance.commit}'"
     if provenance.clean is False:
         yield "files were changed since its commit"
+    if commit is not None and _COMMIT.fullmatch(commit) and knows_commits() and commit_time(commit) is None:
+        yield f"there is no commit '{commit}'"
+    if record.ok and commit is not None and commit == git_commit() and not is_foreign(record.algorithm):
+        with contextlib.suppress(InputError):  # which ``_program`` reports
+            digest = sources_digest(find_algorithm(record.problem, record.algorithm, record.device_kind))
+            if digest != provenance.sources_sha256:
+                yield f"its sources_sha256 is {provenance.sources_sha256}, that of its commit {digest}"
 
 
 def _date(record: Record) -> Iterator[str]:
@@ -192,6 +230,38 @@ def _date(record: Record) -> Iterator[str]:
         yield f"'{record.shape.time}' is in the future"
     if measured < FIRST:
         yield f"'{record.shape.time}' is before there was a gpugraph"
+    made = (
+        commit_time(commit) if _COMMIT.fullmatch(commit := record.shape.environment.get("git_commit") or "") else None
+    )
+    if made is not None and measured.timestamp() < made - CLOCKS_DIFFER_S:
+        yield f"'{record.shape.time}' is before its commit was made"
+
+
+def _names(record: Record) -> Iterator[str]:
+    """Yield names of fields that no record of gpugraph has, or that only look like one of them."""
+    if unknown := set(record.data) - {*Shape.__struct_fields__, "schema"}:
+        yield f"no record has a field {', '.join(map(shown, sorted(unknown)))}"
+    apart = {"cell", "paper", "parameters"}  # where users name things
+    inside = [name for part in {*record.data} - apart for name in (part, *_inner(record.field(part)))]
+    if foreign := {name for name in inside if not name.isascii()}:
+        yield f"the names {', '.join(map(shown, sorted(foreign)))} have letters beyond ASCII"
+
+
+def _inner(value: object) -> Iterator[str]:
+    """Yield the names of all objects within a value."""
+    for name, part in value.items() if isinstance(value, dict) else ():
+        yield name
+        yield from _inner(part)
+    for part in value if isinstance(value, list) else ():
+        yield from _inner(part)
+
+
+def _unmeasured(record: Record) -> Iterator[str]:
+    """Yield that a cell which did not come to its end has times."""
+    if record.outcome not in ("wrong", "failed") and (
+        record.shape.samples_s.kernel or record.shape.phases_s.get("kernel")
+    ):
+        yield f"its outcome is '{record.outcome}', and it has times"
 
 
 def _fields(record: Record) -> Iterator[str]:
@@ -388,11 +458,27 @@ def _peer(record: Record) -> Iterator[str]:
         return
     source, name = record.shape.algorithm_source, record.algorithm.removeprefix("peer:")
     if source.get("authors") == "external command":
-        yield f"the version of the program '{record.algorithm}' is not recorded"
+        yield from _external(record)
     elif record.problem not in peered_problems() or name not in load_peered(record.problem).peers:
         yield f"there is no library '{name}' that solves {record.problem}"
-    elif not _VERSIONED.match(str(source.get("section", "")).split(",")[0]):
+    elif not (version := _VERSIONED.match(str(source.get("section", "")).split(",")[0])):
         yield f"the version of the library '{record.algorithm}' is not recorded"
+    elif (packages := record.shape.environment.get("packages") or {}) and version[1] not in packages.values():
+        yield f"the library is of version {version[1]}, and no package of the record is"
+    if record.shape.provenance.sources_sha256 is not None:
+        yield "it is of another program, and has a digest of sources of gpugraph"
+
+
+def _external(record: Record) -> Iterator[str]:
+    """Yield where a program is not known: it is by its SHA-256, by the version it prints, or by published records."""
+    programs = record.shape.provenance.programs
+    if not any(program.version for program in programs):
+        yield f"the version of the program '{record.algorithm}' is not recorded"
+    if wrong := [program.name for program in programs if not SHA256.fullmatch(program.sha256 or "")]:
+        yield f"it has no SHA-256 of {', '.join(map(str, wrong))}"
+    known = known_programs(record.algorithm)
+    if known and not known & {program.sha256 for program in programs if program.version}:
+        yield f"no published record of '{record.algorithm}' has a program of its SHA-256"
 
 
 def _verdict(record: Record) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
+from gpugraph.base.quantities import counted
 from gpugraph.problems.registry import command_of, load_problem
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import (
@@ -48,17 +49,21 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Hardware:
-    """What the vendor states of a GPU: compute capability, multiprocessors, memory in bytes, bytes per second."""
+    """What the vendor states of a GPU: compute capability, multiprocessors, memory in bytes, bytes per second.
+
+    ``tick_ns``: what the times of its events are multiples of, as far as we have seen; 0 where we have not.
+    """
 
     capability: str
     multiprocessors: int
     memory_bytes: float
     bytes_per_s: float
+    tick_ns: int = 0
 
 
 GPUS = {
-    "NVIDIA H200": Hardware("9.0", 132, 150e9, 4.8e12),
-    "NVIDIA H100 80GB HBM3": Hardware("9.0", 132, 85e9, 3.35e12),
+    "NVIDIA H200": Hardware("9.0", 132, 150e9, 4.8e12, 32),
+    "NVIDIA H100 80GB HBM3": Hardware("9.0", 132, 85e9, 3.35e12, 32),
     "NVIDIA H100 PCIe": Hardware("9.0", 114, 85e9, 2.0e12),
     "NVIDIA A100-SXM4-80GB": Hardware("8.0", 108, 85e9, 2.04e12),
     "NVIDIA A100-SXM4-40GB": Hardware("8.0", 108, 42e9, 1.56e12),
@@ -200,6 +205,9 @@ def times(record: Record) -> Iterator[str]:
     if record.device_kind == "cuda" and kernel < rounds * ROUND_S:
         yield f"{kernel:.4g} s is too short for {rounds} rounds"
     yield from _sampled(record)
+    tick_ns = _tick_ns(record)
+    if off := [second for second in samples if tick_ns and not _is_read(second, tick_ns)]:
+        yield f"{counted(len(off), 'sample')} are no multiples of {tick_ns} ns, in which the clock counts"
     total = record.shape.phases_s.get("total")
     inner, run_s = (
         sum(seconds or 0.0 for seconds in record.shape.kernel_phases_s.values()),
@@ -217,6 +225,25 @@ def times(record: Record) -> Iterator[str]:
         ):
             if (seconds or 0.0) > total * 1.03 + 1e-3:
                 yield f"its {name} is {seconds:.4g} s, all of it took {total:.4g} s"
+
+
+def _tick_ns(record: Record) -> int:
+    """Return what the clock of the record's samples counts in; 0 where they were not read from one of ours."""
+    if record.algorithm.startswith("peer:"):
+        return 0
+    if record.device_kind == "cpu" or is_graph500(record) or record.shape.device.ranks not in (None, 1):
+        return 1
+    known = GPUS.get(str(record.shape.device.name))
+    return known.tick_ns if known else 0
+
+
+def _is_read(second: float, tick_ns: int) -> bool:
+    """Tell whether a clock gives such a time: a GPU's as 32-bit milliseconds, a CPU's as a difference of floats.
+
+    A machine that has run for months reads its clock in steps of 2^-33 s and more.
+    """
+    ticks, steps = second * 1e9 / tick_ns, second * 2.0**33
+    return abs(ticks - round(ticks)) <= max(0.13, ticks * 2.0**-23) or steps == round(steps)
 
 
 def _sampled(record: Record) -> Iterator[str]:
@@ -326,7 +353,8 @@ def _energy(record: Record, kernel: float) -> Iterator[str]:
     if energy.joules_per_run is None or energy.per == "process":  # which also reads, and warms up
         return
     watts = energy.joules_per_run / kernel / (record.shape.device.ranks or 1)
-    if not WATTS[0] <= watts <= WATTS[1]:
+    limit = ((record.shape.environment.get("gpu") or {}).get("nvml") or {}).get("power_limit_w") or WATTS[1]
+    if not WATTS[0] <= watts <= limit * 1.25:
         yield f"{energy.joules_per_run:.4g} J in {kernel:.4g} s are {watts:.4g} W"
     if energy.nanojoules_per_edge is not None and len(record.counts) == 1 and record.counts[0]:
         expected = energy.joules_per_run / record.counts[0] * 1e9
