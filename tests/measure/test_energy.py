@@ -65,6 +65,20 @@ def test_idle_power_is_told_apart_and_a_repeat_agrees(monkeypatch):
     assert again["joules_per_run"] == pytest.approx(found["joules_per_run"], rel=0.03)
 
 
+def test_a_counter_that_is_slow_to_read_does_not_dilute_short_runs(monkeypatch):
+    """Reading NVML takes 4 ms, in which a GPU whose runs take 1 ms would idle."""
+    meter = Meter(500, 1e-3, idle_w=120)
+    monkeypatch.setattr(energy, "time", meter)
+
+    def read() -> float:
+        meter.sleep(4e-3)
+        return meter.read()
+
+    found = measure_energy(meter.run, Counter("gpu", read), edges=None)
+    assert found["joules_per_run"] == pytest.approx(0.5, rel=0.06)
+    assert found["mean_w"] == pytest.approx(500, rel=0.06)
+
+
 def test_a_run_of_a_program_takes_what_its_process_takes_above_idle_and_idle_while_it_runs(monkeypatch):
     """A process reads for 0.5 s, and then makes 100 runs of 2 ms each."""
     meter = Meter(450, 0.2, idle_w=120)

@@ -1,8 +1,8 @@
 """Energy of a run, by the counters of GPUs (NVML) and processors (RAPL).
 
 A counter moves in steps, of tens of milliseconds on a GPU, so a window of runs back to back begins and ends where it
-moves, ``WINDOW_S`` apart or more.  A window without work goes before, for the idle power.  What is measured is the
-whole device, the host's gaps between two runs included.
+moves, ``WINDOW_S`` apart or more, and is not read in between, for that takes longer than many a run.  A window without
+work goes before, for the idle power.  What is measured is the whole device, the host's gaps between two runs included.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import DeviceUnavailable
@@ -60,7 +60,7 @@ def window(run: Callable[[], object], read_j: ReadJoules, gather: Callable[[str]
     """
     ends: list[tuple[float, float, int]] = []
     state, runs = "begins", 0
-    since, still = time.perf_counter(), read_j()
+    since, still = time.perf_counter(), cast(float | None, read_j())
     while True:
         states = gather(state)
         if failed := [other for other in states if other not in ("begins", "ends")]:
@@ -70,10 +70,16 @@ def window(run: Callable[[], object], read_j: ReadJoules, gather: Callable[[str]
             return Window(after_j - before_j, ended_s - begun_s, last - first)
         run()
         runs += 1
-        now, value = time.perf_counter(), read_j()
+        now = time.perf_counter()
+        if ends and now - ends[0][0] < WINDOW_S:  # reading takes milliseconds, in which a GPU has nothing to do
+            still = None
+            continue
+        value = read_j()
+        if still is None:
+            since, still = now, value
         if value == still and now - since > STEP_LIMIT_S:
             state = f"the energy counter did not move within {STEP_LIMIT_S:g} s"
-        elif value != still and state == "begins" and (not ends or now - ends[0][0] >= WINDOW_S):
+        elif value != still and state == "begins":
             ends.append((now, value, runs))
             state = "ends" if len(ends) == 2 else state
         since, still = (now, value) if value != still else (since, still)
