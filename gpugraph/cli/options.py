@@ -367,7 +367,7 @@ def device_option(help: str, default: str | None = None) -> Callable[[Decorated]
     )
 
 
-class Time(click.ParamType):
+class Time(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic from click 8.4 on
     """A length of time, in seconds: ``90``, ``1m``, ``500ms``."""
 
     name = "time"
