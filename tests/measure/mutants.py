@@ -58,7 +58,7 @@ MUTANTS = (
     Mutant("measure/instruments/traffic.py", "least / kernel_s / bandwidth", "least * kernel_s / bandwidth"),
     Mutant(_MEASURE, "there_s = sum(phases.get(name, 0.0) for name in WAY_THERE)", "there_s = 0.0"),
     Mutant("measure/inputs.py", "h2d_s, median(whole_s)", "h2d_s, min(whole_s)"),
-    Mutant("ext/instruments/energy.py", "    runs += more\n", ""),
+    Mutant("ext/instruments/energy.py", "last - first)", "last)"),
     Mutant("ext/instruments/energy.py", "joules / edges * 1e9", "joules / edges * 1e6"),
     Mutant("measure/measurement.py", "if first:  # the check of the first", "if not first:  # the check of the first"),
     Mutant(

@@ -77,11 +77,12 @@ class Script(FakeTime):
     def __init__(self, patch: pytest.MonkeyPatch):
         super().__init__()
         self.cupy, self.nvml, self.puppet = FakeCupy(), FakeNvml(), Puppet("scripted", [])
-        self.kernel = [WARM_UP_S - 8.0, *KERNEL, *INNER, *[ENERGY_S] * 4]
+        self.kernel = [WARM_UP_S - 8.0, *KERNEL, *INNER, *[ENERGY_S] * 5]
         self.d2h, self.uploads = iter([8.0, *D2H]), iter([1 / 32] * 3 + [2 / 32] * 3 + [3 / 32] * 3)
         self.cupy.now_ms = lambda: self.now * 1e3
         self.cupy.cuda.runtime.deviceGetPCIBusId = lambda index: "0000:1B:00.0"
         patch.setattr(time, "perf_counter", self.perf_counter)
+        patch.setattr(time, "sleep", self._idle)
         patch.setattr(clocks, "compile_seconds", lambda: 0.0)
         patch.setattr(PhaseTimer, "compiled", 0)  # by the script; earlier tests of this process have compiled
         patch.setattr(phases, "INNER_LIMIT_S", 1e3)
@@ -116,6 +117,10 @@ class Script(FakeTime):
             return real(*args, **more)
 
         patch.setattr(place, name, slow)
+
+    def _idle(self, seconds: float) -> None:
+        self.now += 1 / 32
+        self.nvml.millijoules += 320
 
     def _open(self, graph: CSRGraph, timer: PhaseTimer) -> CSRGraph:
         for name, seconds in (("load", 4.0), ("build", 8.0), ("check", 0.5)):
@@ -157,7 +162,8 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
 
 REPEATED_S = (
     *(32.0, WARM_UP_S, sum(KERNEL) - KERNEL_S, sum(D2H) - D2H_S, 5 * FINISH_S),
-    *(sum(INNER), 4 * ENERGY_S, 9 / 32 + 15 / 32),  # of three copies the median is the transfer
+    *(sum(INNER), 5 * ENERGY_S, 65 / 32),  # energy: with work, and without before
+    9 / 32 + 15 / 32,  # of three copies the median is the transfer
 )
 PHASE_S = {
     "start": 2.0,
@@ -197,10 +203,14 @@ def test_rates_energy_and_traffic_are_those_of_the_median_run(script: Script) ->
     end_to_end = 5 / (TRANSFER_S + KERNEL_S + D2H_S) / 1e6
     assert record.end_to_end == record.data["mteps"]["end_to_end"] == pytest.approx(end_to_end, rel=1e-12)
     assert record.data["energy"] == {
-        "joules_per_run": 35.0,
-        "nanojoules_per_edge": 35.0 / 5 * 1e9,
-        "window_s": 3 * ENERGY_S,
-        "runs": 3,
+        "joules_per_run": pytest.approx(35.0),
+        "net_joules_per_run": pytest.approx(35.0 - 10.24 * ENERGY_S),
+        "nanojoules_per_edge": pytest.approx(35.0 / 5 * 1e9),
+        "mean_w": pytest.approx(35.0 / ENERGY_S),
+        "idle_w": pytest.approx(10.24),
+        "window_s": 4 * ENERGY_S,
+        "runs": 4,
+        "per": "run",
     }
     assert record.data["traffic"] == {"minimum_bytes": 475, "copy_bytes_per_s": 1e3, "share": 475 / KERNEL_S / 1e3}
 
@@ -229,9 +239,9 @@ def test_the_screen_prints_the_figures_of_the_record(script: Script) -> None:
         "kernel": "2.375 s",
         "d2h": "500 ms",
     }
-    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "101.531 s", "close": "64.000 s"}
+    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "104.062 s", "close": "64.000 s"}
     assert {name: times[name] for name in expected} == expected
-    assert times["total"] == "5 min 28 s"
+    assert times["total"] == "5 min 30 s"
     assert "6 samples of the kernel, 2.000 s to 3.500 s, median 2.000 s to 3.500 s (95 %)" in " ".join(lines.split())
     assert shown["MTEPS"] == "2.105e-06 (1.429e-06 to 2.5e-06)"  # 5 edges in 2.375, 3.5 and 2 s
     assert "end to end  1.538e-06" in lines
@@ -241,6 +251,7 @@ def test_the_screen_prints_the_figures_of_the_record(script: Script) -> None:
     assert "rounds of scripted: 3; its phases are the medians of 5 more runs" in said
     assert "time to answer 3 min 46 s: without sampling" in lines
     assert "memory      100 B at most" in lines
+    assert "35 J a run (7e+09 nJ an edge), 70 W on average, 10 W idle" in said
 
 
 def test_the_tables_print_the_figures_of_the_record(script: Script) -> None:
@@ -248,7 +259,7 @@ def test_the_tables_print_the_figures_of_the_record(script: Script) -> None:
     (line,) = [one for one in render([record], "markdown").splitlines() if one.startswith("| mst ")]
     assert line == (
         "| mst | graph | 4 | 5 | scripted | Fake H200 | 2.375 s ± 31.6 % | 2.105e-06 | 1.538e-06 | 3 min 46 s | "
-        "passed (reference) |"
+        "7e+09 | 70 | passed (reference) |"
     )
     names, values = (one.split(",") for one in render([record], "csv").splitlines())
     row = dict(zip(names, values, strict=True))
@@ -258,7 +269,7 @@ def test_the_tables_print_the_figures_of_the_record(script: Script) -> None:
     figures |= {"mteps.end_to_end": 5 / 3.25 / 1e6, "energy.joules_per_run": 35, "traffic.share": 0.2}
     figures |= {"energy.nanojoules_per_edge": 7e9, "peak_device_bytes": 100}
     assert {name: float(row[name]) for name in figures} == pytest.approx(figures)
-    assert "scripted & Fake H200 & 2.375 s $\\pm$ 31.6 \\% & 3.250 s & 6 & 2.105e-06 & verified" in render(
+    assert "scripted & Fake H200 & 2.375 s $\\pm$ 31.6 \\% & 3.250 s & 6 & 2.105e-06 & 7e+09 & 70 & verified" in render(
         [record], "latex"
     )
     text = render([record], "text")
