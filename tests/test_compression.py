@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gpugraph.base.compression import codec_of_content, open_reader
+from gpugraph.base.compression import codec_of_content, open_reader, open_writer
 
 NOISE = np.random.default_rng(1).bytes(200_000)
 ZSTD = importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
@@ -88,3 +88,19 @@ def test_both_readers_of_gzip_refuse_the_same_damage(library: str, monkeypatch: 
         with pytest.raises(Exception, match=r"gzip|CRC|length|ended|decompressing|deflate") as caught:
             unpacked(damaged, "gzip")
         assert type(caught.value).__name__ in ("BadGzipFile", "EOFError", "error", "IsalError")
+
+
+def test_gzip_is_written_by_isal_and_the_same_bytes_each_time() -> None:
+    from isal import igzip
+
+    content = b"a line of a graph\n" * 5000
+    packed = []
+    for _ in range(2):
+        stream = io.BytesIO()
+        with open_writer(stream, "gzip") as writer:
+            assert isinstance(writer, igzip.IGzipFile)
+            assert not writer.seekable()
+            writer.write(content)
+        packed.append(stream.getvalue())
+    assert packed[0] == packed[1]
+    assert gzip.decompress(packed[0]) == content

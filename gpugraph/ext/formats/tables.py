@@ -77,11 +77,10 @@ def read_parquet(source: Source) -> ArcList:
     from pyarrow import parquet
 
     with reading(source.path, AGAIN):
-        content = source.data.tobytes()
-        schema = parquet.read_schema(arrow_reader(content))
+        schema = parquet.read_schema(_arrow_file(source))
         names, texts = schema.names, [field.name for field in schema if _is_text(field.type)]
         # A text that stands in a million rows is there once: as rows it may take any memory.
-        file = parquet.ParquetFile(arrow_reader(content), read_dictionary=texts)
+        file = parquet.ParquetFile(_arrow_file(source), read_dictionary=texts)
         _check_size(source, file.metadata, schema)
         first = next(file.iter_batches(batch_size=100), None) if names else None
         if first is not None:
@@ -117,6 +116,14 @@ def arcs_of_arrow(table: Any, name: str, options: ReadOptions) -> ArcList:
     if arcs.directed is None and source.directed is not None:
         return replace(arcs, directed=source.directed, one_sided=not source.directed)
     return arcs
+
+
+def _arrow_file(source: Source) -> Any:
+    """Return a file for Arrow: a mapping of one on the disk, else what was unpacked or piped."""
+    import pyarrow
+
+    with source.descriptor() as file:
+        return arrow_reader(source.data.tobytes()) if file is None else pyarrow.memory_map(source.path)
 
 
 def _roles_of(source: Source, names: list[str], cells: list[list[Any]]) -> Roles:
