@@ -191,8 +191,15 @@ def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*names, *(known[name] for name in named if name in known)]))
 
 
+_OF_PEERS = {"threw": VerificationFailed, "timeout": VerificationFailed, "refused": InputError}
+"""Outcomes of peers that end a bench as they end a command with that peer alone: with 1 or 2."""
+
+
 def judge(totals: Totals) -> None:
-    """Raise the error whose exit code the bench ends with: for a wrong result, a defect, or if nothing went well."""
+    """Raise the error whose exit code the bench ends with: for a wrong result, a defect, or if nothing went well.
+
+    After all of ours a peer that threw or was refused counts as well.
+    """
     ours = [
         (planned, record)
         for planned, record in totals.records
@@ -217,6 +224,11 @@ def judge(totals: Totals) -> None:
     if totals.lost:
         more = f" (and {len(totals.lost) - 1} more)" if len(totals.lost) > 1 else ""
         raise DeviceUnavailable(f"{totals.lost[0]}{more}", remedy="--resume tries its cells again")
+    for _, record in totals.records:
+        error = _OF_PEERS.get(record.outcome) if record.algorithm.startswith(PEER) else None
+        if error is not None:
+            where = f"{record.problem} by {record.algorithm} on {record.graph_name}"
+            raise error(f"{record.outcome}: {record.shape.message}", where=where)
 
 
 def judge_findings(sweep: Sweep, records: Sequence[Record]) -> None:

@@ -159,12 +159,12 @@ def test_a_peer_whose_device_is_not_there_is_a_row_that_says_so(folder):
     words = ("bench", "--sweep", "t.toml", "--set", "n=30", "--peer", "nowhere", "--peer-command", missing)
     if "unavailable" not in describe_device("cuda"):
         pytest.skip("there is a GPU here")
-    succeed(*words, "--save", "r.jsonl")
+    assert "mst by peer:nowhere on path:30: refused: " in refuse(2, *words, "--save", "r.jsonl")
     assert outcomes("r.jsonl") == {"kruskal path:30": "ok", "peer:nowhere path:30": "refused"}
     refused = next(r for r in read_records("r.jsonl") if r["outcome"] == "refused")
     assert refused["message"].startswith("nowhere runs on 'cuda': ")
     assert refused["device"]["kind"] == "cuda"
-    assert "finished before: 2 cells" in succeed(*words, "--save", "r.jsonl", "--resume").err
+    assert "finished before: 2 cells" in run(*words, "--save", "r.jsonl", "--resume").err
     assert "peer:nowhere" in succeed(*words, "--list").out
 
 
@@ -429,3 +429,15 @@ LIMIT
         assert "side by side\ngraph" in outcome.out
         assert f"\n{verdict}" in outcome.out or limit[0] == "s"
     assert "a path is large (section 1, 30)" in outcome.out
+
+
+def test_a_peer_that_throws_ends_the_command_with_a_code_and_hides_nothing(folder):
+    write_sweep(folder, "kruskal")
+    fails = "fails = {command = 'false {graph.egr}', time = '(.)'}"
+    words = ("bench", "--sweep", "t.toml", "--set", "n=30", "--peer", "fails", "--peer-command", fails)
+    ended = run(*words, "--save", "r.jsonl")
+    assert (ended.code, outcomes("r.jsonl")) == (1, {"kruskal path:30": "ok", "peer:fails path:30": "threw"})
+    assert "mst by peer:fails on path:30: threw: " in ended.err
+    ended = run("mst", "path:30", "--device", "cpu", "--algo", "kruskal", "--peer", "fails", "--peer-command", fails)
+    assert ended.code == 1
+    assert "kruskal" in ended.out
