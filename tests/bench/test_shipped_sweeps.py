@@ -335,6 +335,8 @@ def test_the_cells_of_claims_are_few_and_decide_every_claim(name):
     first = [planned for planned in claims.cells if claims.need(planned, every)]
     records = [one for one, planned in zip(every, claims.cells, strict=True) if planned in first]
     assert 0 < len(first) < len(claims.cells)
+    sizes = [planned.size.arcs for planned in first]
+    assert sizes == sorted(sizes, reverse=True)
     for finding in (finding for one in sweep.expectations for finding in one.findings(records)):
         assert finding.verdict not in ("–", "too few samples"), f"{finding.text}: {finding.ours}"
 
