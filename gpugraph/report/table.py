@@ -145,8 +145,8 @@ def _samples(record: Record, width: int) -> list[Line]:
         text += ": too few to prove much"
     if len(kernel) > 1:
         text += f", {duration(min(kernel))} to {duration(max(kernel))}"
-    if half is not None and not record.scattered:
-        ends = record.lopsided_interval
+    if half is not None:
+        ends = record.interval_s if record.scattered else record.lopsided_interval
         text += f", median {duration(ends[0])} to {duration(ends[1])} (95 %)" if ends else f", median ± {percent(half)}"
     if outliers := shape.sampling.outliers:
         text += f", {counted(len(outliers), 'outlier')}"
@@ -212,22 +212,14 @@ def _rates(record: Record, width: int) -> list[Line]:
         return field("work", text, width=width, style="yellow")
     if record.finished and record.why_no_rates == EMULATED:
         return list(importlib.import_module(WORK).lines(record, width))
-    mteps, reason, half = record.shape.mteps, record.why_no_rates, record.measured_half_width
+    mteps, reason = record.shape.mteps, record.why_no_rates
     if reason or mteps.kernel is None:
         return field("MTEPS", reason or "-", width=width, style="yellow")
-    if record.scattered and not record.few:
-        cause = record.busy or "the times scatter"
-        text = f"no rate: the kernel took {record.scattered} in {counted(len(record.samples), 'sample')}; {cause}"
-        return field("MTEPS", text, width=width, style="yellow")
     queries = len(record.shape.per_source)
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
     definition = (mteps.definition or f"{mteps.counted} / kernel time / 10^6").removeprefix("MTEPS = ")
-    known = "" if half is None else f" ± {percent(half)}"
-    if (ends := record.lopsided_interval) and record.kernel_s:
-        low, high = (rate(mteps.kernel * record.kernel_s / end) for end in ends[::-1])
-        known = f" ({low} to {high})"
     lines = [
-        *field("MTEPS", rate(mteps.kernel) + known + mean, width=width, style="bold green"),
+        *field("MTEPS", rate(mteps.kernel) + _rate_known(record) + mean, width=width, style="bold green"),
         *field("", f"= {definition}", width=width, style="dim"),
     ]
     if (
@@ -236,6 +228,21 @@ def _rates(record: Record, width: int) -> list[Line]:
         lines += field("end to end", rate(mteps.end_to_end) + mean, width=width, style="green")
         lines += field("", "= the same count / (transfer + kernel + d2h)", width=width, style="dim")
     return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
+
+
+def _rate_known(record: Record) -> str:
+    """Return how well a rate is known: half its interval, its ends where it is wide or lopsided, or the samples'."""
+    half, taken = record.measured_half_width, record.samples
+    if half is not None and not record.scattered and not record.lopsided_interval:
+        return f" ± {percent(half)}"
+    if record.sources > 1 and half is None:
+        return f" ({record.few} of each source)" if record.few else ""
+    if half is None and len(taken) == 1:
+        return " (1 sample)"
+    low, high = record.interval_s or (0.0, max(taken))
+    ends = [rate((record.mteps or 0.0) * (record.kernel_s or 0.0) / end) for end in (high, low or min(taken))]
+    number = "" if half is not None else f" in {counted(len(taken), 'sample')}"
+    return f" ({ends[0]} to {ends[1]}{number})"
 
 
 def _fields(record: Record, listed: Iterable[Column], width: int) -> list[Line]:

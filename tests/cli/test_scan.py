@@ -18,9 +18,7 @@ def test_sums_are_scanned_verified_and_shown_with_their_rates() -> None:
     out = succeed(*command).out
     assert "16,384 elements of uint32, exclusive sums" in " ".join(out.split())
     assert "passed by reference" in out
-    assert ("GB/s" in out) != ("no rate: the kernel took" in out), (
-        "the times of a busy machine scatter too much for one"
-    )
+    assert "GB/s" in out
     assert json.loads(succeed(*command, "--format", "json").out)["throughput"]["kernel_gb_s"] > 0
 
 

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from gpugraph.base.quantities import rate
 from gpugraph.records.record import Record
+from gpugraph.records.statistics import median
 from gpugraph.report.markdown_csv import markdown
 from gpugraph.report.table import table
 from gpugraph.report.terminal import plain, print_rich
@@ -37,7 +39,7 @@ verify                  118 ms    32%  ██████████
             7 samples of the kernel, 640 µs to 700 µs; Borůvka rounds: 7; its
             phases are the medians of 5 more runs
 
-MTEPS       1,419.6
+MTEPS       1,419.6 (1,299.9 to 1,421.8 in 7 samples)
             = undirected edges of the graph / kernel time, in millions per
             second
 end to end  438.20
@@ -125,18 +127,44 @@ def test_a_median_whose_interval_is_lopsided_is_shown_with_its_ends() -> None:
     assert "MTEPS 1,419.6 (1,338.2 to 1,433.0)" in text
 
 
-def test_a_median_that_is_hardly_known_is_shown_as_a_range_with_its_cause_and_no_rate():
-    text = sampled(4.75, target=None, other_cores=1.5)
-    assert "± 475 %" not in text
-    assert "MTEPS no rate: the kernel took 640 µs to 700 µs in 7 samples; the times scatter" in text
+def test_a_median_that_is_hardly_known_is_shown_as_a_range_with_its_cause_and_a_rate_with_its_ends():
+    text = sampled(0.6, target=None, other_cores=1.5)
+    assert "± 60 %" not in text
+    assert "640 µs to 700 µs, median 256 µs to 1.03 ms (95 %)" in text
+    assert "MTEPS 1,419.6 (887.25 to 3,549.0)" in text
     crowded = mst_record(
         confidence_s={"kernel": [1e-6, 9e-3]}, sampling={"other_cores": 1.53}, environment={"cores": 2}
     )
     text = " ".join(plain(table(Record.of(crowded))).split())
-    assert (
-        "MTEPS no rate: the kernel took 640 µs to 700 µs in 7 samples; other programs kept 1.5 of 2 cores busy" in text
-    )
+    assert "busy other programs kept 1.5 of 2 cores busy: its times are longer and scatter" in text
     assert "641 µs, 640 µs to 700 µs" in markdown([Record.of(crowded)])
+
+
+@pytest.mark.parametrize(
+    ("samples", "known"),
+    [([1e-3], "(1 sample)"), ([1e-3, 4e-3], "(56.85 to 227.41 in 2 samples)"), ([1e-3] * 5, "(227.41 to 227.41 in 5")],
+)
+def test_a_rate_of_few_samples_is_printed_with_their_range_or_their_number(samples: list[float], known: str) -> None:
+    middle, edges = median(samples), 227411
+    record = mst_record(
+        samples_s={"kernel": samples},
+        phases_s={"kernel": middle},
+        confidence_s={"kernel": None},
+        mteps={"kernel": edges / middle / 1e6, "count": edges},
+    )
+    assert f"MTEPS {rate(edges / middle / 1e6)} {known}" in " ".join(plain(table(Record.of(record))).split())
+
+
+def test_a_machine_that_was_busy_is_named_with_the_share_that_the_runs_got() -> None:
+    starved = {"wall_s": [4e-3, 5e-3, 9e-3], "cpu_s": [2e-3, 2e-3, 8e-3]}
+    record = mst_record(sampling=starved, device={"kind": "cpu"})
+    assert "busy the machine was busy: its runs had a processor for 50 %" in sampled_text(record)
+    assert "machine was busy" not in sampled_text(mst_record(sampling={**starved, "cpu_s": [4e-3, 5e-3, 1e-3]}))
+    assert "machine was busy" not in sampled_text(mst_record(sampling=starved, device={"kind": "cuda"}))
+
+
+def sampled_text(record: dict[str, Any]) -> str:
+    return " ".join(plain(table(Record.of(record))).split())
 
 
 def test_a_first_run_that_stands_out_and_a_throttled_gpu_are_warned_of_with_the_remedy():
