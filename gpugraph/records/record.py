@@ -19,7 +19,7 @@ from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.quantities import counted, duration, percent
 from gpugraph.records.json_text import json_text
 from gpugraph.records.record_shape import Shape, shape_of
-from gpugraph.records.statistics import INTERVAL_SAMPLES, relative_half_width
+from gpugraph.records.statistics import INTERVAL_SAMPLES, median, relative_half_width
 
 PHASES = (
     *("start", "fetch", "load", "build", "check", "compile", "stage", "h2d", "transfer", "prepare"),
@@ -60,10 +60,13 @@ PHASED_RUNS = 5
 """Of fewer runs that time the phases inside the kernel nothing is shown."""
 
 SCATTERED = 0.5
-"""A median that is known to this share at best is shown by the range of its samples, and has no rate on the screen."""
+"""A median that is known to this share at best is shown by the range of its samples."""
 
 BUSY = 1.25
 """More than this many busy threads a core, our own counted, slow each other down."""
+
+STARVED = 1.2
+"""Times of a CPU that exceed the processor time of all threads by more than this factor are not ranked."""
 
 MOST_SCALE = 64
 """Scales beyond it are none: no graph has so many vertices."""
@@ -342,11 +345,25 @@ class Record:
     @property
     def busy(self) -> str:
         """What other programs did, where they and this one together wanted more cores than there are; else nothing."""
+        if self.starved:
+            return self.starved
         others, cores = self.shape.sampling.other_cores, self.shape.environment.get("cores")
         own = self.shape.device.threads or 1
         if others is None or cores is None or others + own <= cores * BUSY:
             return ""
         return f"other programs kept {others:.1f} of {counted(cores, 'core')} busy"
+
+    @property
+    def starved(self) -> str:
+        """That the machine was busy: the processors were not given to most samples of a CPU for all of their time.
+
+        Such a time tells of other programs, and is not ranked.
+        """
+        sampling = self.shape.sampling
+        shares = [wall / cpu for wall, cpu in zip(sampling.wall_s or (), sampling.cpu_s or (), strict=False) if cpu > 0]
+        if self.device_kind != "cpu" or not shares or median(shares) <= STARVED:
+            return ""
+        return f"the machine was busy: its runs had a processor for {percent(1 / median(shares))} of their time"
 
     @property
     def transfer_s(self) -> float:

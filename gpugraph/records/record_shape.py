@@ -155,6 +155,10 @@ class SamplingShape(_Part, frozen=True, kw_only=True):
     spent_s: Amount | None = None
     load: list[Amount | None] | None = None
     other_cores: Amount | None = None
+    wall_s: list[Amount] | None = None
+    cpu_s: list[Amount] | None = None
+    switches: list[Whole] | None = None
+    loads: list[Amount | None] | None = None
     stopped_by: str | None = None
     throttled_repeated: Whole | None = None
     sm_clock_mhz: list[Whole | None] | Table | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from gpugraph.measure import measurement
 from gpugraph.measure.assemble import record_of
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.inputs import CellSetup, InputCache
-from gpugraph.measure.instruments import INSTRUMENTS, Instrument, Run, imported
+from gpugraph.measure.instruments import INSTRUMENTS, Instrument, Run, Trial, imported
 from gpugraph.measure.instruments.load import Load
 from gpugraph.measure.open_device import OpenDevice
+from gpugraph.measure.run_cell import run_cell
 from gpugraph.measure.sampling import Sampling
 
 
@@ -69,4 +71,25 @@ def test_fields_of_instruments_stand_among_the_others_in_the_order_of_stored_rec
     run = begun()
     run.sample()
     run.sample()
-    assert list(record_of(run, "count").data["sampling"]) == list(stored["sampling"])
+    names = list(record_of(run, "count").data["sampling"])
+    assert names[:-4] == list(stored["sampling"])
+    assert names[-4:] == ["wall_s", "cpu_s", "switches", "loads"]
+
+
+def test_every_sample_has_its_wall_clock_and_the_processor_time_of_all_threads() -> None:
+    record = run_cell(Cell("mst", "grid:9x9", "kruskal", "cpu", repeat=7, warmup=2))
+    sampling = record.shape.sampling
+    of = [sampling.wall_s, sampling.cpu_s, sampling.switches, sampling.loads]
+    assert [len(one or ()) for one in of] == [7] * 4
+    assert all(wall >= 0.99 * kernel for wall, kernel in zip(sampling.wall_s or (), record.samples, strict=True))
+
+
+def test_a_run_that_sleeps_has_less_processor_time_than_it_takes() -> None:
+    watched, trial = Load(), Trial(())
+    run = Run(None, trial, is_sample=True, watch=None, samples_s=(0.05,))
+    watched.before(run)
+    time.sleep(0.05)
+    watched.after(run)
+    (of,) = watched._of_samples.values()
+    assert of["wall_s"][0] >= 0.05
+    assert of["cpu_s"][0] < of["wall_s"][0]

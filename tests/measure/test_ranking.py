@@ -193,3 +193,16 @@ def test_a_batch_of_sources_and_single_searches_from_them_are_ranked_by_the_time
     assert [row.samples for row in rank([single])[0][0].rows] == [single.samples]
     endless = of("endless", alone, {}, [{**one, "distance_sum": "inf"} for one in each])  # as JSON says it
     assert len(rank([single, endless])) == 2
+
+
+@pytest.mark.parametrize("busy", ["fast", "slow"])
+def test_nothing_is_ranked_where_the_machine_was_busy_on_either_side(busy: str) -> None:
+    starved = {"wall_s": [0.3] * 40, "cpu_s": [0.1] * 40}
+    made = [
+        row(name, 1 + i, seed=i, **({"sampling": starved} if name == busy else {}))
+        for i, name in enumerate(("fast", "slow"))
+    ]
+    (ranking,), _ = rank(made)
+    (claim,) = ranking.against_best
+    assert not claim.proven
+    assert claim.doubt == "the machine was busy: its runs had a processor for 33.3 % of their time"

@@ -71,6 +71,8 @@ class Claim:
     @property
     def few(self) -> str:
         """Why the samples are too few to prove anything, or nothing."""
+        if starved := self.first.starved or self.second.starved:
+            return starved
         taken = [len(row.samples) // row.sources for row in (self.first, self.second)]
         return "" if self.interval else f"too few samples: {taken[0]} and {taken[1]} prove nothing"
 
@@ -151,6 +153,8 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
             shown, tested = estimate(difference), estimate_for_test(difference)
         else:
             shown, tested = (of(logs[1]).minus(of(logs[0])) for of in (estimate, estimate_for_test))
+    if first.starved or second.starved:
+        return Claim(first, second, math.exp(shown.value), None, 1.0, spread, together)
     ratio, low, high = (math.exp(max(-300.0, min(300.0, end))) for end in (shown.value, *shown.interval()))
     chance = 1.0 if spread or together else PROCESS_CHANCE
     return Claim(first, second, ratio, (low, high), tested.p_value(), spread, together, chance)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
 import time
 from typing import Any
 
-from gpugraph.measure.instruments import Instrument, Run
+from gpugraph.measure.instruments import Instrument, Run, Trial
 
 SHORTEST_S = 0.2
 """Processor time is counted in steps of 10 ms: a shorter time than this says little of other programs."""
@@ -18,16 +19,44 @@ class Load(Instrument):
     def __init__(self) -> None:
         self._load_before: float | None = None
         self._others: OtherPrograms | None = None
+        self._begun = (0.0, 0.0, 0.0)
+        self._of_samples: dict[Trial, dict[str, list[float]]] = {}
 
     def before(self, run: Run) -> None:
         """Begin with the first run."""
         if self._others is None:
             self._load_before, self._others = machine_load(), OtherPrograms()
+        self._begun = _used()
+
+    def after(self, run: Run) -> None:
+        """Note what a sample took: the wall clock from before to after it, processor time of all threads, switches."""
+        if run.is_sample:
+            wall_s, cpu_s, switches = (now - then for now, then in zip(_used(), self._begun, strict=True))
+            found = {"wall_s": wall_s, "cpu_s": cpu_s, "switches": int(switches), "loads": machine_load()}
+            of = self._of_samples.setdefault(run.trial, {name: [] for name in found})
+            for name, value in found.items():
+                of[name] += [float(f"{value:.3g}") if isinstance(value, float) else value] * len(run.samples_s)
 
     def section(self, measurement: Any) -> dict[str, Any]:
-        """Return of ``sampling`` the load average before and after, and the cores that other programs kept busy."""
+        """Return of ``sampling`` the load average before and after, the cores that other programs kept busy.
+
+        And what every sample took, those of earlier processes included.
+        """
         assert self._others is not None
-        return {"sampling": {"load": [self._load_before, machine_load()], "other_cores": self._others.cores()}}
+        before = (measurement.stopping.earlier or {}).get("sampling", {})
+        joined = {}
+        for name in () if measurement.ranks.several else ("wall_s", "cpu_s", "switches", "loads"):
+            earlier = measurement.stopping.earlier_of(before.get(name))
+            own = [self._of_samples[trial][name] for trial in measurement.trials]
+            joined[name] = [value for pair in zip(earlier, own, strict=True) for part in pair for value in part]
+        other_cores = self._others.cores()
+        return {"sampling": {"load": [self._load_before, machine_load()], "other_cores": other_cores, **joined}}
+
+
+def _used() -> tuple[float, float, float]:
+    """Return the time, the processor time of all threads and ended children, and involuntary context switches."""
+    of = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return time.perf_counter(), sum(one.ru_utime + one.ru_stime for one in of), sum(one.ru_nivcsw for one in of)
 
 
 def machine_load() -> float | None:
