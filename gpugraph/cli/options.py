@@ -402,7 +402,7 @@ run_options = bundle(
         help="See `gpugraph algos`; several are compared: a,b@cpu [default: auto].",
     ),
     click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."),
-    device_option("auto, cuda[:i], cpu or emulated; several: cuda:0,1, cuda:all, cpu*4; cuda/33: 33 multiprocessors."),
+    device_option("auto, cuda[:i], cpu, emulated; several: cuda:0,1, cuda:all, cpu*4; parts: cuda/33 (SMs), cpu/1."),
     peer_command,
     click.option(
         "--repeat",

@@ -9,18 +9,30 @@ import os
 from typing import Any
 
 from gpugraph.base.clock import HostClock, HostStopwatch
+from gpugraph.base.errors import InputError
 from gpugraph.base.host import available_memory, processor_name, require_memory, total_memory, usable_cores
 
 
 class CpuDevice:
-    """The processor that Python runs on."""
+    """The processor that Python runs on; all its threads, or so many.
+
+    Raises:
+        InputError: there are not so many.
+
+    Attributes:
+        limited: an algorithm gets fewer threads than the process has.
+    """
 
     kind = "cpu"
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int | None = None) -> None:
         self.name = processor_name()
         limit = os.environ.get("NUMBA_NUM_THREADS", "")
-        self.threads = int(limit) if limit.isascii() and limit.isdigit() and int(limit) > 0 else usable_cores()
+        most = int(limit) if limit.isascii() and limit.isdigit() and int(limit) > 0 else usable_cores()
+        if threads is not None and threads > most:
+            what = f"there are {most} threads, not {threads}"
+            raise InputError(what, where=f"--device cpu/{threads}", remedy=f"ask for 1 to {most}")
+        self.threads, self.limited = threads or most, threads is not None
 
     def stopwatch(self) -> HostStopwatch:
         return HostStopwatch()

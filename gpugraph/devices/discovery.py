@@ -26,7 +26,8 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
 
     Args:
         text: ``auto`` (a usable GPU, else the CPU), ``cuda``, ``cuda:1``, ``cpu``, ``emulated`` or ``emulated:SEED``;
-            ``/N`` after it, as in ``cuda:0/33``, makes grids as large as on a GPU of N multiprocessors.
+            ``/N`` after it, as in ``cuda:0/33``, makes grids as large as on a GPU of N multiprocessors, and ``cpu/N``
+            gives an algorithm N threads.
         profile: wrap phases in NVTX ranges, on ``cuda``.
 
     Raises:
@@ -35,7 +36,7 @@ def select_device(text: str = "auto", *, profile: bool = False) -> tuple[Any, st
     """
     kind, number = parse_device(text)
     if kind == "cpu":
-        return _cpu(), None
+        return _cpu(int(text.partition("/")[2] or 0) or None), None
     if kind == "emulated":
         return _limited(importlib.import_module(EMULATOR).EmulatedDevice(seed=number), text), None
     if kind == "cuda":
@@ -84,8 +85,8 @@ def parse_device(text: str) -> tuple[str, int]:
     if kind not in KINDS:
         raise unknown_name("device", text, KINDS)
     is_count = limit.isascii() and limit.isdigit() and len(limit) < 10 and int(limit) > 0
-    if slash and (kind not in ("cuda", "emulated") or not is_count):
-        remedy = "write a number of multiprocessors after cuda or emulated, as --device cuda:0/33"
+    if slash and (kind == "auto" or not is_count):
+        remedy = "write a number of multiprocessors after cuda or emulated, of threads after cpu: cuda:0/33, cpu/1"
         raise InputError(f"'/{limit}' is no part of a device", where=f"--device {text}", remedy=remedy)
     if not colon:
         return kind, 0
@@ -126,7 +127,7 @@ def _cuda(index: int, profile: bool) -> CudaDevice:
     return CudaDevice(index, profile=profile)
 
 
-def _cpu() -> CpuDevice:
+def _cpu(threads: int | None = None) -> CpuDevice:
     from gpugraph.devices.cpu import CpuDevice
 
-    return CpuDevice()
+    return CpuDevice(threads)

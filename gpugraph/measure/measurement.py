@@ -12,13 +12,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpugraph.base.errors import InputError
 from gpugraph.base.plugged import offered
 from gpugraph.devices.base import Device
 from gpugraph.measure.alone import Alone
 from gpugraph.measure.cell import check_counts, check_preparations, parse_options, resolve_algorithm
 from gpugraph.measure.check import VERIFIED, check
 from gpugraph.measure.inputs import CellSetup, InputCache
-from gpugraph.measure.instruments import INSTRUMENTS, Guard, Instrument, Run, Trial, imported
+from gpugraph.measure.instruments import INSTRUMENTS, Guard, Instrument, OnThreads, Run, Trial, imported
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.stopping import Stopping
 from gpugraph.problems.contract import JudgesItself, Verdict
@@ -73,6 +74,11 @@ class Measurement:
         shared, times = not algorithm.foreign, self.stopping.share.transfers
         self.input = self.ranks.place(loaded, setup, cache, resident=algorithm.resident, shared=shared, transfers=times)
         self.guard: Guard = imported("isolation").of(self) if algorithm.foreign else Guard()
+        if getattr(self.device, "limited", False):
+            if algorithm.foreign:
+                what = f"'{algorithm.name}' has threads of its own, which --device {cell.device} does not limit"
+                raise InputError(what, remedy="use --device cpu")
+            self.guard = OnThreads(self.device.threads)  # type: ignore[attr-defined]
         self.state: Any = None
 
     def _why_this_algorithm(self) -> str:

@@ -3,17 +3,23 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gpugraph.base.compiled import threads
 from gpugraph.base.errors import DeviceUnavailable, InputError, OutOfMemory
 from gpugraph.devices import cuda_runtime, discovery, nvrtc
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.devices.discovery import parse_device, select_device
 from gpugraph.ext.machine.listing import found_devices
+from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import run_cell
+from gpugraph.problems.algorithm import REGISTERED
+from gpugraph.problems.registry import find_algorithm
 from tests.devices.fake_cupy import FakeCupy
 
 Install = Callable[[Any], Any]
@@ -60,7 +66,8 @@ def test_a_device_is_named_by_kind_and_number(text: str, parsed: tuple[str, int]
         ("cuda:0/0", "'/0' is no part of a device"),
         ("cuda:0/x", "'/x' is no part"),
         ("cuda:0/", "'/' is no part"),
-        ("cpu/2", "after cuda or emulated"),
+        ("auto/2", "after cuda or emulated"),
+        ("cpu/0", "of threads after cpu"),
     ],
 )
 def test_a_text_that_names_no_device_is_refused(text: str, said: str) -> None:
@@ -207,3 +214,25 @@ def test_the_emulated_device_takes_its_seed() -> None:
     device, notice = select_device("emulated:5")
     assert (device.kind, device.seed, notice) == ("emulated", 5, None)
     assert discovery.KINDS[0] == "auto"
+
+
+def test_a_cpu_of_fewer_threads_gives_them_to_the_algorithm_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = threads()
+    found: list[int] = []
+    kruskal = find_algorithm("mst", "kruskal", "cpu")
+
+    def run(state: Any, clock: Any) -> Any:
+        found.append(threads())
+        return kruskal.run(state, clock)
+
+    monkeypatch.setitem(REGISTERED, ("mst", "kruskal", "cpu"), replace(kruskal, run=run))
+    record = run_cell(Cell("mst", "grid:9x9", "kruskal", "cpu/1", repeat=2))
+    assert set(found) == {1}
+    assert threads() == whole
+    assert (record.data["device"]["kind"], record.data["device"]["threads"]) == ("cpu", 1)
+    assert record.status == "passed"
+
+
+def test_a_cpu_has_no_more_threads_than_there_are() -> None:
+    with pytest.raises(InputError, match=r"threads, not 5000 .*ask for 1 to"):
+        select_device("cpu/5000")

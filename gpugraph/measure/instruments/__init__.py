@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpugraph.base.clock import NullClock
+from gpugraph.base.compiled import set_threads, threads
 from gpugraph.base.errors import InputError
 from gpugraph.base.plugged import plugged
 from gpugraph.measure.check import NOT_ASKED_FOR
@@ -145,3 +146,18 @@ def imported(name: str) -> Any:
         return plugged("instruments", name, Instrument)
     module, _, kind = INSTRUMENTS[name].partition(":")
     return getattr(importlib.import_module(module), kind)
+
+
+class OnThreads(Guard):
+    """Lets every step of an algorithm run on so many threads; what is around them has all."""
+
+    def __init__(self, count: int):
+        self._count, self._before = count, count
+
+    def __enter__(self) -> OnThreads:
+        self._before = threads()
+        set_threads(self._count)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        set_threads(self._before)
