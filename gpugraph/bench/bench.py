@@ -191,7 +191,11 @@ def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*names, *(known[name] for name in named if name in known)]))
 
 
-_OF_PEERS = {"threw": VerificationFailed, "timeout": VerificationFailed, "refused": InputError}
+_OF_PEERS: dict[str, type[GpuGraphError]] = {
+    "threw": VerificationFailed,
+    "timeout": VerificationFailed,
+    "refused": InputError,
+}
 """Outcomes of peers that end a bench as they end a command with that peer alone: with 1 or 2."""
 
 
@@ -225,10 +229,9 @@ def judge(totals: Totals) -> None:
         more = f" (and {len(totals.lost) - 1} more)" if len(totals.lost) > 1 else ""
         raise DeviceUnavailable(f"{totals.lost[0]}{more}", remedy="--resume tries its cells again")
     for _, record in totals.records:
-        error = _OF_PEERS.get(record.outcome) if record.algorithm.startswith(PEER) else None
-        if error is not None:
+        if record.algorithm.startswith(PEER) and record.outcome in _OF_PEERS:
             where = f"{record.problem} by {record.algorithm} on {record.graph_name}"
-            raise error(f"{record.outcome}: {record.shape.message}", where=where)
+            raise _OF_PEERS[record.outcome](f"{record.outcome}: {record.shape.message}", where=where)
 
 
 def judge_findings(sweep: Sweep, records: Sequence[Record]) -> None:
