@@ -391,26 +391,25 @@ _MISSING = object()
 
 def _arcs_of_networkx(graph: Any, options: ReadOptions) -> ArcList:
     """Return the arcs of a NetworkX graph; nodes that are not 0..n-1 become the vertex names, as they are."""
-    number, names = _numbered(list(graph.nodes))
     # One flat list: half a million tuples at once would keep the garbage collector busy for longer than all else takes.
     flat = list(chain.from_iterable(graph.edges(data=True)))
-    tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
 
     def name(i: int) -> str:
         return f"the weight of the edge {printed(flat[3 * i])} - {printed(flat[3 * i + 1])}"
 
     weights = weights_by_name(flat[2::3], options.weight, name)
-    directed = bool(graph.is_directed())
-    return ArcList(tails, heads, weights, len(number), directed=directed, one_sided=not directed, vertex_names=names)
+    return _between(list(graph.nodes), flat[::3], flat[1::3], weights, bool(graph.is_directed()))
 
 
-def _numbered(nodes: list[Any]) -> tuple[dict[Any, int], NDArray[Any] | None]:
-    """Return the number of each node, in ascending order if they have one, and the names, None if they are numbers."""
+def _between(nodes: list[Any], tails: list[Any], heads: list[Any], weights: Any, directed: bool | None) -> ArcList:
+    """Return arcs between nodes, numbered in ascending order if they have one; undirected edges are listed once."""
     with contextlib.suppress(Exception):  # nodes that do not compare, in whatever way they say so, stay as they are
         nodes = sorted(nodes)
     plain = set(map(type, nodes)) <= {int} and nodes == list(range(len(nodes)))
     names = None if plain else np.fromiter(nodes, object, len(nodes))
-    return {node: i for i, node in enumerate(nodes)}, names
+    number = {node: i for i, node in enumerate(nodes)}
+    u, v = (np.fromiter(map(number.__getitem__, part), np.int64, len(part)) for part in (tails, heads))
+    return ArcList(u, v, weights, len(nodes), directed, one_sided=directed is False, vertex_names=names)
 
 
 def _arcs_of_igraph(graph: Any, options: ReadOptions) -> ArcList:
@@ -430,12 +429,10 @@ def _arcs_of_igraph(graph: Any, options: ReadOptions) -> ArcList:
 
 def _arcs_of_rustworkx(graph: Any, options: ReadOptions) -> ArcList:
     """Return the arcs of a rustworkx graph, whose vertices are its node indices; a payload weighs, or a part of it."""
-    number, names = _numbered(list(graph.node_indices()))
-    ends, payloads = np.array(graph.edge_list(), np.int64).reshape(-1, 2), graph.edges()
-    tails, heads = (np.fromiter(map(number.__getitem__, ends[:, i].tolist()), np.int64, len(ends)) for i in (0, 1))
-    weights = _payloads(payloads, options.weight, lambda i: f"the weight of the edge {ends[i, 0]} - {ends[i, 1]}")
-    directed = hasattr(graph, "successors")
-    return ArcList(tails, heads, weights, len(number), directed=directed, one_sided=not directed, vertex_names=names)
+    pairs = list(graph.edge_list())
+    weights = _payloads(graph.edges(), options.weight, lambda i: f"the weight of the edge {pairs[i]}")
+    tails, heads = [u for u, _ in pairs], [v for _, v in pairs]
+    return _between(list(graph.node_indices()), tails, heads, weights, hasattr(graph, "successors"))
 
 
 def _payloads(payloads: Sequence[Any], weight: str | None, name: Callable[[int], str]) -> NDArray[Any]:
@@ -445,12 +442,9 @@ def _payloads(payloads: Sequence[Any], weight: str | None, name: Callable[[int],
 
 
 def _arcs_of_networkit(graph: Any, options: ReadOptions) -> ArcList:
-    number, names = _numbered(list(graph.iterNodes()))
     flat = list(chain.from_iterable(graph.iterEdgesWeights()))
-    tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
     weights = weights_of(flat[2::3], _by_position) if graph.isWeighted() else None
-    directed = bool(graph.isDirected())
-    return ArcList(tails, heads, weights, len(number), directed=directed, one_sided=not directed, vertex_names=names)
+    return _between(list(graph.iterNodes()), flat[::3], flat[1::3], weights, bool(graph.isDirected()))
 
 
 def _arcs_of_mapping(graph: Mapping[Any, Any], options: ReadOptions) -> ArcList:
@@ -462,10 +456,8 @@ def _arcs_of_mapping(graph: Mapping[Any, Any], options: ReadOptions) -> ArcList:
             raise InputError(f"the neighbours of {shown(node)} are {shown(row)}", remedy=remedy)
         for other, payload in row.items() if isinstance(row, Mapping) else ((other, None) for other in row):
             flat += (node, other, payload)
-    number, names = _numbered(list(dict.fromkeys(chain(graph, flat[1::3]))))
-    tails, heads = (np.fromiter(map(number.__getitem__, flat[i::3]), np.int64, len(flat) // 3) for i in (0, 1))
     weights = _payloads(flat[2::3], options.weight, lambda i: f"the weight of {flat[3 * i]!r} - {flat[3 * i + 1]!r}")
-    return _directed_as(ArcList(tails, heads, weights, len(number), vertex_names=names), options.directed)
+    return _between(list(dict.fromkeys(chain(graph, flat[1::3]))), flat[::3], flat[1::3], weights, options.directed)
 
 
 def _arcs_of_pyg(data: Any, options: ReadOptions) -> ArcList:
@@ -531,19 +523,18 @@ def arcs_of_edges(
     labels = None if names is None else _listed(names).tolist() if not isinstance(names, list) else names
     if labels is not None and len(set(labels)) < len(labels):
         raise InputError("names has a name twice", remedy="give each vertex a name of its own")
-    named: NDArray[Any] | None = None if labels is None else np.fromiter(labels, object, len(labels))
     if all(one.dtype.kind in "iu" for one in ends):
         vertices = _bound(ends, options.vertices if labels is None else len(labels))
-    elif options.vertices is not None:
+        named = None if labels is None else np.fromiter(labels, object, len(labels))
+        u, v = (part.astype(np.int64) for part in ends)
+        return ArcList(u, v, plain, vertices, options.directed, options.directed is False, named)
+    if options.vertices is not None:
         raise InputError("vertices has no meaning where the ends are names", remedy="leave vertices out")
-    else:
-        number, named = _numbered(labels or list(dict.fromkeys(ends[0].tolist() + ends[1].tolist())))
-        for end in (one for part in ends for one in part.tolist() if one not in number):
-            raise InputError(f"names has no {shown(end)}", remedy="list every end of an edge in names")
-        ends = [np.fromiter(map(number.__getitem__, part.tolist()), np.int64, len(part)) for part in ends]
-        vertices = len(number)
-    tails, heads = (part.astype(np.int64) for part in ends)
-    return _directed_as(ArcList(tails, heads, plain, vertices, vertex_names=named), options.directed)
+    listed = [part.tolist() for part in ends]
+    known = dict.fromkeys(chain(*listed) if labels is None else labels)
+    for end in (one for one in chain(*listed) if one not in known):
+        raise InputError(f"names has no {shown(end)}", remedy="list every end of an edge in names")
+    return _between(list(known), listed[0], listed[1], plain, options.directed)
 
 
 def _listed(values: Any) -> Any:
@@ -579,10 +570,6 @@ def _bound(ends: Sequence[NDArray[Any]], given: int | None) -> int:
     vertices = most + 1 if given is None else given
     require_memory(VERTEX_BYTES * vertices, f"{vertices} vertices", "give names in the place of large numbers")
     return vertices
-
-
-def _directed_as(arcs: ArcList, directed: bool | None) -> ArcList:
-    return replace(arcs, directed=directed, one_sided=directed is False)
 
 
 def _arcs_of_tuples(edges: list[Any], options: ReadOptions) -> ArcList:

@@ -141,12 +141,10 @@ class ResidentGraph(Shown):
     # ------------------------------------------------------------------ questions
 
     @overload
-    def mst(
-        self, *, algo: str = ..., verify: str | None = ..., on_device: Literal[False] = ..., **options: Any
-    ) -> Forest: ...
+    def mst(self, *, on_device: Literal[True], **options: Any) -> Any: ...
 
     @overload
-    def mst(self, *, algo: str = ..., verify: str | None = ..., on_device: Literal[True], **options: Any) -> Any: ...
+    def mst(self, **options: Any) -> Forest: ...
 
     @_by_one_thread
     def mst(self, *, algo: str = "auto", verify: str | None = None, on_device: bool = False, **options: Any) -> Any:
@@ -176,14 +174,10 @@ class ResidentGraph(Shown):
         return forest.edges if on_device else forest
 
     @overload
-    def components(
-        self, *, algo: str = ..., verify: str | None = ..., on_device: Literal[False] = ..., **options: Any
-    ) -> Components: ...
+    def components(self, *, on_device: Literal[True], **options: Any) -> Any: ...
 
     @overload
-    def components(
-        self, *, algo: str = ..., verify: str | None = ..., on_device: Literal[True], **options: Any
-    ) -> Any: ...
+    def components(self, **options: Any) -> Components: ...
 
     @_by_one_thread
     def components(
@@ -205,35 +199,19 @@ class ResidentGraph(Shown):
         return found.labels if on_device else found
 
     @overload
-    def sssp(
-        self,
-        source: SupportsIndex | None = ...,
-        *,
-        sources: None = ...,
-        on_device: Literal[False] = ...,
-        **options: Any,
-    ) -> Distances: ...
-
-    @overload
-    def sssp(
-        self,
-        source: list[Any] | tuple[Any, ...] | NDArray[Any],
-        *,
-        sources: None = ...,
-        on_device: Literal[False] = ...,
-        **options: Any,
-    ) -> list[Distances]: ...
-
-    @overload
-    def sssp(
-        self, source: object, *, sources: None = ..., on_device: Literal[False] = ..., **options: Any
-    ) -> Distances | list[Distances]: ...
-
-    @overload
     def sssp(self, source: None = ..., *, sources: object, **options: Any) -> DistanceMatrix: ...
 
     @overload
     def sssp(self, source: object = ..., *, on_device: Literal[True], **options: Any) -> Any: ...
+
+    @overload
+    def sssp(self, source: SupportsIndex | None = ..., **options: Any) -> Distances: ...
+
+    @overload
+    def sssp(self, source: list[Any] | tuple[Any, ...] | NDArray[Any], **options: Any) -> list[Distances]: ...
+
+    @overload
+    def sssp(self, source: object, **options: Any) -> Distances | list[Distances]: ...
 
     @_by_one_thread
     def sssp(
