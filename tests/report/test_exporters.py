@@ -116,7 +116,8 @@ def test_the_ending_of_a_file_names_its_exporter_and_no_two_share_one():
     assert exporter_of("x/Y.TEX") is exporter("latex")
     with pytest.raises(InputError, match=r"unknown ending of an export '\.yaml'"):
         exporter_of("r.yaml")
-    assert "a sorted table to .tex or .md" in contents()
+    assert "a sorted table to .md" in contents()
+    assert "a table of graphs and algorithms to .tex" in contents()
 
 
 def test_help_lists_the_formats_without_loading_what_writes_them():

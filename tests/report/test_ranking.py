@@ -8,9 +8,9 @@ import re
 import pytest
 
 from gpugraph.ext.comparing.claims import Claim
+from gpugraph.ext.comparing.paper_table import escape
 from gpugraph.ext.comparing.ranked import ranking_sheet, with_interval
 from gpugraph.ext.comparing.ranking import Ranking, rank
-from gpugraph.ext.comparing.sheet import _tex
 from gpugraph.report.exporters import Results, exporter
 from gpugraph.report.terminal import columns, plain
 from tests.measure.test_ranking import row, samples
@@ -148,13 +148,37 @@ def test_an_export_to_markdown_is_one_small_sorted_table_under_its_sentence():
     assert (first.split()[1], second.split()[1]) == ("a", "b_c")
 
 
-def test_an_export_to_latex_is_a_table_in_which_nothing_is_a_command_by_mistake():
+def test_an_export_to_latex_is_one_table_of_graphs_and_algorithms_with_geometric_means():
     rows = [row("a", 1), row("b_c", 2, seed=2)]
-    text = exported(rows, rank(rows)[0], "latex")
-    assert r"\begin{tabular}" in text
-    assert r"b\_c & " in text
-    assert _tex("2 ± 1 % µs <x> {y}") == r"2 $\pm$ 1 \% \textmu{}s \textless{}x\textgreater{} \{y\}"
-    assert not re.search(r"(?<!\\)[%_]", text.partition(r"\begin{table}")[2])
+    other = [type(one).of(one.changed({"graph": {"name": "h", "digest": "0" * 32}}, without="").data) for one in rows]
+    last = [
+        type(one).of(one.changed({"graph": {"name": "k", "digest": "1" * 32}}, without="").data) for one in rows[:1]
+    ]
+    text = exported([*rows, *other, *last], rank([*rows, *other, *last])[0], "latex")
+    table = text.partition(r"\begin{table}")[2]
+    assert text.count(r"\begin{table}") == 1
+    assert r"\begin{tabular}{lSS}" in table
+    assert r"\label{tab:mst}" in table
+    assert r"graph & {a} & {b\_c} \\" in table
+    assert re.search(r"^h & 1\.\d+ & 2\.\d+ \\\\$", table, re.M)
+    assert re.search(r"^k & 1\.\d+ & \{--\} \\\\$", table, re.M)
+    first, second = map(float, re.search(r"geometric mean of 2 & ([\d.]+) & ([\d.]+)", table).groups())
+    assert (first, second) == pytest.approx([1e3 * one.kernel_s for one in rows], rel=0.01)
+    assert re.search(r"^% h: a is .* times as fast as b_c$", text, re.M)
+
+
+def test_an_uncertainty_in_latex_has_two_digits_of_the_last_places():
+    known = row("a", 1).changed(
+        {"phases_s": {"kernel": 0.0144}, "confidence_s": {"kernel": [0.01428, 0.01452]}}, without=""
+    )
+    assert re.search(r"^rmat:16 & 14\.40\(12\) \\\\$", exported([known], rank([known])[0], "latex"), re.M)
+
+
+def test_nothing_in_latex_is_a_command_by_mistake():
+    assert escape("2 ± 1 % µs <x> {y}") == r"2 $\pm$ 1 \% \textmu{}s \textless{}x\textgreater{} \{y\}"
+    rows = [row("a", 1), row("b_c", 2, seed=2)]
+    table = exported(rows, rank(rows)[0], "latex").partition(r"\begin{table}")[2]
+    assert not re.search(r"(?<!\\)[%_]", table)
 
 
 def test_records_that_rank_nowhere_are_still_in_the_markdown():

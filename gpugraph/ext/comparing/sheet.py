@@ -1,4 +1,4 @@
-"""``Sheet``: headings, tables and notes, put together once, and shown in a terminal, as Markdown or as LaTeX."""
+"""``Sheet``: headings, tables and notes, put together once, and shown in a terminal or as Markdown."""
 
 from __future__ import annotations
 
@@ -75,35 +75,6 @@ class Sheet:
                 made += grid(part.header, [_with_remark(part, turn) for turn in range(len(part.rows))], part.right)
             made += [""] if isinstance(part, Table | str) else []
         return "\n".join(made).replace("\n\n\n", "\n\n").strip("\n")
-
-    def latex(self) -> str:
-        """Return the same as LaTeX: a ``table`` by booktabs for each table, headings as captions, notes as comments."""
-        made: list[str] = []
-        caption = ""
-        for part in self.parts:
-            if isinstance(part, str):
-                caption = part
-            elif isinstance(part, Note):
-                made.append(f"% {part.text}")
-            elif isinstance(part, Table):
-                align = "".join("r" if i in part.right else "l" for i in range(len(part.header)))
-                rows = [" & ".join(map(_tex, row)) + r" \\" for row in (part.header, *part.rows)]
-                made += [r"\begin{table}", r"\centering", rf"\caption{{{_tex(caption)}}}"]
-                made += [rf"\begin{{tabular}}{{{align}}}"]
-                made += [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-        return "\n".join(made)
-
-
-_TEX = str.maketrans(
-    {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"±": r"$\pm$", "×": r"$\times$", "µ": r"\textmu{}", "–": "--", "<": r"\textless{}", ">": r"\textgreater{}"}
-)
-
-
-def _tex(text: str) -> str:
-    """Return a text with what LaTeX would take for a command escaped."""
-    return " ".join(text.translate(_TEX).split())
 
 
 def _with_remark(table: Table, turn: int) -> list[str]:

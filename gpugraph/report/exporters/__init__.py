@@ -68,7 +68,7 @@ class Exporter:
     check: Callable[[], object] = bool
 
 
-ELSEWHERE = {"html": "gpugraph.ext.charts.exporter"}
+ELSEWHERE = {"html": "gpugraph.ext.charts.exporter", "latex": "gpugraph.ext.comparing.latex"}
 """Format → module, of exporters in other folders."""
 
 EXPORTERS = {one.name: f"{__name__}.{one.name}" for one in pkgutil.iter_modules(__path__)} | ELSEWHERE
@@ -104,7 +104,7 @@ def exporter_of(path: str) -> Exporter:
 
 
 def contents() -> str:
-    """Return in words which files hold what: ``"cells to .csv, a sorted table to .tex or .md"``."""
+    """Return in words which files hold what: ``"cells to .csv, a sorted table to .md"``."""
     found: dict[str, list[str]] = {}
     for one in map(exporter, EXPORTERS):
         found.setdefault(one.content, []).append(one.endings[0])
@@ -137,9 +137,6 @@ class Sheet(Protocol):
 
     def markdown(self) -> str:
         """Return it as Markdown."""
-
-    def latex(self) -> str:
-        """Return it as LaTeX."""
 
 
 class Rankings(Protocol):
