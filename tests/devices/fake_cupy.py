@@ -52,6 +52,16 @@ class FakeStream:
 
     def __init__(self, cupy: FakeCupy):
         self.synchronize, self.wait_event = cupy._synchronize, cupy.waits.append
+        self.captured: list[str] = []
+
+    def begin_capture(self) -> None:
+        self.captured.append("begin")
+
+    def end_capture(self) -> Any:
+        """Return a graph that notes what is done with it."""
+        self.captured.append("end")
+        note = self.captured.append
+        return SimpleNamespace(upload=lambda stream: note("upload"), launch=lambda stream: note("launch"))
 
     def use(self) -> None:
         pass

@@ -33,6 +33,16 @@ def test_the_grid_is_launched_exactly_as_asked_for(device: CudaDevice, cupy: Fak
     assert cupy.launches == [("probe_copy", (5000,), (256,), 3, 0, False)]
 
 
+def test_launches_are_recorded_once_and_repeated_as_one_graph(device: CudaDevice, cupy: FakeCupy) -> None:
+    array, kernel = device.empty(256, np.uint32), device.kernel("probe.cu", "probe_copy")
+    launch = device.recorded(lambda: kernel(2, 32, (array, array, N)))
+    assert device.stream.captured == ["begin", "end", "upload"]
+    launch()
+    launch()
+    assert device.stream.captured[3:] == ["launch", "launch"]
+    assert len(cupy.launches) == 1  # while the stream was captured
+
+
 def test_a_cooperative_grid_is_launched_whole_or_refused(device: CudaDevice, cupy: FakeCupy) -> None:
     array = device.empty(256, np.uint32)
     kernel = device.kernel("probe.cu", "probe_copy", cooperative=True)
