@@ -13,6 +13,7 @@ of weights.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -27,6 +28,7 @@ from gpugraph.base.files import parse_toml
 from gpugraph.bench.toml_file import Document
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell
+from gpugraph.measure.environment import git_commit
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.records.record import Record
@@ -51,6 +53,8 @@ MOST_VALUES = 4096
 NUMBER = r"(?:[+-]?\d+(?:\.\d+)?|2\^\d{1,2})"
 _RANGE = re.compile(rf"({NUMBER})\s*\.\.\s*({NUMBER})(?:\s+step\s+({NUMBER})|\s*x\s*({NUMBER}))?")
 
+_DRAWS = re.compile(r"commit:(\d{1,4})")
+
 
 def expand(value: object) -> list[object]:
     """Return the values of an axis: of a range, of a list, or the one value; InputError for none, or too many."""
@@ -58,11 +62,22 @@ def expand(value: object) -> list[object]:
         if not value:
             raise InputError("is an empty list", remedy="leave the axis out, or give it a value")
         return list(value)
+    if isinstance(value, str) and (match := _DRAWS.fullmatch(value.strip())):
+        return list(draws_of(git_commit(), int(match[1])))
     if isinstance(value, str) and (match := _RANGE.fullmatch(value.strip())):
         return _members(value, match)
     if isinstance(value, str) and re.fullmatch(rf"{NUMBER}\s*\.\..*|.*\.\.\s*{NUMBER}", value.strip()):
         raise InputError(f"'{value}' is no range", remedy="write 16..24, 16..24 step 2 or 1..64 x2")
     return [value]
+
+
+def draws_of(commit: str | None, count: int) -> list[int]:
+    """Return ``count`` numbers hashed from a commit, which nobody knows before it is made; InputError without one."""
+    if commit is None or count > MOST_VALUES:
+        what = "no commit is known" if commit is None else f"{count} draws are more than {MOST_VALUES}"
+        raise InputError(what, where=f"commit:{count}", remedy="install from a checkout, or give numbers")
+    hashed = (hashlib.sha256(f"{commit.rstrip('+')[:12]} {i}".encode()).hexdigest() for i in range(1, count + 1))
+    return [int(one[:8], 16) for one in hashed]
 
 
 def expand_words(text: str) -> list[object]:

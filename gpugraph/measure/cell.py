@@ -165,7 +165,7 @@ def cell_id(
         "options": dict(options),
         "preparations": list(cell.preparations),
         "source": source,
-        "seed": cell.seed if source is not None and source.startswith("random") else None,
+        "seed": cell.seed if source is not None and source.startswith(("random", "wide")) else None,
         "index_bits": cell.index_bits,
         "device": [device.get("kind"), device.get("name"), device.get("threads")],
         "cold": cold,

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
+from gpugraph.bench import axes
 from gpugraph.bench.axes import expand, expand_words, matches
 
 
@@ -63,3 +66,15 @@ def test_words_of_the_command_line_may_mix_values_and_ranges():
 )
 def test_a_rule_meets_values_ranges_and_patterns(wanted, value, met):
     assert matches(wanted, value) is met
+
+
+def test_draws_are_numbers_hashed_from_the_commit_that_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(axes, "git_commit", lambda: "0123456789ab+")
+    first = hashlib.sha256(b"0123456789ab 1").hexdigest()[:8]
+    assert expand("commit:3") == expand_words("commit:3") == axes.draws_of("0123456789abcdef", 3)
+    assert expand("commit:40")[0] == int(first, 16)
+    assert len(set(expand("commit:40"))) == 40
+    assert axes.draws_of("0123456789ac", 40) != expand("commit:40")
+    monkeypatch.setattr(axes, "git_commit", lambda: None)
+    with pytest.raises(InputError, match="no commit is known"):
+        expand("commit:40")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gpugraph.bench.axes import draws_of
 from gpugraph.ext.check_record.plausibility import EVERY_RECORD, MEASURED_CELL, OF_DEVICE, conflicts, findings
 from gpugraph.ext.check_record.plausible_figures import CORE_BYTES_PER_S, GPUS, least_bytes
 from gpugraph.ext.python.records import Measured
@@ -307,6 +308,14 @@ def test_a_forged_record_is_found_out(forgery: str) -> None:
 def test_times_in_other_units_are_found_out_however_well_they_agree(name: str, factor: float) -> None:
     seconds = (base(name).kernel_s or 0.0) * factor
     assert {one.kind for one in findings(with_kernel(base(name), seconds))} == {"time"}
+
+
+def test_a_published_comparison_has_the_draws_of_its_commit_or_tuning_draws(measured: Record) -> None:
+    record = changed(measured, "cell.axes", {"draw": 41})
+    assert "its draw 41 is neither a tuning draw" in str([one.what for one in findings(record)])
+    own = draws_of(record.shape.environment["git_commit"], 40)[39]
+    for draw in (1, 40, own):
+        assert "cell" not in kinds(changed(measured, "cell.axes", {"draw": draw}))
 
 
 def test_a_finding_of_many_records_is_one_line(measured: Record, tmp_path: Path) -> None:

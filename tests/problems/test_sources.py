@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.base.errors import InputError
 from gpugraph.problems.sssp.problem import PROBLEM
-from tests.zoo import zoo
+from tests.zoo import directed, undirected, zoo
 
 
 def sources(name: str, **parameters: Any) -> list[int]:
@@ -137,3 +137,21 @@ def test_random_sources_need_an_arc() -> None:
 def test_a_seed_that_is_no_number_is_refused() -> None:
     with pytest.raises(InputError, match="the seed is 'x'"):
         sources("grid", source="random:2", seed="x")
+
+
+@pytest.mark.parametrize("make", [undirected, directed])
+def test_a_wide_source_reaches_a_tenth_of_the_vertices_or_as_many_as_any(make: Any) -> None:
+    pairs = [(i, i + 1, 1) for i in range(0, 400, 2)]
+    graph = make(500, pairs + [(i, i + 1, 1) for i in range(400, 499)])
+    for seed in range(5):
+        ((one,),) = PROBLEM.queries(graph, {"source": "wide:1", "seed": seed})
+        assert one >= 400
+        assert not graph.directed or one <= 450
+    ((one,),) = PROBLEM.queries(make(500, pairs), {"source": "wide:1"})
+    assert one < 400
+
+
+def test_several_wide_sources_differ_and_their_number_is_a_number() -> None:
+    assert len(set(sources("path", source="wide:7"))) == 7
+    with pytest.raises(InputError, match="unknown source"):
+        sources("path", source="wide:none")

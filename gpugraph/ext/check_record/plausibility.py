@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from gpugraph.base.errors import GpuGraphError, InputError
+from gpugraph.bench.axes import draws_of
 from gpugraph.ext.check_record.plausible_figures import (
     GPUS,
     MOST_L2_BYTES,
@@ -50,6 +51,9 @@ CLOCKS_DIFFER_S = 3600.0
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 """No record is older: there was no gpugraph."""
+
+TUNING_DRAWS, MOST_DRAWS = 40, 400
+"""Constants were chosen by the draws up to the first; a commit has draws of its own, and of these so many."""
 
 MOST_SOURCES = 4
 """Of a record with more sources the answers from so many are computed here."""
@@ -422,6 +426,9 @@ def _cell(record: Record) -> Iterator[str]:
         graph = str(axes.get("graph", source)).format_map(axes)
         if "graph" in axes and _plain(graph) not in (_plain(record.graph_source), _plain(source)):
             yield f"its graph is '{record.graph_source}', that of its cell '{graph}'"
+    draw, commit = axes.get("draw"), record.shape.environment.get("git_commit")
+    if isinstance(draw, int) and not 1 <= draw <= TUNING_DRAWS and commit and draw not in draws_of(commit, MOST_DRAWS):
+        yield f"its draw {draw} is neither a tuning draw, 1 to {TUNING_DRAWS}, nor one of the commit '{commit}'"
     for name, value, wild in (
         ("problem", record.problem, ()),
         ("algorithm", record.algorithm, ("auto",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,23 @@ from gpugraph.problems import SourceList
 from gpugraph.problems.sources import ALL, DEFAULT, SOURCE_FILES, as_integer, by_form, by_number, is_whole
 
 PUBLISHED = "published"
-_FORMS = (DEFAULT, "random:K", "name:ID", "index:N", PUBLISHED, ALL, "a file.ss or file.p2p", "a vertex number")
+LEAST_SHARE = 0.1
+"""Of the vertices, those that a source of ``wide:K`` reaches at least."""
+
+_TRIED = 64
+"""Vertices that are tried for each of them; the widest of these is taken where none reaches as many."""
+
+_FORMS = (
+    DEFAULT,
+    "random:K",
+    "wide:K",
+    "name:ID",
+    "index:N",
+    PUBLISHED,
+    ALL,
+    "a file.ss or file.p2p",
+    "a vertex number",
+)
 
 
 def named_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
@@ -39,6 +55,8 @@ def named_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
     kind, colon, rest = source.lstrip().partition(":")
     if colon and kind == "name":
         return [_by_name(graph, rest)]
+    if colon and kind == "wide" and is_whole(rest) and int(rest) > 0:
+        return _wide(graph, int(rest), parameters)
     text = kind.rstrip() + colon + rest.rstrip()
     if text == PUBLISHED:
         return [_of_the_published(graph)]
@@ -51,6 +69,31 @@ def named_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
     if graph.vertex_names is not None and text in graph.numbers:
         raise InputError(f"unknown source '{text}'", where=graph.name, remedy=f"did you mean 'name:{text}'?")
     raise unknown_name("source", text, _FORMS)
+
+
+def _wide(graph: CSRGraph, count: int, parameters: Mapping[str, Any]) -> list[int]:
+    """Return vertices drawn as for ``random:K`` that reach a tenth of the vertices; each other one is drawn again."""
+    reach, reached, found = _reach(graph), dict[int, int](), list[int]()
+    for vertex in dict.fromkeys(by_form(graph, f"random:{min(count * _TRIED, 2**20)}", parameters) or []):
+        reached[vertex] = reach(vertex)
+        found += [vertex] if reached[vertex] >= LEAST_SHARE * graph.vertices else []
+        if len(found) == count:
+            break
+    found = found or [max(reached, key=lambda one: reached[one])]
+    return [found[i % len(found)] for i in range(count)]
+
+
+def _reach(graph: CSRGraph) -> Callable[[int], int]:
+    """Return the function that counts the vertices with a path from a vertex, itself included."""
+    from scipy.sparse import csgraph, csr_array
+
+    parts = (np.ones(graph.arcs, np.int8), graph.targets, graph.offsets)
+    matrix = csr_array(parts, shape=(graph.vertices, graph.vertices))
+    if graph.directed:
+        return lambda vertex: len(csgraph.breadth_first_order(matrix, vertex, return_predecessors=False))
+    labels = csgraph.connected_components(matrix, directed=False)[1]
+    sizes = np.bincount(labels)
+    return lambda vertex: int(sizes[labels[vertex]])
 
 
 def _of_the_published(graph: CSRGraph) -> int:

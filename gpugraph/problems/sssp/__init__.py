@@ -50,7 +50,7 @@ COMMAND = Command(
         click.option(
             "--source",
             metavar="SOURCE",
-            help="Vertex, name:ID, max-degree, random:K or published [default: max-degree].",
+            help="Vertex, name:ID, max-degree, random:K, wide:K or published [default: max-degree].",
         ),
         click.option("--sources", metavar="SOURCES", help="Several: how many at random, a list with commas, or all."),
         click.option("--batch", is_flag=True, help=f"Search from all sources together: --algo {BATCHED}."),
