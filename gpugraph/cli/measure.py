@@ -195,7 +195,7 @@ def _measure(request: Request, name: str) -> None:
     from gpugraph.measure.run_cell import run_cell
 
     outputs = request.outputs
-    print_record = _printer(outputs.style)
+    print_record = _printer(outputs.style, whole=outputs.verbose)
     _check_algorithm(request.problem, algo)
     cell = Cell(
         request.problem,
@@ -314,14 +314,14 @@ def _competing(repeat: int | None, target: str | None, max_seconds: float | None
     return found
 
 
-def _printer(style: str) -> Callable[[Record], None]:
+def _printer(style: str, *, whole: bool) -> Callable[[Record], None]:
     """Return what prints a record on standard output in one of the styles, all of it imported."""
     if style != "table":
         write = exporter(style).load()
         return lambda record: show(write(Results([record])))
-    from gpugraph.report.table import table
+    from gpugraph.report.table import first_screen, table
 
-    return lambda record: show_lines(table(record, width=page_width()))
+    return lambda record: show_lines((table if whole else first_screen)(record, width=page_width()))
 
 
 def _notices(record: Record, output: str | None) -> list[str]:

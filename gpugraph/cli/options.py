@@ -476,7 +476,7 @@ output_options = bundle(
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
     draw_option,
     export_option,
-    click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken."),
+    click.option("-v", "--verbose", is_flag=True, help="Show every phase; log each step and the reason for it."),
 )
 
 table_or_json = named(

@@ -57,7 +57,7 @@ def generate(spec: Spec | str, progress: Progress | None = None, device: Device 
     )
     if progress is not None:
         progress(1.0, "built")
-    return graph
+    return graph.renamed(notes=())  # nobody gave the loops and repeats that were drawn
 
 
 def draw_arcs(spec: Spec, progress: Progress | None = None, part: tuple[int, int] = (0, 1)) -> ArcList:

@@ -1,4 +1,4 @@
-"""A record as a page for people: graph, algorithm, device, phases, MTEPS beside its definition, result, verdict."""
+"""A record for people: a first screen of graph, device, times, rate, result and verdict, or a page of everything."""
 
 from __future__ import annotations
 
@@ -34,27 +34,48 @@ METHOD_NAMES = {"both": "certificate and reference"}
 
 def table(record: Record, *, width: int = 80) -> list[Line]:
     """Return the lines of a record that was measured, wrapped to ``width`` columns."""
-    blocks = [_subject(record, width), _phases(record, width), _rates(record, width), _result(record, width)]
-    lines: list[Line] = []
-    for block in blocks:
-        lines += ([[("", "")]] if lines else []) + block
-    return lines
+    return _apart(_subject(record, width), _phases(record, width), _rates(record, width), _result(record, width))
+
+
+def first_screen(record: Record, *, width: int = 80) -> list[Line]:
+    """Return at most 20 lines about a correct result; ``table`` has the rest of it."""
+    subject = field("graph", describe_graph(record.graph_facts), width=width)
+    subject += field("algorithm", _algorithm(record), width=width) + field("device", _device(record), width=width)
+    if ranks := record.shape.ranks:
+        subject += field("ranks", describe_ranks(ranks), width=width)
+    listed = [column for column in columns.COLUMNS if column.name != "memory_most"]
+    rates = _rates(record, width, brief=True) + _cautions(record, width) + _fields(record, listed, width)
+    return _apart(subject, _grouped_phases(record), rates + _result(record, width, brief=True))
+
+
+def _apart(*blocks: list[Line]) -> list[Line]:
+    """Return the lines of all blocks, an empty one between two."""
+    return [line for i, block in enumerate(blocks) for line in ([[("", "")]] if i else []) + block]
 
 
 def _subject(record: Record, width: int) -> list[Line]:
     lines = field("graph", describe_graph(record.graph_facts), width=width)
     cited = ", ".join(str(part) for part in record.shape.algorithm_source.values() if part)
+    name = _algorithm(record)
+    lines += field("algorithm", f"{name} — {cited}" if cited else name, width=width)
+    lines += field("device", _device(record), width=width)
+    if ranks := record.shape.ranks:
+        lines += field("ranks", describe_ranks(ranks), width=width)
+    return lines + _fields(record, columns.COLUMNS, width)
+
+
+def _algorithm(record: Record) -> str:
+    """Return the name of the algorithm, with its parameters that are not the usual ones."""
     parameters = record.field("parameters") or {}
     usual = _defaults(record.problem, record.algorithm, record.device_kind)
     ran_with = [f"{k}={v}" for k, v in parameters.items() if k not in _MEASURING and (k not in usual or usual[k] != v)]
     ran_with += record.shape.parameters.preparations or []
-    name = record.algorithm + (f" ({', '.join(ran_with)})" if ran_with else "")
-    lines += field("algorithm", f"{name} — {cited}" if cited else name, width=width)
+    return record.algorithm + (f" ({', '.join(ran_with)})" if ran_with else "")
+
+
+def _device(record: Record) -> str:
     threads = f", {counted(number, 'thread')}" if (number := record.shape.device.threads) else ""
-    lines += field("device", f"{record.device_kind}: {record.device}{threads}", width=width)
-    if ranks := record.shape.ranks:
-        lines += field("ranks", describe_ranks(ranks), width=width)
-    return lines + _fields(record, columns.COLUMNS, width)
+    return f"{record.device_kind}: {record.device}{threads}"
 
 
 _MEASURING = ("preparations", "repeat", "warmup", "index_bits")
@@ -104,17 +125,13 @@ def _phases(record: Record, width: int) -> list[Line]:
     seconds_of = record.shape.phases_s
     phases = {name: seconds for name in PHASES if (seconds := seconds_of.get(name))}
     total = sum(phases.values())
-    lines: list[Line] = [[(f"{'phase':<20}{'time':>10}{'share':>8}", "bold")]]
+    lines: list[Line] = [_PHASE_HEADER]
     for name, seconds in phases.items():
         style = "cyan" if name == "kernel" else "dim"
         lines.append(_phase(record.titles.get(name, name), seconds, seconds / total, style))
         if name == "kernel":
             lines += [_inner(part, *shares) for part, shares in record.inner_shares.items()]
-    if seconds_of.get("total"):
-        answer_s, said = record.answer_s, "from the command to its answer"
-        if answer_s is not None and phases.get("sampling", 0.0) >= 0.01 * answer_s:
-            said = f"time to answer {duration(answer_s)}: without sampling"
-        lines.append([(f"{'total':<20}{duration(total):>10}", "bold"), (f"{'':>9}{said}", "dim")])
+    lines += _total(record, total)
     if (seconds := record.shape.predecessors_s) is not None:
         lines.append([(f"{'predecessors':<20}{duration(seconds):>10}", ""), (_APART, "dim")])
     if (before_s := record.shape.interpreter_s) is not None:
@@ -122,6 +139,43 @@ def _phases(record: Record, width: int) -> list[Line]:
             [(f"{'interpreter':<20}{duration(before_s):>10}", ""), (f"{'':>9}before, in no other figure", "dim")]
         )
     return lines + _samples(record, width)
+
+
+_PHASE_HEADER: Line = [(f"{'phase':<20}{'time':>10}{'share':>8}", "bold")]
+
+
+def _total(record: Record, total: float) -> list[Line]:
+    if not record.shape.phases_s.get("total"):
+        return []
+    answer_s, said = record.answer_s, "from the command to its answer"
+    if answer_s is not None and (record.shape.phases_s.get("sampling") or 0.0) >= 0.01 * answer_s:
+        said = f"time to answer {duration(answer_s)}: without sampling"
+    return [[(f"{'total':<20}{duration(total):>10}", "bold"), (f"{'':>9}{said}", "dim")]]
+
+
+_GROUPS = {
+    "load graph": ("fetch", "load", "build", "check"),
+    "transfer": ("stage", "h2d", "transfer", "d2h"),
+    "other": ("prepare", "finish", "sampling", "close"),
+}
+"""Phases that the first screen shows as one."""
+
+
+def _grouped_phases(record: Record) -> list[Line]:
+    """Return the phases that a person plans with; the others are one, and the sum is the same."""
+    group_of = {name: group for group, names in _GROUPS.items() for name in names}
+    grouped: dict[str, float] = {}
+    for name in PHASES:
+        if seconds := record.shape.phases_s.get(name):
+            group = group_of.get(name, record.titles.get(name, name))
+            grouped[group] = grouped.get(group, 0.0) + seconds
+    if other := grouped.pop("other", None):
+        grouped["other"] = other
+    total = sum(grouped.values())
+    rows = [_phase(name, seconds, seconds / total, "cyan") for name, seconds in grouped.items()]
+    if other:
+        rows[-1] = [*rows[-1][:2], ("sampling and the rest: -v", "dim")]
+    return [_PHASE_HEADER, *rows, *_total(record, total)]
 
 
 _APART = f"{'':>9}after the run, a part of finish"
@@ -137,14 +191,31 @@ def _inner(name: str, least: float, middle: float, most: float) -> Line:
     return [(f"  {name:<28}", ""), (f"{middle:>7.0%}  ", ""), (between, "dim")]
 
 
+def _cautions(record: Record, width: int) -> list[Line]:
+    """Return why the times may be wrong, and the remedies, as one field; nothing where they may be relied on."""
+    half, target = record.measured_half_width, record.shape.sampling.target or 0.0
+    known = "the times scatter" if record.scattered else f"the median is known to ± {percent(half or 0.0)} only"
+    late = f"± {percent(target)} not reached" if target and (half is None or half > target) else ""
+    found: dict[str, str] = {
+        "warm up longer: --warmup 3": first_stands_out(record),
+        "let the GPU cool": throttled_samples(record),
+        "close other programs": record.busy,
+        "take more samples: --target 2%": known if half is not None and half > max(NOISY, target) else "",
+        "give more time: --max-seconds": late,
+    }
+    reasons, remedies = "; ".join(filter(None, found.values())), ", ".join(what for what in found if found[what])
+    if not reasons or record.device_kind == "emulated":
+        return []
+    return field("unsteady", f"{reasons} ({remedies})", width=width, style="yellow")
+
+
 def _samples(record: Record, width: int) -> list[Line]:
     """Return what the samples say: how far apart they lie, and whether the target was reached."""
     shape, kernel, half = record.shape, record.shape.samples_s.kernel or [], record.measured_half_width
     text = f"{counted(len(kernel), 'sample')} of the kernel"
     if record.few:
         text += ": too few to prove much"
-    if len(kernel) > 1:
-        text += f", {duration(min(kernel))} to {duration(max(kernel))}"
+    text += _range(record)
     if half is not None:
         ends = record.interval_s if record.scattered else record.lopsided_interval
         text += f", median {duration(ends[0])} to {duration(ends[1])} (95 %)" if ends else f", median ± {percent(half)}"
@@ -157,6 +228,11 @@ def _samples(record: Record, width: int) -> list[Line]:
     elif record.finished and shape.kernel_phases_runs and record.device_kind != "emulated":
         text += f"; its phases are left out, {PHASED_RUNS} more runs take too long: give more time with --max-seconds"
     return [*field("", text, width=width, style="dim"), *_precision(record, width)]
+
+
+def _range(record: Record) -> str:
+    kernel = record.shape.samples_s.kernel or []
+    return f", {duration(min(kernel))} to {duration(max(kernel))}" if len(kernel) > 1 else ""
 
 
 def _rounds(record: Record) -> str:
@@ -206,7 +282,10 @@ def throttled_samples(record: Record) -> str:
     return f"{counted(repeated, 'sample')} taken again" if repeated else ""
 
 
-def _rates(record: Record, width: int) -> list[Line]:
+_PER_SECOND = "millions of edges per second of kernel time"
+
+
+def _rates(record: Record, width: int, *, brief: bool = False) -> list[Line]:
     if record.finished and record.why_no_rates == EMULATED and not record.shape.work.total:
         text = "not counted: add --counters; times on the emulated device are not performance"
         return field("work", text, width=width, style="yellow")
@@ -218,8 +297,14 @@ def _rates(record: Record, width: int) -> list[Line]:
     queries = len(record.shape.per_source)
     mean = f" (harmonic mean over {queries} sources)" if queries else ""
     definition = (mteps.definition or f"{mteps.counted} / kernel time / 10^6").removeprefix("MTEPS = ")
+    value = rate(mteps.kernel) + _rate_known(record) + mean
+    if brief:
+        value += f": {definition.partition(' = ')[0] if ' = ' in definition else _PER_SECOND}"
+        samples = f"{counted(len(record.samples), 'sample')} of the kernel{_range(record)}"
+        lines = field("MTEPS", value, width=width, style="bold green") + field("", samples, width=width, style="dim")
+        return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
     lines = [
-        *field("MTEPS", rate(mteps.kernel) + _rate_known(record) + mean, width=width, style="bold green"),
+        *field("MTEPS", value, width=width, style="bold green"),
         *field("", f"= {definition}", width=width, style="dim"),
     ]
     if (
@@ -252,14 +337,16 @@ def _fields(record: Record, listed: Iterable[Column], width: int) -> list[Line]:
     return [line for column in shown for line in field(column.title, column.show(cell), width=width)]
 
 
-def _result(record: Record, width: int) -> list[Line]:
+def _result(record: Record, width: int, *, brief: bool = False) -> list[Line]:
     own = {column.name: column for column in problem_columns([Labelled.alone(record)])}
-    lines: list[Line] = []
+    facts = []
     for name, content in record.shape.result.items():
         column = own.get(f"result.{name}")
-        text = str(content) if column is None else column.text(content)
-        lines += field("" if lines else "result", f"{name.replace('_', ' ')} {text}", width=width)
-    lines += _sources(record, width)
+        if not (brief and name.endswith(("sha256", "digest"))):
+            facts.append(f"{name.replace('_', ' ')} {content if column is None else column.text(content)}")
+    facts = [", ".join(facts)] if brief else facts
+    lines = [line for i, fact in enumerate(facts) for line in field("" if i else "result", fact, width=width)]
+    lines += _sources(record, width, 2 if brief else SHOWN_SOURCES)
     status, method = record.status, record.shape.verification.method or "none"
     style = {"passed": "bold green", "failed": "bold red"}.get(status, "yellow")
     by = f" by {METHOD_NAMES.get(method, method)}" if method != "none" else ""
@@ -270,13 +357,13 @@ def _result(record: Record, width: int) -> list[Line]:
     return lines + ([] if shape is None else [[("", "")], *drawing().sketch(shape, width=width, unicode=can_draw())])
 
 
-def _sources(record: Record, width: int) -> list[Line]:
-    """Return a line for each source, as far as they fit on a page."""
+def _sources(record: Record, width: int, most: int) -> list[Line]:
+    """Return a line for each source, as many as are to be shown."""
     runs = record.shape.per_source
     lines: list[Line] = []
-    for run in runs[:SHOWN_SOURCES]:
+    for run in runs[:most]:
         text = f"{run['source']}: {count(run['reached'])} reached, {duration(run['kernel_s'])}"
         lines += field("" if lines else "sources", text, width=width)
-    if len(runs) > SHOWN_SOURCES:
-        lines += field("", f"and {len(runs) - SHOWN_SOURCES} more", width=width)
+    if len(runs) > most:
+        lines += field("", f"and {len(runs) - most} more", width=width)
     return lines

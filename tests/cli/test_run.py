@@ -61,24 +61,36 @@ def test_an_algorithm_that_cannot_hold_the_weights_names_the_graph():
 
 
 @pytest.mark.parametrize("problem", ["mst", "sssp"])
-def test_the_table_shows_phases_rates_with_definition_result_and_verdict(problem):
-    shown = succeed(problem, "grid:9x9", *CPU, "--repeat", 1).out  # samples that scatter much would have no rate
+def test_the_first_screen_has_20_lines_and_more_is_shown_if_asked_for(problem):
+    words = (problem, "grid:9x9", *CPU, "--repeat", 1)  # samples that scatter much would have no rate
+    shown = succeed(*words).out
     for text in (
         "graph       grid:9x9: 81 vertices",
+        "load graph",
         "kernel",
         "MTEPS",
-        "/ kernel time",
+        "per second",
         "verdict     passed",
     ):
         assert text in shown
+    assert len(shown.splitlines()) <= 20
+    assert "finish" not in shown
+    whole = succeed(*words, "-v").out
+    for text in ("algorithm", " — ", "finish", "sampling", "/ kernel time", "sha256"):
+        assert text in whole
     assert all(len(line) <= 80 and line == line.rstrip() for line in shown.splitlines())
 
 
-def test_notices_go_to_standard_error_and_quiet_silences_them():
-    outcome = succeed("mst", "rmat:8", *CPU, "--format", "json")
-    assert "gpugraph: dropped" in outcome.err
+def test_notices_go_to_standard_error_and_quiet_silences_them(tmp_path):
+    (tmp_path / "g.wel").write_text("0 1 5\n1 1 7\n")
+    outcome = succeed("mst", tmp_path / "g.wel", *CPU, "--format", "json")
+    assert "dropped 1 self loop" in outcome.err
     assert "gpugraph: " not in outcome.out
-    assert succeed("mst", "rmat:8", *CPU, "--quiet").err == ""
+    assert succeed("mst", tmp_path / "g.wel", *CPU, "--quiet").err == ""
+
+
+def test_loops_and_repeats_of_our_own_generator_are_no_news():
+    assert "dropped" not in succeed("mst", "rmat:8", *CPU, "--repeat", 1).err
 
 
 def test_without_a_graph_the_default_is_taken_and_named():
@@ -111,7 +123,7 @@ def test_settings_reach_the_algorithm_and_the_record():
     words = ("sssp", "grid:9x9", *CPU, "--algo", "delta-stepping", "--set", "delta=5000", "--index-bits", 64)
     parameters = json.loads(succeed(*words, "--format", "json").out)["parameters"]
     assert (parameters["delta"], parameters["index_bits"]) == (5000.0, 64)
-    assert "delta-stepping (delta=5000.0) — Meyer" in succeed(*words).out
+    assert "delta-stepping (delta=5000.0) — Meyer" in succeed(*words, "-v").out
 
 
 def test_random_sources_are_seeded_and_reported_each(tmp_path):

@@ -8,7 +8,7 @@ from gpugraph.base.quantities import rate
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import median
 from gpugraph.report.markdown_csv import markdown
-from gpugraph.report.table import table
+from gpugraph.report.table import first_screen, table
 from gpugraph.report.terminal import plain, print_rich
 from tests.report.canned import emulated, failed, mst_record, records, sssp_record
 
@@ -206,3 +206,33 @@ def test_ranks_are_described_by_their_number_their_most_bytes_and_what_their_tim
     phases["rounds"]["communication_s"] = [6.0]
     words = plain(table(Record.of(mst_record(ranks=ranks)), width=200))
     assert "of their time 40 % is work, 13.3 % waiting, 46.7 % communication" in words
+
+
+def screen(record: dict[str, Any]) -> list[str]:
+    return plain(first_screen(Record.of(record))).splitlines()
+
+
+def test_the_first_screen_has_at_most_20_lines_and_its_phases_sum_to_the_total_of_the_page():
+    lines = screen(mst_record())
+    assert lines[:3] == [line.partition(" — ")[0] for line in MST_TABLE.splitlines()[:3]]
+    assert "load graph              250 ms    67%  ████████████████████" in lines
+    assert "transfer               1.53 ms     0%" in lines
+    assert "other                  1.02 ms     0%  sampling and the rest: -v" in lines
+    assert "MTEPS       1,419.6: millions of edges per second of kernel time" in lines
+    assert "result      total weight 2618234, tree edges 60000, components 5536" in lines
+    assert not any("unsteady" in line or "sha256" in line for line in lines)
+    for name in RECORDS.keys() - {"failed"}:
+        assert len(screen(RECORDS[name])) <= 20
+
+
+def test_one_field_of_the_first_screen_has_all_that_makes_times_unsteady_and_each_remedy_once():
+    unsteady = mst_record(
+        samples_s={"kernel": [0.0016, 0.00064, 0.000641, 0.000642]},
+        confidence_s={"kernel": [0.0006, 0.0007]},
+        sampling={"outliers": [0], "target": 0.02, "other_cores": 1.53},
+        environment={"cores": 2},
+    )
+    text = " ".join(" ".join(screen(unsteady)).split())
+    assert "unsteady its first run took 2.49 times the median; other programs kept 1.5 of 2 cores busy; " in text
+    assert "; ± 2 % not reached (warm up longer: --warmup 3, close other programs, " in text
+    assert "unsteady" not in " ".join(screen({**emulated(), "sampling": unsteady["sampling"]}))  # no time of it counts

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from gpugraph.devices.base import Array, Device
 from gpugraph.ext.device_graphs.device_build import Rows, bin_shift, negative_loop, renumbered_on_device, rows_on_device
 from gpugraph.ext.device_graphs.launches import FILE, Launches
-from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.families import ORDERS, find_family
@@ -60,7 +59,6 @@ def generate_on_device(spec: Spec, device: Device, remake: Callable[[], CSRGraph
         directed=directed,
         name=spec.text,
         source=spec.text,
-        notes=tuple(notes_of(rows.loops, rows.negative, rows.merged, not directed)),
         negative_loop=negative_loop(rows.first_negative),
     )
 

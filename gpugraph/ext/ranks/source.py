@@ -22,7 +22,6 @@ from gpugraph.ext.device_graphs.device_build import negative_loop
 from gpugraph.ext.device_graphs.device_generate import generate_piece
 from gpugraph.ext.ranks.comm import HostComm
 from gpugraph.ext.ranks.part import OF_THE_GRAPH, GraphPart, gone, require_on_devices, require_together, sorted_part
-from gpugraph.graph.build import notes_of
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.families import ORDERS, is_spec
@@ -107,19 +106,11 @@ def _drawn(spec: Spec, comm: HostComm, progress: Callable[[str], None]) -> Graph
     cuts, empty = np.array([0] * comm.size + [spec.vertices]), (np.zeros(1, np.int64), tails[:0], weights[:0])
     like = GraphPart(comm, cuts, *empty, bool(arcs.directed), spec.text, spec.text)
     progress("building rows")
-    part, merged, _ = sorted_part(like, tails, heads, weights)
+    part, *_ = sorted_part(like, tails, heads, weights)
     # The first loop of the whole list is that of the lowest rank that has one: ranks draw in order.
     firsts = comm.all_gather_object(int(arcs.tails[negative[0]]) if len(negative) else None)
     first = next((vertex for vertex in firsts if vertex is not None), None)
-    notes = _notes(comm, int(loop.sum()), len(negative), merged, arcs.one_sided)
-    return part.changed(notes=notes, negative_loop=first)
-
-
-def _notes(comm: HostComm, loops: int, negative: int, merged: int, one_sided: bool) -> tuple[str, ...]:
-    """Return what all ranks together have dropped and merged."""
-    counts = comm.all_gather_object((loops, negative, merged))
-    loops, negative, merged = map(sum, zip(*counts, strict=True))
-    return tuple(notes_of(loops, negative, merged, one_sided))
+    return part.changed(negative_loop=first)
 
 
 def _made(spec: Spec, comm: HostComm, device: Device) -> GraphPart:
@@ -143,7 +134,6 @@ def _made(spec: Spec, comm: HostComm, device: Device) -> GraphPart:
         directed=piece.directed,
         name=spec.text,
         source=spec.text,
-        notes=_notes(comm, rows.loops, rows.negative, rows.merged, not piece.directed),
         negative_loop=negative_loop(min(firsts, default=None)),
     )
 
