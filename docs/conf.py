@@ -43,12 +43,19 @@ highlight_language = "none"
 def setup(app: Any) -> None:
     """Write the generated pages before Sphinx looks for pages."""
     app.connect("doctree-resolved", fit_tables)
+    app.connect("source-read", list_folder)
     out = DOCS / "reference"
     out.mkdir(exist_ok=True)
     for name, text in (("cli.md", command_line()), ("python.rst", python()), ("notebook.md", notebook())):
         page = out / name
         if not page.exists() or page.read_text("utf-8") != text:  # one that stays as it is need not be read again
             page.write_text(text, "utf-8")
+
+
+def list_folder(_app: Any, page: str, source: list[str]) -> None:
+    """List the other pages of a folder below its ``index``: logs and decisions are no entries of the sidebar."""
+    if page.endswith("/index"):
+        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
 
 def fit_tables(_app: Any, doctree: nodes.document, _page: str) -> None:

@@ -70,7 +70,6 @@ NO_MEASUREMENTS = (
     "PATHPACK.jl reports",  # a claim of others, with its source, here on two lines
     "distances in 0.139 s on a B200",
     "states two projected rates: 3000 MTEPS",  # a paper's
-    "**Large graphs**: the forest",  # compared with its record by a test of the README
     "cell has had 15 seconds",  # limits and settings
     "(default 120 s) bounds the cell",
     "killed after 60 seconds",

@@ -56,7 +56,7 @@ gpugraph.load("roads.gr", weight=3)  # type: ignore[arg-type]
 DOCS = Path(__file__).parents[1]
 PAGES = [
     program
-    for page in ("README.md", "docs/python.md")
+    for page in ("docs/tutorial.md", "docs/python.md")
     for program in re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
 ]
 """The programs of the pages."""
