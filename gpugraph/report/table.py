@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gpugraph.base.errors import InputError
@@ -215,7 +215,7 @@ def _samples(record: Record, width: int) -> list[Line]:
     text = f"{counted(len(kernel), 'sample')} of the kernel"
     if record.few:
         text += ": too few to prove much"
-    text += _range(record)
+    text += _range(kernel)
     if half is not None:
         ends = record.interval_s if record.scattered else record.lopsided_interval
         text += f", median {duration(ends[0])} to {duration(ends[1])} (95 %)" if ends else f", median ± {percent(half)}"
@@ -230,9 +230,8 @@ def _samples(record: Record, width: int) -> list[Line]:
     return [*field("", text, width=width, style="dim"), *_precision(record, width)]
 
 
-def _range(record: Record) -> str:
-    kernel = record.shape.samples_s.kernel or []
-    return f", {duration(min(kernel))} to {duration(max(kernel))}" if len(kernel) > 1 else ""
+def _range(samples: Sequence[float]) -> str:
+    return f", {duration(min(samples))} to {duration(max(samples))}" if len(samples) > 1 else ""
 
 
 def _rounds(record: Record) -> str:
@@ -300,7 +299,7 @@ def _rates(record: Record, width: int, *, brief: bool = False) -> list[Line]:
     value = rate(mteps.kernel) + _rate_known(record) + mean
     if brief:
         value += f": {definition.partition(' = ')[0] if ' = ' in definition else _PER_SECOND}"
-        samples = f"{counted(len(record.samples), 'sample')} of the kernel{_range(record)}"
+        samples = f"{counted(len(record.samples), 'sample')} of the kernel{_range(record.samples)}"
         lines = field("MTEPS", value, width=width, style="bold green") + field("", samples, width=width, style="dim")
         return lines + _fields(record, problem_columns([Labelled.alone(record)]), width)
     lines = [
