@@ -41,6 +41,7 @@ _MODULES = {
     "cli.bench": "bench",
     "ext.comparing.cli": "compare",
     "ext.reports.cli": "report",
+    "ext.reports.cite": "cite explain",
     "ext.charts.cli": "plot",
     "ext.check_record.cli": "check-record",
     "ext.graph_files.cli": "generate convert info verify",
@@ -55,14 +56,14 @@ COMMANDS = {name: f"gpugraph.{module}" for module, names in _MODULES.items() for
 
 SECTIONS = {
     "Solve and measure": " ".join(PROBLEMS),
-    "Many at once": "graph500 bench compare report plot check-record",
+    "Many at once": "graph500 bench compare report plot cite check-record",
     "Graphs": "datasets generate convert info verify",
-    "What there is": "algos devices demo help",
+    "What there is": "algos explain devices demo help",
     "Your own": "new races config completion",
 }
 """Title → the commands under it in the help."""
 
-ON_RECORDS = ("compare", "report", "plot", "check-record")
+ON_RECORDS = ("compare", "report", "plot", "cite", "check-record")
 """Commands that need records alone, and run on systems where nothing can be measured."""
 
 SHORT = 64

@@ -45,18 +45,18 @@ def sources_digest(algorithm: Algorithm) -> str | None:
     """Return the SHA-256 of the sources of an algorithm, None where they cannot be read."""
     names: set[str] = set()
     for step in (algorithm.prepare, algorithm.run, algorithm.fetch, algorithm.finish, algorithm.compile):
-        names |= _modules_of(step)
+        names |= modules_of(step)
     return _digest(frozenset(names - _FRAMEWORK))
 
 
-def _modules_of(step: object) -> set[str]:
+def modules_of(step: object) -> set[str]:
     """Return the modules of a function, and of the functions that it wraps."""
     if isinstance(step, functools.partial):
         inside = [step.func, *step.args, *step.keywords.values()]
     else:
         inside = [cell.cell_contents for cell in getattr(step, "__closure__", None) or ()]
     own = {step.__module__} if isinstance(getattr(step, "__module__", None), str) else set()
-    return own.union(*(_modules_of(one) for one in inside if callable(one)))
+    return own.union(*(modules_of(one) for one in inside if callable(one)))
 
 
 @functools.cache

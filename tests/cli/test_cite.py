@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpugraph.ext.reports import cite
+from gpugraph.ext.reports.cite import explanation, papers
+from gpugraph.problems.registry import algorithms
+from tests.cli.runner import refuse, succeed
+from tests.report.sweep import cell, write
+
+BIB = Path(cite.__file__).with_name("papers.bib").read_text("utf-8").splitlines()
+
+
+def test_every_paper_has_a_key_of_its_own_authors_a_year_and_a_title_and_its_braces_match():
+    keys = [re.match(r"@\w+\{(\w+), ", entry)[1] for entry in BIB]
+    assert len(keys) == len(set(keys))
+    for key, entry in zip(keys, BIB, strict=True):
+        assert entry.count("{") == entry.count("}")
+        assert f"year = {{{key[-4:]}}}" in entry
+        assert re.search(r"author = \{.+?\}, year = \{\d{4}\}, title = \{.+\}\}$|, \w+ = \{.+\}\}$", entry)
+
+
+def test_every_algorithm_of_ours_has_a_paper_of_its_authors_and_no_namesakes():
+    for one in algorithms():
+        assert papers(one.authors), one
+    assert [entry[:20] for entry in papers("Dong, Gu, Sun, Zhang")] == ["@inproceedings{dong2"]
+    assert [entry[:13] for entry in papers("Sun, Skadron; CLPP, Thrust")] == ["@misc{sun2013"]
+    assert papers("external command") == []
+
+
+def test_records_are_cited_once_each_with_their_programs_and_data_sets(tmp_path):
+    record = cell("mst", "kruskal", "cpu", 16) | {"algorithm_source": {"authors": "V. Osipov, P. Sanders, J. Singler"}}
+    record["graph"] = {**record["graph"], "source": "dimacs9:USA-road-d.NY"}
+    record["cell"] = {}
+    command = {"authors": "external command", "year": 0, "section": "run_{it} 5 % & more"}
+    peers = [{**record, "algorithm": "peer:mine_1", "algorithm_source": {**command, "section": text}} for text in "ab"]
+    peers.append({**record, "algorithm": "peer:other", "algorithm_source": command})
+    text = succeed("cite", write([record, record, *peers], tmp_path / "r.jsonl")).out
+    keys = re.findall(r"^@\w+\{([^,]+),", text, re.M)
+    assert keys == ["gpugraph", "osipov2009", "dimacs9", "peer-mine_1", "peer-other"]
+    assert r"run\_it 5 \% \& more" in text
+    assert text.count("{") == text.count("}")
+
+
+def test_an_algorithm_is_explained_with_its_phases_its_source_and_its_papers():
+    text = " ".join(succeed("explain", "boruvka").out.split())
+    assert "find_min" in text
+    assert "gpu_boruvka.py" in text
+    assert "cuda_kernels/boruvka.cu" in text
+    assert "Kolganov, 2015" in text
+    assert "did you mean 'boruvka'?" in refuse(2, "explain", "boruvkaa")
+
+
+@pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.problem}-{one.name}-{one.devices[0]}")
+def test_every_algorithm_has_an_idea_and_source_that_is_there(one):
+    parts = explanation(one)
+    assert len(parts["how"]) > 20
+    for path in parts["source"].split(", "):
+        assert Path(path).is_file()
