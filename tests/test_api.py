@@ -355,3 +355,8 @@ def test_every_public_class_has_its_name_in_the_package():
         gpugraph.mst_many(["path:4"], device="cpu"),
     ):
         assert getattr(gpugraph, type(answer).__name__) is type(answer)
+
+
+def test_algorithm_as_a_keyword_names_algo() -> None:
+    with pytest.raises(gpugraph.InputError, match="write algo='kruskal'"):
+        gpugraph.mst("grid:3x3", algorithm="kruskal")

@@ -80,12 +80,12 @@ def test_a_student_finds_the_bug_and_the_race_of_an_own_kernel(tmp_path: Path, m
     assert re.search("past the end of '(targets|weights|offsets)'", error)
     assert line[caret.index("^")].isalpha()
     kernel.write_text(right.replace("atomicExch(changed, 1u)", "*changed = 1"))
-    caught = run("races", *words, "--runs", "1")
+    caught = run("races", *words, "--schedules", "1")
     assert caught.code == 1
     assert "*changed = 1;" in caught.out
     assert "races with" in caught.out
     kernel.write_text(right)
-    assert "verified" in succeed("races", *words, "--runs", "1").out or "0 races" in succeed("races", *words).out
+    assert "verified" in succeed("races", *words, "--schedules", "1").out or "0 races" in succeed("races", *words).out
 
 
 @extended

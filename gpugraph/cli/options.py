@@ -337,12 +337,12 @@ input_options = bundle(
     click.option(
         "--columns", metavar="A,B[,C]", default="", help="Of a table: tails, heads and weights, e.g. src,dst,weight."
     ),
+    click.option("--weight", metavar="NAME", help="Attribute of the edges that holds their weight [default: weight]."),
     click.option(
-        "--weight", metavar="NAME", help="The attribute that weighs edges of GraphML, GML and NetworkX; else 'weight'."
+        "--directed/--undirected", default=None, help="Lines are arcs or edges, if the file does not state it."
     ),
-    click.option("--directed/--undirected", default=None, help="Lines are arcs, or edges, where a file does not say."),
     click.option(
-        "--vertices", type=click.IntRange(0), metavar="N", help="How many there are, where a file does not say."
+        "--vertices", type=click.IntRange(0), metavar="N", help="Number of vertices, if the file does not state it."
     ),
     click.option("--keep-ids", is_flag=True, help="An edge list has the vertices 0 to the largest id, all of them."),
     click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
@@ -351,9 +351,9 @@ input_options = bundle(
         metavar="KIND",
         default="file",
         show_default=True,
-        help="file, unit, abs, hash:LO..HI, uniform:LO..HI.",
+        help="Replace the weights: file (keep), unit, abs, hash:LO..HI, uniform:LO..HI.",
     ),
-    click.option("--seed", type=int, default=1, show_default=True, help="Of what is random: weights, sources."),
+    click.option("--seed", type=int, default=1, show_default=True, help="Seed for random weights and sources."),
     offline_option,
 )
 
@@ -411,7 +411,9 @@ run_options = bundle(
         show_default="for about a second",
         help="Samples to take; several that compete take 20 or more.",
     ),
-    click.option("--warmup", type=int, default=defaults().warmup, show_default=True, help="Runs before them."),
+    click.option(
+        "--warmup", type=int, default=defaults().warmup, show_default=True, help="Untimed runs before the samples."
+    ),
     click.option(
         "--target",
         metavar="SHARE",
@@ -440,7 +442,9 @@ run_options = bundle(
         callback=lambda _, __, given: tuple(name for text in given for name in text.split("+")),
         help="Preparation of the graph, or several, NAME+NAME; repeatable, in order.",
     ),
-    click.option("--index-bits", type=click.Choice(["32", "64"]), help="Of arc indices [default: what fits]."),
+    click.option(
+        "--index-bits", type=click.Choice(["32", "64"]), help="Width of arc indices in bits [default: what fits]."
+    ),
     click.option("--phases/--no-phases", default=True, show_default=True, help="Time the kernel's inner phases."),
     named(
         "--transfers",

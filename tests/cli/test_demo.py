@@ -55,7 +55,7 @@ def test_the_flawed_algorithm_is_wrong_at_times_and_ours_never():
 @needs_compiler
 def test_where_it_is_not_shown_it_exits_with_1_and_says_so(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(race_demo, "FLAWED", "u-gpu")
-    outcome = run("demo", "race", "--device", "emulated", "--runs", 2)
+    outcome = run("demo", "race", "--device", "emulated", "--repeat", 2)
     assert outcome.code == 1
     assert "not shown: see the numbers of wrong runs above" in outcome.out
     assert "u-gpu 0 of 2, dijkstra 0 of 2" in outcome.err
@@ -71,13 +71,13 @@ def test_without_a_gpu_it_takes_the_emulated_device_and_says_so(monkeypatch: pyt
     outcome = succeed("demo", "race")
     assert "no usable GPU: there is none; racing on the emulated device" in outcome.err
     assert "emulated: SIMT emulator" in outcome.out
-    assert "no usable GPU" not in run("demo", "race", "--quiet", "--runs", 1).err
+    assert "no usable GPU" not in run("demo", "race", "--quiet", "--repeat", 1).err
 
 
 @needs_compiler
 def test_the_seed_of_the_device_is_the_first_schedule():
     def answers(device: str, runs: int) -> Any:
-        return json.loads(run("demo", "race", "--device", device, "--runs", runs, "--format", "json").out)["cases"]
+        return json.loads(run("demo", "race", "--device", device, "--repeat", runs, "--format", "json").out)["cases"]
 
     assert answers("emulated:7", 3) == answers("emulated:7", 3)
     one_by_one = [answers(f"emulated:{seed}", 1)[0]["wrong"] for seed in range(7, 17)]
@@ -89,8 +89,8 @@ def test_the_seed_of_the_device_is_the_first_schedule():
     [
         (("rac",), 2, "did you mean 'race'?"),
         ((), 2, "missing argument 'NAME'"),
-        (("race", "--runs", "0"), 2, "--runs 0 shows nothing — give 1 or more"),
-        (("race", "--runs", "many"), 2, "'many' is not a valid integer"),
+        (("race", "--repeat", "0"), 2, "--repeat 0 shows nothing — give 1 or more"),
+        (("race", "--repeat", "many"), 2, "'many' is not a valid integer"),
         (("race", "--device", "cpu"), 2, "use --device cuda or --device emulated"),
         (("race", "--device", "tpu"), 2, "unknown device 'tpu'"),
         (("race", "--format", "csv"), 2, "unknown output format 'csv'"),
@@ -149,7 +149,7 @@ def test_the_page_says_why_there_is_no_detector():
 @needs_compiler
 @extended
 def test_it_can_be_interrupted():
-    words = [sys.executable, "-m", "gpugraph", "demo", "race", "--device", "emulated", "--runs", "1000000"]
+    words = [sys.executable, "-m", "gpugraph", "demo", "race", "--device", "emulated", "--repeat", "1000000"]
     child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stderr is not None
     line = child.stderr.readline()

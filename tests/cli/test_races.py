@@ -14,7 +14,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "sssp_cuda
 
 @needs_compiler
 def test_the_algorithm_that_loses_updates_is_caught_and_the_line_is_named() -> None:
-    words = ("races", "sssp", "counterexample:64", "--source", "0", "--runs", "2", "--format", "json")
+    words = ("races", "sssp", "counterexample:64", "--source", "0", "--schedules", "2", "--format", "json")
     caught = run(*words, "--algo", "harish-narayanan")
     shown = json.loads(caught.out)
     assert caught.code == 1
@@ -30,7 +30,7 @@ def test_a_race_in_an_algorithm_of_the_users_own_is_named_unless_it_says_why(tmp
     driver.write_text(EXAMPLE.read_text())
     text = EXAMPLE.with_suffix(".cu").read_text()
     kernel.write_text(text)
-    words = ("races", "sssp", "rmat:5", "--algo", f"{driver}:driver", "--runs", "2")
+    words = ("races", "sssp", "rmat:5", "--algo", f"{driver}:driver", "--schedules", "2")
     assert "own:driver: 0 races, 0 wrong results in 2 schedules" in succeed(*words).out
     kernel.write_text(text.replace("atomicExch(changed, 1u)", "*changed = 1"))
     caught = run(*words)
@@ -63,7 +63,7 @@ def test_a_wrong_result_is_reported_with_its_schedule(tmp_path: Path) -> None:
     )
     (tmp_path / "own.cu").write_text(EXAMPLE.with_suffix(".cu").read_text())
     drawn = tmp_path / "wrong.svg"
-    caught = run("races", "sssp", "path:4", "--algo", f"{driver}:driver", "--runs", "1", "--draw", str(drawn))
+    caught = run("races", "sssp", "path:4", "--algo", f"{driver}:driver", "--schedules", "1", "--draw", str(drawn))
     assert caught.code == 1
     assert "schedule 1: " in caught.out
     assert re.search(r"^ +\d  7, not \d+$", caught.out, re.MULTILINE)
@@ -76,7 +76,7 @@ def test_a_wrong_result_is_reported_with_its_schedule(tmp_path: Path) -> None:
         (("sspp", "path:3"), "did you mean 'sssp'?"),
         (("mst", "path:3", "--algo", "kruskal"), "use --device cpu"),
         (("mst", "path:3", "--algo", "peer:scipy"), "a peer has no kernels of ours"),
-        (("mst", "path:3", "--runs", "0"), "0 is not in the range"),
+        (("mst", "path:3", "--schedules", "0"), "0 is not in the range"),
     ],
 )
 def test_what_has_no_kernels_is_refused(words: tuple[str, ...], says: str) -> None:
@@ -90,7 +90,7 @@ def test_a_race_that_a_comment_excuses_is_listed_with_its_reason(tmp_path: Path)
     text = EXAMPLE.with_suffix(".cu").read_text()
     excused = "*changed = 1;  // race-allowed: all write 1"
     driver.with_suffix(".cu").write_text(text.replace("atomicExch(changed, 1u);", excused))
-    words = ("races", "sssp", "rmat:5", "--algo", f"{driver}:driver", "--runs", "2")
+    words = ("races", "sssp", "rmat:5", "--algo", f"{driver}:driver", "--schedules", "2")
     assert re.search(r"excused in bellman_ford_relax, own.cu:20: all write 1", succeed(*words).out)
     (reason,) = json.loads(succeed(*words, "--format", "json").out)["excused"]
     assert reason.endswith("all write 1")

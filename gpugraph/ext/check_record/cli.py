@@ -37,7 +37,7 @@ def _on_lines(lines: Sequence[int]) -> str:
     help="Make graphs of at most so many edges from their specs, and compute their answers here.",
 )
 def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
-    """Check records for what cannot be: changed times, answers, devices and counts.
+    """Check records for values that cannot be true: times, answers, devices and counts.
 
     Each line is checked: its types, its times against the bandwidth of the device, its counts against each other, its
     answer against one that is computed here, a clean commit, and the versions of other programs. Exit code 1 if

@@ -147,7 +147,7 @@ def sentences(named: Named) -> list[str]:
     said += [_sentence(named, claim) for claim in ranking.neighbours if not claim.proven]
     if len(ranking.rows) == 1 and len(ranking.records) > 1:
         said.append(f"{named(ranking.rows[0])} alone has a time that counts")
-    return said + [f"nothing is said of {named(record)}: {why}" for record, why in ranking.others]
+    return said + [f"{named(record)} is not ranked: {why}" for record, why in ranking.others]
 
 
 def _sentence(named: Named, claim: Claim) -> str:

@@ -18,9 +18,7 @@ from gpugraph.report.terminal import page_width, table_width
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--cached", "only_cached", is_flag=True, help="Only those that the cache holds something of.")
 @click.option("--fetch", "fetching", is_flag=True, help="Fetch and convert them now, for later and for --offline.")
-@click.option(
-    "--remove", "removing", is_flag=True, help="Remove their files from the cache; what they were stays known."
-)
+@click.option("--remove", "removing", is_flag=True, help="Delete cached files; keep their checksums.")
 @click.option(
     "--forget", "forgetting", is_flag=True, help="Remove them, and the pins that a new download is compared with."
 )

@@ -22,7 +22,7 @@ from gpugraph.report.terminal import Line, can_draw, page_width
 @input_options
 @click.option("--algo", default="auto", show_default=True, metavar="NAME", help="One with kernels, or FILE.py:OBJECT.")
 @click.option("--source", metavar="SOURCE", help="Of shortest paths [default: max-degree].")
-@click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Schedules, each of another seed.")
+@click.option("--schedules", type=click.IntRange(1), default=5, show_default=True, help="Each is of another seed.")
 @timeout_option
 @draw_option
 @table_or_json
@@ -31,7 +31,7 @@ def races(
     graph: str,
     algo: str,
     source: str | None,
-    runs: int,
+    schedules: int,
     timeout: float | None,
     draw: str | None,
     style: str,
@@ -64,8 +64,8 @@ def races(
         excused: dict[tuple[Any, ...], str] = {}
         wrong = []
         shape = None
-        for seed in range(1, runs + 1):
-            progress(f"{algorithm.name}: schedule {seed} of {runs}")
+        for seed in range(1, schedules + 1):
+            progress(f"{algorithm.name}: schedule {seed} of {schedules}")
             verdicts, met = _run(solved, algorithm, opened, queries, seed)
             found = {(race.kernel, race.lines): race for race in met if race.allowed is None} | found
             excused |= {(race.kernel, race.lines): race.excuse for race in met if race.allowed is not None}
@@ -74,12 +74,18 @@ def races(
             shape = shape or next((shape_of_verdict(one) for one in failed if one.counter_example is not None), None)
     tell(notices_of(opened), quiet=quiet)
     lines = [str(race) for race in found.values()]
-    facts = {"algorithm": algorithm.name, "runs": runs, "races": lines, "excused": [*excused.values()], "wrong": wrong}
+    facts = {
+        "algorithm": algorithm.name,
+        "runs": schedules,
+        "races": lines,
+        "excused": [*excused.values()],
+        "wrong": wrong,
+    }
     count = f"{len(lines)} {'race' if len(lines) == 1 else 'races'}, {len(wrong)} wrong results"
 
     def report() -> list[Line]:
         shown = [line for race in found.values() for line in (str(race), *race.excerpt)]
-        head = f"{algorithm.name}: {count} in {counted(runs, 'schedule')}"
+        head = f"{algorithm.name}: {count} in {counted(schedules, 'schedule')}"
         page: list[Line] = [[(text, "")] for text in (head, *shown, *wrong, *excused.values())]
         return page if shape is None else [*page, [("", "")], *sketch(shape, width=page_width(), unicode=can_draw())]
 
@@ -120,10 +126,10 @@ def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) ->
 
 @command
 @click.argument("demonstration", metavar="NAME")
-@click.option("--runs", type=int, help="Of each algorithm [default: 1000 on a GPU, 200 schedules emulated].")
+@click.option("--repeat", type=int, help="Runs of each algorithm [default: 1000 on a GPU, 200 schedules emulated].")
 @device_option("auto, cuda[:i] or emulated[:SEED].", "auto")
 @table_or_json
-def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: bool) -> None:
+def demo(demonstration: str, repeat: int | None, device: str, style: str, quiet: bool) -> None:
     """Show what goes wrong without atomics, and that ours goes right. NAME is race.
 
     race runs the shortest paths of Harish and Narayanan (2007), which loses updates, and ours many times on the
@@ -140,14 +146,14 @@ def demo(demonstration: str, runs: int | None, device: str, style: str, quiet: b
     opened, seed, notice = _racing_device(device)
     try:
         with Progress(quiet=quiet) as progress:
-            shown = show_race(opened, seed, _race_detector, runs, progress) | {"notice": notice}
+            shown = show_race(opened, seed, _race_detector, repeat, progress) | {"notice": notice}
     finally:
         opened.close()
     tell([notice] if notice else [], quiet=quiet)
     show_as(style, shown, lambda: race_page(shown))
     if not shown["shown"]:
         wrong = ", ".join(f"{case['algorithm']} {case['wrong']} of {case['runs']}" for case in shown["cases"])
-        raise VerificationFailed(f"the race was not shown; wrong answers: {wrong}", remedy="try more --runs")
+        raise VerificationFailed(f"the race was not shown; wrong answers: {wrong}", remedy="try a larger --repeat")
 
 
 def _racing_device(text: str) -> tuple[Any, int, str | None]:

@@ -93,9 +93,10 @@ def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
         if (cost := one.get(f"{label.lower()}_cost"))
     ]
     lines += [line for i, text in enumerate(paid) for line in field("" if i else "cost", text, width=width)]
-    said = "Times are the kernel's, from rates just measured on smaller graphs; expect a third to three times as much. "
-    said += "'GPU from' and 'calls from' are the edges from which a GPU is faster: for one command, which has to start "
-    said += "CUDA and copy the graph, and for calls on a graph that is already on the GPU."
+    said = (
+        "Times are the kernel's, estimated from smaller graphs, and may be off by a factor of three. A GPU is faster "
+    )
+    said += "from this many edges: 'GPU from' for a command, 'calls from' with the graph already on the GPU."
     return lines + indented(said + ("" if gpu["usable"] else " They assume an NVIDIA H200."), 0, width=width)
 
 

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.clock import HostClock
-from gpugraph.base.errors import VerificationFailed, expect
+from gpugraph.base.errors import InputError, VerificationFailed, expect
 from gpugraph.ext.python.call_profile import showing
 from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.build import build
@@ -293,6 +293,8 @@ def _solve(
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell
 
+    if "algorithm" in options:
+        raise InputError("algorithm= is not a parameter", remedy=f"write algo={options['algorithm']!r}")
     runs: dict[str, Any] = {} if time else {"repeat": 1, "warmup": 0, "phases": False}
     cell = Cell(problem, graph, algo, device, options=options, verify=verify, **runs, **more)
     with showing() as tell:

@@ -13,13 +13,13 @@ from gpugraph.ext.settings.completion import SHELLS
 
 
 @command
-@click.option("--path", is_flag=True, help="Print where your own defaults stand, and end.")
+@click.option("--path", is_flag=True, help="Print the path of the file with your own defaults, and end.")
 @table_or_json
 def config(path: bool, style: str, quiet: bool) -> None:
     """Show the defaults, and which file each comes from.
 
-    Your own stand in a TOML file, by default ~/.config/gpugraph/config.toml, of which only what differs is needed:
-    a table [measure] with repeat = 20, for instance. $GPUGRAPH_CONFIG names another file.
+    Put your own into ~/.config/gpugraph/config.toml, and list only those that you change: a table [measure] with
+    repeat = 20, for instance. $GPUGRAPH_CONFIG names another file.
 
     Example:
       gpugraph config
@@ -41,7 +41,7 @@ def config(path: bool, style: str, quiet: bool) -> None:
 @command
 @click.argument("shell", metavar="|".join(SHELLS))
 def completion(shell: str, quiet: bool) -> None:
-    """Print what makes a shell complete commands, options, algorithms, sweeps and files.
+    """Print the script that makes a shell complete commands, options, algorithms, sweeps and files.
 
     For bash, add to ~/.bashrc: source <(gpugraph completion bash)
 

@@ -180,7 +180,7 @@ def finish(state: State, arcs: np.ndarray[Any, Any]) -> Forest:
 
 forest_algorithm(
     "filter-boruvka",
-    summary="one cooperative launch: row minima, rounds on light edges, then what the giant leaves out",
+    summary="one cooperative launch: row minima, rounds on light edges, then edges that leave the giant component",
     authors="gpugraph; after Borůvka; Osipov, Sanders, Singler; Fallin, Gonzalez, Seo, Burtscher",
     year=2023,
     section="SC'23, section 3; ours beyond it",

@@ -176,7 +176,7 @@ def show_race(
 
     runs = RUNS[device.kind] if runs is None else runs
     if runs < 1:
-        raise InputError(f"--runs {runs} shows nothing", remedy="give 1 or more")
+        raise InputError(f"--repeat {runs} shows nothing", remedy="give 1 or more")
     emulated, races = device.kind == "emulated", {FLAWED: list[Any](), OURS: list[Any]()}
     cases: list[dict[str, Any]] = []
     progress("making the counter-example", None)

@@ -120,7 +120,7 @@ ALGORITHM = add_algorithm(
     "mst",
     "boruvka",
     devices=("cpu",),
-    summary="parallel Borůvka: row minima, then the light edges, then what leaves the trees",
+    summary="parallel Borůvka: row minima, then light edges, then the other edges between trees",
     authors="O. Borůvka",
     year=1926,
     section="O jistém problému minimálním; phases as in Kolganov 2015, filter as in Osipov et al. 2009",
