@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -96,7 +97,8 @@ def test_several_sources_are_listed_up_to_a_page_and_the_mean_is_named():
 
 def test_the_terminal_gets_the_same_text(capsys):
     print_rich(table(Record.of(mst_record())))
-    shown = "\n".join(line.rstrip() for line in capsys.readouterr().out.rstrip("\n").split("\n"))
+    out = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    shown = "\n".join(line.rstrip() for line in out.rstrip("\n").split("\n"))
     assert shown == plain(table(Record.of(mst_record())))
 
 

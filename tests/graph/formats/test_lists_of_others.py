@@ -207,7 +207,7 @@ def test_isolated_vertices_of_a_bipartite_list_are_counted(tmp_path: Path) -> No
 
 REFUSED: dict[str, tuple[str | bytes, str]] = {
     "matrix.csv": (";A;B;C\nA;0;4.5;10\nB;4.5;0;5\nC;10;5;0\n", "looks like a matrix .*save_npz"),
-    "square.csv": ("0,4,10\n4,0,5\n10,5,0\n", "looks like a matrix of 3 rows .*--input-format edgelist"),
+    "square.csv": ("0,4,10\n4,0,5\n10,5,0\n", "looks like a matrix of 3 rows .*input_format='edgelist'"),
     "utf16.csv": ("source,target\r\n1,2\r\n".encode("utf-16"), "is UTF-16 text — convert it: iconv -f UTF-16 "),
     "utf16be.txt": ("0 1 4\n1 2 5\n".encode("utf-16-be"), "is UTF-16BE text — .*iconv -f UTF-16BE"),
     "counted.txt": ("5 4 0\n0 1 2\n1 2 3\n2 3 4\n3 4 5\n", "line 1: '5 4 0' may be an edge, or numbers"),
@@ -218,7 +218,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "half.csv": ("name,size,weight\nA,50,8\nB,51,9\n", "hardly the ends of edges|one has words"),
     "items.csv": (
         "who,item,n\nann,50,8\nbob,51,9\n",
-        "one has words, the other numbers: 'ann', '50' — .*--columns who,item",
+        "one has words, the other numbers: 'ann', '50' — .*columns='who,item'",
     ),
     "population.csv": ("city,population\nA,5\nB,6\n", "one has words, the other numbers"),
     "reals.csv": ("a,b\n0.5,1.5\n2.5,3.5\n", "the id '0.5' is a real"),
@@ -240,15 +240,15 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "json.csv": ("[[1,2],[2,3]]\n", "is in the format of JSON"),
     "lgl.txt": ("# 0\n1 2.5\n2 1.0\n# 1\n2 3\n", "looks like LGL"),
     "words.lgl": ("# a\nb 1\n# b\nc 2\n", "looks like LGL"),
-    "pgrouting.csv": ("id,source,target,cost,reverse_cost\n1,1,2,4,-1\n", "--columns source,target,cost"),
+    "pgrouting.csv": ("id,source,target,cost,reverse_cost\n1,1,2,4,-1\n", "columns='source,target,cost'"),
     "dynamic.txt": ("% asym dynamic\n1 2 1 5\n1 2 -1 9\n", "its edges come and go"),
     "mac.csv": ("u,v,w\r1,2,3\r", r"lines end in carriage returns alone .*tr '.r' '.n' < .*mac.csv > lines.csv"),
     "titles.csv": ("source,target,weight\n", "has names of columns, but no row"),
     "titles.tsv": ('"from"\t"to"\n', "has names of columns, but no row"),
     "one.csv": ("id\n1\n2\n", "line 1: 1 field; an edge list has 'u v'"),
     "one.txt": ("1\n2\n3\n", "line 3: 1 field; an edge list has 'u v'"),
-    "word.tsv": ("a\tb\t2\n1\t2\t3\n", "line 1: the vertex id 'a' is not an integer — .*--input-format table"),
-    "word.csv": ("a,b,2\n+1,2,3\n", "line 1: the vertex id 'a' is not an integer — .*--input-format table"),
+    "word.tsv": ("a\tb\t2\n1\t2\t3\n", "line 1: the vertex id 'a' is not an integer — .*input_format='table'"),
+    "word.csv": ("a,b,2\n+1,2,3\n", "line 1: the vertex id 'a' is not an integer — .*input_format='table'"),
     "nan.csv": ("source,target\n1.0,2.0\n3.0,nan\n", "line 3: row 2 has no id, but 'nan'"),
 }
 
