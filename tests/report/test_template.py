@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpugraph.base.errors import InputError
-from gpugraph.ext.charts.template import fill
+from gpugraph.ext.charts.template import fill, of_several_runs
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record import Record
@@ -93,6 +94,50 @@ def test_ours_is_compared_with_the_fastest_verified_peer_of_each_graph(tmp_path)
     assert filled == "4.0 2.0 8.0 2 grid:4x4 a+b"
 
 
+def of_run(algorithm: str, seconds: float, **run: Any) -> Record:
+    """Return a record of a GPU by command, commit and UUID."""
+    record = json.loads(json.dumps(SAMPLE)) | {"algorithm": algorithm}
+    record["cell"]["id"] = algorithm
+    record["phases_s"]["kernel"] = seconds
+    record["device"] |= {"uuid": run.get("uuid", "GPU-1")}
+    command = run.get("command", ["gpugraph", "b"])
+    record["environment"] |= {"git_commit": run.get("commit", "a" * 12), "command": command}
+    return Record.of(record, file="r.jsonl", line=1)
+
+
+@pytest.mark.parametrize("other", [{"uuid": "GPU-2"}, {"commit": "b" * 12}, {"command": ["gpugraph", "c"]}])
+def test_programs_of_several_commands_commits_or_gpus_are_marked_and_make_no_headline(
+    other: dict[str, Any], tmp_path: Path
+) -> None:
+    template = tmp_path / "p.md.j2"
+    template.write_text("{% set one = lead('r', 'mst', 'kruskal') %}{{ one.mean }} {{ one.apart }} {{ one.day }}")
+    ours, near, far = of_run("kruskal", 1), of_run("peer:a", 2), of_run("peer:b", 9)
+    together = fill(str(template), [ours, near, far])
+    apart = fill(str(template), [ours, near, of_run("peer:b", 9, **other)])
+    assert together.startswith("2.0 False")
+    assert "‡" not in together
+    assert apart.startswith("2.0 True")
+    assert "‡" in apart
+    assert of_several_runs([ours, of_run("peer:a", 1, **other)])
+    assert not of_several_runs([ours, near, far])
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_every_file_whose_cells_a_page_shows_is_marked_where_its_algorithms_have_changed(template: Path) -> None:
+    text = template.read_text("utf-8")
+    for file in set(re.findall(r"cells\(\"([\w-]+)\"\)", text)):
+        used = re.search(rf'note\("{file}"\)', text) or re.search(rf'cells\("{file}"\)[^\0]*?\.stale', text)
+        assert used or "cugraph" in file, f"{template.name} shows {file}"
+
+
+def test_cells_and_their_note_tell_what_has_changed(tmp_path: Path) -> None:
+    template = tmp_path / "p.md.j2"
+    template.write_text("{% for one in cells('r') %}{{ one.algorithm }}{{ one.stale }}{% endfor %} {{ note('r') }}")
+    today = sources_digest(find_algorithm("mst", "boruvka", "cpu"))
+    assert fill(str(template), [with_sources(today)]).strip() == "boruvka"
+    assert fill(str(template), [with_sources("0" * 64)]) == "boruvka † *Measured with an earlier version of `boruvka`.*"
+
+
 def with_sources(digest: str | None, algorithm: str = "boruvka") -> Record:
     return Record.of(
         SAMPLE | {"algorithm": algorithm, "provenance": {"sources_sha256": digest}}, file="r.jsonl", line=1
@@ -134,9 +179,10 @@ def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, mon
         for call in re.findall(r"\{\{ ((?:table|hardware|sources)\(.*?\)) \}\}", text, re.DOTALL):
             alone.write_text(f"{names}{{{{ {call} }}}}")
             if "figures/commands" not in call:  # those are whole commands, as peers
-                assert re.search(r"\n\n\*Measured with an .*\.\*$", fill(str(alone), records)), call
+                assert re.search(r"\n\n\*Measured with an .*\.\*(\n\n\*‡ .*)?$", fill(str(alone), records)), call
                 tried += 1
-        assert fill(str(template), records).count(" † |") == len(re.findall(r"\blead\(", text))
+        days = re.findall(r"\d{4}-\d\d-\d\d †(?: ‡)? \|", fill(str(template), records))
+        assert len(days) == len(re.findall(r"\blead\(", text))
     assert tried > 30
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from math import inf
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -67,7 +68,8 @@ class _Page:
         text = table_markdown(tables[title], found)
         if not text:
             raise InputError(f"no record is in the table '{title}' of '{sweep}'", remedy="name the file that has them")
-        return text + _note(_asked(tables[title], found))
+        apart = any(of_several_runs([one, *chain(*beside.values())]) for one, beside in tables[title].cells(found))
+        return text + _note(_asked(tables[title], found)) + (f"\n\n*{APART}*" if apart else "")
 
     def verdicts(self, sweep: str, records: str | None = None) -> str:
         """Return what comes of the expectations of a sweep, by the records of a file or all that are of the sweep."""
@@ -105,33 +107,38 @@ class _Page:
 
         Returns:
             ``mean`` (geometric), ``least`` and ``most`` of the fastest peer's kernel time over ours, the ``count`` of
-            graphs, the ``worst`` graph, the ``peers`` that were fastest somewhere, and the ``day`` of the last record,
-            with a † if our algorithm has changed since.
+            graphs, whether a ratio is ``apart``, of several runs, the ``worst`` graph, the ``peers`` that were fastest
+            somewhere, and the ``day`` of the last record,
+            with a † if our algorithm has changed since, and a ‡ if a ratio is apart: no headline.
 
         Raises:
             InputError: no graph was solved by both.
         """
-        times: dict[tuple[str, str], dict[str, float]] = {}
+        cells: dict[tuple[str, str], dict[str, Record]] = {}
         rows = self._of("", records)
         for row in rows:
             if row.problem == problem and row.ok and row.kernel_s and fnmatchcase(row.graph_source, graphs):
-                cell = times.setdefault((row.graph_source, str(row.asked_source)), {})
-                cell[row.algorithm] = min(row.kernel_s, cell.get(row.algorithm, inf))
+                cell = cells.setdefault((row.graph_source, str(row.asked_source)), {})
+                cell[row.algorithm] = min(row, cell.get(row.algorithm, row), key=_kernel_s)
         ratios: dict[str, float] = {}
         peers: set[str] = set()
-        for (graph, _), cell in times.items():
-            others = {name: seconds for name, seconds in cell.items() if name.startswith("peer:")}
+        apart = False
+        for (graph, _), cell in cells.items():
+            others = [row for name, row in cell.items() if name.startswith("peer:")]
             if algorithm in cell and others:
-                fastest = min(others, key=others.__getitem__)
-                ratios[graph] = others[fastest] / cell[algorithm]
-                peers.add(fastest.removeprefix("peer:"))
+                fastest = min(others, key=_kernel_s)
+                ratios[graph] = _kernel_s(fastest) / _kernel_s(cell[algorithm])
+                peers.add(fastest.program)
+                apart = apart or of_several_runs([cell[algorithm], *others])
         if not ratios:
             raise InputError(f"'{records}' has no graph that both '{algorithm}' and a peer have solved")
         worst = min(ratios, key=ratios.__getitem__)
         mark = " †" if _note([row for row in rows if row.problem == problem and row.algorithm == algorithm]) else ""
+        mark += " ‡" if apart else ""
         return {
             "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
-            "count": len(ratios), "worst": worst, "peers": sorted(peers), "day": self.origin(records)[-10:] + mark,
+            "count": len(ratios), "apart": apart, "worst": worst, "peers": sorted(peers),
+            "day": self.origin(records)[-10:] + mark,
         }  # fmt: skip
 
     def hardware(self, devices: Mapping[str, Sequence[str]]) -> str:
@@ -156,8 +163,12 @@ class _Page:
         return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + _note(used)
 
     def cells(self, records: str) -> list[Mapping[str, object]]:
-        """Return the records of a file as they are stored."""
-        return [row.data for row in self._of("", records)]
+        """Return the records of a file as they are stored, each with ``stale``: a † if its algorithm has changed."""
+        return [{**row.data, "stale": " †" if _note([row]) else ""} for row in self._of("", records)]
+
+    def note(self, records: str) -> str:
+        """Return the line below what ``cells`` gave: the algorithms of ours that have changed since."""
+        return _note(self._of("", records)).strip()
 
     def sources(self, records: str) -> str:
         """Return a table of searches from several sources: median, fastest, slowest; InputError if there is none."""
@@ -191,6 +202,23 @@ def _asked(question: Question, records: Sequence[Record]) -> list[Record]:
     """Return the records that a table or an expectation takes values of."""
     cells = question.cells(records)
     return [row for one, beside in cells for row in (one, *(other for group in beside.values() for other in group))]
+
+
+APART = "‡ The programs of a row were not measured by one command of one commit on one device."
+
+
+def of_several_runs(rows: Iterable[Record]) -> bool:
+    """Tell whether records are of more than one command, commit or device; GPUs are told apart by their UUID."""
+    return len({_run_of(row) for row in rows if row.ok}) > 1
+
+
+def _run_of(row: Record) -> tuple[object, ...]:
+    environment, device = row.shape.environment, row.shape.device
+    return str(environment.get("command")), environment.get("git_commit"), device.uuid or device.name
+
+
+def _kernel_s(row: Record) -> float:
+    return row.kernel_s or inf
 
 
 def _note(rows: Iterable[Record]) -> str:
