@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gpugraph.base.quantities import counted, percent
 from gpugraph.ext.comparing.cells import label
@@ -37,11 +37,13 @@ class Named:
         return self._names[id(record)]
 
 
-def _table(named: Named) -> Table:
-    """Return the sorted table of a ranking, without the columns that are empty."""
+def _table(named: Named, marked: Mapping[int, str] | None = None) -> Table:
+    """Return the sorted table of a ranking, without the columns that are empty; the marks of rows are its last one."""
     shown = columns_of(RANKING, named.cells)
-    rows = [[column.show(cell) for column in shown] for cell in named.cells]
-    return Table([column.title for column in shown], rows, [i for i, column in enumerate(shown) if column.number])
+    marks = [[marked.get(id(record), "")] if marked else [] for record in named.ranking.records]
+    rows = [[column.show(cell) for column in shown] + mark for cell, mark in zip(named.cells, marks, strict=True)]
+    header = [column.title for column in shown] + (["note"] if marked else [])
+    return Table(header, rows, [i for i, column in enumerate(shown) if column.number])
 
 
 def exported_sheet(ranking: Ranking) -> Sheet:
@@ -53,11 +55,14 @@ def exported_sheet(ranking: Ranking) -> Sheet:
 def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
     """Return a ranking for a terminal: its table, its chart (``width`` columns), its claims and cautions."""
     named = Named(ranking)
-    sheet = Sheet([_heading(ranking), _table(named)])
+    marked = {id(row): mark for row in ranking.rows if (mark := _mark(row))}
+    sheet = Sheet([_heading(ranking), _table(named, marked)])
     sheet.parts += [_chart(named, width)] if len(ranking.rows) > 1 else []
     for sentence in sentences(named):
         sheet.parts.append(Note("", sentence, "bold green" if " times as fast as " in sentence else "bold"))
-    sheet.parts += [Note(title, text, "yellow") for title, text in cautions(named)]
+    if explained := "; ".join(f"{mark}: {text}" for mark, _, text in _MARKS if mark in marked.values()):
+        sheet.parts.append(Note("note", explained, "yellow"))
+    sheet.parts += [Note(title, text, "yellow") for title, text in _cautions_of_all(named)]
     if reached := target_reached(named):
         sheet.parts.append(Note("target", reached))
     return sheet
@@ -178,6 +183,17 @@ def cautions(named: Named) -> Iterator[tuple[str, str]]:
     for title, how, remedy in kinds:
         if which := ", ".join(f"{named(row)} ({said})" for row in rows if (said := how(row))):
             yield title, f"{which}: {remedy}"
+    yield from _cautions_of_all(named)
+
+
+def _mark(row: Record) -> str:
+    """Return one word on the samples of a row that should not be relied on, that of the cause before its effects."""
+    return next((mark for mark, how, _ in _MARKS if how(row)), "")
+
+
+def _cautions_of_all(named: Named) -> Iterator[tuple[str, str]]:
+    """Yield the cautions that concern the comparison as a whole."""
+    rows = named.ranking.rows
     if len({row.file for row in rows}) > 1:
         drifts = "they were measured in runs of their own, so that whatever drifts counts too"
         yield "not at once", f"{drifts}; bench them together"
@@ -204,23 +220,31 @@ def _outliers(row: Record) -> str:
     return f"{len(further)} of {counted(len(row.samples), 'sample')} are far from the median" if many else ""
 
 
+_MARKS: tuple[tuple[str, Callable[[Record], str], str], ...] = (
+    ("few", lambda row: row.few, "too few samples, give more time: --max-seconds"),
+    ("cold", first_stands_out, "the first run was slow: --warmup 3"),
+    ("hot", throttled_samples, "the GPU was held down, let it cool"),
+    ("busy", lambda row: row.busy, "other programs ran, close them"),
+    ("noisy", _noisy, "the times scatter: --target 2%"),
+    ("outliers", _outliers, "some runs took much longer, close other programs"),
+)
+"""The marks of rows, why a row has one, and their explanation with the remedy."""
+
+
 def target_reached(named: Named) -> str:
     """Return whether each record's median is known as well as was asked for; nothing where nothing was asked."""
     asked = [row for row in named.ranking.rows if row.shape.sampling.target]
     if not asked:
         return ""
-    missed, remedies = [], dict[str, None]()
-    for row in asked:
-        half, sampling = row.measured_half_width, row.shape.sampling
-        if half is None or half > (sampling.target or 0.0):
-            known = "no interval" if half is None else f"± {percent(half)}"
-            up = sampling.stopped_by == "time"
-            missed.append(f"{named(row)} ({known}, {'its time was up' if up else 'all its samples were taken'})")
-            remedies["give it more with --max-seconds" if up else "make the machine quieter"] = None
+    missed = [
+        row for row in asked if (half := row.measured_half_width) is None or half > (row.shape.sampling.target or 0)
+    ]
+    late = any(row.shape.sampling.stopped_by == "time" for row in missed)
+    remedy = "give more time: --max-seconds" if late else "all samples were taken, make the machine quieter"
     target = " or ".join(dict.fromkeys(f"± {percent(row.shape.sampling.target or 0.0)}" for row in asked))
     if not missed:
         return f"{target} reached by all"
-    return f"{target} not reached by {', '.join(missed)}; {'; '.join(remedies)}"
+    return f"{target} not reached by {', '.join(map(named, missed))}; {remedy}"
 
 
 def with_interval(value: float, low: float, high: float) -> str:
