@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import re
 import sys
 import time
@@ -199,6 +200,33 @@ def test_a_matrix_says_who_wins_where_and_why_a_square_has_no_ratio():
     assert '<section id="wins"' in shown
     assert matrices(label(rows[:1])) == []
     assert 'id="wins"' not in page(rows[:1])
+
+
+def test_who_is_not_told_apart_is_tied_and_what_was_not_measured_is_no_loss():
+    def timed(name, graph, samples):
+        record = {**cell("mst", "kruskal", "cpu", 16), "algorithm": name, "cell": {}, "samples_s": {"kernel": samples}}
+        record["graph"] = {**record["graph"], "name": graph, "digest": graph * 8}
+        middle = sorted(samples)[len(samples) // 2]
+        return {**record, "phases_s": {**record["phases_s"], "kernel": middle}, "mteps": {"kernel": 1e-6 / middle}}
+
+    draws = random.Random(3)
+    same = [[draws.uniform(0.01, 0.012) for _ in range(20)] for _ in range(2)]
+    rows = [timed("a", "g", same[0]), timed("b", "g", same[1]), timed("c", "g", [0.1 + s for s in same[0]])]
+    rows += [timed("a", "h", [3 * s for s in same[0]]), timed("c", "h", same[1])]
+    rows = [Record.of(one) for one in rows]
+    first = matrices(label(rows))[0]
+    graphs = {graph: dict(zip(first.series, scores, strict=True)) for graph, scores in first.rows}
+    a, b, c = ("a, CPU", "b, CPU", "c, CPU")
+    assert [graphs["g"][name].text for name in (a, b)] == ["tied", "tied"]
+    assert graphs["h"][c].text == "best"
+    assert graphs["h"][b] is None
+    assert dict(zip(first.series, first.wins, strict=True)) == {a: 0, b: 0, c: 1}
+    assert first.series == [b, a, c]  # by time
+    assert any("is not clearly faster than" in one for one in first.sentences)
+    assert any(re.match(r"h: c is .* times as fast as a", one) for one in first.sentences)
+    shown = page(rows)
+    assert ">not measured</td>" in shown
+    assert "What the samples prove" in shown
 
 
 def test_sections_without_a_figure_are_left_out_and_nothing_points_to_them():

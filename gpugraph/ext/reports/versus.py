@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpugraph.base.quantities import counted
 from gpugraph.ext.comparing.cells import ordered, work
+from gpugraph.ext.comparing.ranked import Named
+from gpugraph.ext.comparing.ranked import sentences as sentences_of
+from gpugraph.ext.comparing.ranking import rank
 from gpugraph.ext.reports.panels import problem_name
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
@@ -69,7 +72,10 @@ def machine(row: Record) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """An algorithm's time over the best one's, if known, as text (* where it proves little), and its tone, 0 to 1."""
+    """An algorithm's time over the best one's, if known, as text (* where it proves little), and its tone, 0 to 1.
+
+    The text is "best" of one that the samples tell from all others, "tied" of those that they do not.
+    """
 
     ratio: float | None
     text: str
@@ -81,9 +87,10 @@ class Matrix:
     """Who wins where: of one problem, each algorithm's time on each graph over the best one's, ``by`` one of the times.
 
     Attributes:
-        series: the columns, an algorithm on a kind of device each, those that win most often first.
+        series: the columns, an algorithm on a kind of device each, those with the least times first.
         rows: graph, and a score for each of ``series`` (None where it was not run).
-        wins: of each of ``series`` the graphs on which nothing was faster.
+        wins: of each of ``series`` the graphs on which the samples prove it the fastest of at least two.
+        sentences: what the samples say of the kernel times, graph by graph.
     """
 
     title: str
@@ -91,6 +98,7 @@ class Matrix:
     series: list[str]
     rows: list[tuple[str, list[Score | None]]]
     wins: list[int]
+    sentences: list[str]
 
 
 def matrices(cells: Sequence[Labelled]) -> list[Matrix]:
@@ -110,6 +118,7 @@ def _matrix(title: str, by: str, members: Sequence[Labelled]) -> Matrix | None:
     graphs = _same_work(members)
     variants = len({member.record.algorithm for member in members}) == 1  # then they are what is compared
     rows: list[tuple[str, dict[str, Score]]] = []
+    sentences: list[str] = []
     shared = Counter(found[0].record.graph_name for found in graphs.values())
     for found in graphs.values():
         fastest: dict[str, Record] = {}
@@ -117,17 +126,40 @@ def _matrix(title: str, by: str, members: Sequence[Labelled]) -> Matrix | None:
             fastest.setdefault(cell.series if variants else f"{cell.record.program}, {cell.device}", cell.record)
         known = [seconds for row in fastest.values() if (seconds := _seconds(row, by))]
         if len(known) > 1:
-            scores = {name: _score(_seconds(row, by), min(known), row) for name, row in fastest.items()}
+            tied, said = _ties(fastest, by)
+            sentences += said
+            scores = {name: _score(_seconds(row, by), min(known), row, name in tied) for name, row in fastest.items()}
             graph = found[0].record.graph_name  # which other weights or sources may have too
             rows.append((graph if shared[graph] == 1 else f"{graph} ({_set_apart(found[0].record)})", scores))
     if not rows:
         return None
     names = ordered(name for _, scores in rows for name in scores)
-    wins = {name: sum(name in s and s[name].ratio == 1.0 for _, s in rows) for name in names}
-    names.sort(key=lambda name: -wins[name])
+    wins = {name: sum(name in s and s[name].text == "best" for _, s in rows) for name in names}
+
+    def slowness(name: str) -> float:
+        times = [math.log(s[name].ratio or 1.0) for _, s in rows if name in s and s[name].ratio]
+        return sum(times) / len(times) if times else math.inf
+
+    names.sort(key=slowness)
     place = {name: i for i, name in enumerate(ordered(graph for graph, _ in rows))}
     rows.sort(key=lambda row: place[row[0]])
-    return Matrix(title, by, names, [(g, [s.get(n) for n in names]) for g, s in rows], [wins[n] for n in names])
+    squares = [(graph, [s.get(name) for name in names]) for graph, s in rows]
+    return Matrix(title, by, names, squares, [wins[name] for name in names], sentences)
+
+
+def _ties(fastest: Mapping[str, Record], by: str) -> tuple[set[str], list[str]]:
+    """Return the names of those that the samples do not tell from the fastest, and what can be said of the kernels."""
+    if by != KERNEL:
+        return set(), []
+    (ranking, *_), _ = rank([*fastest.values()])
+    named = Named(ranking)
+    of = {id(row): name for name, row in fastest.items()}
+    open_ = [claim for claim in ranking.against_best if not claim.proven]
+    tied = {of[id(row)] for claim in open_ for row in (claim.first, claim.second) if id(row) in of}
+    graph = ranking.records[0].graph_name
+    return tied, [
+        f"{graph}: {text}" for text in sentences_of(named) if " faster than " in text or " as fast as " in text
+    ]
 
 
 def _set_apart(row: Record) -> str:
@@ -145,11 +177,11 @@ def _seconds(row: Record, by: str) -> float | None:
     return 1 / row.mteps if by == KERNEL else row.answer_s
 
 
-def _score(seconds: float | None, best: float, row: Record) -> Score:
+def _score(seconds: float | None, best: float, row: Record, tied: bool) -> Score:
     if not seconds:
         return Score(None, row.verdict, None)
     ratio = seconds / best
-    text = "best" if ratio == 1.0 else f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.0f}×"
+    text = "tied" if tied else "best" if ratio == 1.0 else f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.0f}×"
     return Score(ratio, text + ("*" if row.few else ""), min(1.0, math.log10(ratio)))
 
 
