@@ -39,7 +39,7 @@ _MODULES = {
     "cli.options": " ".join(PROBLEMS),
     "ext.graph500.cli": "graph500",
     "cli.bench": "bench",
-    "ext.comparing.cli": "compare",
+    "ext.comparing.cli": "compare history",
     "ext.reports.cli": "report",
     "ext.reports.cite": "cite explain",
     "ext.charts.cli": "plot",
@@ -56,14 +56,14 @@ COMMANDS = {name: f"gpugraph.{module}" for module, names in _MODULES.items() for
 
 SECTIONS = {
     "Solve and measure": " ".join(PROBLEMS),
-    "Many at once": "graph500 bench compare report plot cite check-record",
+    "Many at once": "graph500 bench compare history report plot cite check-record",
     "Graphs": "datasets generate convert info verify",
     "What there is": "algos explain devices demo help",
     "Your own": "new races config completion",
 }
 """Title → the commands under it in the help."""
 
-ON_RECORDS = ("compare", "report", "plot", "cite", "check-record")
+ON_RECORDS = ("compare", "history", "report", "plot", "cite", "check-record")
 """Commands that need records alone, and run on systems where nothing can be measured."""
 
 SHORT = 64

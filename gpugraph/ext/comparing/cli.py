@@ -1,4 +1,4 @@
-"""``gpugraph compare``: two runs of the same cells, or any records that did the same work."""
+"""``gpugraph compare`` and ``history``: two runs of the same cells, or any records that did the same work."""
 
 from __future__ import annotations
 
@@ -103,3 +103,25 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
             by = f"{worst.claim.ratio:.3f} times the time" if worst.claim.ratio else worst.reason
             what = f"{counted(len(found), 'cell')} regressed; {describe_cell(worst.base)}: {worst.verdict}, {by}"
             raise Regression(what, where=new, remedy="measure again to be sure, then look at what changed")
+
+
+@command
+@click.argument("folder", type=click.Path(exists=True, file_okay=False), metavar="FOLDER")
+@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Change that matters: 5% or 0.05.")
+def history(folder: str, threshold: str, quiet: bool) -> None:
+    """Show how cells changed over the files of records in FOLDER, one of each commit, by the time of measurement.
+
+    Each run is compared with the one before it, as by gpugraph compare. Exits with 4 if a cell became slower, and
+    names the first commit at which one did.
+
+    Example:
+      gpugraph history runs/
+    """
+    from gpugraph.ext.comparing.history import check_steps, find_steps, history_lines, read_runs
+
+    share = parse_share("--threshold", threshold, remedy="write 5% or 0.05")
+    runs, notices = read_runs(folder)
+    tell(notices, quiet=quiet)
+    steps = find_steps(runs, share)
+    show_lines(history_lines(runs, steps))
+    check_steps(steps, folder)

@@ -1,0 +1,71 @@
+"""``gpugraph history``: the same cells measured at many commits, and the commit at which a time changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from gpugraph.base.errors import InputError, Regression
+from gpugraph.base.quantities import duration
+from gpugraph.ext.comparing.compare import REGRESSIONS, Compared, compare
+from gpugraph.ext.comparing.comparison import describe_cell
+from gpugraph.records.record import Record
+from gpugraph.records.record_file import read_records
+from gpugraph.report.terminal import Line, can_draw
+
+_STEPS = (*REGRESSIONS, "faster", "less work", "repaired")
+_LEVELS = "▁▂▃▄▅▆▇█"
+
+
+def read_runs(folder: str) -> tuple[list[list[Record]], list[str]]:
+    """Return the records of every file of a folder, the earliest first, and notices; InputError if it has no two."""
+    runs, notices = [], list[str]()
+    for path in sorted(Path(folder).glob("*.jsonl*")):
+        rows, more = read_records([str(path)])
+        runs.append(rows)
+        notices += more
+    if len(runs) < 2:
+        raise InputError(
+            "has fewer than two files of records", where=folder, remedy="save a .jsonl of each commit there"
+        )
+    return sorted(runs, key=lambda rows: min(row.shape.time for row in rows)), notices
+
+
+def find_steps(runs: Sequence[Sequence[Record]], threshold: float) -> list[Compared]:
+    """Return the cells that changed from one run to the next, in their order."""
+    compared = [compare(*pair, threshold=threshold) for pair in pairwise(runs)]
+    return [cell for one in compared for cell in one.cells if cell.verdict in _STEPS]
+
+
+def check_steps(steps: Sequence[Compared], folder: str) -> None:
+    """Raise Regression if a cell became slower; it names the first commit at which one did."""
+    if bad := [one for one in steps if one.verdict in REGRESSIONS]:
+        what = f"{describe_cell(bad[0].new)}: {bad[0].verdict} since commit {commit(bad[0].new)}"
+        raise Regression(what, where=folder, remedy="measure again to be sure, then look at what changed")
+
+
+def commit(row: Record) -> str:
+    """Return the commit that a record was measured at, else its file."""
+    return (row.shape.provenance.commit or "")[:10] or Path(row.file or "-").name
+
+
+def history_lines(runs: Sequence[Sequence[Record]], steps: Sequence[Compared]) -> list[Line]:
+    """Return of each cell a chart of its times, the first and the last of them, and its steps."""
+    cells: dict[str, list[Record]] = {}
+    for rows in runs:
+        for row in rows:
+            cells.setdefault(describe_cell(row), []).append(row)
+    lines: list[Line] = []
+    for name, members in cells.items():
+        times = [row.kernel_s for row in members if row.kernel_s]
+        if not times:
+            continue
+        most = max(times)
+        drawn = "".join(_LEVELS[round((len(_LEVELS) - 1) * seconds / most)] for seconds in times) if can_draw() else ""
+        lines.append([(f"{name}  ", "bold"), (drawn, "cyan"), (f"  {duration(times[0])} to {duration(times[-1])}", "")])
+        for one in (one for one in steps if describe_cell(one.new) == name):
+            ratio = f", {one.claim.ratio:.3f} times the time" if one.claim.ratio else ""
+            style = "bold red" if one.verdict in REGRESSIONS else "green"
+            lines.append([(f"  {one.verdict} at commit {commit(one.new)}{ratio}", style)])
+    return lines

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import random
+
+from tests.cli.runner import refuse, run, succeed
+from tests.report.sweep import cell, write
+
+
+def folder_of(tmp_path, factors):
+    """Return a folder with a run for each factor on the times, in another order by name than by time."""
+    draws = random.Random(1)
+    for i, factor in enumerate(factors):
+        record = cell("mst", "kruskal", "cpu", 16)
+        samples = [factor * draws.uniform(0.0100, 0.0102) for _ in range(40)]
+        record |= {"samples_s": {"kernel": samples}, "time": f"2026-01-{i + 1:02}T00:00:00+00:00"}
+        record["phases_s"] = {**record["phases_s"], "kernel": sorted(samples)[20]}
+        record["provenance"] = {"commit": f"{i}{'a' * 39}"}
+        write([record], tmp_path / f"{9 - i}.jsonl")
+    return tmp_path
+
+
+def test_the_first_commit_that_made_a_cell_slower_is_named_with_exit_4(tmp_path):
+    outcome = run("history", folder_of(tmp_path, [1.0, 1.01, 1.5, 1.5]))
+    assert outcome.code == 4
+    assert "slower since commit 2aaaaaaaaa" in outcome.err
+    assert outcome.out.count("slower at commit") == 1
+
+
+def test_a_step_down_is_shown_and_is_no_error(tmp_path):
+    out = succeed("history", folder_of(tmp_path, [1.0, 0.5])).out
+    assert "faster at commit 1aaaaaaaaa" in out
+
+
+def test_equal_runs_have_no_step_and_one_run_no_history(tmp_path):
+    assert "at commit" not in succeed("history", folder_of(tmp_path, [1.0, 1.0, 1.0])).out
+    for name in ("7", "8"):
+        (tmp_path / f"{name}.jsonl").unlink()
+    assert "fewer than two" in refuse(2, "history", tmp_path)
