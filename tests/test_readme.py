@@ -144,10 +144,11 @@ def test_the_speeds_in_the_readme_are_those_of_the_records_with_the_worst_row_la
     means = []
     for problem, device, file, *which in ROWS:
         lead = page.lead(file, *which)
-        times = f"**{lead['mean']:.1f}** ({lead['least']:.2f} to {lead['most']:.1f})"
+        mean = f"{lead['mean']:.1f} ‡" if lead["apart"] else f"**{lead['mean']:.1f}**"  # no headline, of several runs
+        times = f"{mean} ({lead['least']:.2f} to {lead['most']:.1f})"
         assert f"\n| {problem} | {times} | {lead['count']} | {device} |" in README
         means.append(lead["mean"])
-    assert len(re.findall(r"^\| .*\*\*", README, re.MULTILINE)) == len(means) <= 6
+    assert len(re.findall(r"^\| .* to [\d.]+\) \|", README, re.MULTILINE)) == len(means) <= 6
     published = [float(mean) for mean in re.findall(r"^\| .*\*\*([\d.]+)\*\*", document("results.md"), re.MULTILINE)]
     assert f"{min(means):.1f}" == f"{means[-1]:.1f}" == f"{min(published):.1f}"
 
