@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.comparing.claims import has_regimes
 from gpugraph.ext.comparing.cli import BY as OFFERED
 from gpugraph.ext.comparing.ranked import ranking_sheet
 from gpugraph.ext.comparing.ranking import BY, check_ranked, rank, with_transfers
@@ -206,3 +207,37 @@ def test_nothing_is_ranked_where_the_machine_was_busy_on_either_side(busy: str) 
     (claim,) = ranking.against_best
     assert not claim.proven
     assert claim.doubt == "the machine was busy: its runs had a processor for 33.3 % of their time"
+
+
+def levels(stay: int, number: int, seed: int) -> list[float]:
+    """Return times that stay at one of two levels, 15 % apart, for about so many samples."""
+    rng = np.random.default_rng(seed)
+    slow, found = rng.random() < 0.3, []
+    for noise in rng.standard_normal(number):
+        found.append((1.15 if slow else 1.0) * 1e-3 * float(np.exp(0.02 * noise)))
+        slow ^= bool(rng.random() < (1 / stay if slow else 0.3 / 0.7 / stay))
+    return found
+
+
+def test_levels_that_last_are_called_unstable_and_independent_noise_never_is() -> None:
+    caught = sum(has_regimes(levels(20, 100, seed)) for seed in range(100))
+    assert caught > 65
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        normal = rng.standard_normal(100)
+        for series in (
+            np.exp(0.02 * normal),
+            np.exp(0.5 * normal),
+            np.exp(0.02 * normal) * np.where(rng.random(100) < 0.3, 1.2, 1.0),
+            np.exp(0.02 * normal) * np.where(rng.random(100) < 0.15, 1 + rng.pareto(1.5, 100), 1.0),
+        ):
+            assert not has_regimes(series)
+
+
+def test_records_whose_times_have_regimes_are_not_ranked() -> None:
+    seed = next(seed for seed in range(100) if has_regimes(levels(20, 40, seed)))
+    unstable = Record.of(timed(mst_record(algorithm="slow", device=CPU, parameters={}), levels(20, 40, seed)))
+    (ranking,), _ = rank([row("fast", 0.1), unstable])
+    (claim,) = ranking.against_best
+    assert not claim.proven
+    assert claim.doubt.startswith("unstable: the times of a run stay at one of two levels, ")

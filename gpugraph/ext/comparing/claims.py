@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.quantities import percent
+from gpugraph.base.quantities import duration, percent
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import (
     ESTIMATE_SAMPLES,
@@ -71,8 +71,8 @@ class Claim:
     @property
     def few(self) -> str:
         """Why the samples are too few to prove anything, or nothing."""
-        if starved := self.first.starved or self.second.starved:
-            return starved
+        if reason := _unfit(self.first) or _unfit(self.second):
+            return reason
         taken = [len(row.samples) // row.sources for row in (self.first, self.second)]
         return "" if self.interval else f"too few samples: {taken[0]} and {taken[1]} prove nothing"
 
@@ -153,11 +153,52 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
             shown, tested = estimate(difference), estimate_for_test(difference)
         else:
             shown, tested = (of(logs[1]).minus(of(logs[0])) for of in (estimate, estimate_for_test))
-    if first.starved or second.starved:
+    if _unfit(first) or _unfit(second):
         return Claim(first, second, math.exp(shown.value), None, 1.0, spread, together)
     ratio, low, high = (math.exp(max(-300.0, min(300.0, end))) for end in (shown.value, *shown.interval()))
     chance = 1.0 if spread or together else PROCESS_CHANCE
     return Claim(first, second, ratio, (low, high), tested.p_value(), spread, together, chance)
+
+
+_REGIME_SAMPLES = 20
+"""Of fewer samples in a row levels that last cannot be told from chance."""
+
+
+def _unfit(row: Record) -> str:
+    """Return why the times of a record are not ranked: the machine was busy, or they stay at one of two levels."""
+    each = len(row.samples) // row.sources
+    groups = [row.samples[i * each : (i + 1) * each] for i in range(row.sources)]
+    if row.starved or len(row.processes) > 1 or not usable(row) or not has_regimes(rounds(groups)):
+        return row.starved
+    ends = f"{duration(min(row.samples))} to {duration(max(row.samples))}"
+    return f"unstable: the times of a run stay at one of two levels, {ends}"
+
+
+def has_regimes(samples: Sequence[float] | NDArray[np.float64]) -> bool:
+    """Tell whether times stay at one of two levels for long, so that no interval of their median holds.
+
+    Two levels explain more than four fifths of the variance of the logarithms, which those of a normal distribution
+    never do, and they follow one another in fewer runs than chance gives by four standard deviations.
+
+    Source: N. Otsu, A Threshold Selection Method from Gray-Level Histograms, 1979; A. Wald, J. Wolfowitz, On a Test
+    Whether Two Samples Are from the Same Population, 1940 (runs).
+    """
+    logs, n = np.log(np.asarray(samples, np.float64)), len(samples)
+    if n < _REGIME_SAMPLES or logs.min() == logs.max():
+        return False
+    ordered, below = np.sort(logs), np.arange(1, n)
+    sums = np.cumsum(ordered)
+    between = (sums[:-1] / below - (sums[-1] - sums[:-1]) / (n - below)) ** 2 * below * (n - below) / n**2
+    split = int(np.argmax(between))
+    high = logs > ordered[split]
+    share, runs = float(high.mean()), 1 + int(np.count_nonzero(high[1:] != high[:-1]))
+    expected = 1 + 2 * n * share * (1 - share)
+    deviation = math.sqrt(max((expected - 1) * (expected - 2) / (n - 1), 0.0))
+    apart = between[split] > _LEVELS_SHARE * float(np.var(logs)) and 3 <= high.sum() <= n - 3
+    return bool(apart and runs < expected - 4 * deviation)
+
+
+_LEVELS_SHARE = 0.8
 
 
 def _took_turns(first: Record, second: Record) -> bool:
