@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.ext.comparing.claims import has_regimes
 from gpugraph.ext.comparing.compare import compare
 from gpugraph.ext.comparing.ranking import rank
 from gpugraph.records.record import Record
@@ -145,5 +147,40 @@ def tables(trials: int = 1000) -> str:
     return "\n".join(lines)
 
 
+def autoregressive(rho: float, number: int, seed: int, noise: float = 0.03) -> np.ndarray:
+    """Return times of an autoregressive series."""
+    series = np.random.default_rng(seed).standard_normal(number)
+    for i in range(1, number):
+        series[i] = rho * series[i - 1] + (1 - rho * rho) ** 0.5 * series[i]
+    return np.exp(noise * series)
+
+
+def levels(stay: int, number: int, seed: int) -> list[float]:
+    """Return times that stay at one of two levels, 15 % apart and 30 % of them slow, for about so many samples."""
+    rng = np.random.default_rng(seed)
+    slow, found = rng.random() < 0.3, []
+    for noise in rng.standard_normal(number):
+        found.append((1.15 if slow else 1.0) * 1e-3 * float(np.exp(0.02 * noise)))
+        slow ^= bool(rng.random() < (1 / stay if slow else 0.3 / 0.7 / stay))
+    return found
+
+
+REGIMES = {
+    "independent, 2 %": lambda number, seed: autoregressive(0.0, number, seed, 0.02),
+    "AR(0.9), 3 %": lambda number, seed: autoregressive(0.9, number, seed),
+    "AR(0.98), 3 %": lambda number, seed: autoregressive(0.98, number, seed),
+    **{f"two levels 15 % apart, 30 % slow, about {stay} samples a stay": partial(levels, stay) for stay in (5, 20)},
+}
+
+
+def regimes(trials: int = 1000) -> str:
+    """Return the table of records that are called unstable."""
+    lines = ["| samples of one process | n = 30 | n = 100 |", "| --- | ---: | ---: |"]
+    for name, draw in REGIMES.items():
+        shares = [sum(has_regimes(draw(size, seed)) for seed in range(trials)) / trials for size in (30, 100)]
+        lines.append(f"| {name} | " + " | ".join(f"{share:.2f}" for share in shares) + " |")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
-    print(tables())
+    print(f"{tables()}\n\n{regimes()}")

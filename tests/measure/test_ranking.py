@@ -9,6 +9,7 @@ from gpugraph.ext.comparing.cli import BY as OFFERED
 from gpugraph.ext.comparing.ranked import ranking_sheet
 from gpugraph.ext.comparing.ranking import BY, check_ranked, rank, with_transfers
 from gpugraph.records.record import Record
+from tests.measure.simulated import levels
 from tests.measure.test_compare import timed
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 
@@ -207,16 +208,6 @@ def test_nothing_is_ranked_where_the_machine_was_busy_on_either_side(busy: str) 
     (claim,) = ranking.against_best
     assert not claim.proven
     assert claim.doubt == "the machine was busy: its runs had a processor for 33.3 % of their time"
-
-
-def levels(stay: int, number: int, seed: int) -> list[float]:
-    """Return times that stay at one of two levels, 15 % apart, for about so many samples."""
-    rng = np.random.default_rng(seed)
-    slow, found = rng.random() < 0.3, []
-    for noise in rng.standard_normal(number):
-        found.append((1.15 if slow else 1.0) * 1e-3 * float(np.exp(0.02 * noise)))
-        slow ^= bool(rng.random() < (1 / stay if slow else 0.3 / 0.7 / stay))
-    return found
 
 
 def test_levels_that_last_are_called_unstable_and_independent_noise_never_is() -> None:
