@@ -166,33 +166,25 @@ def _everything() -> None:
     """
 
 
+def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from gpugraph.measure.environment import git_commit
+
+        click.echo(f"gpugraph {__version__}" + (f" (commit {commit})" if (commit := git_commit()) else ""))
+        context.exit()
+
+
+_AT_ONCE: dict[str, Any] = {"is_flag": True, "expose_value": False, "is_eager": True, "help": "Show the version."}
 cli = LazyGroup(
     name="gpugraph",
     callback=_everything,
     help=help_text(_everything.__doc__),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
-    params=[click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")],
+    params=[
+        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error."),
+        click.Option(["-V", "--version"], callback=_print_version, **_AT_ONCE),
+    ],
 )
-
-
-def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        from gpugraph.measure.environment import git_commit
-
-        commit = git_commit()
-        click.echo(f"gpugraph {__version__}" + (f" (commit {commit})" if commit else ""))
-        context.exit()
-
-
-click.option(
-    "-V",
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Show the version.",
-)(cli)
 
 # ------------------------------------------------------------------ the one error boundary
 

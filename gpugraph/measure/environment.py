@@ -83,8 +83,7 @@ def git_commit() -> str | None:
     """
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
-        written = root / "gpugraph" / "commit.txt"
-        return written.read_text("utf-8").strip() if written.exists() else None
+        return text.read_text("utf-8").strip() if (text := root / "gpugraph" / "commit.txt").exists() else None
     try:
         # Nothing is written, so that no signal tears it.
         git = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
