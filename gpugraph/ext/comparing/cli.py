@@ -106,7 +106,7 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
 
 
 @command
-@click.argument("folder", type=click.Path(exists=True, file_okay=False), metavar="FOLDER")
+@click.argument("folder", metavar="FOLDER")
 @click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Change that matters: 5% or 0.05.")
 def history(folder: str, threshold: str, quiet: bool) -> None:
     """Show how cells changed over the files of records in FOLDER, one of each commit, by the time of measurement.
