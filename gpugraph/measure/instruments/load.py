@@ -20,7 +20,7 @@ class Load(Instrument):
         self._load_before: float | None = None
         self._others: OtherPrograms | None = None
         self._begun = (0.0, 0.0, 0.0)
-        self._of_samples: dict[Trial, dict[str, list[float]]] = {}
+        self._of_samples: dict[Trial, dict[str, list[float | None]]] = {}
 
     def before(self, run: Run) -> None:
         """Begin with the first run."""
