@@ -88,6 +88,8 @@ def require_memory(
 
 
 def _physical() -> int:
+    if not hasattr(os, "sysconf"):  # Windows, where nothing is measured
+        return sys.maxsize
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 

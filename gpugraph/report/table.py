@@ -212,10 +212,8 @@ def _cautions(record: Record, width: int) -> list[Line]:
 def _samples(record: Record, width: int) -> list[Line]:
     """Return what the samples say: how far apart they lie, and whether the target was reached."""
     shape, kernel, half = record.shape, record.shape.samples_s.kernel or [], record.measured_half_width
-    text = f"{counted(len(kernel), 'sample')} of the kernel"
-    if record.few:
-        text += ": too few to prove much"
-    text += _range(kernel)
+    few = ": too few to prove much" if record.few else ""
+    text = f"{counted(len(kernel), 'sample')} of the kernel{few}{_range(kernel)}"
     if half is not None:
         ends = record.interval_s if record.scattered else record.lopsided_interval
         text += f", median {duration(ends[0])} to {duration(ends[1])} (95 %)" if ends else f", median ± {percent(half)}"
@@ -241,7 +239,7 @@ def _rounds(record: Record) -> str:
 
 def _precision(record: Record, width: int) -> list[Line]:
     """Return whether the target was reached, and a warning where the samples scatter too much to be relied on."""
-    half, target = record.measured_half_width, record.shape.sampling.target
+    half, target, lines = record.measured_half_width, record.shape.sampling.target, list[Line]()
     if target:
         reached = half is not None and half <= target
         said = f"± {percent(target)} " + ("reached" if reached else "not reached")
@@ -250,8 +248,6 @@ def _precision(record: Record, width: int) -> list[Line]:
         elif not reached:
             said += ": all its samples were taken; the machine is too restless for it"
         lines = field("target", said, width=width, style="" if reached else "yellow")
-    else:
-        lines = []
     for title, said, remedy in (
         ("first run", first_stands_out(record), COLD_START),
         ("throttled", throttled_samples(record), THROTTLED),

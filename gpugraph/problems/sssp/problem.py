@@ -158,8 +158,7 @@ def arcs_reached(graph: Any, own: NDArray[np.bool_], reached: NDArray[np.bool_])
     return count
 
 
-_AT_ONCE = 1 << 24
-"""Arcs that are looked up at once."""
+_AT_ONCE = 1 << 24  # arcs
 
 
 def _heads_of(graph: Any, rows: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
