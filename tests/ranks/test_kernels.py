@@ -130,8 +130,19 @@ def test_the_horizon_of_a_dense_graph_lies_beyond_a_source_whose_only_arc_is_lon
     take = "_take_horizon" if threads else "set_horizon"
     whole = getattr(type(state), take)
     monkeypatch.setattr(type(state), take, lambda self, *at: set_at.append(at[0]) or whole(self, *at))
+    cross, nearer = type(state).cross, list[bool]()
+
+    def crossed(self: Any) -> None:
+        cross(self)
+        words, waiting = self.own_words(), np.asarray(self.pending)
+        if threads:
+            waiting = np.unpackbits(waiting.view(np.uint8), bitorder="little")[: len(words)]
+        nearer.append(bool((words[waiting.astype(bool)] < int(self.base)).any()))
+
+    monkeypatch.setattr(type(state), "cross", crossed)
     for source in (hub, 256):
         assert delta_stepping_distributed.run(state, NullClock(), source) is False
+    assert nearer == [False, False]  # or what is collected would not be what was counted
     assert 0 <= set_at[0] < 200 <= set_at[1]
     assert 1 < state.widths.window < 100
 

@@ -344,10 +344,10 @@ class DeviceSearch(Arrays):
 
     def cross(self) -> None:
         """Let no sum be left alone any more; a collective."""
-        self.light_from, horizon, self.horizon = None, self.horizon, self.unreached
+        self.light_from, self.base, self.horizon = None, self.horizon, self.unreached
         self.device.fill(self.plan[FILE["BASE"] : FILE["BASE"] + 1], 0)
         if self.pulls:
-            self._pull(horizon)
+            self._pull(self.base)
         else:
             self.base = self._word(0, self.bits)
             self.launch("reenter", self.part.rows, np.int32(self.part.rows), self.distance, self.pending)

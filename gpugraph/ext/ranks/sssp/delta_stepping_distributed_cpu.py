@@ -263,18 +263,18 @@ class HostSearch:
 
     def cross(self) -> None:
         """Let no sum be left alone any more; a collective."""
-        self.light_from, horizon, self.horizon = None, self.horizon, self.unreached
+        self.light_from, self.base, self.horizon = None, self.horizon, self.unreached
         if self.part.directed:
             self.pending[:], self.base = self.distance != self.unreached, self.dtype.type(0)
             return
-        beyond = np.flatnonzero((self.distance >= horizon) & (self.part.degrees > 0))
+        beyond = np.flatnonzero((self.distance >= self.base) & (self.part.degrees > 0))
         counts = [int(count) for count in self.comm.host.all_gather_object(len(beyond))]
         cuts = [0, *accumulate(counts)]
         mine = slice(cuts[self.comm.rank], cuts[self.comm.rank + 1])
         vertex, best = np.empty(cuts[-1], np.int32), np.full(cuts[-1], self.unreached)
         vertex[mine] = beyond + self.part.first
         self.comm.all_gather_v_in_place(vertex, cuts)
-        _pull(self.turned, vertex, self.distance, (best, horizon, self.unreached), self.control)
+        _pull(self.turned, vertex, self.distance, (best, self.base, self.unreached), self.control)
         self.comm.all_reduce(best, "min")
         self.distance[beyond] = np.minimum(self.distance[beyond], best[mine])
         self.pending[beyond] = self.distance[beyond] != self.unreached
