@@ -49,6 +49,8 @@ def plugged(group: str, name: str, kind: type) -> Any:
 
 
 def note_use(entry: Any) -> str:
-    """Note the distribution of an entry point for the records; return its name and version."""
+    """Note the distribution of an entry point, if it has one, for the records; return its name and version."""
+    if getattr(entry, "dist", None) is None:
+        return str(entry.value)
     USED[entry.dist.name] = entry.dist.version
     return f"{entry.dist.name} {entry.dist.version}"

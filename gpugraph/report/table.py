@@ -317,8 +317,8 @@ def _rate_known(record: Record) -> str:
         return f" ± {percent(half)}"
     if record.sources > 1 and half is None:
         return f" ({record.few} of each source)" if record.few else ""
-    if half is None and len(taken) == 1:
-        return " (1 sample)"
+    if half is None and len(taken) < 2:
+        return " (1 sample)" if taken else ""
     low, high = record.interval_s or (0.0, max(taken))
     ends = [rate((record.mteps or 0.0) * (record.kernel_s or 0.0) / end) for end in (high, low or min(taken))]
     number = "" if half is not None else f" in {counted(len(taken), 'sample')}"

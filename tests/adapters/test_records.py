@@ -34,8 +34,7 @@ def test_a_bench_measures_every_algorithm_on_every_graph(measured: Records) -> N
     assert {record.verdict for record in measured} == {"verified"}
     assert min(len(record.samples) for record in measured) >= 1
     assert measured[0].result.total_weight == measured[1].result.total_weight
-    assert measured.notices
-    assert all(notice.startswith("rmat:6: ") for notice in measured.notices)
+    assert measured.notices == []  # of loops and parallel edges that the generator itself drew
 
 
 def test_a_bench_takes_graphs_of_python_peers_options_and_devices_by_name() -> None:

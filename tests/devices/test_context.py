@@ -96,7 +96,7 @@ def test_without_a_driver_the_way_out_is_open(
 ENDED = """
 import gc, sys, weakref
 from gpugraph import cli
-from gpugraph.devices import context
+from gpugraph.devices import context, discovery
 
 def watch(keep):
     gc.disable()
@@ -114,7 +114,7 @@ def told(code):
     raise SystemExit(code)
 
 kept, died, watched = [], [], []
-context.end_contexts = watch
+context.end_contexts, discovery.expect_device = watch, lambda device: True  # as where there is a GPU
 cli.end = told
 cli.main()
 """

@@ -147,7 +147,7 @@ def tables(trials: int = 1000) -> str:
     return "\n".join(lines)
 
 
-def autoregressive(rho: float, number: int, seed: int, noise: float = 0.03) -> np.ndarray:
+def correlated(rho: float, number: int, seed: int, noise: float = 0.03) -> np.ndarray:
     """Return times of an autoregressive series."""
     series = np.random.default_rng(seed).standard_normal(number)
     for i in range(1, number):
@@ -166,9 +166,9 @@ def levels(stay: int, number: int, seed: int) -> list[float]:
 
 
 REGIMES = {
-    "independent, 2 %": lambda number, seed: autoregressive(0.0, number, seed, 0.02),
-    "AR(0.9), 3 %": lambda number, seed: autoregressive(0.9, number, seed),
-    "AR(0.98), 3 %": lambda number, seed: autoregressive(0.98, number, seed),
+    "independent, 2 %": lambda number, seed: correlated(0.0, number, seed, 0.02),
+    "AR(0.9) of 3 %": lambda number, seed: correlated(0.9, number, seed),
+    "AR(0.98), 3 %": lambda number, seed: correlated(0.98, number, seed),
     **{f"two levels 15 % apart, 30 % slow, about {stay} samples a stay": partial(levels, stay) for stay in (5, 20)},
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit
-from gpugraph.base.errors import InputError
+from gpugraph.base.errors import InputError, nearest
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.check import ensure_checked
 from gpugraph.graph.chunks import balanced_ranges, in_threads
@@ -39,10 +39,10 @@ def transform_weights(graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
     """
     kind, _, bounds = text.partition(":")
     if kind not in KINDS:
-        remedy = (
-            f"an attribute of a file's edges is named by --weight {kind}; --weights takes {', '.join(sorted(KINDS))}"
-        )
-        raise InputError(f"'{kind}' is no kind of weights", remedy=remedy)
+        known = sorted(KINDS)
+        remedy = f"an attribute of a file's edges is named by --weight {kind}; --weights takes {', '.join(known)}"
+        meant = nearest(kind, known)
+        raise InputError(f"'{kind}' is no kind of weights", remedy=f"did you mean '{meant}'?" if meant else remedy)
     if kind not in ("hash", "uniform") and bounds:
         raise InputError(f"--weights {kind} takes no range", remedy=f"write --weights {kind}")
     if kind == "file":

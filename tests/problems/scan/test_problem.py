@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from gpugraph.base import host
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.ext.results.files import files_of
 from gpugraph.ext.scan.array import ArrayInput, generate_heads, open_array, with_kind
 from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.ext.scan.verify import sums_are_exact
@@ -284,11 +285,11 @@ def test_sums_are_exact_only_where_every_order_of_additions_is() -> None:
 def test_results_are_written_to_npy_and_segments_to_npz() -> None:
     sums, minima = scanned_by(Cpu(), "cpu", "array:n=9"), scanned_by(Cpu(), "segmented-min", "array:n=9,segments=3")
     stream = io.BytesIO()
-    PROBLEM.write(sums, ".npy", stream)
+    files_of("scan").write(sums, ".npy", stream)
     stream.seek(0)
     np.testing.assert_array_equal(np.load(stream), sums.array)
     stream = io.BytesIO()
-    PROBLEM.write(minima, ".npz", stream)
+    files_of("scan").write(minima, ".npz", stream)
     stream.seek(0)
     held = np.load(stream)
     np.testing.assert_array_equal(held["array"], minima.array)
