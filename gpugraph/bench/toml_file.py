@@ -97,7 +97,7 @@ class Document:
         except msgspec.ValidationError as error:
             what, _, path = str(error).partition(" - at `$")
         keys, turns = re.findall(r"\.(\w+)", path), re.findall(r"\[(\d+)\]", path)
-        turn, named = int(turns[0]) if turns else 0, what.split("`")[1].removesuffix(" | null")
+        turn, named = int(turns[0]) if turns else 0, "".join(what.split("`")[1:2]).removesuffix(" | null")
         if what.startswith("Object contains unknown field"):
             raise placed(unknown_name("key", named, _fields(kind, keys)), self.where(*keys, named, turn=turn))
         if what.startswith("Object missing required field"):
@@ -107,6 +107,8 @@ class Document:
             for key, number in re.findall(r"\.(\w+)|\[(\d+)\]", path):
                 value = value[key or int(number)]
             what = f"its {keys[-1]} {value!r} is no number"
+        elif not named:  # it is none of the words that may stand there
+            what = f"its {keys[-1]} is an {what[0].lower()}{what[1:]}"
         else:
             what = f"is no {_NOUNS.get(named, named)}"
         raise InputError(what, where=self.where(*keys, turn=turn), remedy="see docs/bench.md")
