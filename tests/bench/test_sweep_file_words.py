@@ -14,9 +14,9 @@ SWEEP = """
 graph = "grid:3x3"
 algorithm = "boruvka"
 [[expect]]
-claim = "it ends"
+says = "it ends"
 value = "kernel"
-between = [0.0, 1.0]
+most = 1.0
 at = "< 1"
 """
 
