@@ -14,8 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.clock import Clock
 from gpugraph.devices.base import Array, check_copy
 from gpugraph.devices.cuda_runtime import TO_DEVICE, TO_HOST, translated
+from gpugraph.ext.counters.count import CountingClock
+
+
+def add_beside(clock: Clock, name: str, seconds: float) -> None:
+    """Add to a phase seconds of what went on beside the kernels.  Where work is counted, it did none."""
+    if not isinstance(clock, CountingClock):
+        clock.add_seconds(name, seconds)
 
 
 class Mark:

@@ -31,8 +31,7 @@ from gpugraph.base.compiled import njit, parallel_njit, prange, threads
 from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import parse_share
 from gpugraph.devices.base import Array, Device
-from gpugraph.ext.counters.count import CountingClock
-from gpugraph.ext.papers.copies import Mark, copy_stream, hold_launches, launched
+from gpugraph.ext.papers.copies import Mark, add_beside, copy_stream, hold_launches, launched
 from gpugraph.ext.papers.mst import gpu_boruvka
 from gpugraph.ext.papers.mst.gpu_boruvka_streamed import LIMIT, check_limit, limit_bytes
 from gpugraph.graph.canonical import lower_bound, weight_key, weight_words
@@ -131,12 +130,10 @@ class CpuRows:
         return end
 
     def tell_phases(self, clock: Clock) -> None:
-        """Add what this side did in the run to the clock's phases; waits for the copies.  It launches nothing."""
-        if isinstance(clock, CountingClock):
-            return
-        clock.add_seconds("cpu_find_min", self.all_seconds)
+        """Add what this side did in the run to the clock's phases; waits for the copies."""
+        add_beside(clock, "cpu_find_min", self.all_seconds)
         for name, begun, ended in self._timeline:
-            clock.add_seconds(name, ended.seconds_since(begun))
+            add_beside(clock, name, ended.seconds_since(begun))
 
     def search(self, tree: NDArray[np.int32], first: int, last: int, *, again: bool) -> None:
         """Search the rows [first, last) by all threads."""

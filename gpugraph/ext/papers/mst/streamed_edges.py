@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import Clock
 from gpugraph.base.compiled import njit
 from gpugraph.devices.base import Array, Device
-from gpugraph.ext.counters.count import CountingClock
-from gpugraph.ext.papers.copies import Mark, copy_stream, hold_launches, launched
+from gpugraph.ext.papers.copies import Mark, add_beside, copy_stream, hold_launches, launched
 from gpugraph.graph.canonical import weight_key, weight_keys, weight_words
 from gpugraph.graph.chunks import balanced_ranges, in_threads
 from gpugraph.graph.view import GraphView
@@ -254,7 +253,5 @@ class Feed:
             self._timeline.append((begun, ready))
 
     def tell_phases(self, clock: Clock) -> None:
-        """Add the time of the copies to the clock's phases; they ran beside all others, and launch nothing."""
-        if isinstance(clock, CountingClock):
-            return
-        clock.add_seconds("copies", sum(ready.seconds_since(begun) for begun, ready in self._timeline))
+        """Add the time of the copies to the clock's phases; they ran beside all others."""
+        add_beside(clock, "copies", sum(ready.seconds_since(begun) for begun, ready in self._timeline))
