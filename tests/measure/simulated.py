@@ -147,17 +147,8 @@ def tables(trials: int = 1000) -> str:
     return "\n".join(lines)
 
 
-def correlated(rho: float, number: int, seed: int, noise: float = 0.03) -> np.ndarray:
-    """Return times of an autoregressive series."""
-    series = np.random.default_rng(seed).standard_normal(number)
-    for i in range(1, number):
-        series[i] = rho * series[i - 1] + (1 - rho * rho) ** 0.5 * series[i]
-    return np.exp(noise * series)
-
-
-def levels(stay: int, number: int, seed: int) -> list[float]:
+def levels(stay: int, rng: np.random.Generator, number: int) -> list[float]:
     """Return times that stay at one of two levels, 15 % apart and 30 % of them slow, for about so many samples."""
-    rng = np.random.default_rng(seed)
     slow, found = rng.random() < 0.3, []
     for noise in rng.standard_normal(number):
         found.append((1.15 if slow else 1.0) * 1e-3 * float(np.exp(0.02 * noise)))
@@ -166,18 +157,23 @@ def levels(stay: int, number: int, seed: int) -> list[float]:
 
 
 REGIMES = {
-    "independent, 2 %": lambda number, seed: correlated(0.0, number, seed, 0.02),
-    "AR(0.9) of 3 %": lambda number, seed: correlated(0.9, number, seed),
-    "AR(0.98), 3 %": lambda number, seed: correlated(0.98, number, seed),
+    "independent, 2 %": autoregressive(0, 0.02),
+    "AR(0.9) of 3 %": autoregressive(0.9, 0.03),
+    "AR(0.98), 3 %": autoregressive(0.98, 0.03),
     **{f"two levels 15 % apart, 30 % slow, about {stay} samples a stay": partial(levels, stay) for stay in (5, 20)},
 }
+
+
+def told_unstable(draw: Draw, size: int, trials: int) -> float:
+    """Return the share of records of so many samples that are called unstable."""
+    return sum(has_regimes(draw(np.random.default_rng(seed), size)) for seed in range(trials)) / trials
 
 
 def regimes(trials: int = 1000) -> str:
     """Return the table of records that are called unstable."""
     lines = ["| samples of one process | n = 30 | n = 100 |", "| --- | ---: | ---: |"]
     for name, draw in REGIMES.items():
-        shares = [sum(has_regimes(draw(size, seed)) for seed in range(trials)) / trials for size in (30, 100)]
+        shares = [told_unstable(draw, size, trials) for size in (30, 100)]
         lines.append(f"| {name} | " + " | ".join(f"{share:.2f}" for share in shares) + " |")
     return "\n".join(lines)
 
