@@ -47,9 +47,8 @@ def atomic_write(
 
     The bytes go to a temporary file in the same folder, which is renamed over ``path``, once the disk has it if it is
     to be ``lasting``; an error or a signal removes it.  If ``packed``, a name that ends in .gz, .bz2, .xz or .zst is
-    compressed.  What is no regular file (a pipe, a terminal, ``-`` for
-    standard output) is written straight away.  In mode ``"w"``, UTF-8 text,
-    what UTF-8 does not hold becomes a question mark.
+    compressed.  What is no regular file (a pipe, a terminal, ``-`` for standard output) is written straight away.  In
+    mode ``"w"``, UTF-8 text, what UTF-8 does not hold becomes a question mark.
 
     Raises:
         InputError: the folder is missing or may not be written to, or the disk is full.

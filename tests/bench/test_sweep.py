@@ -341,6 +341,8 @@ WRONG = [
     ("[axes]\ngraph = 'path:4'\n[paper]\ntitle = 'x'\nhardware = 'y'\n[[paper.point]]\nscale = 3",
      "line 6, paper.point: number 1 states no value", "give kernel_s, mteps or speedup"),
     ("[axes]\ngraph = 'path:4'\n[paper]\ntitle = 'x'", "line 3, paper: lacks 'hardware'", ""),
+    ("[axes]\ngraph = 'path:4'\n[[expect]]\nsays = 'x'\nvalue = 'kernel'\nmost = 1.0\nat = '< 1'",
+     "line 7, expect.at: its at is an invalid enum value '< 1'", ""),
 ]  # fmt: skip
 
 
