@@ -27,7 +27,7 @@ def test_every_algorithm_of_ours_has_a_paper_of_its_authors_and_no_namesakes():
     for one in algorithms():
         assert papers(one.authors), one
     assert [entry[:20] for entry in papers("Dong, Gu, Sun, Zhang")] == ["@inproceedings{dong2"]
-    assert [entry[:13] for entry in papers("Sun, Skadron; CLPP, Thrust")] == ["@misc{sun2013"]
+    assert [entry[:19] for entry in papers("Sun, Skadron; CLPP, Thrust")] == ["@techreport{sun2013"]
     assert papers("external command") == []
 
 
