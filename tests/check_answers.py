@@ -51,7 +51,7 @@ def solve(problem: str, graph: CSRGraph, source: int = 0) -> Answer:
 
 
 def _weighting(key: str, weighted: str) -> str:
-    """Return the ``--weights`` of a weighting: the answers take absolute values where the manifest says |a|."""
+    """Return the ``--reweight`` of a weighting: the answers take absolute values where the manifest says |a|."""
     if key == "file":
         return "abs" if "|a" in weighted else "file"
     return {"unit": "unit", "hash1000": "hash:1..1000"}[key]

@@ -55,7 +55,7 @@ def test_a_researcher_gets_from_an_own_graph_to_a_table_and_a_figure_for_a_paper
 
 def test_a_student_without_a_gpu_runs_the_sweep_of_a_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ("--device", "cpu", "--set", "n=128", "--max-seconds", "0.05", "--save", "wang.jsonl")
+    words = ("--device", "cpu", "--axis", "n=128", "--max-seconds", "0.05", "--save", "wang.jsonl")
     shown = " ".join(succeed("bench", "--sweep", "papers/wang2011", *words).out.split())
     (claims,) = re.findall(r"(\d+) claims not judged: needs a GPU", shown)
     assert int(claims) > 5

@@ -1,7 +1,7 @@
 """Borůvka's algorithm of ours, held up for HELD_UP seconds a run: does `gpugraph compare` find that?
 
-gpugraph bench --sweep selftest --set algorithm=docs/examples/held_up.py:on_gpu --save base.jsonl
-HELD_UP=0.0001 gpugraph bench --sweep selftest --set algorithm=docs/examples/held_up.py:on_gpu --save new.jsonl
+gpugraph bench --sweep selftest --axis algorithm=docs/examples/held_up.py:on_gpu --save base.jsonl
+HELD_UP=0.0001 gpugraph bench --sweep selftest --axis algorithm=docs/examples/held_up.py:on_gpu --save new.jsonl
 gpugraph compare base.jsonl new.jsonl
 """
 

@@ -1,4 +1,4 @@
-"""The axes of a sweep: their values, ranges, templates with variables, conditions on them, and ``--set``.
+"""The axes of a sweep: their values, ranges, templates with variables, conditions on them, ``--axis`` and ``--set``.
 
 ==================  ============================================================
 ``16..24``          every whole number, both ends included
@@ -173,19 +173,20 @@ BOOLEANS = ("symmetrize", "keep_ids", "directed", "phases", "predecessors")
 """Axes whose values are ``true`` and ``false``."""
 
 WHOLE = ("graph", "source", "weights", "verify", "input_format", "columns", "weight")
-"""Axes whose values hold commas or dots of their own: ``--set`` takes the text as one value, and may be repeated."""
+"""Axes whose values hold commas or dots of their own: ``--axis`` takes the text as one value, and may be repeated."""
 
 LIMITS = ("time", "memory", "load")
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, list[Any]]:
-    """Return what ``--set NAME=VALUE`` gave, by name; values in brackets or quotes are TOML, others go by commas."""
+    """Return ``NAME=VALUES`` by name; values in brackets or quotes are TOML, others go by commas."""
     settings: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
-            raise InputError(f"--set '{text}' is not AXIS=VALUES", remedy="for example --set scale=16..20")
-        with errors_at(f"--set {text}"):
+            remedy = "for example --axis scale=16..20, or --set delta-stepping.delta=8"
+            raise InputError(f"'{text}' is not NAME=VALUES", remedy=remedy)
+        with errors_at(text):
             settings.setdefault(name, []).extend(_values(name, value))
     return settings
 
@@ -195,7 +196,7 @@ def _values(name: str, text: str) -> list[object]:
         try:
             value = parse_toml(f"value = {text}")["value"]
         except ValueError as error:
-            raise InputError(f"is no TOML: {error}", remedy='for example --set graph=["rmat:10", "path:500"]') from None
+            raise InputError(f"is no TOML: {error}", remedy='for example graph=["rmat:10", "path:500"]') from None
         return value if isinstance(value, list) else [value]
     if name in BOOLEANS and (words := text.split(",")) and {*words} <= {"true", "false"}:
         return [word == "true" for word in words]

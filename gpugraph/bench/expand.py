@@ -53,7 +53,7 @@ def expand_sweep(
                     seen.add(name)
                     plan.cells.append(planned)
                 if len(plan.cells) > MOST_CELLS:
-                    raise InputError(f"has more than {MOST_CELLS} cells", remedy="take wider steps, or --set an axis")
+                    raise InputError(f"has more than {MOST_CELLS} cells", remedy="take wider steps, or --axis")
         except InputError as error:
             if error.where and error.where.startswith((sweep.path, "--")):
                 raise

@@ -157,7 +157,7 @@ class Sweep:
         budget_s: seconds for the cells of each device.
         budget_by_clock: they are for all cells, as the clock shows: ``--budget``.
         budget_began: from when on, as ``time.perf_counter`` shows it; None: from the first cell on.
-        document: the file, with what ``--set`` put in the place of what it says.
+        document: the file, with what ``--axis`` and ``--set`` put in the place of what it says.
         laptop: the cells are those for a small machine without a GPU: ``--laptop``.
     """
 
@@ -182,6 +182,6 @@ class Sweep:
         return bool(self.document.words)
 
     def where(self, block: Block, *keys: str) -> str:
-        """Return the place of a key for a message: ``--set``, the block's own line, or the line for all blocks."""
+        """Return the place of a key for a message: ``--axis``, the block's own line, or the line for all blocks."""
         own = block.turn is not None and self.document.holds("block", *keys, turn=block.turn)
         return self.document.where("block", *keys, turn=block.turn or 0) if own else self.document.where(*keys)

@@ -1,4 +1,4 @@
-"""From the file of a sweep and ``--set`` to the sweep, every key checked; docs/bench.md describes the file.
+"""From the file of a sweep and ``--axis`` to the sweep, every key checked; docs/bench.md describes the file.
 
 Nothing here opens a graph or a device.
 """
@@ -119,7 +119,7 @@ def read_sweep(
 
     Args:
         source: the name of a shipped sweep, a path, or what the command line says instead of a file.
-        settings: ``--set``: values by axis, ``limits.KEY``, ``sampling.KEY`` or ``ALGORITHM.OPTION``.
+        settings: ``--axis``, ``--set``: values by axis, ``limits.KEY``, ``sampling.KEY`` or ``ALGORITHM.OPTION``.
         budget: seconds for all cells by the clock, instead of the file's for each device.
         default_budget: likewise, where the file says nothing.
         laptop: the blocks, axes, sampling and budget of ``[laptop]`` take the place of the others.
@@ -172,7 +172,7 @@ def _use_laptop(document: Document) -> None:
 
 
 def _check_variables(sweep: Sweep) -> None:
-    """Refuse variables that are no axes, and axes that no template uses, unless ``--set`` gave other templates."""
+    """Refuse variables that are no axes, and axes that no template uses, unless ``--axis`` gave other templates."""
     used = [{name: axis for axis, value in block.templates() for name in variables_in(value)} for block in sweep.blocks]
     anywhere = {name for names in used for name in names}
     for block, names in zip(sweep.blocks, used, strict=True):

@@ -25,7 +25,7 @@ class Document:
     Attributes:
         path: the file, as the user is to see it; ``"command line"`` where there is none.
         overridden: names of axes, or ``TABLE.KEY``, whose values the command line has given since.
-        words: axis → the word of the command line that gave it, where that is not ``--set``.
+        words: axis → the word of the command line that gave it, where that is not ``--axis``.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Document:
             raise InputError(f"is no TOML: {what}", where=place, remedy="correct that line") from None
 
     def where(self, *keys: str, turn: int = 0) -> str:
-        """Return the place of a key for a message: ``--set``, or the file, the line if found, and the dotted name.
+        """Return the place of a key for a message: ``--axis``, or the file, the line if found, and the dotted name.
 
         ``turn`` counts tables of one name, ``[[skip]]`` for instance, from 0.
         """
@@ -57,7 +57,7 @@ class Document:
         if name in self.words:
             return self.words[name]
         if name in self.overridden:
-            return f"--set {name}"
+            return f"--{'axis' if name.partition('.')[0] in ('limits', 'sampling', name) else 'set'} {name}"
         line = self._line(keys, turn)
         return f"{self.path}{f' line {line}' if line else ''}, {'.'.join(keys)}"
 

@@ -96,7 +96,8 @@ _ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, da
 @click.option("--algo", "algos", multiple=True, metavar="NAMES", help="In the sweep's place, e.g. prim,kruskal@cpu.")
 @click.option("--device", "devices", multiple=True, metavar="NAMES", help="In the sweep's place, e.g. cuda,cpu.")
 @click.option("--title", metavar="TEXT", help="Of reports and plots [default: the sweep's, or the graphs].")
-@click.option("--set", "settings", multiple=True, metavar="AXIS=VALUES", help="Other values for an axis; repeatable.")
+@click.option("--axis", "axes", multiple=True, metavar="AXIS=VALUES", help="Other values for an axis; repeatable.")
+@click.option("--set", "settings", multiple=True, metavar="ALGORITHM.NAME=VALUES", help="Parameter of an algorithm.")
 @click.option("--budget", metavar="TIME", help=_BUDGET)
 @click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers that run beside, e.g. scipy,igraph.")
 @peer_command
@@ -130,6 +131,7 @@ def bench(
     algos: tuple[str, ...],
     devices: tuple[str, ...],
     title: str | None,
+    axes: tuple[str, ...],
     settings: tuple[str, ...],
     budget: str | None,
     peers: tuple[str, ...],
@@ -160,7 +162,7 @@ def bench(
 
     Example:
       gpugraph bench grid:64x64 rmat:12 --algo boruvka,kruskal@cpu --peer scipy
-      gpugraph bench --sweep scales --set scale=12..14 --save scales.jsonl
+      gpugraph bench --sweep scales --axis scale=12..14 --save scales.jsonl
     """
     from gpugraph.bench.axes import parse_settings
     from gpugraph.bench.bench import Bench
@@ -179,7 +181,7 @@ def bench(
     sampled["target"] = None if target is None else parse_target("--target", target)
     check_exports(exports)
     log_decisions(verbose)
-    names, changed = split(algos), parse_settings(settings)
+    names, changed = split(algos), parse_settings([*axes, *settings])  # an axis after --set is its older spelling
     changed |= {"device": split(devices)} if devices else {}
     if laptop and sweep is None:
         raise InputError("--laptop takes a sweep", remedy="name one with --sweep, papers/martin2009 for instance")

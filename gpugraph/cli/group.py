@@ -256,6 +256,7 @@ _MEANT_OPTIONS = {
     "--out": "-o FILE",
     "--algorithm": "--algo NAME",
     "--runs": "--repeat N",
+    "--weights": "--reweight KIND",
 }
 """What people write for an option and its value, where the command has that option."""
 

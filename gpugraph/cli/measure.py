@@ -150,7 +150,8 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
     axes |= {"graph": request.graph, "index_bits": int(request.index_bits) if request.index_bits else None}
     observed = {name: getattr(request, name) for name in ("cold", "energy", "counters", "price")}
     sampling = {**COMPETING, "warmup": warmup, **observed}
-    words = {**{name: f"--{name.replace('_', '-')}" for name in axes}, "graph": "GRAPH", "algorithm": "--algo"}
+    words = {name: f"--{name.replace('_', '-')}" for name in axes}
+    words |= {"graph": "GRAPH", "algorithm": "--algo", "weights": "--reweight"}
     sweep = sweep_of_axes(
         f"{request.problem} on {request.graph}",
         {**{name: [value] for name, value in axes.items() if value is not None}, "algorithm": [*names]},

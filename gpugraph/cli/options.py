@@ -332,6 +332,9 @@ offline_option = click.option(
     help="Fetch nothing: a data set has to be in the cache.",
 )
 
+_REWEIGHT = "Replace the weights: file (keep), unit, abs, hash:LO..HI, uniform:LO..HI."
+_REPEAT = "Samples to take; several that compete take 20 or more."
+
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
     click.option(
@@ -346,13 +349,7 @@ input_options = bundle(
     ),
     click.option("--keep-ids", is_flag=True, help="An edge list has the vertices 0 to the largest id, all of them."),
     click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
-    click.option(
-        "--weights",
-        metavar="KIND",
-        default="file",
-        show_default=True,
-        help="Replace the weights: file (keep), unit, abs, hash:LO..HI, uniform:LO..HI.",
-    ),
+    click.option("--reweight", "weights", metavar="KIND", default="file", show_default=True, help=_REWEIGHT),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed for random weights and sources."),
     offline_option,
 )
@@ -405,11 +402,7 @@ run_options = bundle(
     device_option("auto, cuda[:i], cpu, emulated; several: cuda:0,1, cuda:all, cpu*4; parts: cuda/33 (SMs), cpu/1."),
     peer_command,
     click.option(
-        "--repeat",
-        type=int,
-        default=defaults().repeat or None,
-        show_default="for about a second",
-        help="Samples to take; several that compete take 20 or more.",
+        "-n", "--repeat", type=int, default=defaults().repeat or None, show_default="for about a second", help=_REPEAT
     ),
     click.option(
         "--warmup", type=int, default=defaults().warmup, show_default=True, help="Untimed runs before the samples."

@@ -89,7 +89,7 @@ class Weights(Protocol):
     """Other weights for a graph."""
 
     def transform_weights(self, graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
-        """Return the graph with the weights of ``--weights``.  Raises InputError if there are none such."""
+        """Return the graph with the weights of ``--reweight``.  Raises InputError if there are none such."""
 
 
 def _module(source: str) -> Any:

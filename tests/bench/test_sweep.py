@@ -359,11 +359,11 @@ def test_what_is_wrong_with_a_sweep_is_reported_with_its_place_and_the_right_way
     ("setting", "what"),
     [
         ("scal=3", "did you mean 'scale'?"),
-        ("scale", "is not AXIS=VALUES"),
+        ("scale", "is not NAME=VALUES"),
         ("scale=9..4", "ends before it begins"),
         ("limits.tim=3s", "did you mean 'time'?"),
         ("sampling.targe=3", "did you mean 'target'?"),
-        ("algorithm=krusskal", "--set algorithm: unknown algorithm 'krusskal'"),
+        ("algorithm=krusskal", "--axis algorithm: unknown algorithm 'krusskal'"),
         ("graph=['x", "is no TOML"),
     ],
 )
@@ -388,11 +388,11 @@ def test_an_unknown_sweep_suggests_the_nearest_and_a_missing_file_is_named():
 @pytest.mark.parametrize(
     ("setting", "place"),
     [
-        ("device=gpu", "--set device"),
-        ("prepare=sort", "--set prepare"),
-        ("problem=mts", "--set problem"),
+        ("device=gpu", "--axis device"),
+        ("prepare=sort", "--axis prepare"),
+        ("problem=mts", "--axis problem"),
         ("boruvka.jumps=2", "--set boruvka.jumps"),
-        ("limits.time=soon", "--set limits.time"),
+        ("limits.time=soon", "--axis limits.time"),
     ],
 )
 def test_a_bad_value_of_the_command_line_is_placed_there(plan, setting, place):

@@ -112,7 +112,7 @@ def test_every_way_a_cell_can_end_is_a_row_that_says_so_and_the_sweep_goes_on(fo
 def test_a_file_that_changed_or_an_algorithm_that_did_is_measured_again(folder):
     succeed("generate", "path:9", "-o", "g.csr")
     write_sweep(folder, "./mine.py:right")
-    words = ("bench", "--sweep", "t.toml", "--set", "graph=g.csr", "--save", "r.jsonl")
+    words = ("bench", "--sweep", "t.toml", "--axis", "graph=g.csr", "--save", "r.jsonl")
     succeed(*words)
     first = read_records("r.jsonl")
     os.utime("g.csr", ns=(1, 1))  # the same content under another date: the worker compares digests
@@ -146,7 +146,7 @@ def test_without_a_name_the_file_is_dated_and_resume_finds_the_newest(folder):
 
 def test_a_peer_runs_beside_on_the_same_graph_and_is_verified_too(folder):
     write_sweep(folder, "kruskal")
-    succeed("bench", "--sweep", "t.toml", "--set", "n=30", "--peer", "scipy", "--save", "r.jsonl")
+    succeed("bench", "--sweep", "t.toml", "--axis", "n=30", "--peer", "scipy", "--save", "r.jsonl")
     assert set(outcomes("r.jsonl").values()) == {"ok"}
     assert {r["verification"]["status"] for r in read_records("r.jsonl")} == {"passed"}
     assert len(read_records("r.jsonl")) == 2
@@ -156,7 +156,7 @@ def test_a_peer_runs_beside_on_the_same_graph_and_is_verified_too(folder):
 def test_a_peer_whose_device_is_not_there_is_a_row_that_says_so(folder):
     write_sweep(folder, "kruskal")
     missing = "nowhere = {command = 'x {graph.egr}', time = '(.)', device = 'cuda'}"
-    words = ("bench", "--sweep", "t.toml", "--set", "n=30", "--peer", "nowhere", "--peer-command", missing)
+    words = ("bench", "--sweep", "t.toml", "--axis", "n=30", "--peer", "nowhere", "--peer-command", missing)
     if "unavailable" not in describe_device("cuda"):
         pytest.skip("there is a GPU here")
     assert "mst by peer:nowhere on path:30: refused: " in refuse(2, *words, "--save", "r.jsonl")
@@ -171,7 +171,7 @@ def test_a_peer_whose_device_is_not_there_is_a_row_that_says_so(folder):
 def test_a_record_carries_the_command_line_of_its_user(folder, monkeypatch):
     write_sweep(folder, "kruskal")
     monkeypatch.setattr(sys, "argv", [str(ROOT / "gpugraph" / "__main__.py"), "bench", "--sweep", "t.toml"])
-    succeed("bench", "--sweep", "t.toml", "--set", "n=30", "--save", "r.jsonl")
+    succeed("bench", "--sweep", "t.toml", "--axis", "n=30", "--save", "r.jsonl")
     (record,) = read_records("r.jsonl")
     assert record["environment"]["command"] == ["python", "-m", "gpugraph", "bench", "--sweep", "t.toml"]
 
@@ -196,8 +196,8 @@ def test_the_shipped_sweeps_are_listed_with_their_titles():
     [
         (("--sweep", "smokes"), "did you mean 'smoke'?"),
         (("--budget", "lots"), "--budget lots: 'lots' is no length of time"),
-        (("--set", "scal"), "is not AXIS=VALUES"),
-        (("--set", "grph=path:4"), "did you mean 'graph'?"),
+        (("--axis", "scal"), "is not NAME=VALUES"),
+        (("--axis", "grph=path:4"), "did you mean 'graph'?"),
         (("--save", "no/folder/r.jsonl"), "its folder does not exist"),
         (("--peer", "scypi"), "unknown peer 'scypi' — did you mean 'scipy'?"),
     ],
@@ -206,13 +206,20 @@ def test_bad_usage_is_reported_in_one_line(folder, words, what):
     assert what in refuse(2, "bench", *words)
 
 
+def test_an_axis_after_set_is_the_older_spelling_of_axis(folder):
+    write_sweep(folder, "kruskal")
+    new, old = (succeed("bench", "--sweep", "t.toml", how, "n=30", "--list").out for how in ("--axis", "--set"))
+    assert "path:30" in new
+    assert new == old
+
+
 @extended
 def test_a_device_and_a_title_of_ones_own_take_the_place_of_the_sweeps(folder):
     write_sweep(folder, "kruskal")
     words = ("bench", "--sweep", "t.toml", "--device", "cpu", "--title", "My laptop", "--save", "r.jsonl")
     assert "of 'My laptop' go" in succeed(*words).err
     assert {record["device"]["kind"] for record in read_records("r.jsonl")} == {"cpu"}
-    assert "cells of 'path:9' go" in succeed("bench", "--set", "graph=path:9", "--device", "cpu").err
+    assert "cells of 'path:9' go" in succeed("bench", "--axis", "graph=path:9", "--device", "cpu").err
 
 
 @extended
@@ -236,7 +243,7 @@ def test_the_report_command_at_the_end_makes_a_page(folder, monkeypatch):
 
 
 def test_claims_of_a_paper_that_need_a_gpu_are_counted_and_a_small_bench_is_offered(folder):
-    words = ("bench", "--sweep", "papers/wang2011", "--device", "cpu", "--set", "n=64", "--max-seconds", "0.1")
+    words = ("bench", "--sweep", "papers/wang2011", "--device", "cpu", "--axis", "n=64", "--max-seconds", "0.1")
     out = succeed(*words).out
     shown = " ".join(out.split())
     assert "20 claims not judged: needs a GPU" in shown
@@ -251,7 +258,7 @@ def test_a_file_beside_is_named_where_a_sweep_is_unknown(folder):
 
 def test_a_device_that_is_not_there_is_named(folder):
     write_sweep(folder, "kruskal")
-    line = refuse(3, "bench", "--sweep", "t.toml", "--set", "device=cuda:77")
+    line = refuse(3, "bench", "--sweep", "t.toml", "--axis", "device=cuda:77")
     assert "cuda" in line.lower()
 
 
@@ -288,7 +295,7 @@ def test_a_kernel_that_hangs_is_ended_and_the_gpu_serves_the_cells_after_it(fold
     (folder / "spin.py").write_text(SPINNING)
     (folder / "spin.cu").write_text(SPIN)
     write_sweep(folder, "boruvka", "./spin.py:driver", "filter-boruvka")
-    words = ("--set", "device=cuda", "--set", "limits.time=15s", "--save", "r.jsonl")
+    words = ("--axis", "device=cuda", "--axis", "limits.time=15s", "--save", "r.jsonl")
     succeed("bench", "--sweep", "t.toml", *words)
     told = outcomes("r.jsonl")
     assert [told[f"{name} path:30"] for name in ("boruvka", "./spin.py:driver", "filter-boruvka")] == [
@@ -299,7 +306,7 @@ def test_a_kernel_that_hangs_is_ended_and_the_gpu_serves_the_cells_after_it(fold
 
 @pytest.mark.gpu
 def test_the_smoke_sweep_runs_on_the_gpu(folder):
-    succeed("bench", "--sweep", "smoke", "--set", "device=cuda", "--save", "r.jsonl")
+    succeed("bench", "--sweep", "smoke", "--axis", "device=cuda", "--save", "r.jsonl")
     assert {r["device"]["kind"] for r in read_records("r.jsonl")} == {"cuda"}
     assert set(outcomes("r.jsonl").values()) == {"ok"}
 
@@ -324,8 +331,8 @@ def test_ctrl_c_exits_130_and_says_how_to_go_on(folder):
 @extended
 def test_samples_spread_over_processes_are_one_record_with_all_of_them(folder):
     write_sweep(folder, "kruskal")
-    words = ("bench", "--sweep", "t.toml", "--set", "n=30", "--processes", 3, "--save", "r.jsonl")
-    succeed(*words, "--set", "sampling.max_samples=6")
+    words = ("bench", "--sweep", "t.toml", "--axis", "n=30", "--processes", 3, "--save", "r.jsonl")
+    succeed(*words, "--axis", "sampling.max_samples=6")
     (record,) = read_records("r.jsonl")
     assert record["sampling"]["processes"] == [2, 2, 2]
     assert len(record["samples_s"]["kernel"]) == len(record["samples_s"]["d2h"]) == 6
@@ -339,16 +346,8 @@ def test_samples_spread_over_processes_are_one_record_with_all_of_them(folder):
 
 @extended
 def test_samples_of_several_sources_stand_source_by_source_whatever_process_took_them(folder):
-    words = (
-        "--set",
-        "problem=sssp",
-        "--set",
-        "source=random:3",
-        "--set",
-        "graph=rmat:7",
-        "--set",
-        "algorithm=dijkstra",
-    )
+    axes = ("problem=sssp", "source=random:3", "graph=rmat:7", "algorithm=dijkstra")
+    words = [word for axis in axes for word in ("--axis", axis)]
     write_sweep(folder, "kruskal")
     (folder / "t.toml").write_text((folder / "t.toml").read_text().replace("max_samples = 3", "max_samples = 4"))
     succeed("bench", "--sweep", "t.toml", *words, "--processes", 2, "--save", "r.jsonl")
@@ -389,7 +388,7 @@ def test_a_graph_whose_name_is_no_utf_8_is_measured_saved_and_gone_on_with(folde
         Path(name).write_text("p sp 3 2\na 1 2 3\na 2 3 1\n")
     except OSError:
         pytest.skip("file names here are UTF-8")
-    words = ("bench", "--sweep", "t.toml", "--set", f"graph={name}", "--save", "r.jsonl")
+    words = ("bench", "--sweep", "t.toml", "--axis", f"graph={name}", "--save", "r.jsonl")
     succeed(*words)
     assert "finished before: 1 cell" in succeed(*words, "--resume").err
     succeed("mst", name, "--save", "r.jsonl", "--device", "cpu")
@@ -403,7 +402,7 @@ def test_what_a_plugin_marks_on_its_clock_cannot_spoil_the_file(folder):
         "def back(view, clock):\n    clock.add_seconds('x', -5.0)\n    return kruskal(view, clock)\n"
     )
     write_sweep(folder, "./mine.py:back", "kruskal")
-    succeed("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--set", "n=30")
+    succeed("bench", "--sweep", "t.toml", "--save", "r.jsonl", "--axis", "n=30")
     assert outcomes("r.jsonl") == {"./mine.py:back path:30": "refused", "kruskal path:30": "ok"}
 
 
@@ -435,7 +434,7 @@ LIMIT
 def test_a_peer_that_throws_ends_the_command_with_a_code_and_hides_nothing(folder):
     write_sweep(folder, "kruskal")
     fails = "fails = {command = 'false {graph.egr}', time = '(.)'}"
-    words = ("bench", "--sweep", "t.toml", "--set", "n=30", "--peer", "fails", "--peer-command", fails)
+    words = ("bench", "--sweep", "t.toml", "--axis", "n=30", "--peer", "fails", "--peer-command", fails)
     ended = run(*words, "--save", "r.jsonl")
     assert (ended.code, outcomes("r.jsonl")) == (1, {"kruskal path:30": "ok", "peer:fails path:30": "threw"})
     assert "mst by peer:fails on path:30: threw: " in ended.err

@@ -118,7 +118,7 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(tmp_path, monkeypat
 
 def test_a_bench_of_graphs_needs_no_file_and_works_the_problem_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    few = ("--set", "sampling.max_samples=3", "--set", "sampling.min_samples=3", "--set", "device=cpu")
+    few = ("--axis", "sampling.max_samples=3", "--axis", "sampling.min_samples=3", "--axis", "device=cpu")
     shown = lines(
         succeed("bench", "grid:4x4", "path:9", "--algo", "dijkstra,delta-stepping", *few, "--save", "r.jsonl").out
     )
@@ -135,7 +135,7 @@ def test_a_bench_of_graphs_needs_no_file_and_works_the_problem_out(tmp_path, mon
 
 
 def test_a_bench_of_a_sweep_takes_graphs_and_algorithms_in_the_place_of_its_own():
-    words = ("bench", "--sweep", "smoke", "path:9", "--algo", "kruskal", "--set", "device=cpu", "--list")
+    words = ("bench", "--sweep", "smoke", "path:9", "--algo", "kruskal", "--axis", "device=cpu", "--list")
     listed = succeed(*words).out
     assert "1 cell" in listed
     assert "path:9" in listed

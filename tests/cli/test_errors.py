@@ -30,8 +30,10 @@ GRID = "grid:3x3"
         (["mst", "gird:3x3"], "did you mean 'grid'?"),
         (["mst", "x.gr", "--input-format", "dimcas"], "did you mean 'dimacs'?"),
         (["algos", "--problem", "ssp"], "did you mean 'sssp'?"),
-        (["convert", GRID, "out.csr", "--weights", "hsah:1..9"], "did you mean 'hash'?"),
+        (["convert", GRID, "out.csr", "--reweight", "hsah:1..9"], "did you mean 'hash'?"),
         (["sssp", GRID, "--algo", "delta-stepping", "--set", "dleta=3"], "did you mean 'delta'?"),
+        (["mst", GRID, "--weights", "unit"], "write --reweight KIND"),
+        (["mst", GRID, "--runs", "3"], "write --repeat N"),
     ],
 )
 def test_an_unknown_name_meets_the_nearest(words, hint, tmp_path, monkeypatch):
@@ -65,7 +67,7 @@ def test_an_unknown_name_meets_the_nearest(words, hint, tmp_path, monkeypatch):
         (["info"], "GRAPH"),
         (["verify", GRID, "nothing.npz"], "nothing.npz"),
         (["verify", GRID, "words.gr"], "words.gr"),
-        (["convert", GRID, "out.csr", "--weights", "hash:9..1"], "9..1"),
+        (["convert", GRID, "out.csr", "--reweight", "hash:9..1"], "9..1"),
     ],
 )
 def test_bad_input_ends_in_one_line_that_names_the_matter(words, reason, tmp_path, monkeypatch):

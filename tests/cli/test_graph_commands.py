@@ -35,15 +35,15 @@ def test_convert_keeps_the_ids_of_a_file_or_says_that_it_cannot(tmp_path):
 
 def test_convert_changes_direction_and_weights(tmp_path):
     (tmp_path / "d.gr").write_text("p sp 3 3\na 1 2 -5\na 2 1 -3\na 2 3 4\n")
-    succeed("convert", tmp_path / "d.gr", tmp_path / "u.csr", "--symmetrize", "--weights", "abs")
+    succeed("convert", tmp_path / "d.gr", tmp_path / "u.csr", "--symmetrize", "--reweight", "abs")
     graph = gpugraph.load(tmp_path / "u.csr")
     assert not graph.directed
     assert sorted(graph.weights.tolist()) == [3, 3, 4, 4]
-    succeed("convert", tmp_path / "d.gr", tmp_path / "w.csr", "--weights", "uniform:1..9", "--seed", "4")
+    succeed("convert", tmp_path / "d.gr", tmp_path / "w.csr", "--reweight", "uniform:1..9", "--seed", "4")
     assert gpugraph.load(tmp_path / "w.csr").weights.max() <= 9
 
 
-@pytest.mark.parametrize("changes", [("--weights", "abs"), ("--weights", "uniform:1..99", "--seed", 5)])
+@pytest.mark.parametrize("changes", [("--reweight", "abs"), ("--reweight", "uniform:1..99", "--seed", 5)])
 def test_verify_and_info_take_the_changes_that_the_result_was_made_with(tmp_path, changes):
     (tmp_path / "d.gr").write_text("p sp 3 4\na 1 2 -50\na 2 1 -50\na 2 3 4\na 3 2 4\n")
     succeed("mst", tmp_path / "d.gr", *changes, "--device", "cpu", "-o", tmp_path / "f.npz")

@@ -255,4 +255,4 @@ def test_later_samples_are_not_charged_to_the_time_to_answer(monkeypatch):
 
 
 def test_a_kind_of_weights_that_is_none_names_the_option_for_attributes():
-    assert "an attribute of a file's edges is named by --weight km" in refuse(2, "mst", "grid:3x3", "--weights", "km")
+    assert "an attribute of a file's edges is named by --weight km" in refuse(2, "mst", "grid:3x3", "--reweight", "km")

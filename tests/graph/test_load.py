@@ -126,7 +126,7 @@ def test_progress_is_reported_while_text_is_read(tmp_path: Path) -> None:
 
 
 def test_a_graph_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a\.gr: DIMACS \.gr holds integer weights only.*--weights"):
+    with pytest.raises(InputError, match=r"a\.gr: DIMACS \.gr holds integer weights only.*--reweight"):
         save_file(zoo("float64"), tmp_path / "a.gr")
     assert os.listdir(tmp_path) == []
 

@@ -111,7 +111,7 @@ def test_a_changed_graph_forgets_the_digest_of_its_file() -> None:
     [
         ("hsah:1..9", "did you mean 'hash'"),
         ("unit:3", "takes no range"),
-        ("hash", "--weights hash:1..1000"),
+        ("hash", "--reweight hash:1..1000"),
         ("hash:1", "no range"),
         ("hash:9..1", "no range"),
         ("hash:0.5..1", "no range"),

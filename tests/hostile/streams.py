@@ -24,7 +24,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("mst", NOWHERE, *RUN),
     ("sssp", "grid:9x9", *RUN, "--format", "json"),
     ("mst", "gegeben-ü.gr", *RUN, "--save", "store-ü.jsonl"),
-    ("bench", "--sweep", "sweep.toml", "--save", "store-ü.jsonl", "--set", "n=20"),
+    ("bench", "--sweep", "sweep.toml", "--save", "store-ü.jsonl", "--axis", "n=20"),
     ("report", "records-ü.jsonl"),
     ("report", "records-ü.jsonl", "-o", "aus-ü.html"),
     ("compare", "records-ü.jsonl", "records-ü.jsonl"),

@@ -98,7 +98,7 @@ def test_a_record_that_was_just_measured_is_believed(measured: Record) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("mst", "rmat:7", "--weights", "unit"),
+        ("mst", "rmat:7", "--reweight", "unit"),
         ("mst", "grid:9x9,w=0.0..1.0"),
         ("sssp", "rmat:7", "--sources", 3),
         ("components", "path:1"),
@@ -224,6 +224,7 @@ EVERYWHERE: dict[str, dict[str, Any]] = {
     "a command of another problem": {"environment.command": ["gpugraph", "scan", "array:n=9"]},
     "a command of another graph": {"environment.command": ["python", "-m", "gpugraph", "mst", "grid:3x3"]},
     "a kernel that took no time": {"samples_s.kernel": [0.0] * 7},
+    "counters of another device": {"work": {"total": {"sectors": 82181}, "runs": 1}},
 }
 """Changes that speak against every record."""
 

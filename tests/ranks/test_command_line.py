@@ -130,7 +130,7 @@ def test_what_ranks_cannot_do_is_said_in_one_line() -> None:
         "runs on one device": ("mst", "rmat:5", "--algo", "kruskal"),
         "no rank has the whole graph": ("mst", "rmat:5", "--verify", "reference"),
         "take the graph as it is": ("mst", "rmat:5", "--prepare", "renumber"),
-        "cannot change weights": ("mst", "rmat:5", "--weights", "hash:1..9"),
+        "cannot change weights": ("mst", "rmat:5", "--reweight", "hash:1..9"),
         "no algorithm runs on several ranks": ("scan", "array:100"),
         "is not a vertex": ("sssp", "rmat:5", "--source", "99"),
         "negative weight": ("sssp", "rmat:5,w=-3..-1"),

@@ -1,4 +1,4 @@
-"""Other weights for a graph: ``--weights unit|file|abs|hash:LO..HI|uniform:LO..HI``."""
+"""Other weights for a graph: ``--reweight unit|file|abs|hash:LO..HI|uniform:LO..HI``."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def transform_weights(graph: CSRGraph, text: str, seed: int = 1) -> CSRGraph:
     kind, _, bounds = text.partition(":")
     if kind not in KINDS:
         known = sorted(KINDS)
-        remedy = f"an attribute of a file's edges is named by --weight {kind}; --weights takes {', '.join(known)}"
+        remedy = f"an attribute of a file's edges is named by --weight {kind}; --reweight takes {', '.join(known)}"
         meant = nearest(kind, known)
         raise InputError(f"'{kind}' is no kind of weights", remedy=f"did you mean '{meant}'?" if meant else remedy)
     if kind not in ("hash", "uniform") and bounds:
-        raise InputError(f"--weights {kind} takes no range", remedy=f"write --weights {kind}")
+        raise InputError(f"--reweight {kind} takes no range", remedy=f"write --reweight {kind}")
     if kind == "file":
         return graph
     ensure_checked(graph)
@@ -100,7 +100,7 @@ def _integer_range(text: str, bounds: str) -> tuple[int, int]:
 
 def _bad_range(text: str) -> InputError:
     kind = text.partition(":")[0]
-    return InputError(f"--weights {text} is no range", remedy=f"write e.g. --weights {kind}:1..1000")
+    return InputError(f"--reweight {text} is no range", remedy=f"write e.g. --reweight {kind}:1..1000")
 
 
 def _into_range(words: NDArray[np.uint64], low: int, high: int) -> NDArray[Any]:

@@ -44,7 +44,7 @@ from gpugraph.problems.contract import PROBLEMS, InputSize
 from gpugraph.problems.foreign import PEER, is_file, is_foreign
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.records.record import LEAST_SAMPLES, WAY_THERE, Record
-from gpugraph.records.record_shape import Shape, shown
+from gpugraph.records.record_shape import Shape, WorkShape, shown
 
 CLOCKS_DIFFER_S = 3600.0
 """The clock of the machine that made a commit may be ahead of that of the machine that measures by so much."""
@@ -366,6 +366,8 @@ def _device(record: Record) -> Iterator[str]:
         yield from _gpu(record, ranks)
     else:
         yield f"times on '{device.kind}' are no performance"
+    if device.kind != "emulated" and record.shape.work != WorkShape():
+        yield f"its work was counted, which no device of kind '{device.kind}' does: only 'emulated'"
     yield from _ranks(record, ranks)
     held = record.shape.peak_device_bytes or 0
     if device.memory_bytes is not None and held > device.memory_bytes * ranks:

@@ -27,7 +27,7 @@ from gpugraph.graph.input_file import Source
 _HEX = re.compile(r"-?0x[0-9a-f]+(?:\.[0-9a-f]*)?p[+-]?[0-9]{1,4}", re.ASCII)
 """A real as graph-tool writes it, without rounding."""
 _WHOLE = re.compile(r"0|[1-9]\d{0,17}", re.ASCII)
-UNIT = "accept 1 for each edge with --weights unit"
+UNIT = "accept 1 for each edge with --reweight unit"
 _VERTEX_BYTES = 200
 """About the memory that a name takes besides its letters."""
 _MIXED = "taken as two arcs each, since other edges are directed"

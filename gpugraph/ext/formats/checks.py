@@ -86,7 +86,7 @@ def refuse_nan(source: Source, weights: NDArray[Any]) -> None:
 def integer_weights(graph: CSRGraph, title: str, bits: int = 64) -> NDArray[Any]:
     """Return weights for a format of integers only: as they are, or int32 for 32 bits; InputError if that rounds."""
     weights = graph.weights
-    remedy = "change them with --weights hash:1..1000, or write a .csr"
+    remedy = "change them with --reweight hash:1..1000, or write a .csr"
     if weights.dtype.kind == "f":
         raise InputError(f"{title} holds integer weights only, not {weights.dtype}", remedy=remedy)
     if bits == 64:

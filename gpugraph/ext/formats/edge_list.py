@@ -256,7 +256,7 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     """
     weighted = extension != ".el"
     if not weighted and not is_unit(graph):
-        raise InputError("a .el file holds no weights", remedy="write a .wel, or drop the weights with --weights unit")
+        raise InputError("a .el file holds no weights", remedy="write a .wel, or drop the weights with --reweight unit")
     names = graph.vertex_names
     seen = graph.degrees > 0
     seen[graph.targets] = True

@@ -76,7 +76,7 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
         raise InputError("a Galois .gr file of version 1 holds fewer than 2^32 vertices", remedy="write a .csr")
     weights = integer_weights(graph, "Galois .gr")
     if len(weights) and int(weights.min()) < 0:
-        raise InputError("Galois .gr holds no negative weights", remedy="change them with --weights abs")
+        raise InputError("Galois .gr holds no negative weights", remedy="change them with --reweight abs")
     size = 4 if not len(weights) or int(weights.max()) < 2**32 else 8
     stream.write(np.array([1, size, graph.vertices, graph.arcs], "<u8").tobytes())
     stream.write(graph.offsets[1:].astype("<u8").tobytes())

@@ -74,7 +74,7 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
         raise InputError("a GAP file holds fewer than 2^31 vertices", remedy="write a .csr")
     weighted = extension != ".sg"
     if not weighted and not is_unit(graph):
-        raise InputError("a .sg file holds no weights", remedy="write a .wsg, or drop the weights with --weights unit")
+        raise InputError("a .sg file holds no weights", remedy="write a .wsg, or drop the weights with --reweight unit")
     if weighted:
         integer_weights(graph, "GAP .wsg", 32)
     stream.write(np.uint8(graph.directed).tobytes())

@@ -65,7 +65,7 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
     files may be compressed: a name that ends in .gz, .bz2, .xz or .zst says so.
 
     Example:
-      gpugraph convert rmat12.csr rmat12.gr.gz --weights hash:1..255
+      gpugraph convert rmat12.csr rmat12.gr.gz --reweight hash:1..255
     """
     from gpugraph.ext.formats.files import save_file, writable_format
     from gpugraph.graph.csr import notices_of

@@ -122,7 +122,7 @@ def _write(graph: CSRGraph, path: Path, name: str) -> None:
         save_file(graph, path, name if name == "galois" else None, renumber=True, lasting=False)
         return
     if name == "el" and not is_unit(graph):
-        raise InputError("a .el file holds no weights", remedy="take {graph.wel}, or --weights unit")
+        raise InputError("a .el file holds no weights", remedy="take {graph.wel}, or --reweight unit")
     with atomic_write(path, "wb", lasting=False) as stream:
         write_rows(stream, graph, base=0, weights=name == "wel")
 

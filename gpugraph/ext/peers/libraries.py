@@ -209,7 +209,7 @@ def float_weights(weights: NDArray[Any], dtype: np.dtype[Any] = FLOAT64) -> NDAr
     exact = holds_exactly(weights, dtype)
     if not exact.all():
         heavy = weights[np.argmin(exact)].item()
-        remedy = "choose other weights (--weights), or leave it out"
+        remedy = "choose other weights (--reweight), or leave it out"
         raise PeerRefused(f"it computes in {dtype}, which does not hold the weight {heavy} exactly", remedy=remedy)
     return weights.astype(dtype)
 
@@ -232,5 +232,5 @@ def holds_exactly(values: NDArray[Any], dtype: np.dtype[Any] = FLOAT64) -> NDArr
 def refuse_infinite(graph: CSRGraph, who: str) -> None:
     """Raise PeerRefused if an edge is infinite, which ``who`` takes for no edge at all."""
     if graph.weights.dtype.kind == "f" and np.isinf(graph.weights).any():
-        remedy = "choose other weights (--weights), or leave it out"
+        remedy = "choose other weights (--reweight), or leave it out"
         raise PeerRefused(f"{who} takes an edge of infinite weight for none", remedy=remedy)

@@ -101,7 +101,7 @@ def forest_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any], by: str, 
 
 def _scipy_prepared(graph: CSRGraph, threads: int, method: str) -> object:
     if graph.arcs and (graph.weights == 0).any():
-        remedy = "choose other weights (--weights), or leave it out"
+        remedy = "choose other weights (--reweight), or leave it out"
         raise PeerRefused("SciPy's answer cannot hold edges of weight 0", remedy=remedy)
     return libraries.scipy_matrix(graph, upper=True)
 

@@ -135,7 +135,7 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
     furthest = int(np.max(truth, where=truth != unreached(truth.dtype), initial=0))
     if furthest >= EXACT:
         what = f"it computes in float64, exact up to 2^53, and distances here reach {furthest}"
-        raise PeerRefused(what, where=by, remedy="choose smaller weights (--weights), or leave it out")
+        raise PeerRefused(what, where=by, remedy="choose smaller weights (--reweight), or leave it out")
     v = int(np.argmax(large))
     return f"vertex {graph.label(v)} has the distance {values[v]}, and none is beyond {furthest}"
 
@@ -167,7 +167,7 @@ def _networkx_distances(structure: tuple[Any, np.dtype[Any]], found: dict[int, i
         return distance
     whole = np.dtype(np.uint64)
     if max(found.values()) >= unreached(whole):
-        raise PeerRefused("a distance needs more than 64 bits", remedy="choose smaller weights: --weights hash:1..255")
+        raise PeerRefused("a distance needs more than 64 bits", remedy="choose smaller weights: --reweight hash:1..255")
     exact = np.full(len(graph), unreached(whole), whole)
     exact[list(found)] = np.array(list(found.values()), whole)
     return exact

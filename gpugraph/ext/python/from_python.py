@@ -381,7 +381,7 @@ def weights_by_name(
         if attribute is not None or others:
             listed = ", ".join([shown(other) for other in others][:8])
             which = f"; attributes that are numbers: {listed}" if others else ""
-            say = "name one of them with --weight, or accept 1 for each edge with --weights unit"
+            say = "name one of them with --weight, or accept 1 for each edge with --reweight unit"
             raise InputError(f"no edge has {shown(attribute or 'weight')}{which}", remedy=say)
     return np.ones(len(edges), np.uint32)
 

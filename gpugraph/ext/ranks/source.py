@@ -50,7 +50,7 @@ def open_part(
     text = os.fsdecode(source) if isinstance(source, str | os.PathLike) else ""
     weights = options.weights
     if weights not in ("file", "unit"):
-        remedy = "write w=LO..HI into the spec, or convert the file with --weights first"
+        remedy = "write w=LO..HI into the spec, or convert the file with --reweight first"
         raise InputError(f"several ranks cannot change weights to {weights}", remedy=remedy)
     clock = HostClock() if clock is None else clock
     device = None if device is None or device.kind == "cpu" else device

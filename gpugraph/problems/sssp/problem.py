@@ -48,7 +48,7 @@ class ShortestPaths(OnGraphs):
     def admit(self, graph: Any) -> Any:
         """Return the graph; raise InputError naming the first negative arc or self loop."""
         if (fault := negative(graph)) is not None:
-            raise InputError(fault, where=graph.source or graph.name, remedy="use --weights abs, or --weights unit")
+            raise InputError(fault, where=graph.source or graph.name, remedy="use --reweight abs, or --reweight unit")
         return graph
 
     def queries(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> Sequence[tuple[int]]:

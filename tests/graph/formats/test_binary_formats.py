@@ -335,7 +335,7 @@ def test_an_npz_member_that_promises_too_much_is_refused(tmp_path: Path) -> None
 def test_a_graph_that_a_format_cannot_hold_is_refused(graph, name: str, extension: str, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         written(graph, name, extension)
-    assert "--weights" in str(caught.value)
+    assert "--reweight" in str(caught.value)
 
 
 WRAPPED = [0, 2**62, -(2**63), -(2**62), 6]

@@ -213,7 +213,7 @@ def test_unweighted_arcs_that_look_like_numbers_on_top_are_read_back(tmp_path: P
 
 
 def test_a_weighted_graph_does_not_go_into_an_unweighted_file() -> None:
-    with pytest.raises(InputError, match="--weights unit"):
+    with pytest.raises(InputError, match="--reweight unit"):
         written(zoo("triangle"), "edgelist", ".el")
 
 

@@ -101,7 +101,7 @@ def test_a_graph_without_negative_weights_is_admitted_as_it_is() -> None:
 
 def test_a_negative_weight_is_refused_with_the_arc_named() -> None:
     graph = directed(3, [(0, 1, 4), (1, 2, -3), (2, 0, -9)], "int32", name="small")
-    with pytest.raises(InputError, match=r"small: the arc 1 → 2 has the negative weight -3.*--weights abs"):
+    with pytest.raises(InputError, match=r"small: the arc 1 → 2 has the negative weight -3.*--reweight abs"):
         PROBLEM.admit(graph.renamed(source="small"))
     with pytest.raises(InputError, match="the arc b → c"):
         PROBLEM.admit(graph.renamed(vertex_names=np.array(["a", "b", "c"])))

@@ -41,7 +41,7 @@ class PathsOnRanks(ShortestPaths):
         checked: GraphPart = part
         fault = next(filter(None, checked.comm.all_gather_object(negative(checked, checked.first))), None)
         if fault is not None:
-            remedy = "use --weights unit, or weights of 0 or more"
+            remedy = "use --reweight unit, or weights of 0 or more"
             raise InputError(fault, where=checked.source or checked.name, remedy=remedy)
         return checked
 
