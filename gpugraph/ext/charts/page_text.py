@@ -80,7 +80,7 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
         device: Mapping[str, Any] = row.field("device") or {}
         if device.get("name"):
             facts = _flat({k: v for k, v in device.items() if k not in ("name", "kind")})
-            found.setdefault(key_text(device), (str(device["name"]), facts))
+            found.setdefault(key_text(device), (_titled(device["name"], device.get("uuid")), facts))
     machines: dict[str, tuple[dict[str, Any], dict[str, None]]] = {}
     for row in rows:
         if known := _steady({k: v for k, v in row.shape.environment.items() if k != "command"}):
@@ -89,8 +89,14 @@ def environments(rows: Sequence[Record]) -> list[tuple[str, list[tuple[str, str]
             machines.setdefault(key_text(known), (known, {}))[1][line] = None
     pages = list(found.values())
     for known, commands in machines.values():
-        pages.append(("Machine and software", [*_flat(known), *(("command", line) for line in commands if line)]))
+        title = _titled("Machine and software", known.get("git_commit"))
+        pages.append((title, [*_flat(known), *(("command", line) for line in commands if line)]))
     return pages
+
+
+def _titled(name: object, which: object) -> str:
+    """Return a name with the start of the identifier that sets it apart from others of that name."""
+    return f"{name}, {str(which)[:12]}" if which else str(name)
 
 
 def _steady(facts: Mapping[str, object]) -> dict[str, object]:

@@ -72,9 +72,10 @@ def machine(row: Record) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """An algorithm's time over the best one's, if known, as text (* where it proves little), and its tone, 0 to 1.
+    """An algorithm's time over the best one's, if known, as text, and its tone, 0 to 1.
 
-    The text is "best" of one that the samples tell from all others, "tied" of those that they do not.
+    The text is "best" of the fastest, and "tied" where an interval of the ratio includes 1.  A * marks times of few
+    samples, and differences that the samples do not prove.
     """
 
     ratio: float | None
@@ -84,7 +85,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Who wins where: of one problem, each algorithm's time on each graph over the best one's, ``by`` one of the times.
+    """Who wins where: of one problem, each algorithm's kernel time on each graph over the best one's.
 
     Attributes:
         series: the columns, an algorithm on a kind of device each, those with the least times first.
@@ -94,7 +95,6 @@ class Matrix:
     """
 
     title: str
-    by: str
     series: list[str]
     rows: list[tuple[str, list[Score | None]]]
     wins: list[int]
@@ -102,19 +102,16 @@ class Matrix:
 
 
 def matrices(cells: Sequence[Labelled]) -> list[Matrix]:
-    """Return for each problem the matrix by the kernel and, where every time to answer is known, the one by that."""
-    found = []
-    for problem in dict.fromkeys(cell.record.problem for cell in cells):
-        members = [c for c in cells if c.record.problem == problem and c.record.device_kind != "emulated"]
-        for by in (KERNEL, ANSWER):
-            if (made := _matrix(problem_name(problem), by, members)) is not None:
-                found.append(made)
-    return found
+    """Return the matrix of each problem for which a graph was solved twice."""
+    by_problem: dict[str, list[Labelled]] = {}
+    for cell in cells:
+        if cell.record.device_kind != "emulated":
+            by_problem.setdefault(cell.record.problem, []).append(cell)
+    made = [_matrix(problem_name(problem), members) for problem, members in by_problem.items()]
+    return [one for one in made if one is not None]
 
 
-def _matrix(title: str, by: str, members: Sequence[Labelled]) -> Matrix | None:
-    if by == ANSWER and not all(c.record.answer_s for c in members if c.record.mteps):
-        return None
+def _matrix(title: str, members: Sequence[Labelled]) -> Matrix | None:
     graphs = _same_work(members)
     variants = len({member.record.algorithm for member in members}) == 1  # then they are what is compared
     rows: list[tuple[str, dict[str, Score]]] = []
@@ -122,13 +119,18 @@ def _matrix(title: str, by: str, members: Sequence[Labelled]) -> Matrix | None:
     shared = Counter(found[0].record.graph_name for found in graphs.values())
     for found in graphs.values():
         fastest: dict[str, Record] = {}
-        for cell in sorted(found, key=lambda cell: _seconds(cell.record, by) or math.inf):
+        for cell in sorted(found, key=lambda cell: _seconds(cell.record) or math.inf):
             fastest.setdefault(cell.series if variants else f"{cell.record.program}, {cell.device}", cell.record)
-        known = [seconds for row in fastest.values() if (seconds := _seconds(row, by))]
+        known = [seconds for row in fastest.values() if (seconds := _seconds(row))]
         if len(known) > 1:
-            tied, said = _ties(fastest, by)
+            tied, open_, said = _unproven(fastest)
             sentences += said
-            scores = {name: _score(_seconds(row, by), min(known), row, name in tied) for name, row in fastest.items()}
+            scores = {
+                name: _score(seconds / min(known), name in tied, row.few or name in open_)
+                if (seconds := _seconds(row))
+                else Score(None, row.verdict, None)
+                for name, row in fastest.items()
+            }
             graph = found[0].record.graph_name  # which other weights or sources may have too
             rows.append((graph if shared[graph] == 1 else f"{graph} ({_set_apart(found[0].record)})", scores))
     if not rows:
@@ -144,22 +146,21 @@ def _matrix(title: str, by: str, members: Sequence[Labelled]) -> Matrix | None:
     place = {name: i for i, name in enumerate(ordered(graph for graph, _ in rows))}
     rows.sort(key=lambda row: place[row[0]])
     squares = [(graph, [s.get(name) for name in names]) for graph, s in rows]
-    return Matrix(title, by, names, squares, [wins[name] for name in names], sentences)
+    return Matrix(title, names, squares, [wins[name] for name in names], sentences)
 
 
-def _ties(fastest: Mapping[str, Record], by: str) -> tuple[set[str], list[str]]:
-    """Return the names of those that the samples do not tell from the fastest, and what can be said of the kernels."""
-    if by != KERNEL:
-        return set(), []
+def _unproven(fastest: Mapping[str, Record]) -> tuple[set[str], set[str], list[str]]:
+    """Return the names that tie, those of other differences that are not proven, and what the samples say."""
     (ranking, *_), _ = rank([*fastest.values()])
-    named = Named(ranking)
     of = {id(row): name for name, row in fastest.items()}
-    open_ = [claim for claim in ranking.against_best if not claim.proven]
-    tied = {of[id(row)] for claim in open_ for row in (claim.first, claim.second) if id(row) in of}
+    tied, open_ = set[str](), set[str]()
+    for claim in ranking.against_best:
+        if not claim.proven:
+            names = tied if claim.interval and claim.interval[0] <= claim.resolution else open_
+            names |= {of[id(row)] for row in (claim.first, claim.second)}
     graph = ranking.records[0].graph_name
-    return tied, [
-        f"{graph}: {text}" for text in sentences_of(named) if " faster than " in text or " as fast as " in text
-    ]
+    said = [text for text in sentences_of(Named(ranking)) if " faster than " in text or " as fast as " in text]
+    return tied, open_, [f"{graph}: {text}" for text in said]
 
 
 def _set_apart(row: Record) -> str:
@@ -170,19 +171,14 @@ def _set_apart(row: Record) -> str:
     return f"{counted(len(asked), 'source')}" if isinstance(asked, list) else f"from {asked}"
 
 
-def _seconds(row: Record, by: str) -> float | None:
-    """Return a verified time, that of the kernel as one edge takes it: so several sources have the right mean."""
-    if not row.mteps:
-        return None
-    return 1 / row.mteps if by == KERNEL else row.answer_s
+def _seconds(row: Record) -> float | None:
+    """Return the verified kernel time of an edge: so several sources have the right mean."""
+    return 1 / row.mteps if row.mteps else None
 
 
-def _score(seconds: float | None, best: float, row: Record, tied: bool) -> Score:
-    if not seconds:
-        return Score(None, row.verdict, None)
-    ratio = seconds / best
+def _score(ratio: float, tied: bool, unproven: bool) -> Score:
     text = "tied" if tied else "best" if ratio == 1.0 else f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.0f}×"
-    return Score(ratio, text + ("*" if row.few else ""), min(1.0, math.log10(ratio)))
+    return Score(ratio, text + ("*" if unproven else ""), min(1.0, math.log10(ratio)))
 
 
 def _same_work(cells: Sequence[Labelled]) -> dict[tuple[str, str, str], list[Labelled]]:

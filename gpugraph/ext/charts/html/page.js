@@ -50,7 +50,7 @@ function fitted(chart, width) {
     config.axisX.titleAnchor = "end"; // it may be longer than the plot is wide
     config.legend.labelLimit = width - 60;
   }
-  if (width < 480) config.legend.layout = { top: { direction: "vertical", anchor: "start" } };
+  config.legend.layout = { top: { direction: "vertical", anchor: "start" } }; // side by side they may be too wide
   return { ...spec, config, width: "container", height: chart.height, autosize: { type: "fit-x", contains: "padding" } };
 }
 
