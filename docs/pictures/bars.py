@@ -1,8 +1,7 @@
 """Draw the README's chart from stored records: python docs/pictures/bars.py FILE.svg [--dark]
 
 Each panel compares the programs for one problem on one device.  A bar is the geometric mean, over the graphs that a
-program and gpugraph have both solved, of its kernel time divided by gpugraph's.  cuGraph, which takes some hundred
-times as long, is left to docs/results.md: beside it no other bar could be read.
+program and gpugraph have both solved, of its kernel time divided by gpugraph's.  All panels have one scale.
 """
 
 from __future__ import annotations
@@ -20,19 +19,20 @@ RECORDS = Path(__file__).resolve().parent.parent / "records"
 NAMES = {
     "peer:raft-pr3118": "RAFT PR 3118",
     "peer:ecl-mst": "ECL-MST db9000a",
+    "peer:doublegraph-mst": "doubleGraph 0844151",
+    "peer:doublegraph-sssp": "doubleGraph 0844151",
     "peer:adds": "ADDS 9ef8166",
     "peer:gunrock-merge": "Gunrock 01f125c",
     "peer:near-far": "near-far (LonestarGPU)",
-    "peer:near-far-x8": "near-far (LonestarGPU)",
     "peer:pbbs-filter-kruskal": "PBBS 3932578",
     "peer:gapbs": "GAPBS",
     "peer:wasp": "Wasp",
     "peer:pasgal-rho": "PASGAL",
 }
 PANELS = (
-    ("Minimum spanning forest, one NVIDIA H200", "figures-beside-h200", "mst"),
-    ("Shortest paths, one NVIDIA H200", "figures-beside-h200", "sssp"),
-    ("Minimum spanning forest, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "mst"),
+    ("Minimum spanning forests of real graphs, NVIDIA H200", "figures-real-mst-h200", "mst"),
+    ("Shortest paths on real graphs, NVIDIA H200", "figures-real-sssp-h200", "sssp"),
+    ("Minimum spanning forests, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "mst"),
     ("Shortest paths, 16 CPU cores (Intel Xeon)", "figures-cpu-cpu16", "sssp"),
 )
 WIDTH, LEFT, BAR, GAP, HEAD, LONGEST = 780, 180, 16, 7, 40, 380
@@ -40,7 +40,7 @@ WIDTH, LEFT, BAR, GAP, HEAD, LONGEST = 780, 180, 16, 7, 40, 380
 
 def ratios(file: str, problem: str) -> tuple[list[tuple[str, float, int]], int]:
     """Return each program's name, mean time over gpugraph's and graphs, the fastest first; and gpugraph's graphs."""
-    times: dict[str, dict[tuple[str, object], float]] = {}
+    times: dict[str, dict[tuple[str, str], float]] = {}
     for record in read_record_file(RECORDS / f"{file}.jsonl").records:
         program = NAMES.get(record.algorithm) if record.algorithm.startswith("peer:") else "gpugraph"
         if program and record.problem == problem and record.ok and record.kernel_s is not None:
@@ -54,24 +54,24 @@ def ratios(file: str, problem: str) -> tuple[list[tuple[str, float, int]], int]:
     return sorted(found, key=lambda row: row[1]), len(ours)
 
 
-def key(record: Record) -> tuple[str, object]:
-    """Return what tells one query from another: the graph and the source."""
-    return record.graph_name, record.asked_source
+def key(record: Record) -> tuple[str, str]:
+    """Return what tells one query from another: the graph and the sources."""
+    return record.graph_name, str(record.asked_source)
 
 
 def drawing(dark: bool) -> str:
     """Return the chart as SVG, with no font, script or picture from elsewhere."""
     ink = DARK if dark else LIGHT
     parts, y = [], 8
+    panels = [(title, *ratios(file, problem)) for title, file, problem in PANELS]
+    longest = max(ratio for _, rows, _ in panels for _, ratio, _ in rows)
 
     def text(x: float, y: float, words: str, colour: str, extra: str = "") -> None:
         parts.append(f'<text x="{x:.0f}" y="{y:.0f}" fill="{colour}" {extra}>{escape(words)}</text>')
 
-    for title, file, problem in PANELS:
-        rows, graphs = ratios(file, problem)
+    for title, rows, graphs in panels:
         text(0, y + 16, title, ink.text, 'font-weight="600"')
         y += HEAD - 14
-        longest = max(row[1] for row in rows)
         for name, ratio, count in [("gpugraph", 1.0, graphs), *rows]:
             colour = ink.series[0] if name == "gpugraph" else ink.faint
             length = max(2.0, LONGEST * ratio / longest)

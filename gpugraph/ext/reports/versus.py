@@ -126,7 +126,7 @@ def _matrix(title: str, members: Sequence[Labelled]) -> Matrix | None:
             tied, open_, said = _unproven(fastest)
             sentences += said
             scores = {
-                name: _score(seconds / min(known), name in tied, row.few or name in open_)
+                name: _score(seconds / min(known), name in tied, bool(row.few) or name in open_)
                 if (seconds := _seconds(row))
                 else Score(None, row.verdict, None)
                 for name, row in fastest.items()
