@@ -86,44 +86,44 @@ def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object
     return {**axes, "problem": list(by_problem), "algorithm": by_problem}
 
 
-_BUDGET = f"What the command may take by the clock [default: the sweep's, else {defaults().budget} a device]."
-_ON = "Where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, dask:tcp://HOST:8786."
+_BUDGET = f"Time limit of the command [default: the sweep's, else {defaults().budget} per device]."
+_ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, dask:tcp://HOST:8786."
 
 
 @command
 @click.argument("graphs", nargs=-1, metavar="[GRAPH]...")
 @click.option("--sweep", metavar="NAME|FILE", help="A shipped sweep, or a TOML file [default: the GRAPHs, else smoke].")
-@click.option("--algo", "algos", multiple=True, metavar="NAMES", help="In the sweep's place, e.g. prim,kruskal@cpu.")
-@click.option("--device", "devices", multiple=True, metavar="NAMES", help="In the sweep's place, e.g. cuda,cpu.")
-@click.option("--title", metavar="TEXT", help="Of reports and plots [default: the sweep's, or the graphs].")
-@click.option("--axis", "axes", multiple=True, metavar="AXIS=VALUES", help="Other values for an axis; repeatable.")
+@click.option("--algo", "algos", multiple=True, metavar="NAMES", help="Replace the sweep's algorithms: a,b@cpu.")
+@click.option("--device", "devices", multiple=True, metavar="NAMES", help="Replace the sweep's devices: cuda,cpu.")
+@click.option("--title", metavar="TEXT", help="Title of reports and plots [default: the sweep's, or the graphs].")
+@click.option("--axis", "axes", multiple=True, metavar="AXIS=VALUES", help="Replace the values of an axis; repeatable.")
 @click.option("--set", "settings", multiple=True, metavar="ALGORITHM.NAME=VALUES", help="Parameter of an algorithm.")
 @click.option("--budget", metavar="TIME", help=_BUDGET)
-@click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers that run beside, e.g. scipy,igraph.")
+@click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph.")
 @peer_command
-@click.option("--save", metavar="FILE.jsonl", help="Where records go [default: a dated file here].")
-@click.option("--resume", is_flag=True, help="Go on with the file; without --save, with this sweep's newest here.")
-@click.option("--retry", is_flag=True, help="Go on, and try again what did not go well.")
-@click.option("--claims", is_flag=True, help="Only cells that the sweep's expectations need, largest graphs first.")
-@click.option("--laptop", is_flag=True, help="The sweep's cells for two cores without a GPU, about a minute.")
+@click.option("--save", metavar="FILE.jsonl", help="File for the records [default: a dated file here].")
+@click.option("--resume", is_flag=True, help="Continue the --save file, or the newest file of this sweep.")
+@click.option("--retry", is_flag=True, help="Continue, and repeat the cells that failed.")
+@click.option("--claims", is_flag=True, help="Run only cells that the sweep's expectations need.")
+@click.option("--laptop", is_flag=True, help="Run the sweep's cells for two cores without a GPU.")
 @click.option("--on", metavar="PLACE", help=_ON)
-@click.option("--target", metavar="SHARE", help="Half the 95% interval of each median, e.g. 2% [default: the sweep's].")
-@click.option("--max-seconds", type=Time(), metavar="TIME", help="Stop sampling a cell then [default: the sweep's].")
+@click.option("--target", metavar="SHARE", help="Precision of each median, e.g. 2% [default: the sweep's].")
+@click.option("--max-seconds", type=Time(), metavar="TIME", help="Sampling time of a cell [default: the sweep's].")
 @click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample.")
 @click.option(
     "--processes", metavar="N", type=click.IntRange(min=1), help="Spread a cell's samples over N worker processes."
 )
 @click.option(
-    "--runs", metavar="N", type=click.IntRange(min=2), help="Run all of it N times, each compared with the one before."
+    "--runs", metavar="N", type=click.IntRange(min=2), help="Run the sweep N times, and compare consecutive runs."
 )
-@click.option("--energy", is_flag=True, help="Measure the energy of a run too.")
-@click.option("--counters", is_flag=True, help="Count the work of a run too, on the emulated device.")
+@click.option("--energy", is_flag=True, help="Measure the energy of a run, in additional runs.")
+@click.option("--counters", is_flag=True, help="Count memory accesses and atomics on the emulated device.")
 @price_option
 @offline_option
 @export_option
 @click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken.")
 @click.option("--list", "list_", is_flag=True, help="Show the cells and the memory each will need, and end.")
-@click.option("--dry-run", is_flag=True, help="Show what each cell will take of the budget, and end.")
+@click.option("--dry-run", is_flag=True, help="Show the expected time of each cell, and end.")
 @click.option("--sweeps", is_flag=True, help="List the sweeps that come with gpugraph, and end.")
 def bench(
     graphs: tuple[str, ...],
@@ -153,12 +153,11 @@ def bench(
     quiet: bool,
     **how: Any,  # resume, retry, claims, commands and on, which a Bench takes as they are
 ) -> None:
-    """Run a sweep of many cells, each verified and stored as it ends.
+    """Measure many graphs and algorithms; each result is verified and stored.
 
-    GRAPHs and --algo make a sweep of their own, and are compared at the end. Else a sweep is a TOML file of axes, and
-    of what is to come of them (docs/bench.md); --sweeps lists those that come with gpugraph.
-    A kill loses at most the running cell, --resume goes on. Cells run in a process of their own, with limits of time
-    and memory; what fails, hangs or does not fit is a row that says so.
+    GRAPHs and --algo make a sweep, and the algorithms are compared at the end. Any other sweep is a TOML file
+    (docs/bench.md); --sweeps lists those of gpugraph. Cells run in worker processes with limits of time and memory.
+    A cell that fails, hangs or does not fit is a row with its reason. --resume continues a sweep that was killed.
 
     Example:
       gpugraph bench grid:64x64 rmat:12 --algo boruvka,kruskal@cpu --peer scipy

@@ -56,10 +56,10 @@ COMMANDS = {name: f"gpugraph.{module}" for module, names in _MODULES.items() for
 
 SECTIONS = {
     "Solve and measure": " ".join(PROBLEMS),
-    "Many at once": "graph500 bench compare history report plot cite check-record",
+    "Sweeps and records": "graph500 bench compare history report plot cite check-record",
     "Graphs": "datasets generate convert info verify",
-    "What there is": "algos explain devices demo help",
-    "Your own": "new races config completion",
+    "Information": "algos explain devices demo help",
+    "Your own algorithms": "new races config completion",
 }
 """Title → the commands under it in the help."""
 
@@ -157,8 +157,8 @@ def _in_short(command: click.Command) -> str:
 def _everything() -> None:
     """Benchmark minimum spanning trees and shortest paths on GPUs, every result verified.
 
-    A graph is a file in one of the usual formats, a spec such as rmat:20 from which it is generated, or the name of a
-    data set such as snap:roadNet-CA, which is fetched;
+    A graph is a file in a common format, a spec of a generated graph such as rmat:20, or the name of a data set such
+    as snap:roadNet-CA, which is fetched.
     `gpugraph COMMAND --help` shows an example of each command.
 
     Example:
@@ -181,7 +181,7 @@ cli = LazyGroup(
     help=help_text(_everything.__doc__),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     params=[
-        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error."),
+        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."),
         click.Option(["-V", "--version"], callback=_print_version, **_AT_ONCE),
     ],
 )

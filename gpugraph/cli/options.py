@@ -289,7 +289,7 @@ def _show_all_help(context: click.Context, parameter: click.Parameter, wanted: b
 def command(function: Callable[..., None]) -> click.Command:
     """Make a command of a function, with the options that every command has."""
     made = click.command(cls=GroupedCommand, help=help_text(function.__doc__))(function)
-    made.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="No progress and no notices."))
+    made.params.append(click.Option(["-q", "--quiet"], is_flag=True, help="Hide progress and notices."))
     made.params.append(
         click.Option(
             ["--help-all"],
@@ -302,7 +302,7 @@ def command(function: Callable[..., None]) -> click.Command:
         )
     )
     made.params.append(
-        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the whole trace of an error.")
+        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error.")
     )
     return made
 
@@ -329,16 +329,16 @@ offline_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_say_where_data_is,
-    help="Fetch nothing: a data set has to be in the cache.",
+    help="Use only data sets that are in the cache.",
 )
 
 _REWEIGHT = "Replace the weights: file (keep), unit, abs, hash:LO..HI, uniform:LO..HI."
-_REPEAT = "Samples to take; several that compete take 20 or more."
+_REPEAT = "Number of samples; compared algorithms take at least 20."
 
 input_options = bundle(
-    click.option("--input-format", metavar="FORMAT", help="Format of the file, where content and name do not tell."),
+    click.option("--input-format", metavar="FORMAT", help="Format of the file, if it is not recognised."),
     click.option(
-        "--columns", metavar="A,B[,C]", default="", help="Of a table: tails, heads and weights, e.g. src,dst,weight."
+        "--columns", metavar="A,B[,C]", default="", help="Columns of a table: ends and weight, e.g. src,dst,weight."
     ),
     click.option("--weight", metavar="NAME", help="Attribute of the edges that holds their weight [default: weight]."),
     click.option(
@@ -347,7 +347,7 @@ input_options = bundle(
     click.option(
         "--vertices", type=click.IntRange(0), metavar="N", help="Number of vertices, if the file does not state it."
     ),
-    click.option("--keep-ids", is_flag=True, help="An edge list has the vertices 0 to the largest id, all of them."),
+    click.option("--keep-ids", is_flag=True, help="Take all vertices from 0 to the largest id in an edge list."),
     click.option("--symmetrize", is_flag=True, help="Make a directed graph undirected; the lighter arc wins."),
     click.option("--reweight", "weights", metavar="KIND", default="file", show_default=True, help=_REWEIGHT),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed for random weights and sources."),
@@ -379,11 +379,11 @@ class Time(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic 
 
 
 timeout_option = click.option(
-    "--timeout", type=Time(), metavar="TIME", help="Kill what has not ended by then, each of several: 90, 1m, 500ms."
+    "--timeout", type=Time(), metavar="TIME", help="Kill a run that takes longer: 90, 1m, 500ms."
 )
 
 price_option = click.option(
-    "--price", type=float, metavar="RATE", default=lambda: defaults().price, help="State costs at RATE a device hour."
+    "--price", type=float, metavar="RATE", default=lambda: defaults().price, help="Costs at RATE per device hour."
 )
 
 peer_command = click.option(
@@ -410,13 +410,13 @@ run_options = bundle(
     click.option(
         "--target",
         metavar="SHARE",
-        help="Sample on until half the 95% interval of the median is below: 0.02, 2% or 2.",
+        help="Sample until the median is known to ± this share: 0.02, 2% or 2.",
     ),
-    click.option("--max-seconds", type=Time(), metavar="TIME", help="Stop sampling then: 5, 1m [with --target: 15]."),
+    click.option("--max-seconds", type=Time(), metavar="TIME", help="Time for sampling: 5, 1m [with --target: 15]."),
     timeout_option,
     click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
-    click.option("--energy", is_flag=True, help="Measure the device's energy a run, over runs of their own."),
-    click.option("--counters", is_flag=True, help="Count the work of a run, on the emulated device."),
+    click.option("--energy", is_flag=True, help="Measure the energy of a run, in additional runs."),
+    click.option("--counters", is_flag=True, help="Count memory accesses and atomics on the emulated device."),
     price_option,
     named(
         "--verify",
@@ -433,20 +433,18 @@ run_options = bundle(
         multiple=True,
         metavar="NAME",
         callback=lambda _, __, given: tuple(name for text in given for name in text.split("+")),
-        help="Preparation of the graph, or several, NAME+NAME; repeatable, in order.",
+        help="Preparations of the graph in order: NAME, NAME+NAME; repeatable.",
     ),
-    click.option(
-        "--index-bits", type=click.Choice(["32", "64"]), help="Width of arc indices in bits [default: what fits]."
-    ),
+    click.option("--index-bits", type=click.Choice(["32", "64"]), help="Width of arc indices [default: as needed]."),
     click.option("--phases/--no-phases", default=True, show_default=True, help="Time the kernel's inner phases."),
     named(
         "--transfers",
         kind="way to time transfers",
         names=TRANSFERS,
         default=TRANSFERS[0],
-        help="separate tells staging from the bus.",
+        help="separate: time staging and the bus separately.",
     ),
-    click.option("--profile", is_flag=True, help="Run once, phases as NVTX ranges for a profiler."),
+    click.option("--profile", is_flag=True, help="Run once, with phases as NVTX ranges for a profiler."),
 )
 
 
@@ -467,7 +465,7 @@ output_options = bundle(
         kind="output format",
         names=("table", *EXPORTERS),
         default="table",
-        help="How to print the record.",
+        help="Output format.",
     ),
     click.option("-o", "--output", metavar="RESULT", help="Write the result: .npz, .csv, or .mtx for a forest."),
     click.option("--save", metavar="FILE.jsonl", help="Append the record to a file."),
@@ -477,5 +475,5 @@ output_options = bundle(
 )
 
 table_or_json = named(
-    "--format", "style", kind="output format", names=("table", "json"), default="table", help="How to print it."
+    "--format", "style", kind="output format", names=("table", "json"), default="table", help="Output format."
 )

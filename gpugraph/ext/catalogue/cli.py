@@ -26,8 +26,8 @@ _STYLES = ("table", "json", "markdown")
 
 @command
 @click.option("--problem", metavar="PROBLEM", help=f"Only those of {', '.join(PROBLEMS)}.")
-@click.option("--peers", is_flag=True, help="Other people's programs instead, installed or not; see docs/peers.md.")
-@named("--format", "style", kind="output format", names=_STYLES, default="table", help="How to print them.")
+@click.option("--peers", is_flag=True, help="List peers instead, installed or not; see docs/peers.md.")
+@named("--format", "style", kind="output format", names=_STYLES, default="table", help="Output format.")
 def algos(problem: str | None, peers: bool, style: str, quiet: bool) -> None:
     """List the algorithms with their sources, devices and parameters.
 
@@ -71,7 +71,7 @@ def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
 @click.option("--probe/--no-probe", default=True, show_default=True, help="Run a kernel on each GPU and measure it.")
 @table_or_json
 def devices(probe: bool, style: str, quiet: bool) -> None:
-    """List the devices, what is missing where one cannot be used, and what a GPU can do at most.
+    """List the devices, what is missing for those that cannot be used, and the limits of each GPU.
 
     Each usable GPU compiles and runs a kernel of one line, then its bandwidths and latencies are measured.
 
@@ -112,7 +112,7 @@ def _probed(name: str) -> dict[str, object]:
 @command
 @click.argument("topic", required=False)
 def help(topic: str | None, quiet: bool) -> None:
-    """Show a page on TOPIC, or the help of a command; without TOPIC, what there is.
+    """Show a page on TOPIC, or the help of a command; without TOPIC, list the topics.
 
     Example:
       gpugraph help formats

@@ -16,34 +16,36 @@ from gpugraph.records.fields import VALUES
 from gpugraph.report.terminal import page_width
 
 _VALUES = f"One of {', '.join(VALUES)}."
-_SIZES = "Of the whole figure: pixels, 84mm, 3.5in, or column (84mm, of a paper in two columns)."
+_SIZES = "Width of the figure: pixels, 84mm, 3.5in, or column (84mm)."
 _UNITS = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "pt": 96 / 72}
 
 
 @command
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...")
-@click.option("-o", "--output", metavar="FIGURE", help="Write it: .svg, .pdf, .png, or .json [default: shown here].")
-@click.option("--x", metavar="NAME", help="scale, vertices, graph, algorithm, an axis … [default: what differs].")
+@click.option("-o", "--output", metavar="FIGURE", help="File: .svg, .pdf, .png or .json [default: the terminal].")
+@click.option(
+    "--x", metavar="NAME", help="scale, vertices, graph, algorithm, an axis … [default: the field that differs]."
+)
 @click.option("--y", metavar="NAME", help=f"{_VALUES} [default: mteps; sectors of emulated records]")
-@click.option("--by", metavar="NAME,...", help="What makes a series [default: what differs].")
+@click.option("--by", metavar="NAME,...", help="Fields that make a series [default: those that differ].")
 @click.option(
     "--where",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Only these records: repeat a name for or. * matches; NAME=~REGEX.",
+    help="Select records; * is a wildcard, NAME=~REGEX a regular expression.",
 )
-@click.option("--title", metavar="TEXT", help="Title above the figure, '' for none [default: what all share].")
+@click.option("--title", metavar="TEXT", help="Title of the figure, '' for none [default: shared fields].")
 @click.option("--width", metavar="SIZE", default="640", show_default=True, help=_SIZES)
-@click.option("--height", metavar="SIZE", help="Of the plot, likewise [default: as the content asks].")
-@click.option("--log/--linear", default=None, help="Scale of the ordinate [default: by the values].")
-@click.option("--dark", is_flag=True, help="Light lines on a dark ground.")
+@click.option("--height", metavar="SIZE", help="Height of the plot, likewise [default: by the content].")
+@click.option("--log/--linear", default=None, help="Scale of the y axis [default: by the values].")
+@click.option("--dark", is_flag=True, help="Use a dark background.")
 def plot(
     results: tuple[str, ...], output: str | None, width: str, height: str | None, dark: bool, quiet: bool, **asked: Any
 ) -> None:
-    """Draw one figure from files of records: here in letters, or into a file.
+    """Draw one figure from files of records, in the terminal or into a file.
 
-    Without options it shows what the records are: bars by algorithm for one graph, bars by graph for several, curves
-    where graphs grow. A .json file is the figure as Vega-Lite, to be changed by hand.
+    By default, one graph gives bars by algorithm, several graphs give bars by graph, and growing graphs give curves.
+    A .json file is the figure as Vega-Lite, which you can edit.
 
     Example:
       gpugraph plot results.jsonl --where problem=mst

@@ -34,14 +34,14 @@ def _on_lines(lines: Sequence[int]) -> str:
     show_default=True,
     type=click.IntRange(0),
     metavar="N",
-    help="Make graphs of at most so many edges from their specs, and compute their answers here.",
+    help="Compute the answers of generated graphs with at most N edges.",
 )
 def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
     """Check records for values that cannot be true: times, answers, devices and counts.
 
     Each line is checked: its types, its times against the bandwidth of the device, its counts against each other, its
     answer against one that is computed here, a clean commit, and the versions of other programs. Exit code 1 if
-    anything is found, 2 if a line is no record; the other lines are checked all the same.
+    anything is found, 2 if a line is no record. All other lines are checked.
 
     Example:
       gpugraph check-record results.jsonl

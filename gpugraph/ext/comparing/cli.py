@@ -24,10 +24,10 @@ _COMPARED = ("text", "json", "markdown")
 @click.argument("files", nargs=-1, required=True, metavar="BASE NEW | FILE...")
 @named(
     "--by", kind="way to compare", names=("run", *BY), default="run",
-    help="What may differ: two runs of the same cells, or algorithms, devices, peers in any files.",
+    help="Compare two runs of the same cells, or rank algorithms, devices or peers.",
 )  # fmt: skip
-@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Change that matters: 5% or 0.05.")
-@named("--format", "style", kind="output format", names=_COMPARED, default="text", help="How to print it.")
+@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Relevant change: 5% or 0.05.")
+@named("--format", "style", kind="output format", names=_COMPARED, default="text", help="Output format.")
 @export_option
 def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports: tuple[str, ...], quiet: bool) -> None:
     """Compare two files of records, cell by cell: faster, slower, same or unclear.
@@ -107,12 +107,12 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
 
 @command
 @click.argument("folder", metavar="FOLDER")
-@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Change that matters: 5% or 0.05.")
+@click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Relevant change: 5% or 0.05.")
 def history(folder: str, threshold: str, quiet: bool) -> None:
-    """Show how cells changed over the files of records in FOLDER, one of each commit, by the time of measurement.
+    """Show how times changed over commits: FOLDER has a file of records for each.
 
     Each run is compared with the one before it, as by gpugraph compare. Exits with 4 if a cell became slower, and
-    names the first commit at which one did.
+    names the first such commit.
 
     Example:
       gpugraph history runs/

@@ -6,8 +6,8 @@ COMMAND = Command(
     title="Connected components",
     help="""Find the connected components of GRAPH, time them and verify them.
 
-    GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
-    Of a directed graph they are the weakly connected ones. The label of a vertex is the smallest vertex of its
+    GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA (default: `gpugraph config`).
+    A directed graph has weakly connected components. The label of a vertex is the smallest vertex of its
     component.
 
     Example:

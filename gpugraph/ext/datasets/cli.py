@@ -16,21 +16,21 @@ from gpugraph.report.terminal import page_width, table_width
 
 @command
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--cached", "only_cached", is_flag=True, help="Only those that the cache holds something of.")
-@click.option("--fetch", "fetching", is_flag=True, help="Fetch and convert them now, for later and for --offline.")
+@click.option("--cached", "only_cached", is_flag=True, help="List only data sets with cached files.")
+@click.option("--fetch", "fetching", is_flag=True, help="Fetch and convert the data sets now.")
 @click.option("--remove", "removing", is_flag=True, help="Delete cached files; keep their checksums.")
 @click.option(
-    "--forget", "forgetting", is_flag=True, help="Remove them, and the pins that a new download is compared with."
+    "--forget", "forgetting", is_flag=True, help="Delete cached files and the checksums of the first download."
 )
 @offline_option
 @table_or_json
 def datasets(
     names: tuple[str, ...], only_cached: bool, fetching: bool, removing: bool, forgetting: bool, style: str, quiet: bool
 ) -> None:
-    """List the data sets by name, with size, licence and citation, and what the cache holds of them.
+    """List the data sets by name, with size, licence, citation and cached files.
 
-    A NAME, COLLECTION:NAME, may stand wherever a graph may; its first use fetches it, checks it by its SHA-256, and
-    keeps it in the cache as .csr. See gpugraph help datasets.
+    Use NAME (COLLECTION:NAME) in the place of a graph. The first use fetches the file, checks its SHA-256, and keeps
+    it in the cache as .csr. See gpugraph help datasets.
 
     Example:
       gpugraph datasets dimacs9:rome99

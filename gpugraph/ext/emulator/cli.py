@@ -20,9 +20,9 @@ from gpugraph.report.terminal import Line, can_draw, page_width
 @click.argument("problem", metavar="|".join(PROBLEMS))
 @click.argument("graph")
 @input_options
-@click.option("--algo", default="auto", show_default=True, metavar="NAME", help="One with kernels, or FILE.py:OBJECT.")
-@click.option("--source", metavar="SOURCE", help="Of shortest paths [default: max-degree].")
-@click.option("--schedules", type=click.IntRange(1), default=5, show_default=True, help="Each is of another seed.")
+@click.option("--algo", default="auto", show_default=True, metavar="NAME", help="A name, or FILE.py:OBJECT.")
+@click.option("--source", metavar="SOURCE", help="Source of shortest paths [default: max-degree].")
+@click.option("--schedules", type=click.IntRange(1), default=5, show_default=True, help="Number of schedules.")
 @timeout_option
 @draw_option
 @table_or_json
@@ -38,10 +38,10 @@ def races(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Hunt data races of an algorithm's kernels on the emulated device, and name their lines.
+    """Find data races of an algorithm's kernels on the emulated device, and name their lines.
 
-    Every run shuffles threads and blocks in another way, and its result is checked. A race that is meant says why in
-    a comment, race-allowed: REASON, and is listed with it. The exit code is 1 if there is another, or a wrong result.
+    Every run shuffles threads and blocks in another way, and its result is checked. An intended race has a comment,
+    race-allowed: REASON, and is listed with it. The exit code is 1 for any other race and for a wrong result.
 
     Example:
       gpugraph races sssp rmat:6 --algo delta-stepping
@@ -130,11 +130,11 @@ def _run(solved: Any, algorithm: Any, graph: object, queries: Any, seed: int) ->
 @device_option("auto, cuda[:i] or emulated[:SEED].", "auto")
 @table_or_json
 def demo(demonstration: str, repeat: int | None, device: str, style: str, quiet: bool) -> None:
-    """Show what goes wrong without atomics, and that ours goes right. NAME is race.
+    """Show that an algorithm without atomics gives wrong distances. NAME is race.
 
-    race runs the shortest paths of Harish and Narayanan (2007), which loses updates, and ours many times on the
-    counter-example of Martín, Torres and Gavilanes (2009). It exits with 0 if theirs was wrong at least once on the
-    directed and on the undirected graph, and ours never. Without a GPU it runs on the emulated device.
+    The algorithm of Harish and Narayanan (2007), which loses updates, and ours run many times on the counter-example
+    of Martín, Torres and Gavilanes (2009). The exit code is 0 if theirs was wrong at least once on the directed and on
+    the undirected graph, and ours never. Without a GPU they run on the emulated device.
 
     Example:
       gpugraph demo race

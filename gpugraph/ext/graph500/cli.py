@@ -21,7 +21,7 @@ from gpugraph.cli.process import Command
 @click.option("--reuse", metavar="FILE", help="Read the edge list, as the reference code wrote it (REUSEFILE).")
 @click.option("--keep", metavar="FILE", help="Write the edge list for the reference code (TMPFILE).")
 @click.option("--results", metavar="FOLDER", help="Write parents (int64) and distances (float32) of each search.")
-@click.option("--energy", is_flag=True, help="Measure the device's energy a search, over searches of their own.")
+@click.option("--energy", is_flag=True, help="Measure the energy of a search, in additional searches.")
 @click.option("--save", metavar="FILE.jsonl", help="Append the record to a file.")
 @table_or_json
 def graph500(

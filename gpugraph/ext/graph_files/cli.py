@@ -18,8 +18,8 @@ from gpugraph.report.terminal import page_width
 
 @command
 @click.argument("spec")
-@click.option("-o", "--output", required=True, metavar="FILE", help="The file to write; its name tells the format.")
-@click.option("--output-format", metavar="FORMAT", help="Its format, where the name does not tell.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="File to write; the ending sets the format.")
+@click.option("--output-format", metavar="FORMAT", help="Format, if the ending does not state it.")
 def generate(spec: str, output: str, output_format: str | None, quiet: bool) -> None:
     """Generate the graph of SPEC and write it to a file.
 
@@ -56,13 +56,13 @@ generate.epilog = (  # a text of its own, for the families import NumPy, and hel
 @click.argument("source", metavar="IN")
 @click.argument("output", metavar="OUT")
 @input_options
-@click.option("--output-format", metavar="FORMAT", help="Format of OUT, where its name does not tell.")
-@click.option("--renumber", is_flag=True, help="Leave out ids that OUT cannot hold: its vertices are numbered.")
+@click.option("--output-format", metavar="FORMAT", help="Format of OUT, if its name does not state it.")
+@click.option("--renumber", is_flag=True, help="Drop ids that OUT cannot hold, and number its vertices.")
 def convert(source: str, output: str, output_format: str | None, renumber: bool, quiet: bool, **changes: Any) -> None:
     """Convert the graph IN, a file or a spec, to the file OUT.
 
-    Ids of IN other than 1, 2, 3, … are kept by edge lists alone; for other formats --renumber leaves them out. Both
-    files may be compressed: a name that ends in .gz, .bz2, .xz or .zst says so.
+    Only edge lists keep ids other than 1, 2, 3, …; for other formats, --renumber drops them. Files whose names end in
+    .gz, .bz2, .xz or .zst are compressed.
 
     Example:
       gpugraph convert rmat12.csr rmat12.gr.gz --reweight hash:1..255
@@ -85,12 +85,12 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
 
 @command
 @click.argument("graph")
-@click.option("--advise", is_flag=True, help="Show memory, times here, and when a GPU pays; GRAPH is not read.")
+@click.option("--advise", is_flag=True, help="Estimate memory, times, and when a GPU is faster; GRAPH is not read.")
 @price_option
 @input_options
 @table_or_json
 def info(graph: str, advise: bool, price: float, style: str, quiet: bool, **changes: Any) -> None:
-    """Show what GRAPH is: counts, degrees, components, weights, and the memory it needs on a device.
+    """Describe GRAPH: counts, degrees, components, weights, and the memory it needs on a device.
 
     Example:
       gpugraph info rmat:12
@@ -121,12 +121,11 @@ def info(graph: str, advise: bool, price: float, style: str, quiet: bool, **chan
 @click.argument("graph")
 @click.argument("result")
 @input_options
-@named("--method", kind="verification method", names=METHODS, default="auto", help="How to check it.")
+@named("--method", kind="verification method", names=METHODS, default="auto", help="Verification method.")
 def verify(graph: str, result: str, method: str, quiet: bool, **changes: Any) -> None:
     """Check a RESULT file, as -o writes it, against its GRAPH.
 
-    The file tells the problem. Give the options that changed the graph when the result was made. The exit code is
-    1 if the result does not hold.
+    Repeat the options that changed the graph when the result was made. The exit code is 1 if the result is wrong.
 
     Example:
       gpugraph verify rmat:12 forest.npz --method both

@@ -21,13 +21,13 @@ KINDS = ("python", "numba", "cuda")
 @click.argument("what", metavar="algorithm")
 @click.argument("file", metavar="FILE.py")
 @click.option(
-    "--problem", default=next(iter(PROBLEMS)), show_default=True, metavar="|".join(PROBLEMS), help="What it solves."
+    "--problem", default=next(iter(PROBLEMS)), show_default=True, metavar="|".join(PROBLEMS), help="Problem to solve."
 )
-@click.option("--kind", default=KINDS[0], show_default=True, metavar="|".join(KINDS), help="How it computes.")
+@click.option("--kind", default=KINDS[0], show_default=True, metavar="|".join(KINDS), help="Language.")
 def new(what: str, file: str, problem: str, kind: str, quiet: bool) -> None:
-    """Write an algorithm of your own to begin with: one that works, to be changed.
+    """Write a working algorithm as a starting point for your own.
 
-    A kernel comes in a file beside it, FILE.cu. `gpugraph help your_algorithm` says what an algorithm gets and returns.
+    A kernel is in a second file, FILE.cu. `gpugraph help your_algorithm` describes arguments and results.
 
     Example:
       gpugraph new algorithm mine.py --problem sssp

@@ -30,15 +30,15 @@ _STYLES = ("text", *EXPORTERS)
 @click.option(
     "-o", "--output", metavar="FILE", cls=LateHelp, help=lambda: f"Write it to a file: {', '.join(styles())}."
 )
-@click.option("--format", "style", metavar="|".join(_STYLES), help="How to show it [default: by FILE].")
+@click.option("--format", "style", metavar="|".join(_STYLES), help="Output format [default: by FILE].")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
-@click.option("--sweep", metavar="NAME|FILE", help="Show the tables of a sweep, and what comes of its expectations.")
-@click.option("--template", metavar="FILE", help="Fill the records into a Markdown text of your own.")
+@click.option("--sweep", metavar="NAME|FILE", help="Show the tables of a sweep and the verdicts of its expectations.")
+@click.option("--template", metavar="FILE", help="Fill a Markdown page of your own from the records.")
 def report(results: tuple[str, ...], output: str | None, style: str | None, quiet: bool, **asked: str | None) -> None:
     """Show files of records: a summary, a table, or a page of HTML.
 
-    The page needs nothing but itself and opens without a network. With --template, what is shown is a page of your own
-    with tables and verdicts of sweeps in it (docs/report.md).
+    The page is self-contained and works without a network. --template fills a Markdown page of your own with tables
+    and verdicts of sweeps (docs/report.md).
 
     Example:
       gpugraph report results.jsonl -o report.html

@@ -66,8 +66,8 @@ COMMAND = Command(
     title="Prefix sums",
     help="""Scan ARRAY, time it and verify it: prefix sums, or minima of segments.
 
-    ARRAY is a .npy file or a spec such as array:n=2^27,dtype=uint64; without one, --size and --dtype say what is
-    generated. Sums of integers wrap. The result goes to a .npy file, with positions of minima to .npz.
+    ARRAY is a .npy file or a spec such as array:n=2^27,dtype=uint64; without one, --size and --dtype
+    describe a generated array. Sums of integers wrap. The result goes to a .npy file, with positions of minima to .npz.
 
     Example:
       gpugraph scan --size 16MiB --algo cpu --exclusive
@@ -82,8 +82,8 @@ COMMAND = Command(
             "--dtype", metavar="TYPE", help="uint32, int32, uint64, int64, float32, float64.  [default: uint32]"
         ),
         click.option("--seed", type=int, metavar="N", help="Of a generated array.  [default: 1]"),
-        click.option("--exclusive", is_flag=True, help="Element i gets the sum of those before it, without itself."),
-        click.option("--segments", metavar="LENGTH", help="Scan minima of segments of that average length, not sums."),
+        click.option("--exclusive", is_flag=True, help="Element i gets the sum of the elements before it."),
+        click.option("--segments", metavar="LENGTH", help="Compute minima of segments of this average length."),
     ),
     arrange=_arrange,
     columns=(

@@ -41,7 +41,7 @@ def config(path: bool, style: str, quiet: bool) -> None:
 @command
 @click.argument("shell", metavar="|".join(SHELLS))
 def completion(shell: str, quiet: bool) -> None:
-    """Print the script that makes a shell complete commands, options, algorithms, sweeps and files.
+    """Print a script for shell completion of commands, options, algorithms, sweeps and files.
 
     For bash, add to ~/.bashrc: source <(gpugraph completion bash)
 

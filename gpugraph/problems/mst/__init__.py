@@ -6,7 +6,7 @@ COMMAND = Command(
     title="Minimum spanning forest",
     help="""Find the minimum spanning forest of GRAPH, time it and verify it.
 
-    GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
+    GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA (default: `gpugraph config`).
     A directed graph is made undirected: the lighter arc of a pair wins.
 
     Example:

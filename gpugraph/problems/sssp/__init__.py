@@ -39,7 +39,7 @@ COMMAND = Command(
     title="Shortest paths",
     help="""Find the shortest distances of GRAPH from a source, time them and verify them.
 
-    GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA; without one, the default is taken.
+    GRAPH is a file, a spec such as rmat:20 or a data set such as snap:roadNet-CA (default: `gpugraph config`).
     SOURCE is a 0-based vertex, or name:17 for the file's own id; random:K takes K vertices that have arcs and reports
     the harmonic mean. --sources 64 is the same as --source random:64; with --batch they are searched together.
 
@@ -52,12 +52,12 @@ COMMAND = Command(
             metavar="SOURCE",
             help="Vertex, name:ID, max-degree, random:K, wide:K or published [default: max-degree].",
         ),
-        click.option("--sources", metavar="SOURCES", help="Several: how many at random, a list with commas, or all."),
+        click.option("--sources", metavar="SOURCES", help="Several sources: a number of random ones, a list, or all."),
         click.option("--batch", is_flag=True, help=f"Search from all sources together: --algo {BATCHED}."),
         click.option(
             "--sums",
             metavar="TYPE",
-            help="Type in which float32 weights are summed: float64, or float32, which rounds.  [default: float64]",
+            help="Type of sums of float32 weights: float64, or float32, which rounds.  [default: float64]",
         ),
         click.option("--predecessors", is_flag=True, help="Also return the canonical predecessors."),
     ),
