@@ -126,7 +126,7 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
     for one in made:
         known = longer if (one.ratio or 1.0) > 1 else shorter
         scattered = one if known is None else replace(one, chance=max(known, 1.0))
-        judged[id(one.first)] = _judge(scattered, threshold, len(made), by_cells=known is not None)
+        judged[id(one.first)] = _judge(scattered, threshold, by_cells=known is not None)
     cells = [(untimed | judged)[id(one)] for one, _ in pairs]
     mean, mean_interval = _mean(made)
     return Comparison(cells, unpaired, threshold, mean, mean_interval, _notices(cells, made))
@@ -201,11 +201,11 @@ def sampled_otherwise(base: Record, new: Record) -> str:
     return "; ".join(f"{name} {base} in BASE, {new} in NEW" for name, base, new in known if base != new)
 
 
-def _judge(claim: Claim, threshold: float, cells: int, by_cells: bool) -> Compared:
+def _judge(claim: Claim, threshold: float, by_cells: bool) -> Compared:
     """Return the verdict on a cell with times; ``by_cells``: the other cells show how the runs scatter."""
     fewest = min((claim.first, claim.second), key=lambda row: len(row.samples) // row.sources)
     if claim.interval is None:
-        return Compared(claim, "unclear", f"{claim.few} among {counted(cells, 'cell')}", math.inf, blind=True)
+        return Compared(claim, "unclear", claim.few, math.inf, blind=True)
     low, high = claim.interval
     upper = max(1 + threshold, claim.resolution)
     beyond = "slower" if low > upper else "faster" if high < 1 / upper else ""
@@ -222,7 +222,7 @@ def _judge(claim: Claim, threshold: float, cells: int, by_cells: bool) -> Compar
     if verdict == "same" and len(fewest.samples) // fewest.sources < LEAST_SAMPLES:
         verdict, reason = "unclear", f"too few samples: {fewest.few}"
     elif otherwise and verdict in ("slower", "faster"):
-        verdict, reason = "unclear", f"{verdict}, but sampled otherwise: {otherwise}"
+        verdict, reason = "unclear", f"{verdict}, but sampled differently: {otherwise}"
     return Compared(claim, verdict, reason, claim.visible(threshold), claim.visible() > threshold)
 
 
@@ -264,10 +264,10 @@ def _notices(cells: Sequence[Compared], made: Sequence[Claim]) -> list[str]:
             first = f"{other[0][1]} in the place of {other[0][0]}{', to name one' if len(set(other)) > 1 else ''}"
             notices.append(f"NEW ran {of_all} on {what}: {first}")
     if number := sum(bool(sampled_otherwise(t.first, t.second)) for t in made):
-        text = f"{counted(number, 'cell')} of NEW sampled otherwise than in BASE, which alone can change times"
+        text = f"{counted(number, 'cell')} of NEW sampled differently than in BASE, which alone can change times"
         notices.append(f"{text}: bench both alike")
     if alone := sum(cell.verdict in ("slower", "faster") and not cell.claim.spread for cell in cells):
-        text = f"{counted(alone, 'cell')} faster or slower by the word of one process, and processes differ"
+        text = f"{counted(alone, 'cell')} faster or slower in samples of one process, and processes differ"
         notices.append(f"{text}: bench both with --processes 3 or more to be sure")
     if busy := [row.busy for one in made for row in (one.first, one.second) if row.busy]:
         notices.append(f"in {len(busy)} of {counted(2 * len(made), 'measurement')} {busy[0]}")

@@ -12,7 +12,7 @@ from gpugraph.ext.comparing.sheet import ALARM, Note, Sheet, Table
 from gpugraph.records.json_text import jsonable
 from gpugraph.records.record import Record
 
-HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "seen from", "verdict")
+HEADER = ("problem", "graph", "algorithm", "device", "base", "new", "new/base", "detectable", "verdict")
 _RIGHT = (4, 5, 6, 7)
 _STYLES = {
     "slower": ALARM,
@@ -28,12 +28,8 @@ _STYLES = {
     "not compared": "dim",
 }
 _MEANING = (
-    "new/base is the ratio of the median kernel times with its 95 % interval, above 1 where NEW is slower. Slower or "
-    "faster: the interval lies wholly beyond the threshold, the test is significant at 1 % after Holm's correction for "
-    "the number of cells, and the ratio is beyond what two processes may differ by. Same: the interval lies wholly "
-    "within the threshold. Unclear: anything else. Seen from: the smallest change that four of five such comparisons "
-    "would have found. More or less work: a counter of an emulated run, which is exact, changed by more than the "
-    "threshold"
+    "new/base: the ratio of the median kernel times with its 95 % interval, above 1 if NEW is slower. Detectable: the "
+    "smallest change that four of five such comparisons find. The verdicts: gpugraph help report"
 )
 
 
@@ -50,7 +46,7 @@ def comparison_sheet(comparison: Comparison) -> Sheet:
     notes.append(Note("threshold", percent(comparison.threshold)))
     if seen := comparison.visible:
         ends = " to ".join(dict.fromkeys(map(_change, seen)))
-        notes.append(Note("seen from", f"{ends}: the smallest change that would have been found in a cell"))
+        notes.append(Note("detectable", f"{ends}: the smallest change that would have been found in a cell"))
     notes += [Note("not paired", f"{describe_cell(one.record)}: {one.reason}", "yellow") for one in comparison.unpaired]
     notes += [Note("note", text, "yellow") for text in comparison.notices]
     return Sheet([table, *notes, Note("meaning", _MEANING, "dim")])
