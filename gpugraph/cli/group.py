@@ -44,6 +44,7 @@ _MODULES = {
     "ext.reports.cite": "cite explain",
     "ext.charts.cli": "plot",
     "ext.check_record.cli": "check-record",
+    "ext.matrix.cli": "matrix",
     "ext.graph_files.cli": "generate convert info verify",
     "ext.datasets.cli": "datasets",
     "ext.catalogue.cli": "algos devices help",
@@ -55,7 +56,7 @@ COMMANDS = {name: f"gpugraph.{module}" for module, names in _MODULES.items() for
 """Name → the module that has it."""
 
 SECTIONS = {
-    "Solve and measure": " ".join(PROBLEMS),
+    "Solve and measure": " ".join((*PROBLEMS, "matrix")),
     "Sweeps and records": "graph500 bench compare history report plot cite check-record",
     "Graphs": "datasets generate convert info verify",
     "Information": "algos explain devices demo help",
@@ -243,8 +244,7 @@ def explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, GpuGraphError):
         return error.exit_code, f"error: {installable_here(str(error))}"
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    remedy = "please report it with what --debug shows"
-    return EXIT_DEFECT, f"error: a defect of gpugraph ({what}) — {remedy}"
+    return EXIT_DEFECT, f"error: a defect of gpugraph ({what}) — please report it with what --debug shows"
 
 
 _MEANT_OPTIONS = {

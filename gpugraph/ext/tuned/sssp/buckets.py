@@ -5,7 +5,7 @@ vertex has got a lower distance since, are skipped when popped (lazy deletion), 
 relaxed at most once.  No thread waits for another: of the bucket that it works on, it keeps one block and puts the
 others into a queue from which all may take, and before it goes on to its next bucket, it takes blocks of threads that
 are behind it.  So all threads stay near the least pending distance; while the system suspends one, the others only do
-some work in vain.  The search ends when no thread has an entry.
+some work in vain.  The search ends when no thread has an entry, or, on one thread, when all its goals are settled.
 
 Entries beyond a thread's last bucket are kept in one more.  When all buckets before it are empty, the window begins
 anew at the least distance kept there.  If the pool runs dry, entries are dropped, all threads meet, and the pending
@@ -76,6 +76,7 @@ class Search(NamedTuple):
         ends: (threads · 2 · STRIDE,) int64, how many were taken from a queue, and a cache line on how many came.
         front_distance: (threads · STRIDE,) float64, where the bucket begins that a thread works on; infinity if none.
         thread_state: (threads, 32) int64, what a thread keeps, and reports at the end: see the constants above.
+        goals: (goals,) int64, vertices with which a search on one thread may end; those beyond may be left too far.
     """
 
     offsets: Array
@@ -95,6 +96,7 @@ class Search(NamedTuple):
     ends: Array
     front_distance: Array
     thread_state: Array
+    goals: Array
 
 
 # ------------------------------------------------------------------ blocks
@@ -337,6 +339,7 @@ def search(control: Any, rank: int, size: int, s: Search, source: int) -> None:
     start, scale = s.distance.dtype.type(0), 1 / s.delta
     came, waited, at = 0, 0, 0
     opened, found = 0, 0
+    goals, settled = len(s.goals) if size == 1 else 0, 0
     if rank == 0:
         s.distance[source] = 0
         push(s, me, 0, source, start)
@@ -371,6 +374,11 @@ def search(control: Any, rank: int, size: int, s: Search, source: int) -> None:
             fill = np.int64(s.filled[block])
             at = min(at, _relax(s, me, (start, scale), block, fill))
         elif at < BINS:
+            # What is pending is in this bucket or behind it, so that nothing before it falls any more.
+            while settled < goals and bucket_of(s.distance[s.goals[settled]], start, scale) < at:
+                settled += 1
+            if 0 < goals == settled:
+                break
             block, fill = np.int64(s.heads[rank, at]), ((s.counts[rank, at] - 1) & (BLOCK - 1)) + 1
             after = np.int64(s.following[block])
             opened, found = opened + 1, found + s.counts[rank, at]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
@@ -44,6 +45,7 @@ from gpugraph.problems.sssp.distances import (
 
 _SAMPLE = 1 << 14
 _STATE_COLUMNS = 32
+NO_GOALS = np.empty(0, np.int64)
 
 
 @dataclass(eq=False)
@@ -90,6 +92,7 @@ class State:
             ends=np.empty(2 * size * STRIDE, np.int64),
             front_distance=np.empty(size * STRIDE, np.float64),
             thread_state=np.empty((size, _STATE_COLUMNS), np.int64),
+            goals=NO_GOALS,
         )
         return self.arrays[dtype]
 
@@ -129,19 +132,24 @@ def chosen_delta(arcs: Arcs) -> float:
     return mean / max(1.0, len(arcs.targets) / max(1, arcs.vertices))
 
 
-def run(state: State, clock: NullClock, source: int) -> NDArray[Any]:
-    """Return (n,) distances from ``source``: uint32, uint64 or reals; the next run overwrites them."""
+def run(state: State, clock: NullClock, source: int, goals: NDArray[np.int64] = NO_GOALS) -> NDArray[Any]:
+    """Return (n,) distances from ``source``: uint32, uint64 or reals; the next run overwrites them.
+
+    Beyond the farthest of ``goals`` they may be too great on a state of one thread.
+    """
     dtype = _narrow(state)
-    distance = _search(state, clock, source, dtype)
+    distance = _search(state, clock, source, dtype, goals)
     if dtype == np.uint32:
         farthest = state.arrays_for(dtype).least_pending.max()
         if int(farthest) + state.heaviest >= int(unreached(dtype)):
-            distance = _search(state, clock, source, np.dtype(np.uint64))
+            distance = _search(state, clock, source, np.dtype(np.uint64), goals)
     return distance
 
 
-def _search(state: State, clock: NullClock, source: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    shared = state.arrays_for(dtype)
+def _search(
+    state: State, clock: NullClock, source: int, dtype: np.dtype[Any], goals: NDArray[np.int64] = NO_GOALS
+) -> NDArray[Any]:
+    shared = state.arrays_for(dtype)._replace(goals=goals)
     start = time.perf_counter()
     run_on_threads(buckets.search, shared, source, size=state.size)
     own = shared.thread_state
@@ -202,13 +210,24 @@ def prepare_many(view: GraphView, device: object, *, delta: float = 0.0, sums: s
 def run_many(states: list[State], clock: NullClock, sources: tuple[int, ...]) -> list[NDArray[Any]]:
     """Return (n,) distances, the caller's, for each source as ``run`` does; OutOfMemory without room for all."""
     require_room(states[0].view.graph, len(sources), states[0].sums)
+    return search_each(states, clock, sources, lambda distance, source: distance.copy())
+
+
+def search_each(
+    states: list[State],
+    clock: NullClock,
+    sources: Sequence[int],
+    take: Callable[[NDArray[Any], int], NDArray[Any]],
+    goals: NDArray[np.int64] = NO_GOALS,
+) -> list[NDArray[Any]]:
+    """Return what ``take`` makes of (n,) distances and their source, for each source; see ``run``."""
     found: list[NDArray[Any]] = [np.empty(0)] * len(sources)
     turns = count()
     counters: list[NullClock] = [NullClock() for _ in states]
 
     def work(state: State, own: NullClock) -> None:
         while (i := next(turns)) < len(sources):
-            found[i] = run(state, own, sources[i]).copy()
+            found[i] = take(run(state, own, sources[i], goals), sources[i])
 
     with ThreadPoolExecutor(len(states)) as pool:
         try:

@@ -1,0 +1,1 @@
+"""Tables of distances between two lists of vertices."""
