@@ -72,7 +72,6 @@ NO_MEASUREMENTS = (
     "states two projected rates: 3000 MTEPS",  # a paper's
     "cell has had 15 seconds",  # limits and settings
     "(default 120 s) bounds the cell",
-    "killed after 60 seconds",
     "where a run takes less than 20 ms",
     "Differences below 1 µs, the resolution",
     "is allowed 100 GB/s for each thread",
