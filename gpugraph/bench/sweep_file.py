@@ -17,15 +17,7 @@ import msgspec
 from gpugraph.base.errors import InputError, check_name, placed, unknown_name
 from gpugraph.base.files import resource_dir
 from gpugraph.base.quantities import parse_bytes, parse_seconds
-from gpugraph.bench.axes import (
-    AXES,
-    BOOLEANS,
-    TEMPLATES,
-    apply_settings,
-    expand,
-    sampling_settings,
-    variables_in,
-)
+from gpugraph.bench.axes import AXES, BOOLEANS, TEMPLATES, apply_settings, expand, sampling_settings, variables_in
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import FINDINGS, PAPER, Block, Rule, Sweep, Variant
 from gpugraph.bench.toml_file import Document

@@ -25,6 +25,7 @@ from gpugraph.cli.options import (
     offline_option,
     peer_command,
     price_option,
+    reference_option,
     split,
 )
 from gpugraph.cli.output import Progress, check_destination, log_decisions, show, show_lines, tell
@@ -86,6 +87,13 @@ def ad_hoc_axes(graphs: Sequence[str], names: Sequence[str]) -> dict[str, object
     return {**axes, "problem": list(by_problem), "algorithm": by_problem}
 
 
+def check_reference(reference: str, names: Sequence[str]) -> None:
+    """Raise InputError before the work for a row of reference that none of the algorithms ``names`` can have."""
+    rows = [name.partition("@")[0].removeprefix(PEER) for name in names]
+    if reference and rows and not any(is_file(one) or reference.startswith(one) or one == "auto" for one in rows):
+        raise unknown_name("row for --reference", reference, rows)
+
+
 _BUDGET = f"Time limit of the command [default: the sweep's, else {defaults().budget} per device]."
 _ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=30m, dask:tcp://HOST:8786."
 
@@ -98,7 +106,7 @@ _ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=3
 @click.option("--title", metavar="TEXT", help="Title of reports and plots [default: the sweep's, or the graphs].")
 @click.option("--axis", "axes", multiple=True, metavar="AXIS=VALUES", help="Replace the values of an axis; repeatable.")
 @click.option("--set", "settings", multiple=True, metavar="ALGORITHM.NAME=VALUES", help="Parameter of an algorithm.")
-@click.option("--budget", metavar="TIME", help=_BUDGET)
+@click.option("--budget", type=Time(), metavar="TIME", help=_BUDGET)
 @click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph.")
 @peer_command
 @click.option("--save", metavar="FILE.jsonl", help="File for the records [default: a dated file here].")
@@ -119,6 +127,7 @@ _ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=3
 @click.option("--energy", is_flag=True, help="Measure the energy of a run, in additional runs.")
 @click.option("--counters", is_flag=True, help="Count memory accesses and atomics on the emulated device.")
 @price_option
+@reference_option
 @offline_option
 @export_option
 @click.option("-v", "--verbose", is_flag=True, help="Log each step, and why it is taken.")
@@ -133,7 +142,7 @@ def bench(
     title: str | None,
     axes: tuple[str, ...],
     settings: tuple[str, ...],
-    budget: str | None,
+    budget: float | None,
     peers: tuple[str, ...],
     save: str | None,
     target: str | None,
@@ -144,6 +153,7 @@ def bench(
     energy: bool,
     counters: bool,
     price: float,
+    reference: str,
     laptop: bool,
     exports: tuple[str, ...],
     verbose: bool,
@@ -171,8 +181,6 @@ def bench(
     if sweeps:
         show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
         return
-    with errors_at(f"--budget {budget}"):
-        seconds = None if budget is None else parse_seconds(budget)
     with errors_at(f"{defaults().origins['bench.budget']}, bench.budget"):
         default_s = parse_seconds(defaults().budget)
     observed = {"cold": cold, "energy": energy, "counters": counters, "price": price or None}
@@ -187,10 +195,10 @@ def bench(
     if graphs and sweep is None:
         words = {"graph": "GRAPH", "algorithm": "--algo"}
         tables = {"title": ", ".join(graphs), "axes": ad_hoc_axes(graphs, names), "sampling": dict(COMPETING)}
-        asked = read_sweep(Document("command line", tables, words), changed, seconds, default_s)
+        asked = read_sweep(Document("command line", tables, words), changed, budget, default_s)
     else:
         changed |= {name: given for name, given in (("graph", [*graphs]), ("algorithm", names)) if given}
-        asked = read_sweep(sweep or "smoke", changed, seconds, default_s, laptop=laptop)
+        asked = read_sweep(sweep or "smoke", changed, budget, default_s, laptop=laptop)
         if sweep is None and "graph" in changed:  # the user's own cells, and none of smoke's
             asked = replace(asked, title=", ".join(map(str, changed["graph"])))
     asked = replace(asked, title=title or asked.title, budget_began=Command.began if runs is None else None)
@@ -207,7 +215,8 @@ def bench(
             lines = plan_lines(cells, prices, width=width)
             show_lines(lines if list_ else price_lines(cells, prices, plan.sweep, width=width))
     elif runs is None:
-        _run(prepared(save or ""), exports, quiet=quiet, verbose=verbose)
+        check_reference(reference, [*names, *split(peers)] if names else [])
+        _run(prepared(save or ""), exports, reference, quiet=quiet, verbose=verbose)
     elif exports:
         raise InputError("--export takes one run", remedy="export each with gpugraph compare RUN.jsonl --by algorithm")
     else:
@@ -255,7 +264,7 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
     return totals
 
 
-def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: bool) -> None:
+def _run(bench: Bench, exports: Sequence[str] = (), reference: str = "", *, quiet: bool, verbose: bool) -> None:
     """Run the cells, show how they go and how they went."""
     from gpugraph.bench.bench import judge, judge_findings
     from gpugraph.bench.sweep import FINDINGS
@@ -264,8 +273,9 @@ def _run(bench: Bench, exports: Sequence[str] = (), *, quiet: bool, verbose: boo
     check_destination(bench.path, append=True)
     totals = run_cells(bench, quiet=quiet, verbose=verbose, keep=True)
     records = bench.store.records if bench.store is not None else []
-    ranked = rankings().rank(records)[0] if exports or (bench.sweep.ad_hoc and len(records) > 1) else []
-    if bench.sweep.ad_hoc and any(len(ranking.records) > 1 for ranking in ranked):
+    compared = bool(reference) or (bench.sweep.ad_hoc and len(records) > 1)
+    ranked = rankings().rank(records, reference=reference)[0] if exports or compared else []
+    if compared and any(len(ranking.records) > 1 for ranking in ranked):
         show_rankings(ranked)
     else:
         show_lines(result_lines(records, width=table_width()))

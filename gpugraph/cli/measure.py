@@ -37,7 +37,7 @@ from gpugraph.problems import foreign
 from gpugraph.problems.contract import problem_called, result_files
 from gpugraph.problems.foreign import PEER, is_file, is_foreign
 from gpugraph.problems.registry import algorithms, command_of, problems_solved_by
-from gpugraph.report.exporters import Results, exporter
+from gpugraph.report.exporters import Results, exporter, rankings
 from gpugraph.report.terminal import page_width
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def problem_command(problem: str) -> click.Command:
         names, peers = split(request.algos), split(request.peers)
         if len(names) > 1 or peers:
             _compete(request, names or ["auto"], peers)
+        elif request.reference:
+            raise InputError("--reference is for several that are compared", remedy="name them with --algo and --peer")
         else:
             _measure(request, names[0] if names else "auto")
 
@@ -107,6 +109,7 @@ class Request:
     price: float
     peers: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    reference: str = ""
     device: str = "auto"
 
 
@@ -134,7 +137,7 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
     from gpugraph.bench.bench import Bench, judge
     from gpugraph.bench.store import append_record
     from gpugraph.bench.sweep_file import LimitsTable, sweep_of_axes
-    from gpugraph.cli.bench import options_of, run_cells
+    from gpugraph.cli.bench import check_reference, options_of, run_cells
 
     outputs, axes = request.outputs, {**vars(request.read), **request.cell}
     repeat, warmup, profile = (axes.pop(name) for name in ("repeat", "warmup", "profile"))
@@ -146,6 +149,7 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
     ):
         if given:
             raise InputError(what, remedy="name one with --algo, and no --peer")
+    check_reference(request.reference, [*names, *peers])
     axes |= {"problem": request.problem, "device": request.device, "prepare": "+".join(request.prepare) or "none"}
     axes |= {"graph": request.graph, "index_bits": int(request.index_bits) if request.index_bits else None}
     observed = {name: getattr(request, name) for name in ("cold", "energy", "counters", "price")}
@@ -170,8 +174,9 @@ def _compete(request: Request, names: Sequence[str], peers: Sequence[str]) -> No
                 append_record(record, str(outputs.save))
     from gpugraph.cli.exports import export, show_records
 
-    show_records(records, outputs.style)
-    export(records, outputs.exports, quiet=outputs.quiet)
+    found = rankings().rank(records, reference=request.reference)[0]
+    show_records(records, outputs.style, found)
+    export(records, outputs.exports, found, quiet=outputs.quiet)
     judge(totals)
 
 

@@ -27,7 +27,7 @@ from gpugraph.report.exporters import EXPORTERS, contents
 GROUPS = {
     "Graph": "input_format columns weight directed vertices keep_ids symmetrize weights seed offline"
     " size dtype exclusive segments",
-    "Algorithm": "algos device commands peer peers source predecessors sums settings prepare index_bits",
+    "Algorithm": "algos device commands peer peers source predecessors sums settings prepare index_bits reference",
     "Measurement": "repeat warmup target max_seconds timeout cold energy counters price verify phases transfers"
     " profile processes budget",
     "Output": "style output output_format save exports draw verbose quiet debug help",
@@ -35,8 +35,8 @@ GROUPS = {
 """Title → the parameters under it; others come first, under Options."""
 
 RARE = (
-    "input_format vertices keep_ids symmetrize seed offline commands settings prepare index_bits switch_after cpu_share"
-    " memory_limit cold energy counters price phases transfers profile draw verbose debug"
+    "input_format vertices keep_ids symmetrize seed offline commands reference settings prepare index_bits switch_after"
+    " cpu_share memory_limit cold energy counters price phases transfers profile draw verbose debug"
 )
 """Parameters of a command with many that ``--help`` only names; ``--help-all`` describes them."""
 
@@ -332,6 +332,7 @@ offline_option = click.option(
     help="Use only data sets that are in the cache.",
 )
 
+_ALGO = "See `gpugraph algos`; several are compared: a,b@cpu [default: auto]."
 _REWEIGHT = "Replace the weights: file (keep), unit, abs, hash:LO..HI, uniform:LO..HI."
 _REPEAT = "Number of samples; compared algorithms take at least 20."
 
@@ -390,28 +391,23 @@ peer_command = click.option(
     "--peer-command", "commands", multiple=True, metavar="TABLE", help="An external peer; see docs/peers.md."
 )
 
+reference_option = click.option(
+    "--reference", default="", metavar="ROW", help="Compare each with this row, not with the fastest."
+)
+
 run_options = bundle(
-    click.option(
-        "--algo",
-        "algos",
-        multiple=True,
-        metavar="NAMES",
-        help="See `gpugraph algos`; several are compared: a,b@cpu [default: auto].",
-    ),
+    click.option("--algo", "algos", multiple=True, metavar="NAMES", help=_ALGO),
     click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph."),
     device_option("auto, cuda[:i], cpu, emulated; several: cuda:0,1, cuda:all, cpu*4; parts: cuda/33 (SMs), cpu/1."),
     peer_command,
+    reference_option,
     click.option(
         "-n", "--repeat", type=int, default=defaults().repeat or None, show_default="for about a second", help=_REPEAT
     ),
     click.option(
         "--warmup", type=int, default=defaults().warmup, show_default=True, help="Untimed runs before the samples."
     ),
-    click.option(
-        "--target",
-        metavar="SHARE",
-        help="Sample until the median is known to ± this share: 0.02, 2% or 2.",
-    ),
+    click.option("--target", metavar="SHARE", help="Sample until the median is known to ± this share: 0.02, 2% or 2."),
     click.option("--max-seconds", type=Time(), metavar="TIME", help="Time for sampling: 5, 1m [with --target: 15]."),
     timeout_option,
     click.option("--cold", is_flag=True, help="Flush the GPU's second-level cache before every sample."),
@@ -450,12 +446,7 @@ run_options = bundle(
 
 draw_option = click.option("--draw", metavar="FILE.svg", help="Draw the counter-example, if the result is wrong.")
 export_option = click.option(
-    "--export",
-    "exports",
-    multiple=True,
-    metavar="FILE",
-    cls=LateHelp,
-    help=lambda: f"Write {contents()}; repeatable.",
+    "--export", "exports", multiple=True, metavar="FILE", cls=LateHelp, help=lambda: f"Write {contents()}; repeatable."
 )
 
 output_options = bundle(

@@ -49,11 +49,7 @@ def open_graph(
 
 
 def _opened(
-    source: object,
-    options: ReadOptions,
-    clock: HostClock,
-    progress: Callable[[str], None],
-    device: Device | None,
+    source: object, options: ReadOptions, clock: HostClock, progress: Callable[[str], None], device: Device | None
 ) -> CSRGraph:
     """Return the graph as its source has it."""
     text = os.fsdecode(source) if isinstance(source, str | bytes | os.PathLike) else None

@@ -9,14 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.devices.base import Device
-from gpugraph.problems.contract import (
-    REFERENCE_LIMIT,
-    CertifiesOnDevice,
-    JudgesItself,
-    Problem,
-    Verdict,
-    verdict_of,
-)
+from gpugraph.problems.contract import REFERENCE_LIMIT, CertifiesOnDevice, JudgesItself, Problem, Verdict, verdict_of
 
 if TYPE_CHECKING:
     from gpugraph.graph.view import ResidentView

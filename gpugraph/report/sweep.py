@@ -13,10 +13,15 @@ from gpugraph.bench.sweep import Sweep
 from gpugraph.problems import BENCH
 from gpugraph.records.columns import Labelled, columns_of
 from gpugraph.records.record import Record, with_distinct_names
-from gpugraph.report.terminal import BARS, Line, columns
+from gpugraph.report.terminal import BARS, Line, columns, field
 
 MOST_ROWS = 60
 """More cells than this are summed up by series; those that did not go well are still shown each."""
+
+MOST_SKIPPED = 3
+"""More cells that were skipped for one reason are one line."""
+
+OVER_BUDGET = "the budget was too small, --resume --budget TIME goes on"
 
 
 def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[Line]:
@@ -66,9 +71,18 @@ def _footer(plan: Plan) -> list[Line]:
 
 def result_lines(records: Sequence[Record], *, width: int | None = None) -> list[Line]:
     """Return the table of a bench's records, a small chart of each series, and how many cells ended how."""
-    rows = with_distinct_names(records)
-    shown = rows if len(rows) <= MOST_ROWS else [row for row in rows if not row.ok]
+    rows, alike = with_distinct_names(records), dict[str, list[Record]]()
+    for row in rows:
+        if row.outcome == "skipped":
+            alike.setdefault(OVER_BUDGET if "budget" in row.message else row.message, []).append(row)
+    alike = {why: of for why, of in alike.items() if len(of) > MOST_SKIPPED}
+    together = {id(row) for of in alike.values() for row in of}
+    shown = [row for row in rows if not (id(row) in together or (row.ok and len(rows) > MOST_ROWS))]
     lines: list[Line] = [*_table(shown, width), []] if shown else []
+    for why, of in alike.items():
+        which = Counter(f"{row.problem} {described_record(row)}" for row in of).most_common()
+        text = f"{why}: {', '.join(f'{number} of {name}' for name, number in which)}"
+        lines += field("skipped", text, width=width or 80)
     lines += _charts(rows, width)
     ended = Counter(row.verdict for row in rows)
     ways = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=lambda one: (-one[1], one[0])))

@@ -195,7 +195,7 @@ def test_the_shipped_sweeps_are_listed_with_their_titles():
     ("words", "what"),
     [
         (("--sweep", "smokes"), "did you mean 'smoke'?"),
-        (("--budget", "lots"), "--budget lots: 'lots' is no length of time"),
+        (("--budget", "lots"), "--budget: 'lots' is no length of time"),
         (("--axis", "scal"), "is not NAME=VALUES"),
         (("--axis", "grph=path:4"), "did you mean 'graph'?"),
         (("--save", "no/folder/r.jsonl"), "its folder does not exist"),

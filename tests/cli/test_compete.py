@@ -68,6 +68,35 @@ def test_an_option_of_one_algorithm_may_take_several_values_which_compete():
     assert any(line.startswith("delta-stepping, delta=16.0 ") for line in shown)
 
 
+def test_a_row_of_reference_takes_the_place_of_the_fastest_in_every_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("--algo", "boruvka,kruskal,prim@cpu", "--reference", "prim")
+    shown = succeed("mst", "grid:6x6", *words, *FEW, "--save", "r.jsonl").out
+    assert "times prim's" in shown
+    said = [line for line in lines(shown) if " faster than " in line or " times as fast as " in line]
+    assert len(said) == 2
+    assert all("prim" in line for line in said)
+    stored = succeed("compare", "r.jsonl", "--by", "algorithm", "--reference", "kruskal").out
+    assert "times kruskal's" in stored
+    bench = ("bench", "--sweep", "selftest", "grid:6x6", "--algo", "kruskal@cpu,prim@cpu", "--max-seconds", "0.1")
+    assert "times prim's" in succeed(*bench, "--reference", "prim", "--save", "b.jsonl").out
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("mst", "grid:4x4", "--algo", "boruvka,kruskal", "--reference", "krus"), "did you mean 'kruskal'?"),
+        (("mst", "grid:4x4", "--reference", "kruskal"), "--reference is for several that are compared"),
+        (("bench", "grid:4x4", "--algo", "boruvka", "--reference", "prim"), "unknown row for --reference 'prim'"),
+        (("compare", "a.jsonl", "b.jsonl", "--reference", "prim"), "--reference is for records that are ranked"),
+    ],
+)
+def test_a_reference_that_no_row_can_be_is_refused_before_anything_runs(tmp_path, monkeypatch, words, reason):
+    monkeypatch.chdir(tmp_path)
+    assert reason in refuse(2, *words)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_users_own_algorithm_competes_and_one_that_is_wrong_has_no_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("def driver(view, clock):\n    return [(0, 1)]\n")

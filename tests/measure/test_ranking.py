@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
 from gpugraph.ext.comparing.claims import has_regimes
 from gpugraph.ext.comparing.cli import BY as OFFERED
+from gpugraph.ext.comparing.ranked import rank as rank_with
 from gpugraph.ext.comparing.ranked import ranking_sheet
 from gpugraph.ext.comparing.ranking import BY, check_ranked, rank, with_transfers
 from gpugraph.records.record import Record
+from gpugraph.report.terminal import plain
 from tests.measure.simulated import levels
 from tests.measure.test_compare import timed
 from tests.report.canned import emulated, failed, mst_record, sssp_record
@@ -48,6 +52,32 @@ def test_records_of_the_same_work_are_ranked_by_their_medians_and_compared_with_
     assert second.interval[0] < 2 < second.interval[1]
     assert third.ratio == pytest.approx(3, rel=0.03)
     assert [(one.first.algorithm, one.second.algorithm) for one in ranking.neighbours] == [("middle", "slow")]
+
+
+def test_rows_are_compared_with_a_row_of_reference_in_the_place_of_the_fastest():
+    rows = [row("slow", 4, seed=1), row("fast", 1, seed=2), row("peer:middle", 2, seed=3)]
+    (ranking,), _ = rank_with(rows, reference="middle")
+    pairs = [(one.first.algorithm, one.second.algorithm) for one in ranking.against_best]
+    assert pairs == [("fast", "peer:middle"), ("peer:middle", "slow")]
+    assert [one.ratio for one in ranking.against_best] == pytest.approx([2, 2], rel=0.03)
+    shown = ranking_sheet(ranking).markdown()
+    text = plain(ranking_sheet(ranking).lines(80))
+    assert re.search(
+        r"times middle's\nfast +█+\S* +0\.50\d* ± 0\.\d+\nmiddle +█+\S* +1\nslow +█+\S* +(2\.0|1\.9)", text
+    ), text
+    assert "fast is" in shown
+    assert "slow is not" not in shown
+    with pytest.raises(InputError, match="unknown row for --reference 'midle' — did you mean 'middle'"):
+        rank_with(rows, reference="midle")
+
+
+def test_a_graph_without_the_row_of_reference_is_compared_with_its_fastest():
+    other = {**graph(), "name": "other", "digest": "9" * 32}
+    rows = [row("fast", 1), row("slow", 2), row("slow", 3, graph=other), row("last", 9, graph=other)]
+    first, second = rank_with(rows, reference="fast")[0]
+    assert first.reference is first.rows[0]
+    assert second.reference is None
+    assert "times the fastest's" in plain(ranking_sheet(second).lines(80))
 
 
 @pytest.mark.parametrize("drift", [0.0, 0.3])

@@ -9,7 +9,7 @@ import click
 
 from gpugraph.base.errors import InputError, Regression
 from gpugraph.base.quantities import counted, parse_share
-from gpugraph.cli.options import command, export_option, named
+from gpugraph.cli.options import command, export_option, named, reference_option
 from gpugraph.cli.output import show, show_lines, tell
 from gpugraph.report.terminal import page_width, plain, table_width
 
@@ -28,8 +28,17 @@ _COMPARED = ("text", "json", "markdown")
 )  # fmt: skip
 @click.option("--threshold", metavar="SHARE", default="5%", show_default=True, help="Relevant change: 5% or 0.05.")
 @named("--format", "style", kind="output format", names=_COMPARED, default="text", help="Output format.")
+@reference_option
 @export_option
-def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports: tuple[str, ...], quiet: bool) -> None:
+def compare(
+    files: tuple[str, ...],
+    by: str,
+    threshold: str,
+    style: str,
+    reference: str,
+    exports: tuple[str, ...],
+    quiet: bool,
+) -> None:
     """Compare two files of records, cell by cell: faster, slower, same or unclear.
 
     Exits with 4 if a cell of NEW is slower than in BASE beyond the threshold, no longer succeeds, or gives
@@ -48,23 +57,26 @@ def compare(files: tuple[str, ...], by: str, threshold: str, style: str, exports
     if by != "run":
         records, notices = read_records(files)
         tell(notices, quiet=quiet)
-        _rank(records, by, style, exports, quiet=quiet)
+        _rank(records, by, style, reference, exports, quiet=quiet)
         return
     if len(files) != 2:
         remedy = "or --by algorithm, device or peer, which takes any number"
         raise InputError(f"two runs are compared, BASE and NEW, not {len(files)}", remedy=remedy)
-    if exports:
-        raise InputError("--export is for records that are ranked", remedy="add --by algorithm, device or peer")
+    if exports or reference:
+        what = "--export" if exports else "--reference"
+        raise InputError(f"{what} is for records that are ranked", remedy="add --by algorithm, device or peer")
     _compare_runs(*files, threshold, style, quiet=quiet)
 
 
-def _rank(records: Sequence[Record], by: str, style: str, exports: Sequence[str], *, quiet: bool) -> None:
+def _rank(
+    records: Sequence[Record], by: str, style: str, reference: str, exports: Sequence[str], *, quiet: bool
+) -> None:
     """Print how records rank, and which of them cannot be compared."""
     from gpugraph.cli.exports import export, show_records
-    from gpugraph.ext.comparing.ranked import alone_lines
-    from gpugraph.ext.comparing.ranking import check_ranked, rank
+    from gpugraph.ext.comparing.ranked import alone_lines, rank
+    from gpugraph.ext.comparing.ranking import check_ranked
 
-    rankings, alone = rank(records, by)
+    rankings, alone = rank(records, by, reference)
     check_ranked(rankings, alone, by)
     left_out = alone_lines(alone, width=page_width())
     show_records(records, {"text": "table"}.get(style, style), rankings)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from gpugraph.base.errors import unknown_name
 from gpugraph.base.quantities import counted, percent
 from gpugraph.ext.comparing.cells import label
 from gpugraph.ext.comparing.claims import Claim
 from gpugraph.ext.comparing.compare import sampled_otherwise
 from gpugraph.ext.comparing.comparison import describe_cell
 from gpugraph.ext.comparing.ranking import Ranking, with_transfers
-from gpugraph.ext.comparing.ranking import rank as rank
+from gpugraph.ext.comparing.ranking import rank as rank_all
 from gpugraph.ext.comparing.sheet import Note, Sheet, Table
 from gpugraph.problems import RANKING
 from gpugraph.records.columns import columns_of
@@ -35,6 +36,24 @@ class Named:
     def __call__(self, record: Record) -> str:
         """Return the name of a record."""
         return self._names[id(record)]
+
+
+def rank(
+    records: Sequence[Record], by: str | None = None, reference: str = ""
+) -> tuple[list[Ranking], list[tuple[Record, str]]]:
+    """Return what ``ranking.rank`` does, each row compared with that of ``reference`` where a ranking has it.
+
+    Raises:
+        InputError: no ranking has a row of that name; or as ``ranking.rank``.
+    """
+    found, alone = rank_all(records, by)
+    if not reference:
+        return found, alone
+    rows = [{named(row).removeprefix("peer:"): row for row in named.ranking.rows} for named in map(Named, found)]
+    if not any(reference in names for names in rows):
+        raise unknown_name("row for --reference", reference, [name for names in rows for name in names])
+    compared = zip(found, (names.get(reference) for names in rows), strict=True)
+    return [one if row is None else one.against(row) for one, row in compared], alone
 
 
 def _table(named: Named, marked: Mapping[int, str] | None = None) -> Table:
@@ -118,21 +137,27 @@ def _heading(ranking: Ranking) -> str:
 def _chart(named: Named, width: int) -> list[Line]:
     """Return a bar of each time, and how many times that of the fastest it is."""
     ranking, blocks = named.ranking, can_draw()
-    ratios = [(ranking.rows[0], "1"), *((c.second, _ratio(c)) for c in ranking.against_best)]
+    base, ratios = ranking.reference or ranking.rows[0], [(row, "1") for row in ranking.rows]
+    for claim in ranking.against_best:
+        other = claim.second if claim.first is base else claim.first
+        ratios[ranking.rows.index(other)] = (other, _ratio(claim, inverse=other is claim.first))
     names = max(len(named(row)) for row in ranking.rows)
     room = max(8, min(BAR_WIDTH, width - names - max(len(text) for _, text in ratios) - 4))
     most = max(row.kernel_s or 0.0 for row in ranking.rows)
-    lines: list[Line] = [[(f"{'time':<{names}}  {'':<{room}}  times the fastest's", "bold")]]
+    whose = "the fastest" if ranking.reference is None else named(base)
+    lines: list[Line] = [[(f"{'time':<{names}}  {'':<{room}}  times {whose}'s", "bold")]]
     for row, text in ratios:
         drawn = bar((row.kernel_s or 0.0) / most * room, blocks)
         lines.append([(f"{named(row):<{names}}  ", ""), (f"{drawn:<{room}}", "cyan"), (f"  {text}", "")])
     return lines
 
 
-def _ratio(claim: Claim) -> str:
-    """Return a ratio with its own interval."""
-    ratio = claim.ratio or 0.0
-    return _rounded(ratio, 2) if claim.interval is None else with_interval(ratio, *claim.interval)
+def _ratio(claim: Claim, *, inverse: bool = False) -> str:
+    """Return a ratio with its own interval, or that of the times the other way round."""
+    ratio, interval = claim.ratio or 0.0, claim.interval
+    if inverse and ratio:
+        ratio, interval = 1 / ratio, interval and (1 / interval[1], 1 / max(interval[0], 1e-9))
+    return _rounded(ratio, 2) if interval is None else with_interval(ratio, *interval)
 
 
 def _rounded(ratio: float, digits: int) -> str:

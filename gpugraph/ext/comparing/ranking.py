@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -29,14 +29,22 @@ class Ranking:
     """Records of the same work: ``rows`` with verified times, fastest first, and ``others`` with why they have none.
 
     Attributes:
-        against_best: the first row against each other one, in their order.
-        neighbours: of the other rows each against the next.
+        against_best: the first row, or that of reference, against each other one, in their order.
+        neighbours: of the other rows each against the next; none with a reference.
+        reference: the row that the others are compared with, where that is not to be the fastest.
     """
 
     rows: list[Record]
     others: list[tuple[Record, str]]
     against_best: list[Claim]
     neighbours: list[Claim]
+    reference: Record | None = None
+
+    def against(self, reference: Record) -> Ranking:
+        """Return the ranking with each row compared with one of them."""
+        place = self.rows.index(reference)
+        pairs = [(row, reference) for row in self.rows[:place]] + [(reference, row) for row in self.rows[place + 1 :]]
+        return replace(self, against_best=claims(pairs, one_run=True), neighbours=[], reference=reference)
 
     @property
     def records(self) -> list[Record]:

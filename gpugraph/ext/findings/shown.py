@@ -43,7 +43,8 @@ def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:
     if "laptop" in sweep.document.tables:
         others = "on a machine with one: --claims" if sweep.laptop else "what needs none, in a minute: --laptop"
         ours += f". {others[0].upper()}{others[1:].replace('--', f'gpugraph bench --sweep {sweep.name} --')}"
-    text = f"{counted(len(left), 'claim')} not judged: needs a GPU"
+    late = " or more time" if any(record.outcome == "skipped" for record in records) else ""
+    text = f"{counted(len(left), 'claim')} not judged: needs a GPU{late}"
     return [*(finding for finding in findings if finding not in left), Finding(text, "", "", ours, "–")]
 
 

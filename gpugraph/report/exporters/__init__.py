@@ -142,8 +142,8 @@ class Sheet(Protocol):
 class Rankings(Protocol):
     """The module that says which of several records is the fastest."""
 
-    def rank(self, records: Sequence[Record], by: str | None = None) -> tuple[Sequence[Ranking], Sequence[Any]]:
-        """Return the rankings of records that did the same work, and the records that compare with no other."""
+    def rank(self, records: Sequence[Record], *, reference: str = "") -> tuple[Sequence[Ranking], Sequence[Any]]:
+        """Return rankings of records of the same work, compared with ``reference``, and records that are alone."""
 
     def ranking_sheet(self, ranking: Any, *, width: int = 80) -> Sheet:
         """Return a ranking for a terminal: its table, its chart, its claims and cautions."""
