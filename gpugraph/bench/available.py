@@ -109,18 +109,18 @@ class Available:
         name = variant.name
         if not self._solves(name, problem):
             return
-        plugin = self._plugins.find(name, problem) if self._is_plugin(name) else None
+        peer, plugin = name.startswith(PEER), self._plugins.find(name, problem) if self._is_plugin(name) else None
         axes = {
             "device": self._devices_of(name, problem, [variant.device] if variant.device else block.axes["device"]),
             "prepare": [variant.prepare] if variant.prepare is not None else block.axes["prepare"],
-            **block.options.get(name, {}),
+            **(own := {**(self._peers()[name].get("scanned", {}) if peer else {}), **block.options.get(name, {})}),
         }
         for values in itertools.product(*axes.values()):
             chosen = dict(zip(axes, values, strict=True))
             device, prepare, *_ = values
             kind = self._kinds.get(device, str(device).partition(":")[0])
-            options = {**variant.options, **{k: v for k, v in chosen.items() if k in block.options.get(name, {})}}
-            if name.startswith(PEER):
+            options = {**variant.options, **{k: v for k, v in chosen.items() if k in own}}
+            if peer:
                 reason = self._unusable.get(device, "no such device can be used here")
                 refusal = f"{self._peers()[name]['title']} runs on '{device}': {reason}"
                 refused, obstacle = "" if device in self._kinds else refusal, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import runpy
 import subprocess
@@ -28,6 +29,7 @@ from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
+from tests.cli.runner import refuse, succeed
 from tests.measure.runs import measure
 from tests.peers.helpers import measured, script
 from tests.tiers import first, only
@@ -194,6 +196,35 @@ def test_options_and_the_environment_reach_the_program(tmp_path: Path) -> None:
     assert record.data["result"]["total_weight"] >= 1
     with pytest.raises(InputError, match="'delta' takes int"):
         measured(zoo("random"), "peer:mine", options={"delta": "wide"})
+
+
+def test_a_command_runs_before_each_start_of_the_program(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    before = f"""'{sys.executable}' -c "open('{log}', 'a').write('{{graph.egr}}'[-3:])" """
+    body = f"print('took 1'); open({str(log)!r}, 'a').write('|')"
+    register(tmp_path, body, time="whole", before=before)
+    record = measured(zoo("random"), "peer:mine", warmup=0, repeat=2)
+    assert log.read_text() == 2 * "egr|"
+    assert len(record.data["samples_s"]["kernel"]) == 2
+    register(tmp_path, "print('took 1')", before=f"'{sys.executable}' -c 'exit(3)'")
+    with pytest.raises(PeerThrew, match="its command before: it ended with exit code 3"):
+        measured(zoo("random"), "peer:mine")
+    register(tmp_path, "print('took 1')", before="no-such-program")
+    with pytest.raises(PeerRefused, match="no program on PATH 'no-such-program'"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_every_value_of_an_option_is_a_row_and_one_of_them_alone_has_to_be_chosen(tmp_path: Path) -> None:
+    command = script(tmp_path, "import sys; print('took', sys.argv[2])").replace("'", '"')
+    table = f"mine = {{command = '{command} {{graph.egr}} {{n}}', time = 'took (.+)', options = {{n = '1..3'}}}}"
+    words = ("mst", "grid:4x4", "--peer-command", table, "--device", "cpu", "--repeat", 2)
+    shown = succeed(*words, "--algo", "kruskal", "--peer", "mine", "--format", "json").out
+    times = {one["parameters"].get("n"): one["samples_s"]["kernel"] for one in json.loads(shown)["records"]}
+    assert {n: of for n, of in times.items() if n} == {n: [n, n] for n in (1, 2, 3)}
+    fewer = succeed(*words, "--peer", "mine", "--set", "peer:mine.n=2,3", "--format", "json").out
+    assert {one["parameters"].get("n") for one in json.loads(fewer)["records"]} == {None, 2, 3}
+    assert "its table has several values of n — choose one with --set n=…" in refuse(2, *words)
+    assert json.loads(succeed(*words, "--set", "n=3", "--format", "json").out)["parameters"]["n"] == 3
 
 
 def test_an_edge_list_for_a_program_has_both_arcs_and_no_comment(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from gpugraph.base.errors import InputError
 from gpugraph.ext.peers import parse_commands, read_tables
+from gpugraph.ext.peers.command import filled
 
 ECL: dict[str, Any] = {"command": "ecl-mst '{graph.egr}' -t {threads}", "time": r"runtime: ([0-9.]+)"}
 
@@ -24,16 +25,24 @@ def test_a_table_becomes_a_command() -> None:
     assert peer.words == ("ecl-mst", "{graph.egr}", "-t", "{threads}")
     assert (peer.unit_s, peer.problem, peer.device, peer.timeout_s) == (1e-3, "mst", "cuda", 120.0)
     assert peer.formats() == ["egr"]
-    assert peer.filled({"graph.egr": "/x/my graph.egr", "threads": "8"}) == ["ecl-mst", "/x/my graph.egr", "-t", "8"]
+    values = {"graph.egr": "/x/my graph.egr", "threads": "8"}
+    assert filled(peer.words, values) == ["ecl-mst", "/x/my graph.egr", "-t", "8"]
 
 
 def test_options_and_the_environment_have_placeholders_too() -> None:
     peer = only(command="gap {graph.wsg} -d {delta}", options={"delta": 8}, env={"N": "{threads}", "ROUNDS": 3})
-    assert peer.filled({"graph.wsg": "g", "delta": "16"}) == ["gap", "g", "-d", "16"]
+    assert filled(peer.words, {"graph.wsg": "g", "delta": "16"}) == ["gap", "g", "-d", "16"]
     assert peer.environment({"threads": "2"}) == {"N": "2", "ROUNDS": "3"}
     assert not peer.writes_result
     assert only(command="gap {graph.wsg} {result}").writes_result
     assert only(command="gap", env={"GRAPH": "{graph.galois}"}).formats() == ["galois"]
+
+
+def test_options_with_several_values_are_those_of_an_axis() -> None:
+    peer = only(command="gap {graph.wsg} -d {delta} {way}", options={"delta": "4..64 x4", "way": ["a", "b"]})
+    assert peer.scanned == {"delta": [4, 16, 64], "way": ["a", "b"]}
+    assert peer.options == {"delta": 4, "way": "a"}
+    assert only(command="gap {graph.wsg} {n}", options={"n": 3}).scanned == {}
 
 
 def test_a_command_with_a_source_solves_shortest_paths() -> None:
@@ -69,6 +78,12 @@ def test_a_command_with_a_source_solves_shortest_paths() -> None:
         ({"env": {"X": "{thread}"}}, "unknown placeholder 'thread' — did you mean 'threads'"),
         ({"options": 3}, "options is no table"),
         ({"options": {"delta": 3}}, "the option 'delta' is nowhere in the command"),
+        ({"options": {"n": "9..4"}, "command": "ecl-mst {graph.egr} {n}"}, "options.n: '9..4' ends before it begins"),
+        ({"options": {"n": []}, "command": "ecl-mst {graph.egr} {n}"}, "options.n: is an empty list"),
+        ({"before": 7}, "lacks before, a program and its arguments"),
+        ({"before": "sync 'x"}, "before: no closing quotation"),
+        ({"before": "touch {file}"}, "unknown placeholder 'file'"),
+        ({"before": "cat {graph.egr}", "command": "ecl-mst"}, "command never names the graph"),
         ({"options": {"source": 3}}, "the option 'source' cannot be called so"),
     ],
 )

@@ -9,7 +9,8 @@
     warmup = 1                               # its first times that do not count, of each process
     unit = "s"                               # s, ms or us
     distances = 'sum: ([0-9]+)'              # one group: the answer to check; or weight = '…', of a forest
-    options = { delta = 16 }                 # parameters for --set, each with its placeholder
+    options = { delta = 16 }                 # parameters for --set, each with its placeholder; "1..8" tries all of them
+    before = "sync"                          # a command that is run before each start, outside of all timing
     env = { OMP_NUM_THREADS = "{threads}" }  # the environment that it gets besides
     problem = "sssp"                         # or another; where left out, sssp if the command takes {source}
     device = "cpu"                           # or cuda: which device its rows name
@@ -33,6 +34,7 @@ from typing import Any
 from gpugraph.base.errors import InputError, check_name, errors_at
 from gpugraph.base.files import parse_toml, read_text, resource_dir
 from gpugraph.base.quantities import counted, parse_seconds
+from gpugraph.bench.axes import expand
 from gpugraph.ext.peers.adapter import peered_problems
 from gpugraph.ext.peers.libraries import LIBRARIES
 from gpugraph.problems.contract import problem_called
@@ -45,7 +47,8 @@ FORMATS = ("adj", "csr", "egr", "el", "galois", "gr", "mtx", "sg", "wel", "wsg")
 """What ``{graph.NAME}`` may ask for."""
 
 KEYS = (
-    "command", "time", "warmup", "unit", "first_vertex", "unreached", "options", "env", "problem", "device", "timeout",
+    "command", "before", "time", "warmup", "unit", "first_vertex", "unreached", "options", "env", "problem", "device",
+    "timeout",
 )  # fmt: skip
 """What every table may have; besides, of each problem the key of the figure that is printed."""
 DEVICES = ("cpu", "cuda")
@@ -73,6 +76,8 @@ class CommandPeer:
         first_vertex: the number of the first vertex in the result file, 0 or 1.
         unreached: what the result file has for a vertex without a path, besides ``inf`` and ``-1``.
         options: parameter → its default.
+        scanned: parameter → the values that a sweep tries, of those whose table has several.
+        before: a command that is run before each start of the program, placeholders and all.
         env: variables of its environment, placeholders and all.
     """
 
@@ -89,6 +94,8 @@ class CommandPeer:
     unreached: str = ""
     options: Mapping[str, int | float | str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
+    scanned: Mapping[str, list[int | float | str]] = field(default_factory=dict, repr=False)
+    before: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def writes_result(self) -> bool:
@@ -97,16 +104,13 @@ class CommandPeer:
 
     def formats(self) -> list[str]:
         """Return the formats of the graph files it is given."""
-        named = {name for name in placeholders((*self.words, *self.env.values())) if name.startswith("graph.")}
+        words = (*self.words, *self.before, *self.env.values())
+        named = {name for name in placeholders(words) if name.startswith("graph.")}
         return sorted(name.removeprefix("graph.") for name in named)
-
-    def filled(self, values: Mapping[str, str]) -> list[str]:
-        """Return its words with every placeholder replaced."""
-        return [_fill(word, values) for word in self.words]
 
     def environment(self, values: Mapping[str, str]) -> dict[str, str]:
         """Return the variables that its environment gets, with every placeholder replaced."""
-        return {name: _fill(text, values) for name, text in self.env.items()}
+        return dict(zip(self.env, filled(self.env.values(), values), strict=True))
 
     def describe(self) -> dict[str, Any]:
         """Return the peer's line in a list of peers."""
@@ -119,6 +123,7 @@ class CommandPeer:
             "install": "",
             "calls": {self.problem: shlex.join(self.words)},
             "methods": {},
+            "scanned": self.scanned,
         }
 
 
@@ -127,8 +132,9 @@ def placeholders(words: Iterable[str]) -> list[str]:
     return [name for word in words for name in _PLACEHOLDER.findall(word)]
 
 
-def _fill(word: str, values: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda match: values[match[1]], word)
+def filled(words: Iterable[str], values: Mapping[str, str]) -> list[str]:
+    """Return words with every placeholder replaced."""
+    return [_PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in words]
 
 
 def read_tables(text: str) -> dict[str, Any]:
@@ -190,14 +196,16 @@ def _command(name: str, table: object) -> CommandPeer:
     for key in table:
         check_name("key", key, (*KEYS, *answers.values()))
     words = _words(table.get("command"), name)
-    env, options = _env(table.get("env", {})), _options(table.get("options", {}))
+    before = _words(table["before"], name, "before") if "before" in table else ()
+    env, scanned = _env(table.get("env", {})), _options(table.get("options", {}))
+    options = {option: values[0] for option, values in scanned.items()}
     names = placeholders((*words, *env.values()))
     fits = max(problems, key=lambda solved: len({*queries[solved]} & {*names}))  # the first of equals
     given = {"problem": fits, "unit": "s", "device": "cpu", "warmup": 0, "first_vertex": 0, **table}
     for key, known in (("problem", problems), ("unit", UNITS), ("device", DEVICES)):
         check_name(key, str(given[key]), known)
     problem = given["problem"]
-    _check_placeholders(names, queries[problem], options)
+    _check_placeholders(names, placeholders(before), queries[problem], options)
     pattern = _time_pattern(table)
     others = {*answers.values()} - {answers[problem]}
     for key in table:
@@ -218,6 +226,8 @@ def _command(name: str, table: object) -> CommandPeer:
         timeout_s=timeout_s,
         unreached=str(table.get("unreached", "")),
         options=options,
+        scanned={option: values for option, values in scanned.items() if len(values) > 1},
+        before=before,
         env=env,
         **{key: given[key] for key in ("device", "warmup", "first_vertex")},
     )
@@ -247,15 +257,15 @@ def _time_pattern(table: Mapping[str, Any]) -> re.Pattern[str] | None:
     return None
 
 
-def _words(value: object, name: str) -> tuple[str, ...]:
+def _words(value: object, name: str, key: str = "command") -> tuple[str, ...]:
     if isinstance(value, str):
         try:
             value = shlex.split(value)
         except ValueError as error:
-            raise InputError(f"command: {str(error).lower()}", remedy="close the quote") from None
+            raise InputError(f"{key}: {str(error).lower()}", remedy="close the quote") from None
     if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
-        remedy = f'for example command = "{name} {{graph.egr}}"'
-        raise InputError("lacks command, the program and its arguments", remedy=remedy)
+        remedy = f'for example {key} = "{name} {{graph.egr}}"'
+        raise InputError(f"lacks {key}, a program and its arguments", remedy=remedy)
     return (os.path.expanduser(value[0]), *value[1:])
 
 
@@ -269,23 +279,28 @@ def _env(value: object) -> dict[str, str]:
     return {name: str(text) for name, text in value.items()}
 
 
-def _options(value: object) -> dict[str, int | float | str]:
-    if not isinstance(value, Mapping) or not all(isinstance(v, int | float | str) for v in value.values()):
+def _options(value: object) -> dict[str, list[Any]]:
+    """Return the values of each parameter: one, or those of a list or a range as an axis has them."""
+    found: dict[str, list[Any]] = {}
+    for name, given in value.items() if isinstance(value, Mapping) else ():
+        with errors_at(f"options.{name}"):
+            found[name] = expand(given)
+    if not isinstance(value, Mapping) or not all(isinstance(v, int | float | str) for vs in found.values() for v in vs):
         what = "options is no table of parameters with their defaults"
-        raise InputError(what, remedy="for example options = { delta = 16 }")
+        raise InputError(what, remedy='for example options = { delta = 16 }, or { delta = "4..64 x2" } to try several')
     for name in value:
         if not _OPTION.fullmatch(name) or name in _OWN:
             what = f"the option '{name}' cannot be called so"
             raise InputError(what, remedy="take letters, digits and dashes, and none of ours")
-    return dict(value)
+    return found
 
 
-def _check_placeholders(found: list[str], asked: Iterable[str], options: Iterable[str]) -> None:
+def _check_placeholders(found: list[str], before: list[str], asked: Iterable[str], options: Iterable[str]) -> None:
     known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", *options, *asked]
-    for name in found:
+    for name in (*found, *before):
         check_name("placeholder", name, known)
     for name in options:
-        if name not in found:
+        if name not in (*found, *before):
             what = f"the option '{name}' is nowhere in the command"
             raise InputError(what, remedy=f"put {{{name}}} where its value belongs")
     if not any(name.startswith("graph.") for name in found):

@@ -30,7 +30,7 @@ from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.base.host import available_memory
 from gpugraph.base.quantities import counted, in_units
 from gpugraph.ext.peers.adapter import Figure, PrintedFigure, load_peered
-from gpugraph.ext.peers.command import CommandPeer
+from gpugraph.ext.peers.command import CommandPeer, filled
 from gpugraph.ext.peers.graph_files import ResultFile, altered_files, graph_file, most_result_bytes, result_path
 from gpugraph.ext.peers.peer import (
     PeerRefused,
@@ -293,6 +293,9 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
 
     def prepare(view: GraphView | ResidentView, device: object, **options: object) -> _State:
         graph = view.host.graph
+        if several := next((name for name in peer.scanned if options[name] is None), None):
+            remedy = f"choose one with --set {several}=…, or compare all of them: --peer {peer.name}"
+            raise InputError(f"its table has several values of {several}", where=label, remedy=remedy)
         values = {f"graph.{name}": str(graph_file(graph, name, label)) for name in peer.formats()}
         values |= {"threads": str(threads_of(device)), **{name: str(value) for name, value in options.items()}}
         state = _State(graph, values, program)
@@ -305,13 +308,17 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         values = {**state.values, "source": str(query[0]) if query else ""}
         if peer.writes_result:
             values["result"] = str(result_path(state.graph, id(state)))
-        words = [state.program, *peer.filled(values)[1:]]
+        words, env = [state.program, *filled(peer.words, values)[1:]], peer.environment(values)
+        if peer.before:
+            before = f"{label}, its command before"
+            first, *rest = filled(peer.before, values)
+            run_command([find_program(first, before), *rest], peer.timeout_s, before, env)
         if files := altered_files(state.graph):
             what = f"{_LAST_RUN[0]} has changed {', '.join(files)}, which it was given to read; it is written anew"
             warnings.warn(what, GpuGraphWarning, stacklevel=2)
         _LAST_RUN[0] = label
         most_bytes = MOST_WRITTEN + most_result_bytes(state.graph)
-        printed = run_command(words, peer.timeout_s, label, peer.environment(values), most_bytes)
+        printed = run_command(words, peer.timeout_s, label, env, most_bytes)
         if files := altered_files(state.graph):
             what = f"it has changed {', '.join(files)}, which it was given to read; it is written anew for others"
             raise PeerThrew(what, where=label, remedy="let it work on a copy")
@@ -342,7 +349,10 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         run=run,
         fetch=lambda state, handle: handle,
         finish=finish,
-        options=tuple(Option(name, type(v), v, "as its table says") for name, v in peer.options.items()),
+        options=tuple(
+            Option(name, type(v), None if name in peer.scanned else v, "as its table says")
+            for name, v in peer.options.items()
+        ),
         own_seconds=lambda state, handle: handle[0],
         warms_itself=peer.time is not None,
         version=_version(peer),
@@ -390,7 +400,8 @@ def _version(peer: CommandPeer) -> int:
     A copy of a program on another machine is the same program: a sweep that goes on there keeps what it has.
     """
     patterns = [pattern and pattern.pattern for pattern in (peer.time, peer.answer)]
-    return zlib.crc32(f"{peer} {patterns} {[digest for _, digest in _programs(peer)]}".encode())
+    before = " ".join(peer.before)
+    return zlib.crc32(f"{peer} {patterns} {[digest for _, digest in _programs(peer)]}{before}".encode())
 
 
 def _programs(peer: CommandPeer) -> list[tuple[str, str]]:
