@@ -130,9 +130,9 @@ def test_the_interface_for_python_has_a_docstring_everywhere():
 
 ROWS = (
     ("forests of real graphs", "NVIDIA H200", "figures-real-mst-h200", "mst", "filter-boruvka"),
-    ("forests of random draws", "NVIDIA H200", "figures-drawn-mst-h200", "mst", "filter-boruvka"),
+    ("forests of randomly drawn graphs", "NVIDIA H200", "figures-drawn-mst-h200", "mst", "filter-boruvka"),
     ("shortest paths on real graphs", "NVIDIA H200", "figures-real-sssp-h200", "sssp", "delta-stepping"),
-    ("shortest paths on random draws", "NVIDIA H200", "figures-drawn-sssp-h200", "sssp", "delta-stepping"),
+    ("shortest paths on randomly drawn graphs", "NVIDIA H200", "figures-drawn-sssp-h200", "sssp", "delta-stepping"),
     ("connected components", "NVIDIA H200", "figures-beside-h200", "components", "hook"),
     ("shortest paths", "16 CPU cores", "figures-cpu-cpu16", "sssp", "delta-stepping"),
 )
