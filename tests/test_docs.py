@@ -38,7 +38,7 @@ PAGES = [
     *sorted(DOCS.glob("performance/*.md")),
     *sorted(DOCS.glob("decisions/*.md")),
 ]
-OWN_TESTS = {"README.md": "test_readme.py", "your_algorithm.md": "test_your_algorithm.py", "CONTRIBUTING.md": ""}
+OWN_TESTS = {"README.md": "test_readme.py", "your_algorithm.md": "test_your_algorithm.py"}
 """Pages whose commands other tests run."""
 
 FENCED = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -91,9 +91,16 @@ def sampled_briefly(commands: str) -> str:
 
 
 def commands(page: Path) -> list[str]:
-    """Return every command of gpugraph that a page names: in a block, in a line of code, or in a row of a table."""
+    """Return every command of gpugraph that a page names: in a block, in a line of code, or in a row of a table.
+
+    Commands of other machines and programs are in blocks of a console; those that make an image name no command.
+    """
     text = text_of(page)
     found = [line for how, lines in blocks(page) for line in lines.replace("\\\n", " ").splitlines()]
+    typed = [
+        line for language, _, lines in FENCED.findall(text) if language == "console" for line in lines.splitlines()
+    ]
+    found += [line[2:] for line in typed if re.match(r"\$ (?!docker (build|save))", line)]
     found += [" ".join(code.split()) for code in re.findall(r"`(gpugraph [^`]+)`", FENCED.sub("", text))]
     return [match[1] for line in found if (match := re.search(r"(?:^|\s|\()(gpugraph .*)", line))]
 
@@ -148,6 +155,13 @@ def test_commands_stand_in_blocks_that_say_so(page: Path) -> None:
     assert not re.findall(r"^ {4,}(?:gpugraph|pip|mpiexec|make) .*", outside, re.MULTILINE)
     for how, _ in blocks(page):
         assert re.fullmatch(r"(parsed: \w.*|exit=\d+(,\d+)*|compiler)?", how), how
+
+
+def test_every_block_of_commands_runs_here_or_in_a_test_of_its_page() -> None:
+    for page in PAGES:
+        if any(not how.startswith("parsed: ") for how, _ in blocks(page)) and page not in RUN:
+            own = ROOT / "tests" / OWN_TESTS[page.name]
+            assert page.name in own.read_text("utf-8")
 
 
 def test_what_stored_records_show_is_not_measured_again() -> None:
