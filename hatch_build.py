@@ -1,9 +1,16 @@
-"""What hatchling asks of gpugraph: the README as PyPI can show it, and the commit that a package is built from."""
+"""What hatchling asks of gpugraph: the README as PyPI can show it, the commit that a package is built from, kernels.
+
+Where a wheel is built on a machine with a GPU, as ``pip install .`` does, it brings kernels compiled for this GPU, so
+that the first command need not compile them.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import os
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +20,8 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _PICTURE = re.compile(r"\n?<picture>.*?</picture>\n?|\n?<img [^>]*>\n?", re.DOTALL)
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:|#)([^)]+)\)")
+_KERNELS = "gpugraph/devices/prebuilt.zip"
+_COMPILER = ("cuda-toolkit[nvrtc]", "cuda-bindings")
 
 
 def for_pypi(text: str, address: str) -> str:
@@ -34,19 +43,58 @@ class CustomMetadataHook(MetadataHookInterface):
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
 
+def gpu_here() -> tuple[int, int] | None:
+    """Return the compute capability of the first GPU, 90 for 9.0, and the CUDA to compile for it with, 12 or 13."""
+    device, major, minor, version = numbers = [ctypes.c_int() for _ in range(4)]
+    device_at, major_at, minor_at, version_at = map(ctypes.byref, numbers)
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    failed = driver.cuInit(0) or driver.cuDeviceGet(device_at, 0) or driver.cuDriverGetVersion(version_at)
+    if failed or any(driver.cuDeviceGetAttribute(at, n, device) for at, n in ((major_at, 75), (minor_at, 76))):
+        return None
+    capability = 10 * major.value + minor.value
+    return capability, 13 if capability >= 75 and version.value >= 13000 else 12
+
+
 class CustomBuildHook(BuildHookInterface):
-    """Writes ``gpugraph/commit.txt``, so that records of an installed gpugraph name the commit; an sdist brings it."""
+    """Adds to a wheel ``gpugraph/commit.txt``, which an sdist brings too, and kernels for the GPU of this machine."""
+
+    def dependencies(self) -> list[str]:
+        """Return what compiles the kernels; nothing without a GPU."""
+        gpu = self._gpu()
+        return [] if gpu is None else ["numpy>=1.26", *(f"{name}=={gpu[1]}.*" for name in _COMPILER)]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the file and name it as a part of what is built; an editable install has its checkout."""
-        if version == "editable" or not (Path(self.root) / ".git").exists():
+        """Write the files and name them as a part of what is built; an editable install has its checkout."""
+        if version == "editable":
             return
-        commit, changed = self._git("rev-parse", "--short=12", "HEAD"), self._git("status", "--porcelain")
-        unclean = any(not (line.startswith("??") and line.endswith(".jsonl")) for line in changed.splitlines())
         self._folder = tempfile.TemporaryDirectory()
-        file = Path(self._folder.name) / "commit.txt"
-        file.write_text(f"{commit}{'+' if unclean else ''}\n", "utf-8")
-        build_data["force_include"][str(file)] = "gpugraph/commit.txt"
+        folder = Path(self._folder.name)
+        if (Path(self.root) / ".git").exists():
+            commit, changed = self._git("rev-parse", "--short=12", "HEAD"), self._git("status", "--porcelain")
+            unclean = any(not (line.startswith("??") and line.endswith(".jsonl")) for line in changed.splitlines())
+            (folder / "commit.txt").write_text(f"{commit}{'+' if unclean else ''}\n", "utf-8")
+            build_data["force_include"][str(folder / "commit.txt")] = "gpugraph/commit.txt"
+        if (gpu := self._gpu()) is not None and self._compile(f"sm_{gpu[0]}", folder):
+            build_data["force_include"][str(folder / "prebuilt.zip")] = _KERNELS
+
+    def _gpu(self) -> tuple[int, int] | None:
+        """Return the GPU to compile for; none for an sdist, nor where ``make prebuilt`` has compiled for many."""
+        return None if self.target_name != "wheel" or (Path(self.root) / _KERNELS).exists() else gpu_here()
+
+    def _compile(self, arch: str, folder: Path) -> bool:
+        """Compile the kernels; if that fails, as without NVRTC, the first command will compile them.
+
+        NVRTC is looked for where an environment has its packages, but pip builds with packages that lie elsewhere.
+        """
+        module = [sys.executable, "-m", "gpugraph.ext.builds.kernels"]
+        words = [*module, "--uint32", "--arch", arch, "--output", str(folder / "prebuilt.zip")]
+        libraries = [str(lib) for entry in sys.path for lib in Path(entry).glob("nvidia/*/lib")]
+        searched = os.pathsep.join([*libraries, os.environ.get("LD_LIBRARY_PATH", "")])
+        environment = os.environ | {"GPUGRAPH_CACHE_DIR": str(folder / "cache"), "LD_LIBRARY_PATH": searched}
+        return subprocess.run(words, cwd=self.root, env=environment).returncode == 0
 
     def _git(self, *words: str) -> str:
         return subprocess.run(

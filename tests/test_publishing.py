@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import runpy
 import shlex
@@ -11,7 +12,9 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -67,6 +70,89 @@ def test_a_wheel_has_the_package_and_a_limit_of_size(tmp_path: Path) -> None:
     if (known := environment.git_commit.__wrapped__()) is not None:
         assert zipfile.ZipFile(wheel).read("gpugraph/commit.txt").decode() == f"{known}\n"
     assert not any("docs/records/" in name or name.startswith("tests/") for name in names)
+
+
+class FakeDriver:
+    """Stands for the driver's library on a machine with one GPU, or where ``failing`` fails."""
+
+    def __init__(self, capability: int, version: int, failing: str = ""):
+        self.capability, self.version, self.failing = capability, version, failing
+
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        def call(*args: Any) -> int:
+            attributes = {75: self.capability // 10, 76: self.capability % 10}
+            if name in ("cuDriverGetVersion", "cuDeviceGetAttribute"):
+                args[0]._obj.value = self.version if name == "cuDriverGetVersion" else attributes[args[1]]
+            return 100 if name == self.failing else 0
+
+        return call
+
+
+@pytest.fixture
+def hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What hatchling calls to build a wheel of a tree without a commit, on a machine with an H200."""
+    pytest.importorskip("hatchling")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: FakeDriver(90, 13000))
+    made = runpy.run_path(str(ROOT / "hatch_build.py"))["CustomBuildHook"]
+    return made(str(tmp_path), {}, None, None, "", "wheel")
+
+
+@pytest.mark.parametrize(("capability", "version", "cuda"), [(90, 13000, 13), (120, 13020, 13), (90, 12080, 12)])
+def test_kernels_are_compiled_by_a_cuda_that_the_driver_takes(
+    hook: Any, monkeypatch: pytest.MonkeyPatch, capability: int, version: int, cuda: int
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: FakeDriver(capability, version))
+    assert hook._gpu() == (capability, cuda)
+    assert hook.dependencies() == ["numpy>=1.26", f"cuda-toolkit[nvrtc]=={cuda}.*", f"cuda-bindings=={cuda}.*"]
+
+
+def test_kernels_for_volta_are_compiled_by_cuda_12(hook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: FakeDriver(70, 13000))
+    assert hook._gpu() == (70, 12)
+
+
+@pytest.mark.parametrize("failing", ["libcuda.so.1", "cuInit", "cuDeviceGet", "cuDeviceGetAttribute"])
+def test_without_a_gpu_a_build_needs_and_compiles_nothing(
+    hook: Any, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    def load(name: str) -> FakeDriver:
+        if name == failing:
+            raise OSError(name)
+        return FakeDriver(90, 13000, failing)
+
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    data: dict[str, Any] = {"force_include": {}}
+    hook.initialize("standard", data)
+    assert (hook.dependencies(), data) == ([], {"force_include": {}})
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_wheel_brings_kernels_for_the_gpu_of_its_machine_where_they_compile(
+    hook: Any, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    commands = []
+
+    def run(words: list[str], **_: Any) -> Any:
+        commands.append(words)
+        return subprocess.CompletedProcess(words, code)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    data: dict[str, Any] = {"force_include": {}}
+    hook.initialize("standard", data)
+    assert [words[1:6] for words in commands] == [["-m", "gpugraph.ext.builds.kernels", "--uint32", "--arch", "sm_90"]]
+    written = {commands[0][-1]: "gpugraph/devices/prebuilt.zip"}
+    assert data == {"force_include": written if code == 0 else {}}
+
+
+def test_neither_an_sdist_nor_a_checkout_nor_one_with_compiled_kernels_compiles(hook: Any, tmp_path: Path) -> None:
+    data: dict[str, Any] = {"force_include": {}}
+    hook.initialize("editable", data)
+    (tmp_path / "gpugraph" / "devices").mkdir(parents=True)
+    (tmp_path / "gpugraph" / "devices" / "prebuilt.zip").write_bytes(b"")
+    hook.initialize("standard", data)
+    assert (hook.dependencies(), data) == ([], {"force_include": {}})
+    sdist = type(hook)(str(ROOT), {}, None, None, "", "sdist")
+    assert sdist.dependencies() == []
 
 
 def test_a_package_names_the_commit_that_its_build_has_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,9 @@ from gpugraph.devices.cuda import CudaDevice
 from gpugraph.devices.kernels import CompiledModule, compile_kernels
 from gpugraph.devices.nvrtc import compiler
 from gpugraph.devices.prebuilt import prebuilt_kernels
-from gpugraph.ext.builds.kernels import build, units
+from gpugraph.ext.builds.kernels import build, main, units
+from gpugraph.ext.emulator.device import EmulatedDevice
+from tests.cli.runner import succeed
 from tests.devices.compile_matrix import declared
 from tests.devices.fake_cupy import FakeCupy
 from tests.mutate import MUTATORS
@@ -127,3 +129,24 @@ def test_a_wheel_brings_define_sets_that_drivers_ask_for() -> None:
         sets = files[file].define_sets if file in files else [{}]
         assert files[file].without_defaults(defines) in sets if file in files else defines == {}
         assert arch == "sm_90"
+
+
+def test_kernels_for_uint32_are_all_that_the_first_commands_load(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    brought: list[tuple[str, Any, str]] = []
+    monkeypatch.setattr("gpugraph.ext.builds.kernels.build", lambda path, units, _: brought.extend(units))
+    archive = tmp_path / "prebuilt.zip"
+    archive.write_bytes(b"")
+    assert main(["--uint32", "--arch", "sm_90", "--output", str(archive)]) == 0
+    loaded, kernel = set(), EmulatedDevice.kernel
+
+    def note(device: EmulatedDevice, file: str, name: str, defines: Any = None, **options: Any) -> Any:
+        loaded.add((file, str(defines or {}), "sm_90"))
+        return kernel(device, file, name, defines, **options)
+
+    monkeypatch.setattr(EmulatedDevice, "kernel", note)
+    for words in (["mst", "--algo", "filter-boruvka"], ["sssp", "--source", "0"], ["components"]):
+        succeed(*words, "rmat:8", "--device", "emulated", "--repeat", "1")
+    assert {"filter_boruvka.cu", "delta_stepping.cu", "components.cu"} <= {file for file, _, _ in loaded}
+    assert loaded <= {(file, str(defines), arch) for file, defines, arch in brought}

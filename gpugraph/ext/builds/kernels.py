@@ -1,6 +1,7 @@
 """Kernels compiled for a wheel to bring: those of ordinary commands, for common GPUs and types of weights.
 
-``python -m gpugraph.ext.builds.kernels`` builds the archive before a wheel is made; it needs NVRTC and no GPU.
+``python -m gpugraph.ext.builds.kernels`` builds the archive before a wheel is made; it needs NVRTC and no GPU.  A wheel
+that is built on a machine with a GPU (``hatch_build.py``) brings those for this GPU and weights of uint32.
 """
 
 from __future__ import annotations
@@ -64,11 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Compile the kernels of ordinary commands into the package, for a wheel to bring; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m gpugraph.ext.builds.kernels", description=main.__doc__)
     parser.add_argument("--arch", action="append", metavar="sm_90", help="may be given several times")
+    parser.add_argument("--uint32", action="store_true", help="for no other types of weights")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--output", type=Path, default=ARCHIVE)
     options = parser.parse_args(arguments)
     try:
-        chosen = list(units(options.arch or ARCHITECTURES))
+        chosen = [unit for unit in units(options.arch or ARCHITECTURES) if not (options.uint32 and unit[1])]
         build(options.output, chosen, options.workers)
     except GpuGraphError as error:
         print(error, file=sys.stderr)
