@@ -75,9 +75,12 @@ def test_a_command_loads_few_modules(
     save_file(zoo("random"), tmp_path / "g.csr")
     given = [str(word).format(graph=tmp_path / "g.csr", folder=tmp_path) for word in words]
     program = f"import json, sys{command(*given)}{COUNTED}"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    files = json.loads(done.stdout.splitlines()[-1])
-    lines = sum(len(Path(file).read_text("utf-8").splitlines()) for file in files)
+    for _ in range(2):  # the first run may find nothing compiled, and what compiles imports more than what is compiled
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        files = json.loads(done.stdout.splitlines()[-1])
+        lines = sum(len(Path(file).read_text("utf-8").splitlines()) for file in files)
+        if len(files) <= most_modules and lines <= most_lines:
+            break
     modules = [re.findall(r"/gpugraph/ext/(\w+)/", file) for file in files if not file.endswith("__init__.py")]
     assert not UNNAMED & {name for names in modules for name in names}
     assert (len(files) <= most_modules, lines <= most_lines) == (True, True), (len(files), lines)
