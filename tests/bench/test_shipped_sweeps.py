@@ -254,7 +254,10 @@ def test_every_expectation_finds_the_cells_that_it_is_about(name):
         assert finding.verdict not in ("–", "too few samples"), f"{finding.text}: {finding.ours}"
 
 
-COUNTERS = ("prim_steps", "launches", "most_reductions", "minima_read", "trees_after_first_round")
+COUNTERS = (
+    *("prim_steps", "launches", "most_reductions", "minima_read", "written_bytes"),
+    *("trees_after_first_round", "longest_cycle"),
+)
 
 
 def made_up(planned: Planned) -> Record:

@@ -82,12 +82,13 @@ class State(Tiles):
         self.array.renew()
         for _ in range(WAKING_READS if self.n else 0):
             self.sum_ranges(self.array.values, self.n, self.levels[0], self.first_blocks)
-        before = self.launches
+        before, written = self.launches, self.written
         watch.start()
         if self.n:
             self.scheme(self, clock)
         watch.stop()
         clock.count("launches", self.launches - before)
+        clock.count("written_bytes", (self.written - written) * self.dtype.itemsize)
         return Run((self.elements()[1],), watch)
 
 
@@ -131,6 +132,7 @@ def scan_then_propagate(state: State, clock: Clock) -> None:
         for level in reversed(range(top)):
             n = lengths[level]
             state.launch("propagate", state.tiles_of(n), np.int64(n), arrays[level][1], state.levels[level])
+            state.written += n
 
 
 # ------------------------------------------------------------------ what a driver offers
@@ -275,6 +277,7 @@ def look_back(state: LookBack, clock: Clock) -> None:
             *(state.descriptors, np.uint32(epoch), np.int32(state.stages)),
             shared_bytes=state.stages * state.tile * state.dtype.itemsize,
         )
+    state.written += state.n
     state.runs += 1
 
 

@@ -82,7 +82,7 @@ class Tiles:
         self.dtype = np.dtype(str(defines["ELEMENT"]))
         self.tile = self.threads * int(defines["VECTORS"]) * 16 // self.dtype.itemsize
         self.kernels = load_kernels(defines, device)
-        self.launches = 0
+        self.launches = self.written = 0  # of sums and elements, how many were written
 
     def launch(self, name: str, grid: int, *args: object, shared_bytes: int = 0) -> None:
         """Launch the kernel ``scan_<name>``."""
@@ -100,6 +100,7 @@ class Tiles:
     def sum_ranges(self, source: Array, n: int, sums: Array, blocks: int) -> None:
         """Let every block add up its range of tiles."""
         self.launch("sums", blocks, np.int64(n), source, sums)
+        self.written += blocks
 
     def scan_ranges(self, arrays: tuple[Array, Array], n: int, blocks: int, exclusive: bool, **sums: Array) -> None:
         """Let every block scan its range of tiles of ``arrays``, the source and the target.
@@ -110,6 +111,7 @@ class Tiles:
         for name in ("prefixes", "totals"):
             args += [np.int32(name in sums), sums.get(name, arrays[1])]
         self.launch("tiles", blocks, *args)
+        self.written += n + blocks * ("totals" in sums)
 
 
 class OffsetScan(Tiles):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.errors import InputError
+from gpugraph.ext.papers.mst.cpu_boruvka_lists import Lists, longest_cycle
 from gpugraph.ext.tuned.mst import cpu_boruvka
 from gpugraph.ext.tuned.mst import cpu_boruvka_steps as steps
 from gpugraph.graph import chunks
@@ -164,6 +165,22 @@ def test_the_phases_are_marked(algorithm: str, phases: set[str]) -> None:
     clock = HostClock()
     forest_by(algorithm, zoo("random-dense"), clock=clock)
     assert set(clock.seconds) == phases
+
+
+@pytest.mark.parametrize(
+    ("other", "longest"), [([1, 0, 1, -1], 2), ([3, 2, 4, 0, 1, 4], 3), ([1, 2, 3, 4, 0], 5), ([-1], 0)]
+)
+def test_trees_that_choose_each_other_in_a_circle_are_counted(other: list[int], longest: int) -> None:
+    n = len(other)
+    lists = Lists(np.arange(1, n + 1), np.array(other, np.int32), np.zeros(n, np.uint32), np.arange(n))
+    best = np.where(lists.other < 0, -1, np.arange(n))
+    assert longest_cycle(n, lists, best, np.empty(n, np.int32)) == longest
+
+
+def test_no_circle_of_boruvkas_is_of_more_than_two_trees() -> None:
+    clock = HostClock()
+    forest_by("boruvka-lists", zoo("complete-equal"), clock=clock)
+    assert clock.counters["longest_cycle"] == 2
 
 
 def test_the_algorithms_name_their_sources() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,10 +12,14 @@ import pytest
 
 from gpugraph.base.clock import HostClock
 from gpugraph.base.errors import InputError
+from gpugraph.base.files import resource_dir
 from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.toolchain import find_compiler
 from gpugraph.ext.scan.array import open_array
+from gpugraph.ext.scan.gpu_scan import WAKING_READS
 from gpugraph.ext.scan.problem import PROBLEM
 from gpugraph.problems.registry import algorithms, find_algorithm
+from tests.cli.runner import succeed
 from tests.emulator.compiler import needs_compiler
 from tests.problems.scan.scan_cases import SUMS, TYPES, scan_on, scanned_by
 from tests.tiers import extended, first
@@ -51,6 +58,28 @@ def test_a_second_run_on_the_same_array_gives_the_same(device: EmulatedDevice, n
 def test_ten_schedules_give_one_result(name: str) -> None:
     for seed in range(1, 11):
         assert scan_on(EmulatedDevice(seed=seed), name, f"array:n=13000,seed={seed},dtype={TYPES[seed % 2 * 3]}").passed
+
+
+@pytest.mark.parametrize("name", ["reduce-then-scan", "scan-then-propagate"])
+def test_the_bytes_that_a_scan_counts_as_written_are_those_that_the_device_counts(name: str) -> None:
+    words = ("array:n=70000,exclusive=yes", "--algo", name, "--device", "emulated", "--counters", "--repeat", 1)
+    record = json.loads(succeed("scan", *words, "--set", "threads=128", "--set", "vectors=1", "--format", "json").out)
+    sums = record["work"]["kernels"]["scan_sums"]
+    woken = WAKING_READS * sums["store_bytes"] // sums["launches"]
+    assert record["counters"]["written_bytes"] == record["work"]["total"]["store_bytes"] - woken
+
+
+@pytest.mark.parametrize(("network", "additions"), [(1, 8178), (2, 24576), (3, 2 * 24576)])
+def test_a_network_does_as_many_additions_as_the_sweep_of_its_paper_computes_with(
+    network: int, additions: int, tmp_path: Path
+) -> None:
+    built = tmp_path / "network"
+    source, kernels = Path(__file__).with_name("networks.cpp"), resource_dir("cuda_kernels")
+    flags = ("-std=c++17", "-w", f"-DNETWORK={network}", f"-I{kernels}", "-o", built)
+    subprocess.run([*find_compiler().command, *flags, source], check=True)
+    assert int(subprocess.run([built], capture_output=True, check=True).stdout) == additions
+    sweep = (resource_dir("configs") / "papers" / "sun2013.toml").read_text()
+    assert network == 3 or f'value = "{additions} / 4096"' in sweep
 
 
 def test_every_algorithm_for_sums_is_tried_here() -> None:

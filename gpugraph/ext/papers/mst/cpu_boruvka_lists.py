@@ -61,6 +61,23 @@ def find_min_edge(trees: int, lists: Any, best: Any) -> None:
 
 
 @njit
+def longest_cycle(trees: int, lists: Any, best: Any, seen: Any) -> int:
+    """Return how many trees choose each other in a circle, at most; ``seen`` is room for a number of each tree."""
+    _, other, _, _ = lists
+    seen[:trees] = 0
+    step = longest = 0
+    for t in range(trees):
+        first, at = step, t
+        while best[at] >= 0 and seen[at] == 0:
+            step += 1
+            seen[at] = step
+            at = other[best[at]]
+        if seen[at] > first:
+            longest = max(longest, step - seen[at] + 1)
+    return longest
+
+
+@njit
 def remove_cycle(trees: int, lists: Any, best: Any, link: Any, forest: Any, size: int) -> int:
     """Link every tree to the one that its arc leads to, of two that chose each other only the larger.
 
@@ -151,6 +168,10 @@ class HostLists:
         """Find every tree's lightest arc."""
         find_min_edge(self.trees, self.now, self.best)
 
+    def longest_cycle(self) -> int:
+        """Return how many trees choose each other in a circle, at most."""
+        return int(longest_cycle(self.trees, self.now, self.best, self._renamed))
+
     def merge(self, clock: Clock) -> None:
         """Do the other three steps of a round."""
         with clock.phase("remove_cycle"):
@@ -181,11 +202,25 @@ class State(HostLists):
 def run(state: State, clock: Clock) -> NDArray[np.int64]:
     """Return the (tree_edges,) ids of the forest's edges."""
     state.start()
+    longest = 0
     while state.arcs:
         with clock.phase("find_min_edge"):
             state.find_min_edge()
+        if clock.timing:
+            longest = max(longest, state.longest_cycle())
         state.merge(clock)
+    if clock.timing:
+        clock.count("longest_cycle", longest)
     return state.forest[: state.forest_edges].copy()
+
+
+def compile_(view: GraphView, device: object) -> None:
+    """Compile what runs, and what counts in a run whose phases are timed."""
+    state = State(view.tiny(), device)
+    run(state, NullClock())
+    state.start()
+    state.find_min_edge()
+    state.longest_cycle()
 
 
 add_algorithm(
@@ -199,6 +234,6 @@ add_algorithm(
     prepare=State,
     run=run,
     finish=lambda state, edges: Forest.of(state.graph, edges),
-    compile=lambda view, device: run(State(view.tiny(), device), NullClock()),
+    compile=compile_,
     minimum_bytes=forest_bytes,
 )

@@ -355,6 +355,7 @@ def run(state: State, clock: Clock) -> Array:
         state.cpu.tell_phases(clock)
     gpu_boruvka.count_compression(state.host, clock)
     clock.count("cpu_percent", round(100 * state.cpu_share()))
+    clock.count("cpu_rows_percent", round(100 * state.cpu.rows / max(state.host.vertices, 1)))
     clock.count("copied_bytes", state.cpu.moved_bytes)
     return state.gpu.forest
 
