@@ -131,6 +131,15 @@ def test_a_run_on_a_cpu_imports_what_it_compiles_with_and_nothing_else(source: s
     assert loaded_by(program) == {"numba", "llvmlite"}
 
 
+def test_compiled_code_is_loaded_without_what_numba_imports_beside_it() -> None:
+    words = ("-X", "importtime", "-m", "gpugraph", "mst", "rmat:6", "--device", "cpu", "--repeat", "10", "--quiet")
+    for _ in range(2):  # what compiles imports more than what is compiled
+        done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "numba" in imported
+    assert not imported & {"scipy.version", "numpy.ma", "importlib.metadata", "multiprocessing", "yaml.parser"}
+
+
 @needs_compiler
 @pytest.mark.parametrize("problem", ["mst", "sssp", "components"])
 @pytest.mark.parametrize("source", first(1, ["rmat:6", "file"]))

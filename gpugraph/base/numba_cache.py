@@ -30,7 +30,9 @@ from numba.core.environment import Environment, lookup_environment
 from numba.core.extending import _Intrinsic
 from numba.core.runtime import nrtdynmod
 from numba.core.runtime.nrt import rtsys
-from numba.core.types import unliteral
+from numba.core.types import Array, unliteral
+from numba.extending import typeof_impl
+from numba.np.numpy_support import from_dtype, map_layout
 
 from gpugraph.base import code_cache, numba_prebuilt
 from gpugraph.base.clock import COMPILING
@@ -234,6 +236,17 @@ class _CompileTime(event.Listener):
 
     def on_end(self, _: Any) -> None:
         COMPILING.__exit__()
+
+
+_typeof_array: Callable[..., Any] = typeof_impl.dispatch(np.ndarray)
+
+
+@typeof_impl.register(np.ndarray)
+def _typeof_plain_array(array: Any, context: Any) -> Any:
+    """Return the type of an array.  Numba imports ``numpy.ma`` first, to refuse its arrays: a tenth of a short run."""
+    if type(array) is not np.ndarray or array.dtype.kind not in "biuf":
+        return _typeof_array(array, context)
+    return Array(from_dtype(array.dtype), array.ndim, map_layout(array), readonly=not array.flags.writeable)
 
 
 COMPILING.seconds += time.perf_counter() - _BEGAN

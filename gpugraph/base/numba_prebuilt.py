@@ -10,7 +10,6 @@ works too.  ``gpugraph.ext.builds.cpu_code`` builds the archives.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import io
 import lzma
 import sys
@@ -34,7 +33,11 @@ def archive() -> Path:
     return FOLDER / f"{sys.implementation.cache_tag}-numba-{numba}-numpy-{numpy.rpartition('.')[0]}.xz"
 
 
-_installed = functools.cache(importlib.metadata.version)
+@functools.cache
+def _installed(package: str) -> str:
+    from importlib.metadata import version  # slow to import
+
+    return version(package)
 
 
 def is_there() -> bool:
