@@ -15,8 +15,6 @@
 Everything imports lazily: ``import gpugraph`` costs milliseconds.
 """
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 

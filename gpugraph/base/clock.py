@@ -4,8 +4,6 @@ The headline run gets a ``NullClock``; inner phases are timed in runs of their o
 An ``PhaseTimer`` gives every second of a command to one phase.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

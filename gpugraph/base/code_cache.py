@@ -8,8 +8,6 @@ and counts as absent, so that it is made anew. Of processes that miss a file at 
 for it. The folder may be removed at any time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -4,8 +4,6 @@ Everything compiled goes through here, so that the options are in one place and 
 imported when a compiled function is first called, and not before: many runs call none.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

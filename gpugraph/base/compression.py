@@ -1,7 +1,5 @@
 """Compressed files: gzip, bzip2, xz and zstd, recognised by their first bytes or, on output, by name."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 from typing import IO

@@ -16,8 +16,6 @@ code   meaning
 =====  ====================================================
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import errno

@@ -8,8 +8,6 @@ Source: Neal 2015, Fast exact summation using small and large superaccumulators 
 exponent).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@
 install and in a plain source checkout they lie beside it.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import errno

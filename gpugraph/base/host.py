@@ -1,7 +1,5 @@
 """The machine that this process runs on: memory that it may take, processors that it may use, and their name."""
 
-from __future__ import annotations
-
 import functools
 import math
 import os

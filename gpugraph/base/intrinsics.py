@@ -5,8 +5,6 @@ Numba has none of its own for the CPU; these are intrinsics as its documentation
 and values are cast to the array's dtype.  Reals are handled by their bits, which order those that are not negative.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 

@@ -3,8 +3,6 @@
 Only ``compiled.py`` imports this, when a function is first called: to import Numba takes longer than many a run.
 """
 
-from __future__ import annotations
-
 # ruff: noqa: E402  the time that Numba takes to be imported is counted
 import time
 

@@ -7,8 +7,6 @@ found, as after a change of the source or for another type of weights, is compil
 works too.  ``gpugraph.ext.builds.cpu_code`` builds the archives.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import lzma

@@ -1,7 +1,5 @@
 """What installed packages plug in: entry points of the groups ``gpugraph.algorithms``, ``.peers``, ``.formats``, …."""
 
-from __future__ import annotations
-
 import glob
 import os
 import sys

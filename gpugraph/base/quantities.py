@@ -5,8 +5,6 @@ Here alone seconds become milliseconds and bytes gibibytes.
 A size is ``4096``, ``8GB`` or ``500MiB``: KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB powers of 1024.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from fractions import Fraction

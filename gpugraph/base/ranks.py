@@ -3,8 +3,6 @@
 Ranks themselves are ``gpugraph.ext.ranks``, imported only where there are several.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module

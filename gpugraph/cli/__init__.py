@@ -1,7 +1,5 @@
 """The command line: ``gpugraph COMMAND``; commands, each imported only when it is asked for."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The group of commands: found by name, imported when needed, run inside the one error boundary."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Options that commands share, their defaults, the decorators that make commands, and the layout of their help."""
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import math

@@ -4,8 +4,6 @@ xopen is as fast (gzip of 39 MiB: 0.63 to 0.72 s, here 0.70 s; bzip2 and xz alik
 own library, which takes damage behind the first stream for the end of the file and drops the rest silently.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Results that were published with a graph, as by LDBC Graphalytics, with which others are compared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ The id of an undirected edge is the position of its arc u→v with u < v; a reve
 in the sorted row of its head.  In a directed graph each arc is an edge of its own, and its position the id.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -6,8 +6,6 @@ to.  A sum other than zero proves asymmetry; zero, in two independent 64-bit lan
 2^-128.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ one thread writes is plain to see: each gets its own range.  A ``Runner`` does s
 progress; an interrupt ends it between chunks.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import deque

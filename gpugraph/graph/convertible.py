@@ -1,7 +1,5 @@
 """What graphs and answers about them offer to other libraries, by an extension that is imported when it is used."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

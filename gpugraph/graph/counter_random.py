@@ -17,8 +17,6 @@ Source: Steele, Lea & Flood 2014, Fast splittable pseudorandom number generators
 with arbitrary finite domains, section 3 (walking along a cycle back into the domain).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ the result (``cuda_kernels/arcs_at.cu``); the kernels of ``cuda_kernels/check.cu
 digest, in one reading.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -20,8 +20,6 @@ Names, notes and vertex names do not enter.
 Source: Steele, Lea & Flood 2014, Fast splittable pseudorandom number generators, section 4 (``mix``).
 """
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -19,8 +19,6 @@ The file ends with the last weight's byte.  Opening checks the header and the si
 the rest, in parallel, before any algorithm runs.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 

@@ -1,7 +1,5 @@
 """Graphs from any source: ``open_graph("roads.gr.gz")``, ``("rmat:20")``, ``("snap:roadNet-CA")``, ``(matrix)``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 

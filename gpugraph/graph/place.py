@@ -1,7 +1,5 @@
 """The rows of a ``.csr`` copied to the device that will work on them, and checked there."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -7,8 +7,6 @@ counted.  Weights are carried as words (their bit patterns), so that two signatu
 Source: Knuth 1998, The Art of Computer Programming 3, section 5.2.5 (radix list sort, least significant digit first).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

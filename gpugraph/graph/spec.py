@@ -17,8 +17,6 @@ except that ``knn``, ``ramp`` and ``counterexample`` have weights of their own. 
 ``drawn:N[,least=VERTICES][,most=VERTICES]`` is the spec that the number N draws.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from fractions import Fraction

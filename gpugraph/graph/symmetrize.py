@@ -1,7 +1,5 @@
 """Directed graphs made undirected, on the host or where they lie on a device."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 

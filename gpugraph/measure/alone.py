@@ -1,7 +1,5 @@
 """A process that measures by itself; ``gpugraph.ext.ranks.measuring.Ranks`` is the same for several together."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 

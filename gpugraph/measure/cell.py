@@ -4,8 +4,6 @@ Two records with one ``cell_id`` measured the same thing, and need not be measur
 content of their graphs, ``unopened_id`` by the words that name them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

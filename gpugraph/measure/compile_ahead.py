@@ -5,8 +5,6 @@ of its result.  Numba compiles one function at a time in a process, so the secon
 code goes through the cache of compiled code, where this process finds it or waits for it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

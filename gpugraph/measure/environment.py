@@ -1,7 +1,5 @@
 """The environment of a record: what a reader needs to judge or repeat a measurement."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

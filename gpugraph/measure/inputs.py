@@ -1,7 +1,5 @@
 """The inputs of the cells of a session: kept from one call to the next, and shared by cells that compete."""
 
-from __future__ import annotations
-
 import time
 import weakref
 from collections import OrderedDict

@@ -5,8 +5,6 @@ instruments (``instruments/``).  The first sample of every query is checked in f
 fingerprint of its result, all of it outside the timing.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ problems, of extensions and of ``gpugraph.base.compiled``, and its kernel files 
 docstrings, layout, imports and the names of modules do not enter: code that moves is the same code.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools

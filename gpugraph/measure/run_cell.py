@@ -6,8 +6,6 @@
 graphs and devices from one group of cells to the next.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import logging

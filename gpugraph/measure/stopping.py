@@ -5,8 +5,6 @@ that still runs takes one sample, in a random order that the seed decides, so th
 them.  What finds no room beside the others is set up once more when they have ended.
 """
 
-from __future__ import annotations
-
 import gc
 import math
 import random

@@ -1,7 +1,5 @@
 """``Algorithm``: how one way to solve a problem prepares, runs and returns its result; its options and its source."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

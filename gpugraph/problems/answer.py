@@ -1,7 +1,5 @@
 """GraphAnswer: what the results of problems on graphs have in common; a pickle of one leaves its graph behind."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self

@@ -9,8 +9,6 @@ any other               of an installed package, by an entry point, where gpugra
 An extension is imported when such a name is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Protocol, cast

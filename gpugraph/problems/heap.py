@@ -9,8 +9,6 @@ does.
 Source: Johnson, Efficient algorithms for shortest paths in sparse networks (1977), §2: the d-way heap.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpugraph.base.compiled import njit

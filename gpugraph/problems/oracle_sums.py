@@ -3,8 +3,6 @@
 A sum that a result and its judge took from one function would be wrong in both alike, and pass.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Sources: the vertices to search from, of what the user gave; those by name are resolved by ``ext/formats``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plain data as JSON text: exact, finite, and of letters that every reader takes."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

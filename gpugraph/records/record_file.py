@@ -4,8 +4,6 @@ Whoever reads a stored record, a report, a comparison or a bench that goes on, g
 ``record_shape.py``, and need not ask again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 Fields that the table does not name are kept as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Records as tables in Markdown, with the definition of MTEPS beneath, and in CSV."""
 
-from __future__ import annotations
-
 import csv as _csv
 import io
 from collections.abc import Sequence

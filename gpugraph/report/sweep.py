@@ -1,7 +1,5 @@
 """The bench as text: the cells of a plan and their needs, and their results with small charts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A record for people: a first screen of graph, device, times, rate, result and verdict, or a page of everything."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

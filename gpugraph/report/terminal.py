@@ -3,8 +3,6 @@
 A renderer makes lines of spans, each a text with a style; a terminal shows the styles, a pipe gets the text.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

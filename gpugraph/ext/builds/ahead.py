@@ -1,7 +1,5 @@
 """What ``measure/compile_ahead.py`` starts: a process that compiles an algorithm's CPU code, and the check's."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 

@@ -3,8 +3,6 @@
 ``python -m gpugraph.ext.builds.cpu_code`` builds the archive for the Python that runs it, before a wheel is made.
 """
 
-from __future__ import annotations
-
 import lzma
 import subprocess
 import sys

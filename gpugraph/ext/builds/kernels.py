@@ -4,8 +4,6 @@
 that is built on a machine with a GPU (``hatch_build.py``) brings those for this GPU and weights of uint32.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

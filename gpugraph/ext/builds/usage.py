@@ -3,8 +3,6 @@
 ``python -m gpugraph.ext.builds.usage boruvka.cu -D INDEX_BITS=64 --arch sm_90`` prints registers and spills.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The lists of algorithms, peers and devices: for people and as files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Other weights for a graph: ``--reweight unit|file|abs|hash:LO..HI|uniform:LO..HI``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 Vega-Lite is drawn through vl-convert, which needs no browser and carries the page's script.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """``gpugraph plot``: one figure from files of records."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from typing import Any

@@ -3,8 +3,6 @@
 Source: E. Gansner, Y. Koren, S. North, Graph Drawing by Stress Majorization, 2004, on the few vertices there are.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

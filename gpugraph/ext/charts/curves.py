@@ -3,8 +3,6 @@
 Over names, which have no order of their own, it lies on its side: a row for each name, the best value on top.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

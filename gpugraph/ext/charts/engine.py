@@ -4,8 +4,6 @@
 goes to standard output, and what the library finds wrong with a figure to standard error, with exit code 2.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

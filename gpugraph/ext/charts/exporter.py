@@ -1,7 +1,5 @@
 """HTML: the page of records, with figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from gpugraph.report.exporters import Exporter, Results

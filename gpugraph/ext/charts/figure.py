@@ -1,7 +1,5 @@
 """One figure of one's own choice, ``gpugraph plot``: any value over any axis, by any names; in a file or in letters."""
 
-from __future__ import annotations
-
 import math
 import re
 import string

@@ -1,7 +1,5 @@
 """The report as one page of HTML that needs nothing but itself: words, figures, table, and the script to draw them."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

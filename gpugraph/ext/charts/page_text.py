@@ -1,7 +1,5 @@
 """Texts of the page: the meaning of every number, the details of a cell, and the machines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

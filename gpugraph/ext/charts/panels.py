@@ -1,7 +1,5 @@
 """Figures of panels: a figure for each, its points, and marks for the cells that have none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

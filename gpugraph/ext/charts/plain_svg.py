@@ -1,7 +1,5 @@
 """Figures as SVG without a drawing library: the bars, lines, points and intervals of our own Vega-Lite."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """Charts of throughput, speed-ups over CPUs, bandwidth and roofline, energy, and scaling over ranks."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 The text is a Jinja2 template, which knows nine functions; docs/report.md describes them.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase

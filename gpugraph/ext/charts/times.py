@@ -1,7 +1,5 @@
 """Where the time goes: shares of the phases, kernel against transfers, and how far each sample lies from its median."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ A record is a text that anybody can edit.  The checks compare its fields with ea
 device, and with an answer that is computed here.  They find a changed field; they cannot find a careful invention.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Every function yields sentences, one for each figure that the others, or what a device can do, speak against.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a checkout knows of a record, where gpugraph runs from one: its commits, and the published records."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from functools import cache

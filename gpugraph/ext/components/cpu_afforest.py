@@ -14,8 +14,6 @@ ever change to other ancestors, so that a stale read is one too.
 Source: Sutton, Ben-Nun and Barak 2018, Optimizing parallel graph connectivity computation via subgraph sampling.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Any

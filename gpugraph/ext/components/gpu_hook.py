@@ -5,8 +5,6 @@ How it works, its arrays and invariants are in ``cuda_kernels/components.cu``.
 Source: see the kernel's docblock.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpugraph.base.clock import Clock, add_stamps

@@ -1,7 +1,5 @@
 """The connected components problem: input, work counted, oracle, certificate."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpugraph.ext.components import COMMAND, verify

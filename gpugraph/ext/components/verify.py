@@ -10,8 +10,6 @@ The certificate: components are known by their labels alone, without the algorit
 Takes O(n + m) time but for the inverse of Ackermann's function, and 4 bytes a vertex.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What shows that a forest is wrong: a cycle of few edges."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """CounterExample: the part of a graph that shows that a result is wrong, small enough to be drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What shows that distances are wrong: the shortest path to a wrong vertex."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

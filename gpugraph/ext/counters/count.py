@@ -1,7 +1,5 @@
 """The work of launches, added up by kernel, and by the phases that drivers and kernels mark."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import Counter

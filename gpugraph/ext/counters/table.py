@@ -1,7 +1,5 @@
 """The work of a run as lines for the page of its record: by kernel, and by phase."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from gpugraph.base.quantities import count, counted

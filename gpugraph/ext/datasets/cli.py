@@ -1,7 +1,5 @@
 """``gpugraph datasets``: the data sets by name, and what the cache holds of them."""
 
-from __future__ import annotations
-
 import click
 
 from gpugraph.base.clock import HostClock

@@ -5,8 +5,6 @@ on with from where it broke, also by a later command, where the server can tell 
 (RFC 9110, sections 13.1.5 and 14.2).  What is busy is asked again after a while; what has no such file is not.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The list of data sets, and all that is known of some of them, for people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ collections and graphs go before those.  A collection lists its graphs, or takes
 are tried in their order, with ``{name}``, ``{last}`` (behind the last slash) and ``{family}`` (before the last point).
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

@@ -6,8 +6,6 @@ and the digests of the graphs made of it, which outlive both), and of each way o
 JSON is written last, so that a graph without one is no graph yet.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

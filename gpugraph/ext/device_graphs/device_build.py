@@ -6,8 +6,6 @@ the arcs are drawn, or read, anew for each.  So are they where several devices s
 range, and no arc travels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

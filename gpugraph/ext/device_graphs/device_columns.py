@@ -4,8 +4,6 @@ Host code that needs one after all asks for it, ``on_host``; what is done to the
 the end of ``cuda_kernels/build.cu``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ file of each family (``gpugraph/graph/families.py``).  No memory of the host's i
 ``ssca2``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The launches of kernels that draw the edges of a family of graphs on a device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

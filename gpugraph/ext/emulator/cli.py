@@ -1,7 +1,5 @@
 """``gpugraph races`` and ``gpugraph demo``: data races hunted, and shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

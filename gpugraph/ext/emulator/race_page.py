@@ -1,7 +1,5 @@
 """The demonstration of a race, as ``gpugraph demo race`` prints it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ A race is allowed where the kernel says why it is benign, in a comment ``race-al
 its two accesses, on a line of its own directly above, or on the line that calls the helper that makes the access.
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 import shutil

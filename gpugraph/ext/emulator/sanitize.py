@@ -7,8 +7,6 @@ The sanitiser must be the first library of a process, hence the process of its o
 kernels with AddressSanitizer and UBSan by default; the first fault ends the process with ``EXIT_FAULT``.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess

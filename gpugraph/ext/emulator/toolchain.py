@@ -1,7 +1,5 @@
 """Translation of a CUDA file to C++, and its build into a library by the system's compiler."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import functools

@@ -3,8 +3,6 @@
 A place of an engine measures a graph with all its cells by ``unit.py``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import hashlib

@@ -1,7 +1,5 @@
 """Several workers of this machine, each with a GPU or none and a share of the processors."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Sequence

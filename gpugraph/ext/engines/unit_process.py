@@ -1,7 +1,5 @@
 """The child of an engine's job: plans and stores the cells of one graph, which its worker measures."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

@@ -4,8 +4,6 @@ GraphML, GML, DOT and NetworkX's lists are such.  The attribute that weighs is `
 edge without it weighs 1 as long as that is at most half of them, and a notice says so.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from codecs import BOM_UTF8

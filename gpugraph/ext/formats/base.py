@@ -1,7 +1,5 @@
 """``Format``, the interface of a file format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO

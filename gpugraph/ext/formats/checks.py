@@ -1,7 +1,5 @@
 """Checks that formats share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

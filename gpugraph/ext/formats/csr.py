@@ -1,7 +1,5 @@
 """gpugraph's own ``.csr``, as ``gpugraph/graph/load.py`` lays it out and reads it."""
 
-from __future__ import annotations
-
 from typing import IO
 
 import numpy as np

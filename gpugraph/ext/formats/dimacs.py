@@ -14,8 +14,6 @@ Source: Demetrescu, Goldberg & Johnson 2009, The Shortest Path Problem: Ninth DI
 Dell et al. 2017, The First Parameterized Algorithms and Computational Experiments Challenge (``tw``).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import IO

@@ -6,8 +6,6 @@ are read; ``a -> {b c}`` is an edge to each vertex of the subgraph.  A second gr
 Source: The DOT Language, https://graphviz.org/doc/info/lang.html.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from itertools import pairwise, product

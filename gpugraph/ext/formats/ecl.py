@@ -6,8 +6,6 @@ and, if weighted, int32 weights (arcs,).
 Source: Burtscher, ECL-MST and ECL-CC distributions, ``ECLgraph.h``.
 """
 
-from __future__ import annotations
-
 from typing import IO
 
 import numpy as np

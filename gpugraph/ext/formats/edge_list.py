@@ -11,8 +11,6 @@ column names or the name of the format (``el``, ``counted``) says which it is, o
 which no edge has by chance; a note tells what it was taken for.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Graph files of all formats but ``.csr``: read and built; and files of any format written."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

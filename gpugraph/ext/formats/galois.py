@@ -7,8 +7,6 @@ Layout, little-endian: uint64 version, uint64 bytes of a weight (0 for none), ui
 Source: Nguyen, Lenharth & Pingali 2013, A Lightweight Infrastructure for Graph Analytics (its FileGraph).
 """
 
-from __future__ import annotations
-
 from typing import IO
 
 import numpy as np

@@ -12,8 +12,6 @@ Layout, little-endian and unaligned::
 Source: Beamer, Asanović & Patterson 2015, The GAP Benchmark Suite (its reference code's serialised graphs).
 """
 
-from __future__ import annotations
-
 from typing import IO
 
 import numpy as np

@@ -7,8 +7,6 @@ Latin-1, with entities.
 Source: Himsolt 1997, GML: A portable Graph File Format, University of Passau.
 """
 
-from __future__ import annotations
-
 import html
 import itertools
 import re

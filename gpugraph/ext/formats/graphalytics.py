@@ -17,8 +17,6 @@ numbers of 64 bits from 0 on.  Reference outputs beside it, ``NAME-SSSP`` and ``
 Source: Iosup et al. 2016, LDBC Graphalytics, and its specification, section 2.2.2.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -7,8 +7,6 @@ beside directed ones, and weights written as text are read.  Hyperedges, ports, 
 Source: Brandes, Eiglsperger, Lerner & Pich 2013, Graph Markup Language (GraphML), in: Handbook of Graph Drawing.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections import Counter

@@ -6,8 +6,6 @@ float32 weights (arcs,).
 Source: Wang et al. 2016, Gunrock (the essentials library's binary CSR).
 """
 
-from __future__ import annotations
-
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows
 from gpugraph.graph.build import ArcList

@@ -1,7 +1,5 @@
 """The formats there are, found by their files, and recognised by content if that decides and by name otherwise."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -11,8 +11,6 @@
 Source: Boisvert, Pozo & Remington 1996, The Matrix Market Exchange Formats, NISTIR 5935, section 3.
 """
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import IO
 

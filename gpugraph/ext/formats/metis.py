@@ -13,8 +13,6 @@ Ids count from 1, an edge is in the lines of both its ends, and an empty line is
 Source: Karypis & Kumar 1998, METIS: A Software Package for Partitioning Unstructured Graphs, section 4.1.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

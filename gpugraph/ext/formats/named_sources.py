@@ -1,7 +1,5 @@
 """Sources of searches by the names of vertices, and by what comes with a graph or beside it."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """NetworkX's list of edges with attributes, as ``write_edgelist`` writes it: ``u v {'weight': 3}``."""
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

@@ -4,8 +4,6 @@ An entry that is there several times is one number in parts, and summed.  A zip 
 header is compared with the bytes behind it before anything is allocated, and nothing is ever unpickled.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Arrays of NumPy's ``.npz``: each header is compared with the bytes behind it before anything is allocated."""
 
-from __future__ import annotations
-
 import io
 import math
 import warnings

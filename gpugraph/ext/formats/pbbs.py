@@ -6,8 +6,6 @@ Layout: the word ``AdjacencyGraph`` or ``WeightedAdjacencyGraph``, vertices n, a
 Source: Shun, Blelloch et al. 2012, The Problem Based Benchmark Suite; its page on file formats.
 """
 
-from __future__ import annotations
-
 from typing import IO, Any
 
 import numpy as np

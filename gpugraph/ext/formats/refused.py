@@ -1,7 +1,5 @@
 """Files that are no graph, or in a format that is not read: told by their first bytes, and refused by their name."""
 
-from __future__ import annotations
-
 import re
 
 from gpugraph.base.errors import GraphFormatError

@@ -5,8 +5,6 @@ by their numbers from 1 on.  Ids are whole numbers or any text; vertices are num
 ids, which stay their names, letter by letter unless all are plain whole numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines of any number of whole numbers, parsed by compiled code: METIS's lines of vertices, and lists of ids."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ uniform.  In this order: the family; vertices, by powers in ``least``..``most`` 
 of the weights, by powers in 1..2^30; whether they are whole, float32 or float64; the seed.
 """
 
-from __future__ import annotations
-
 import math
 
 from gpugraph.base.errors import InputError

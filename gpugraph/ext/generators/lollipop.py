@@ -4,8 +4,6 @@ The stick is a grid of that size.  The core's vertices come behind it: a clique,
 more edge joins the last vertex of the stick to the first of the clique, or to the tail of the first R-MAT edge.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 The statistics and their names are those of the reference code, so that results can be read side by side.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

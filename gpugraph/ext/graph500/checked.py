@@ -1,7 +1,5 @@
 """Results of Graph500's shortest paths, wherever they ran: one search, and what its check found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

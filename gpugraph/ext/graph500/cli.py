@@ -1,7 +1,5 @@
 """``gpugraph graph500``: the Graph500 benchmark of shortest paths."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -9,8 +9,6 @@ Source: P. L'Ecuyer, F. Blouin, R. Couture, "A search for good multiple recursiv
 3(2), 1993, table 3; Graph500 specification 2.0, section 3.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ rank that holds its tail.  Kernel 3 is the distributed delta-stepping, after whi
 finds the parents of its own vertices, and all ranks get these, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Graph500 by cuGraph's SSSP with predecessors: the same edge list and the same checks, for comparison."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -12,8 +12,6 @@ wide, and gathering those is what a search takes most of its time for.  In the e
 back to the labels of the input.
 """
 
-from __future__ import annotations
-
 from typing import Any, NoReturn
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The record of a run of Graph500: one of shortest paths, with the reference's figures beside ours."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

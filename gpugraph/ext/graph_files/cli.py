@@ -1,7 +1,5 @@
 """``gpugraph generate``, ``convert``, ``info``, ``verify``: graphs made, written, described, checked."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import asdict
 from typing import Any

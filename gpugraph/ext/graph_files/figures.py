@@ -1,7 +1,5 @@
 """A graph in figures, and advice on the hardware for one: for people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Properties of a graph for ``gpugraph info``: counts, degrees, components, weights, and the memory it needs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ moves, ``WINDOW_S`` apart or more, and is not read in between, for that takes lo
 work goes before, for the idle power.  What is measured is the whole device, the host's gaps between two runs included.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 import time

@@ -1,7 +1,5 @@
 """What a run costs, where a device is paid by the hour."""
 
-from __future__ import annotations
-
 from statistics import fmean
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Profiling: the phases of a run become ranges of NVTX."""
 
-from __future__ import annotations
-
 from gpugraph.measure.instruments import Instrument, Run
 
 

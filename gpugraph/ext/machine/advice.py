@@ -1,7 +1,5 @@
 """Which hardware for a graph, before it is read: the memory and the time it will need, and when a GPU pays."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

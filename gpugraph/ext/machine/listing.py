@@ -1,7 +1,5 @@
 """The devices of a machine: what each is, and what is missing where one cannot be used."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpugraph.base.errors import DeviceUnavailable, installable_here

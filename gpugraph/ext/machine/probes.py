@@ -4,8 +4,6 @@ Every figure is the median of several turns after a warm-up.  The emulated devic
 checks their results, and reports no figure: its times say nothing of a GPU.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The NetworkX backend, found by its entry points: converts graphs, and decides which calls it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

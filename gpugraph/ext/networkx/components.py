@@ -1,7 +1,5 @@
 """Connected components of NetworkX graphs, in the order in which their first nodes come."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator
 from itertools import pairwise
 

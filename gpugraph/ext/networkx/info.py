@@ -1,7 +1,5 @@
 """Description of the backend that NetworkX reads before it loads it: cheap, and without NetworkX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _TREES = "Of equally heavy edges those that come first in the graph, whichever algorithm is named."

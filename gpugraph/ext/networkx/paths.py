@@ -5,8 +5,6 @@ dictionary are the same.  On a GPU a whole search from one source runs there; of
 paths the canonical one is returned.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any

@@ -4,8 +4,6 @@ Edges are ranked by weight, equal ones by their place in ``list(G.edges)``; no t
 algorithm on every device finds the one forest that Kruskal's algorithm takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 

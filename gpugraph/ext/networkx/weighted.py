@@ -1,7 +1,5 @@
 """NetworkX's functions of Dijkstra's algorithm, as its file ``weighted.py`` has them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 

@@ -5,8 +5,6 @@ ended.  On the emulated device a copy is made at once, in the order of the calls
 waits for too little.
 """
 
-from __future__ import annotations
-
 import time
 import weakref
 from typing import Any

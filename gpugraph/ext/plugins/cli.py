@@ -1,7 +1,5 @@
 """``gpugraph new``: an algorithm of one's own to begin with."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What users' own algorithms say of themselves, asked in a process of its own, which may hang or end without harm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any

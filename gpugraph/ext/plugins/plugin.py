@@ -17,8 +17,6 @@ Nothing of a plugin is trusted: whatever it raises is reported in one line, and 
 gpugraph's own (``returned``).  It is imported only where it is run, or described (``describe_plugin``).
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import inspect

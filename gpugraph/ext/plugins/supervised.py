@@ -5,8 +5,6 @@ left to be run at exit, and takes with it what the plugin started.  At the time 
 hangs on a GPU and no compiled code that holds the interpreter can be stopped from within their process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """``gpugraph.bench``: several algorithms on several graphs in one call, measured in this process."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ A call is one of an adapter's functions: ``gpugraph.on(…)`` and what is asked 
 or one that NetworkX sends here.  What one thread calls is its own.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -7,8 +7,6 @@ on the arcs as they are, and shares nothing with the search.
 Source: the optimality conditions of Ford, Network flow theory (1956).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

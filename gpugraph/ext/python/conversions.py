@@ -1,7 +1,5 @@
 """Graphs and answers as objects of other libraries, and as files."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import warnings

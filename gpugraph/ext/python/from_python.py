@@ -4,8 +4,6 @@ Every number is taken exactly or refused: no integer is rounded to a real, no by
 another's place.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ A notebook's page may be light or dark, and may be cleaned of scripts and style 
 what is drawn is HTML and SVG with nothing but inline styles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any

@@ -3,8 +3,6 @@
 Arrays may be of NumPy, or of any library that speaks DLPack or ``__cuda_array_interface__``, as PyTorch and CuPy do.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

@@ -6,8 +6,6 @@ arcs of a vertex the first.  The outcome is that of a textbook's search over adj
 Source: Dijkstra 1959, problem 2, with a four-way heap (Johnson 1977).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from dataclasses import dataclass

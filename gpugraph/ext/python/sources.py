@@ -1,7 +1,5 @@
 """Sources as the functions of Python take them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpugraph.base.errors import InputError, shown

@@ -1,7 +1,5 @@
 """Errors in terms of Python: the arguments of a function in the place of options of the command line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import wraps

@@ -1,7 +1,5 @@
 """A report in short: a sentence on its cells, the best throughput of each problem, and the gain of GPUs over CPUs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

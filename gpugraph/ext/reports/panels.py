@@ -1,7 +1,5 @@
 """Which cells share a figure: those of a problem and a family over its scale, the rest by graph or by algorithm."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ Without ``points`` the object itself states one value, for the record's own cell
 point does.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

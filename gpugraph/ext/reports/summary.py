@@ -1,7 +1,5 @@
 """Records as a picture in the terminal: bars of each panel, what stands out, published figures and failures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

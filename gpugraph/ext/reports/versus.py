@@ -4,8 +4,6 @@ The best of a kind is the fastest verified one of all that did the same work, ot
 kernel alone and to the answer it may be two different ones.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,6 @@
 ========  ====================================================================================================
 """
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import dataclass

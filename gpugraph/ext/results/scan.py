@@ -1,7 +1,5 @@
 """Files of scans, which are written alone: none says that it holds a scan, what was scanned, and how."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import IO, Any
 

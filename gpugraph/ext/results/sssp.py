@@ -1,7 +1,5 @@
 """Files of distances."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import IO, Any

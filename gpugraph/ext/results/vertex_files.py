@@ -10,8 +10,6 @@ NetworkX follow from the list.
 ========  ====================================================================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import IO, Any

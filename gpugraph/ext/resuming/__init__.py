@@ -5,8 +5,6 @@ not changed since, tells the digest, the graph need not be opened to skip its ce
 compares.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

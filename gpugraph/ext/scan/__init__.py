@@ -1,7 +1,5 @@
 """Prefix sums and segmented minima of an array: the problem, its algorithms, its oracles and its certificates."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any

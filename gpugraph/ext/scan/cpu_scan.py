@@ -5,8 +5,6 @@ As on the GPU, ``prepare`` allocates, a scan of sums works in place, and only th
 Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, sections 3 and 5.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

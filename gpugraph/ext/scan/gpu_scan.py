@@ -5,8 +5,6 @@ The kernels are in ``cuda_kernels/prefix_scan.cu``; every scheme is a sequence o
 Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

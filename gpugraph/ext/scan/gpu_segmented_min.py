@@ -6,8 +6,6 @@ elements themselves, which then must not need it: less to read, for keys of one 
 Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, sections 4 and 6.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

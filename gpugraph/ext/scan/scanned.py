@@ -5,8 +5,6 @@ modulo 2^bits.  With segments it is the least element from the head of its segme
 ones the first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

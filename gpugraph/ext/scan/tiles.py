@@ -1,7 +1,5 @@
 """The common part of scans on a device: the resident array, and the launches of ``cuda_kernels/prefix_scan.cu``."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -12,8 +12,6 @@ where h is what the algorithm declares; where the bound says nothing, for one th
 another, the verdict is "skipped" and no rate is given.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``gpugraph config`` and ``completion``: what suits the program to its user."""
 
-from __future__ import annotations
-
 import json
 
 import click

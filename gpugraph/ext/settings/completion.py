@@ -1,7 +1,5 @@
 """Shell completion of parameters' values, each looked up when a shell asks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 

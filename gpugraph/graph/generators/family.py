@@ -1,7 +1,5 @@
 """Families of graphs: their parameters, how large a graph they give, and the functions that draw its arcs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction

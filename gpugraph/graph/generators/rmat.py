@@ -9,8 +9,6 @@ Both ids are shuffled.  Loops and repeats are left to the builder.
 Source: Chakrabarti, Zhan & Faloutsos 2004, R-MAT: a recursive model for graph mining.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A kernel that keeps the GPU busy until the timed run is queued, behind a run that may end before that."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpugraph.devices.bandwidth import FILE

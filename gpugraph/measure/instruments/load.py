@@ -1,7 +1,5 @@
 """The load of the machine while samples are taken: its load average, and cores that other programs keep busy."""
 
-from __future__ import annotations
-
 import os
 import resource
 import time

@@ -1,7 +1,5 @@
 """The inner phases of an algorithm, timed in runs of their own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpugraph.measure.instruments import Instrument

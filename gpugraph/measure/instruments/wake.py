@@ -5,8 +5,6 @@ is made once more right before the timed one, so that every sample meets the GPU
 wait for it: the timed run is queued behind it, so that its launch is not timed.
 """
 
-from __future__ import annotations
-
 from gpugraph.base.clock import NullClock
 from gpugraph.devices.bandwidth import FILE
 from gpugraph.measure.instruments import Instrument, Run

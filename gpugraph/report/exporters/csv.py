@@ -1,7 +1,5 @@
 """CSV: a row for each cell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from gpugraph.report.exporters import Exporter, Results

@@ -1,7 +1,5 @@
 """JSON: a record that stands alone as it is stored; several with every sample, and how they rank."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from gpugraph.report.exporters import Exporter, Results, rankings

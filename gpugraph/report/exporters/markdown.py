@@ -1,7 +1,5 @@
 """Markdown: a sorted table of each ranking under its sentences; of records that are not compared one table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from gpugraph.report.exporters import Exporter, Results, rankings

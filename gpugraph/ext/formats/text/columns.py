@@ -3,8 +3,6 @@
 The host then holds those of the parts in hand and of one block, and no list of all arcs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

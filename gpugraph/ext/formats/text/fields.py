@@ -4,8 +4,6 @@ Arrow splits only what it splits as Python does: a text without quotes.  What it
 the line.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from array import array

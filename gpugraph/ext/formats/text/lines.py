@@ -1,7 +1,5 @@
 """Lines and fields of a text: normalised, peeked at, skipped and counted, whole blocks at a time if possible."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -5,8 +5,6 @@ apart; a second, ``% edges left right``, counts them.  Source: Kunegis 2013, Han
 Project, section 9.  SNAP's comments say ``# Undirected graph`` and ``# Nodes: n Edges: m``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Texts that only look like a list of edges, as matrices and adjacency lists do, refused by their name."""
 
-from __future__ import annotations
-
 import re
 
 from gpugraph.ext.formats.text.list_head import WHOLE, ListHead, is_number

@@ -9,8 +9,6 @@ quotient or the product of two exact doubles (Clinger 1990, How to read floating
 All others are left for NumPy, which rounds them correctly too.
 """
 
-from __future__ import annotations
-
 import mmap
 from contextlib import suppress
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Of a text that lies uncompressed in a file threads read and parse parts by thems
 thread's work but to take the parts in order.  A compressed one comes from its one stream in blocks.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from codecs import BOM_UTF8

@@ -5,8 +5,6 @@ The kernels and their invariants are in ``cuda_kernels/boruvka.cu``; this file i
 Source: A. Kolganov, "Hybrid implementation of the MST algorithm using CPU and GPU", 2015.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -17,8 +17,6 @@ Source: A. Kolganov, "Hybrid implementation of the MST algorithm using CPU and G
 the hybrid implementation.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from itertools import pairwise
 from typing import Any

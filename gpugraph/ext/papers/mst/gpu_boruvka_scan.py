@@ -10,8 +10,6 @@ what does not depend on where the arcs are.
 Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 4, algorithm 4.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -11,8 +11,6 @@ Phases.  ``light_pass``, ``middle_pass`` and ``heavy_pass`` are the time in whic
 Source: see the kernels' docblock.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -8,8 +8,6 @@ Source: W. Wang, Y. Huang, S. Guo, "Design and implementation of GPU-based Prim'
 S. Guo, W. Wang, L. Wang, 2011, section 2.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

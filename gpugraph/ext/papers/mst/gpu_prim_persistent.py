@@ -9,8 +9,6 @@ in global memory, and there are n - 1 of them whatever the device: other algorit
 Source: see the kernel's docblock.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

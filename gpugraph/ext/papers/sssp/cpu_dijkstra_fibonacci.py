@@ -4,8 +4,6 @@ Source: Fredman & Tarjan, Fibonacci heaps and their uses in improved network opt
 §3; called "FH" in Martín, Torres & Gavilanes, CUDA solutions for the SSSP problem (2009).
 """
 
-from __future__ import annotations
-
 from gpugraph.base.clock import Clock
 from gpugraph.base.errors import InputError
 from gpugraph.graph.view import GraphView

@@ -7,8 +7,6 @@ differ in how a step is done and where; a ``Strategy`` says so, and everything e
 Source: P. J. Martín, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP problem", ICCS 2009, sections 3 to 5.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -6,8 +6,6 @@ The kernels and their invariants are in ``cuda_kernels/dijkstra.cu`` (F-GPU), ``
 Source: Martín, Torres & Gavilanes, CUDA solutions for the SSSP problem (2009), sections 3 to 5.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ Source: P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the 
 refuted in P. J. Martín, R. Torres, A. Gavilanes, "CUDA solutions for the SSSP problem", ICCS 2009, section 4.3.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What a user's algorithm returned, taken in: nothing of it is trusted, and nobody else holds the copy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

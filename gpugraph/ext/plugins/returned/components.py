@@ -1,7 +1,5 @@
 """Components that users' algorithms return."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpugraph.ext.components.labels import Components

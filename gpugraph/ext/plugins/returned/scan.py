@@ -1,7 +1,5 @@
 """Scans that users' algorithms return."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
