@@ -1,7 +1,5 @@
 """How a bench goes, cell by cell: lines for a log, or a table that is drawn again and again on a terminal."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time
@@ -75,7 +73,7 @@ class LiveView:
         console = Console(file=stream or sys.stderr, highlight=False)
         self._live = Live(self, console=console, refresh_per_second=8, transient=True)
 
-    def __enter__(self) -> LiveView:
+    def __enter__(self) -> "LiveView":
         self._live.start()
         return self
 

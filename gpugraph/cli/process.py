@@ -1,7 +1,5 @@
 """The process of a command: when it began, signals that interrupt it, and how it ends."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os
@@ -59,7 +57,7 @@ class Interruption(KeyboardInterrupt):
     a library that runs Python code, whoever caught it.
     """
 
-    latest: Interruption | None = None
+    latest: "Interruption | None" = None
     """The last one raised; a library may have made another exception of it, or none."""
 
 

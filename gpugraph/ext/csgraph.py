@@ -12,8 +12,6 @@ What is not here, negative weights and strongly connected components above all, 
 results the one that comes first in the matrix is returned; on a GPU the canonical predecessors.
 """
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Iterator
@@ -198,7 +196,7 @@ def _check_forest(matrix: Any, chosen: NDArray[np.int64], tree: Any) -> None:
     _compare("the sorted weights", np.sort(tree.data), np.sort(scipys.minimum_spanning_tree(matrix).data))
 
 
-def _check_distances(query: _Query, distance: NDArray[np.float64], before: NDArray[np.int32] | None) -> None:
+def _check_distances(query: "_Query", distance: NDArray[np.float64], before: NDArray[np.int32] | None) -> None:
     """Raise VerificationFailed unless (n,) distances from the first source are SciPy's, and predecessors fit them.
 
     The arcs from predecessors are tight, and lead from the source to all vertices that are reached, and to no other.
@@ -279,13 +277,7 @@ def _coordinates(matrix: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 
 def _distances(
-    matrix: Any,
-    directed: bool,
-    indices: Any,
-    return_predecessors: bool,
-    unweighted: bool,
-    limit: float,
-    firsts: Firsts,
+    matrix: Any, directed: bool, indices: Any, return_predecessors: bool, unweighted: bool, limit: float, firsts: Firsts
 ) -> Any:
     """Return the distances, and predecessors, from the vertices of ``indices``, shaped as it is."""
     n = matrix.shape[0]

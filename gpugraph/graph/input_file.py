@@ -1,7 +1,5 @@
 """Input files: a file, a pipe or standard input, decompressed while it is read."""
 
-from __future__ import annotations
-
 import io
 import os
 import stat
@@ -115,7 +113,7 @@ class Source:
         state = os.stat(self._file)
         return state.st_mtime_ns, state.st_size
 
-    def again(self) -> Source:
+    def again(self) -> "Source":
         """Return the same file to be read once more.  Raises InputError if it is gone, or was written to since."""
         source = Source(self._file, options=self._options)
         if source._state != self._state:
@@ -195,7 +193,7 @@ class Source:
             self._reader.shutdown(cancel_futures=True)
             del self._reader
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> "Source":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,5 @@
 """``ReadOptions``: how a graph is read, and changed once it is read; and how data sets are fetched."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 
@@ -38,7 +36,7 @@ class ReadOptions:
         """Whether the seed decides the weights."""
         return self.weights.startswith("uniform")
 
-    def of_file(self) -> ReadOptions:
+    def of_file(self) -> "ReadOptions":
         """Return the options without those that change a graph once it is read.
 
         Where new weights replace those of a file, none of its attributes has to weigh.

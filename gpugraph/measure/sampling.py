@@ -1,7 +1,5 @@
 """How many samples are taken, and how: the policy of a bench, of one cell by itself, and of what competes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -79,13 +77,13 @@ class Sampling:
         return kind != "cpu" if self.bandwidth is None else self.bandwidth
 
     @classmethod
-    def fixed(cls, samples: int, warmup: int) -> Sampling:
+    def fixed(cls, samples: int, warmup: int) -> "Sampling":
         """Return the sampling that takes a fixed number of samples, whatever they say, and one transfer."""
         unlimited = math.inf
         return cls(0.0, min_samples=samples, max_samples=samples, time_limit_s=unlimited, warmup=warmup, transfers=1)
 
     @classmethod
-    def of(cls, repeat: int | None, warmup: int, target: float | None = None) -> Sampling:
+    def of(cls, repeat: int | None, warmup: int, target: float | None = None) -> "Sampling":
         """Return how one cell by itself is sampled: so many times, for about a second, or until a target is met."""
         from gpugraph.records.statistics import INTERVAL_SAMPLES
 
@@ -96,7 +94,7 @@ class Sampling:
             return cls.fixed(repeat, warmup)
         return cls(0.0, INTERVAL_SAMPLES, max_samples=100, time_limit_s=1.0, warmup=warmup, transfers=1)
 
-    def share(self) -> Sampling:
+    def share(self) -> "Sampling":
         """Return what one process of several takes: its part of samples, time and transfers."""
         n = self.processes
         return replace(

@@ -1,7 +1,5 @@
 """The problems: a folder for each, and what each says of its command and its columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,7 +33,7 @@ class Command:
     options: tuple[Decorator, ...] = ()
     settings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     arrange: Callable[[dict[str, Any]], dict[str, Any]] = lambda options: options
-    columns: tuple[Column, ...] = ()
+    columns: "tuple[Column, ...]" = ()
 
     def accepts(self, source: str) -> bool:
         """Tell whether a text may name its input, a graph or an array; whether it does, only opening it tells."""

@@ -3,8 +3,6 @@
 To add a column, add it to ``COLUMNS``; one of a single problem goes to that problem's ``COMMAND``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,7 +32,7 @@ class Labelled:
     answers_over_cpu: float | None = None
 
     @classmethod
-    def alone(cls, record: Record) -> Labelled:
+    def alone(cls, record: Record) -> "Labelled":
         """Return a record under its own names."""
         return cls(record, record.algorithm, record.device)
 

@@ -4,8 +4,6 @@ A record is one JSON object.  The names of its fields are part of the tool's con
 none may change.  Integers are exact, infinities are the string ``"inf"``; times are seconds.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -111,7 +109,7 @@ class Record:
         return f"<{type(self).__name__} of {what}: {time}{self.verdict}{why}>"
 
     @classmethod
-    def of(cls, data: Mapping[str, object], *, file: str | None = None, line: int | None = None) -> Record:
+    def of(cls, data: Mapping[str, object], *, file: str | None = None, line: int | None = None) -> "Record":
         """Return the record of a JSON object; a ValueError names a field that is missing or not of its type."""
         record = cls(dict(data), file=file, line=line)
         _ = record.shape
@@ -121,7 +119,7 @@ class Record:
         """Return the record as JSON text, one line unless ``indent`` is given."""
         return json_text(self.data, indent=indent)
 
-    def with_phases(self, phase_timer: PhaseTimer, interpreter_s: float | None = None) -> Record:
+    def with_phases(self, phase_timer: PhaseTimer, interpreter_s: float | None = None) -> "Record":
         """Return the record with the phases that the phase timer has by now, of those that are not medians.
 
         ``interpreter_s``: processor time of the process before the first of them, if there is one to record.
@@ -412,7 +410,7 @@ class Record:
             return ""
         return f"{taken:,} sample{'' if taken == 1 else 's'}"
 
-    def changed(self, objects: Mapping[str, Mapping[str, object]], *, without: str) -> Record:
+    def changed(self, objects: Mapping[str, Mapping[str, object]], *, without: str) -> "Record":
         """Return the record with other values in some of its objects, and without a field."""
         data = {name: value for name, value in self.data.items() if name != without}
         data |= {name: {**(data.get(name) or {}), **values} for name, values in objects.items()}

@@ -4,8 +4,6 @@ Samples of one process are not independent: clocks, caches and neighbours drift.
 samples than were taken, as many as their autocorrelation leaves (docs/method.md has the simulated coverage).
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence
@@ -74,7 +72,7 @@ class Estimate:
             return float(self.value == 0)
         return 2 * t_beyond(self.freedom, abs(self.value) / error)
 
-    def minus(self, other: Estimate) -> Estimate:
+    def minus(self, other: "Estimate") -> "Estimate":
         """Return the difference from an independent estimate; the degrees of freedom are Welch's.
 
         Source: B. L. Welch, The Generalization of Student's Problem, 1947.

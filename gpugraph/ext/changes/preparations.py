@@ -28,8 +28,6 @@ Source: Kolganov 2015, Hybrid implementation of the MST algorithm using CPU and 
 paper does not say how it renumbers: here in breadth-first order, Cuthill & McKee 1969).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -288,7 +286,7 @@ class CompressedTargets:
         """How many times fewer bytes than four for each arc."""
         return 4 * self.arcs / self.nbytes if self.nbytes else 1.0
 
-    def first_rows(self, offsets: NDArray[Any], rows: int) -> CompressedTargets:
+    def first_rows(self, offsets: NDArray[Any], rows: int) -> "CompressedTargets":
         """Return the part that holds the first ``rows`` rows, which begin at ``offsets``: views, no copies."""
         arcs = int(offsets[rows])
         whole = np.flatnonzero(self.base[:rows] < 0)

@@ -246,12 +246,7 @@ def weak(cells: Sequence[Labelled]) -> list[Chart]:
 
 
 def _over_ranks(
-    name: str,
-    title: str,
-    fastest: dict[str, dict[tuple[str, str], _Times]],
-    look: Look,
-    *,
-    ideal: bool = False,
+    name: str, title: str, fastest: dict[str, dict[tuple[str, str], _Times]], look: Look, *, ideal: bool = False
 ) -> list[Chart]:
     """Return a figure over the number of ranks for each problem: the gain over the fewest of them.
 

@@ -13,9 +13,5 @@ COMMAND = Command(
     Example:
       gpugraph components rmat:12 --repeat 10 -o labels.npz
     """,
-    columns=(
-        result_column("components"),
-        result_column("largest"),
-        result_column("labels_sha256", identifies=True),
-    ),
+    columns=(result_column("components"), result_column("largest"), result_column("labels_sha256", identifies=True)),
 )

@@ -3,8 +3,6 @@
 The label of a vertex is the smallest vertex of its component, so that two right results are equal bit for bit.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +25,7 @@ class Components(GraphAnswer):
     labels: NDArray[np.int64]
 
     @classmethod
-    def of(cls, graph: CSRGraph, labels: NDArray[Any]) -> Components:
+    def of(cls, graph: CSRGraph, labels: NDArray[Any]) -> "Components":
         """Return the components of labels of any width; nothing is checked."""
         if labels.dtype == np.int64 and labels.flags.c_contiguous:
             return cls(graph, labels)

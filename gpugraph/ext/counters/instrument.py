@@ -1,7 +1,5 @@
 """The work of a run on the emulated device, counted in runs of their own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpugraph.base.clock import NullClock
@@ -23,7 +21,7 @@ class Work(Instrument):
             raise InputError(what, remedy="leave out --counters, or add --device emulated")
 
     @classmethod
-    def of(cls, measurement: Measurement) -> Work:
+    def of(cls, measurement: Measurement) -> "Work":
         """Return the instrument; kernels that are loaded from now on are those that count."""
         device: Any = measurement.device  # an emulated one
         device.count_into(None)

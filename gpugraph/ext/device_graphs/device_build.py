@@ -17,15 +17,7 @@ from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.kernel_file import BLOCK, KernelFile
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
-from gpugraph.graph.build import (
-    ArcList,
-    RowTails,
-    asymmetric,
-    build,
-    check_kept,
-    notes_of,
-    symmetrized_notes,
-)
+from gpugraph.graph.build import ArcList, RowTails, asymmetric, build, check_kept, notes_of, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, NOTHING, DeviceRows, index_bits_of
 from gpugraph.graph.generate import MOST_ITEMS

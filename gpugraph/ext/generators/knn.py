@@ -147,10 +147,7 @@ FAMILIES = (
         "knn",
         "random points in the unit square, each with its k nearest; weights are distances",
         "knn:n=65536,k=8",
-        (
-            Parameter("n", "points", required=True, low=2, high=2**31 - 1),
-            Parameter("k", "neighbours", default=8),
-        ),
+        (Parameter("n", "points", required=True, low=2, high=2**31 - 1), Parameter("k", "neighbours", default=8)),
         lambda values: edges(values["n"], math.prod(_shape(values)[:2]), scratch_bytes=40 * values["n"]),
         _arcs,
         _launch,

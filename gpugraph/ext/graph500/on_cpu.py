@@ -138,11 +138,7 @@ class RanksMachine(CpuMachine):
 
 
 def validate(
-    tuples: Tuples,
-    root: int,
-    parent: NDArray[np.int32],
-    distance: NDArray[np.float32],
-    comm: HostComm | None = None,
+    tuples: Tuples, root: int, parent: NDArray[np.int32], distance: NDArray[np.float32], comm: HostComm | None = None
 ) -> Found:
     """Check parents and distances against the tuples by the rules of Graph500; a collective, where there are ranks.
 

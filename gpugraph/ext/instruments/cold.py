@@ -1,7 +1,5 @@
 """Cold caches: a GPU's second-level cache is flushed before every run."""
 
-from __future__ import annotations
-
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,7 +21,7 @@ class Cold(Instrument):
         self._device, self._buffer = open_device.device, buffer_of(open_device)
 
     @classmethod
-    def of(cls, measurement: Measurement) -> Cold:
+    def of(cls, measurement: Measurement) -> "Cold":
         """Return the instrument of a measurement; errors as for ``buffer_of``."""
         return cls(measurement.setup.open_device)
 

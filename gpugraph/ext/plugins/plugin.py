@@ -34,14 +34,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from gpugraph.base.errors import (
-    DeviceUnavailable,
-    InputError,
-    OutOfMemory,
-    in_one_line,
-    unknown_name,
-    used_up,
-)
+from gpugraph.base.errors import DeviceUnavailable, InputError, OutOfMemory, in_one_line, unknown_name, used_up
 from gpugraph.base.plugged import note_use
 from gpugraph.ext.plugins.described import Described
 from gpugraph.ext.plugins.isolation import kept

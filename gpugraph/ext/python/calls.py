@@ -125,8 +125,7 @@ def load(
     expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
     expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
     return open_graph(
-        source,
-        ReadOptions(input_format, keep_ids, vertices, directed, columns, weight, weights, symmetrize, int(seed)),
+        source, ReadOptions(input_format, keep_ids, vertices, directed, columns, weight, weights, symmetrize, int(seed))
     )
 
 

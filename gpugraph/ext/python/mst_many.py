@@ -7,8 +7,6 @@ a graph (``cuda_kernels/mst_many.cu``).
 Source: Borůvka 1926, O jistém problému minimálním.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,13 +79,13 @@ class GraphBatch:
             raise InputError(what, where=f"graph {i}", remedy=_BY_OF)
 
     @classmethod
-    def _unchecked(cls, **arrays: NDArray[Any]) -> GraphBatch:
+    def _unchecked(cls, **arrays: NDArray[Any]) -> "GraphBatch":
         batch = object.__new__(cls)
         batch.__dict__.update(arrays)
         return batch
 
     @classmethod
-    def of(cls, graphs: Iterable[object]) -> GraphBatch:
+    def of(cls, graphs: Iterable[object]) -> "GraphBatch":
         """Return graphs as one batch; a directed one is made undirected, the lighter arc of a pair counts.
 
         Args:
@@ -117,7 +115,7 @@ class GraphBatch:
         return good
 
     @classmethod
-    def _joined(cls, parts: Sequence[tuple[Any, Any, Any]]) -> GraphBatch:
+    def _joined(cls, parts: Sequence[tuple[Any, Any, Any]]) -> "GraphBatch":
         if not parts:
             none = np.zeros(1, np.int64)
             return cls(none, none, np.zeros(0, np.int32), np.zeros(0, np.uint32))

@@ -1,7 +1,5 @@
 """Records for Python: tables and figures in a notebook, data frames, files and reports."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,7 +73,7 @@ class Measured(Record):
     """A record that shows and draws itself; else a ``Record``, with all its figures as properties."""
 
     @classmethod
-    def of_record(cls, record: Record) -> Measured:
+    def of_record(cls, record: Record) -> "Measured":
         """Return a record as one that shows itself."""
         return cls(record.data, record.graph, record.results, record.notices, record.file, record.line)
 
@@ -125,12 +123,12 @@ class Records:
     def __getitem__(self, i: int) -> Measured: ...
 
     @overload
-    def __getitem__(self, i: slice) -> Records: ...
+    def __getitem__(self, i: slice) -> "Records": ...
 
     def __getitem__(self, i: Any) -> Any:
         return Records(self._records[i]) if isinstance(i, slice) else self._records[i]
 
-    def where(self, **wanted: Any) -> Records:
+    def where(self, **wanted: Any) -> "Records":
         """Return those whose properties are so: ``records.where(algorithm="kruskal", ok=True)``."""
         return Records(r for r in self if all(getattr(r, name) == value for name, value in wanted.items()))
 

@@ -9,8 +9,6 @@ No record is made and nothing runs for trial.  The first answer of each algorith
 asked for otherwise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -123,7 +121,7 @@ class ResidentGraph(Shown):
         remedy = "pickle the graph itself, and hold it anew in the other process"
         raise InputError("a graph held on a device cannot be pickled or copied", where="gpugraph.on", remedy=remedy)
 
-    def __enter__(self) -> ResidentGraph:
+    def __enter__(self) -> "ResidentGraph":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -117,8 +117,7 @@ def enter() -> None:
     elif (rank := mpi_rank(os.environ)) >= (size := expected_world_size(os.environ)):
         what = f"this is rank {rank} of {size} by the variables that mpiexec and srun set"
         print(
-            f"gpugraph: error: {what} — unset {', '.join(sorted({*SIZES, *RANKS} & set(os.environ)))}",
-            file=sys.stderr,
+            f"gpugraph: error: {what} — unset {', '.join(sorted({*SIZES, *RANKS} & set(os.environ)))}", file=sys.stderr
         )
         sys.exit(InputError.exit_code)
     elif rank > 0:

@@ -16,8 +16,6 @@ Elements are hashes of their positions, so that a spec gives the same array ever
 −8…8: every sum of consecutive ones is exact, so that their scan can be verified exactly (``verify.py``).
 """
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass, field, replace
@@ -144,7 +142,7 @@ class ArrayInput:
         kind = f"{self.values.dtype.name} {self.exclusive}"
         return ordered_digest(self.values, kind if self.heads is None else f"{kind} {ordered_digest(self.heads)}")
 
-    def tiny(self) -> ArrayInput:
+    def tiny(self) -> "ArrayInput":
         """Return two elements of the same type, to be scanned alike."""
         heads = None if self.heads is None else np.ones(2, np.uint8)
         return ArrayInput(np.ones(2, self.values.dtype), heads, self.exclusive)

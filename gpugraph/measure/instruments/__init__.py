@@ -4,8 +4,6 @@ Each is one file, named in ``INSTRUMENTS`` and imported when a measurement uses 
 the record, which merges the sections of all.
 """
 
-from __future__ import annotations
-
 import importlib
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -97,7 +95,7 @@ class Instrument:
     at_prepare = False
 
     @classmethod
-    def of(cls, measurement: Any) -> Instrument:
+    def of(cls, measurement: Any) -> "Instrument":
         """Return the instrument of a measurement whose input is loaded, and not yet on the device."""
         return cls()
 
@@ -154,7 +152,7 @@ class OnThreads(Guard):
     def __init__(self, count: int):
         self._count, self._before = count, count
 
-    def __enter__(self) -> OnThreads:
+    def __enter__(self) -> "OnThreads":
         self._before = threads()
         set_threads(self._count)
         return self

@@ -1,7 +1,5 @@
 """Memory: the most that input, state and runs took on the device together; what the checks took does not count."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpugraph.devices.base import Device
@@ -24,7 +22,7 @@ class Memory(Instrument):
         self._before = self._held = self.peak_bytes = 0
 
     @classmethod
-    def of(cls, measurement: Measurement) -> Memory:
+    def of(cls, measurement: Measurement) -> "Memory":
         """Return the instrument of a measurement."""
         return cls(measurement.device)
 

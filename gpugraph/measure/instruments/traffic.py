@@ -1,7 +1,5 @@
 """Memory traffic: the least that the algorithm needs, the device's copy bandwidth, and the share that is reached."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpugraph.measure.instruments import Instrument
@@ -13,7 +11,7 @@ class Traffic(Instrument):
     """The traffic of the median run."""
 
     @classmethod
-    def of(cls, measurement: Measurement) -> Traffic:
+    def of(cls, measurement: Measurement) -> "Traffic":
         """Return the instrument once the bandwidth is known: the arrays of cells would leave it no room."""
         asks = measurement.stopping.sampling.asks_bandwidth(measurement.device.kind)
         if asks and measurement.algorithm.minimum_bytes is not None:

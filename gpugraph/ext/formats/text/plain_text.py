@@ -4,8 +4,6 @@ Threads read from the file, by ``pread``, and do not map it: a file that is cut 
 mapped one would end the process by a signal.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,7 +40,7 @@ class PlainText:
 
     @classmethod
     @contextmanager
-    def of(cls, source: Source) -> Iterator[PlainText | None]:
+    def of(cls, source: Source) -> "Iterator[PlainText | None]":
         """Open the text of a file for threads that each read parts of it; None where it is compressed."""
         if source.codec is not None:
             yield None

@@ -7,8 +7,6 @@ also has the three steps that the paper leaves to the CPU (``boruvka-scan --set 
 Source: Y. Sun, K. Skadron, "Prefix scan and minimum spanning tree with OpenCL", 2013, section 4, algorithm 4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -40,7 +38,7 @@ class Lists(NamedTuple):
     id: NDArray[Any]
 
     @classmethod
-    def like(cls, first: Lists, allocate: Allocate = np.empty) -> Lists:
+    def like(cls, first: "Lists", allocate: Allocate = np.empty) -> "Lists":
         """Return room for lists as large as ``first``."""
         return cls(*(allocate(len(array), array.dtype) for array in first))
 

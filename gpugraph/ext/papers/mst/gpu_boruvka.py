@@ -15,14 +15,7 @@ from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, 
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst.forest import forest_bytes
-from gpugraph.problems.mst.gpu_forest import (
-    KEY_TYPES,
-    forest_algorithm,
-    is_wide,
-    key_dtype,
-    key_types,
-    merge_launches,
-)
+from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, is_wide, key_dtype, key_types, merge_launches
 
 _WAYS = ("shuffles", "shared-memory")
 EXCHANGE = Option("exchange", str, _WAYS[0], "how lanes agree; shared-memory is what shuffles are compared with", _WAYS)

@@ -6,8 +6,6 @@ word of "not reached" is then no number (NaN) among floats, so sums are compared
 Source: Martín, Torres & Gavilanes, CUDA solutions for the SSSP problem (2009), figures 2 to 4; the matrix section 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
@@ -135,7 +133,7 @@ class Cells:
     beyond: bool
 
     @classmethod
-    def of(cls, graph: CSRGraph) -> Cells:
+    def of(cls, graph: CSRGraph) -> "Cells":
         """Return the elements that the weights of ``graph`` need."""
         kind, width = graph.weight_dtype.kind, graph.weight_dtype.itemsize
         if kind == "f":

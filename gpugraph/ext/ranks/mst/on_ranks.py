@@ -19,13 +19,7 @@ from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst.forest import Forest, find_arcs
 from gpugraph.problems.mst.gpu_verify import Certificate
 from gpugraph.problems.mst.problem import MinimumSpanningForest
-from gpugraph.problems.mst.verify import (
-    check_totals,
-    first_violation,
-    unite_by_size,
-    verdict_on,
-    words_in_order,
-)
+from gpugraph.problems.mst.verify import check_totals, first_violation, unite_by_size, verdict_on, words_in_order
 from gpugraph.problems.oracle_sums import certified_sum
 
 
