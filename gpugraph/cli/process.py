@@ -100,7 +100,7 @@ def take_signals() -> None:
         Interruption.latest = Interruption(*(() if number == signal.SIGINT else (f"by {signal.Signals(number).name}",)))
         raise Interruption.latest
 
-    def unheard(what: sys.UnraisableHookArgs) -> None:
+    def unheard(what: "sys.UnraisableHookArgs") -> None:
         # Raised where the interpreter lets no error out, in a destructor for instance: again in a moment.
         if _ALARM is not None and what.exc_value is Interruption.latest is not None:
             signal.setitimer(signal.ITIMER_REAL, 0.01)
