@@ -70,6 +70,16 @@ def test_a_second_process_finds_what_the_first_compiled(sources: Sources) -> Non
     assert (second.forward(0.5), hits(second.forward)) == (2.0, 1)
 
 
+def test_a_function_is_compiled_with_a_called_one_that_the_cache_held(sources: Sources) -> None:
+    sources.load()
+    assert sys.modules["compiled_helper"].twice(3) == 6
+    second = sources.load()
+    called = sys.modules["compiled_helper"].twice
+    assert (called(3), hits(called)) == (6, 1)
+    assert (second.forward(3), hits(second.forward)) == (7, 0)
+    assert (called(4), second.forward(4), sources.load().forward(5)) == (8, 9, 11)
+
+
 RECURSIVE = """
 from gpugraph.base.compiled import njit
 @njit

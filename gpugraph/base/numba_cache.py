@@ -20,8 +20,10 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite.binding import parse_bitcode
 from numba.core import event, serialize
 from numba.core.caching import NullCache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment, lookup_environment
@@ -172,6 +174,32 @@ def _environment(module: str, constants: list[Any], name: str) -> Any:
     return found
 
 
+class _Library(JITCodeLibrary):
+    """Machine code.  Of what the cache held the bitcode is read when another function is compiled that calls it."""
+
+    _bitcode: bytes | None = None
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> Any:
+        name, _, (machine_code, bitcode) = state
+        made: Any = cls(codegen, name)
+        made.enable_object_caching()
+        made._set_compiled_object(machine_code)
+        made._bitcode = bitcode
+        made._finalize_final_module()
+        return made
+
+    def get_pointer_to_function(self, name: str) -> Any:
+        """Return the address of a function; Numba knows no names of what is not read."""
+        found: Callable[[str], Any] = super().get_pointer_to_function
+        return found(name) if self._bitcode is None else self._codegen._engine.get_function_address(name)
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None and self._bitcode is not None:
+            self._shared_module = parse_bitcode(self._bitcode)
+        return super()._get_module_for_linking()  # type: ignore[no-untyped-call]
+
+
 def _loads(content: bytes) -> Any:
     return _Unpickler(io.BytesIO(content)).load()
 
@@ -183,6 +211,7 @@ def _runtime_name(target: tuple[str, str, str]) -> str:
 def _start_runtime(context: Any) -> None:
     """Start Numba's runtime with the code that the cache has of it: Numba compiles it in every process."""
     if not rtsys._init:
+        context.codegen()._library_class = _Library
         compiled, nrtdynmod.compile_nrt_functions = nrtdynmod.compile_nrt_functions, _runtime
         try:
             rtsys.initialize(context)
