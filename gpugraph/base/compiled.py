@@ -161,7 +161,7 @@ def _numba() -> Any:
 
 
 IN_COMMAND = False
-"""Whether this process is a command's, whose threads import nothing of their own."""
+"""Whether this process is a command's that runs no user's code, and whose threads import nothing of their own."""
 
 
 @contextlib.contextmanager

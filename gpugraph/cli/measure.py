@@ -190,7 +190,7 @@ def _measure(request: Request, name: str) -> None:
     # The driver, and a compilation ahead, begin while the imports that follow take their time.
     expected = (comm := world()) is None and expect_device(device)
     on_cpu = comm is None and not expected and device in ("auto", "cpu")
-    compiled.IN_COMMAND = Command.began is not None
+    compiled.IN_COMMAND = Command.began is not None and not is_foreign(algo)
     if not is_foreign(algo):
         if on_cpu:
             from gpugraph.measure import compile_ahead
