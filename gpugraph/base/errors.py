@@ -56,10 +56,9 @@ def in_short_words(text: str) -> str:
 
 
 class GpuGraphError(Exception):
-    """Base of every error a user can meet: ``where``, what is wrong, without a full stop, and the remedy.
+    """Base of all errors, with the attributes ``what`` (the cause), ``where`` and ``remedy``.
 
-    Its subclasses are errors of Python's kinds as well: who catches ValueError around code that raises InputError
-    catches both.
+    Its subclasses are also subclasses of Python's errors: ``except ValueError`` catches an InputError.
     """
 
     exit_code = EXIT_DEFECT
@@ -77,7 +76,7 @@ class GpuGraphError(Exception):
 
 
 class VerificationFailed(GpuGraphError, RuntimeError):
-    """A result does not hold; the message names the first counter-example."""
+    """A result is wrong; the message names the first counter-example."""
 
     exit_code = 1
 
@@ -89,7 +88,7 @@ class InputError(GpuGraphError, ValueError):
 
 
 class GraphFormatError(InputError):
-    """A graph file, in a 1-based line if known, that cannot be read as what it claims to be."""
+    """A graph file that cannot be read in its format; the line, if known, is 1-based."""
 
     def __init__(
         self,
@@ -108,7 +107,7 @@ class GraphFormatError(InputError):
 
 
 class DeviceUnavailable(GpuGraphError, RuntimeError):
-    """The device asked for cannot be used; the message says what is missing and what to install."""
+    """The requested device cannot be used; the message names the missing part and the remedy."""
 
     exit_code = 3
 
@@ -126,7 +125,7 @@ class RankLost(GpuGraphError, RuntimeError):
 
 
 class GpuGraphWarning(UserWarning):
-    """What a user should know and need not act upon; the command line prints it as one line."""
+    """Advice that needs no action; the command line prints it as one line."""
 
 
 class Regression(GpuGraphError):

@@ -1,4 +1,4 @@
-"""``scipy.sparse.csgraph`` by gpugraph: the same names, the same arguments, the same results.
+"""``scipy.sparse.csgraph`` by gpugraph: same names, arguments and results.
 
 >>> import scipy.sparse
 >>> from gpugraph.csgraph import dijkstra, minimum_spanning_tree
@@ -8,8 +8,8 @@
 >>> dijkstra(matrix, indices=0).tolist()
 [0.0, 4.0, 7.0]
 
-What is not here, negative weights and strongly connected components above all, SciPy does itself.  Of several right
-results the one that comes first in the matrix is returned; on a GPU the canonical predecessors.
+All other calls, such as those with negative weights or for strongly connected components, are passed on to SciPy.
+Among equally good results the first in the matrix is returned; on a GPU the canonical predecessors.
 """
 
 import math

@@ -117,7 +117,7 @@ class MappedFile:
 class CSRGraph(Convertible):
     """A weighted graph as compressed sparse rows; its arrays are read-only.
 
-    A graph that was made on a device lies there; each of its arrays comes to the host when something asks for it.
+    A graph that was made on a device is there; each of its arrays is copied to the host when it is needed.
 
     Attributes:
         offsets: (n+1,) int64; the arcs of v are positions [offsets[v], offsets[v+1]).
@@ -125,12 +125,12 @@ class CSRGraph(Convertible):
         weights: (arcs,) one of ``WEIGHT_DTYPES``; never NaN; −0.0 is stored as +0.0.
         directed: False when both arcs of every edge are present with equal weight.
         name: short name for tables, e.g. ``"USA-road-d.NY"`` or ``"rmat:20"``.
-        source: where it came from: a path or the full spec.
+        source: its origin: a path or the full spec.
         vertex_names: (n,) what the source calls its vertices, or None where that is their number: a file's own ids
             (int64 or str), ascending, or (object) the nodes of a NetworkX graph themselves, of any types, sorted
             where they can be.
-        notes: what loading dropped, merged or changed, one sentence each.
-        reading: how the file was taken, in a sentence: its format, direction and why, weights; "" without a file.
+        notes: changes made by loading, one sentence each.
+        reading: how the file was read, in a sentence: format, direction and reason, weights; "" without a file.
         stored_digest: the digest the file carries, or None; ``digest`` is always computed.
         negative_loop: the first vertex whose self loop of negative weight was dropped, or None: a forest does not miss
             it, but no path through it is shortest.

@@ -56,7 +56,7 @@ class Verdict:
         status: ``"passed"``, ``"failed"`` or ``"skipped"``.
         method: ``"reference"``, ``"certificate"``, ``"both"`` or ``"none"``.
         detail: one sentence; of a failed check it names the first counter-example.
-        counter_example: of a failed check that graph, or a part of it, where it can be drawn.
+        counter_example: of a failed check the graph, or a part of it, that can be drawn.
         sums_error: of shortest paths summed in float32 the greatest relative difference of a distance from its sum in
             float64, infinite where float32 does not reach it; None of all others.
     """

@@ -45,28 +45,27 @@ def bench(
     (4, {'verified'})
     >>> best = min(records.where(graph_name="rmat:6"), key=lambda record: record.kernel_s)
 
-    It runs in this process: what is measured sees all that is loaded here, and a crash ends it; ``gpugraph bench`` has
-    workers and limits.
+    It runs in this process, which a crash ends; the command ``gpugraph bench`` has workers and limits.
 
     Args:
-        graphs: what ``gpugraph.load`` takes, or a list of such; for ``"scan"`` what ``gpugraph.scan`` takes.
+        graphs: an argument of ``gpugraph.load``, or a list of them; for ``"scan"`` of ``gpugraph.scan``.
         problem: ``"mst"``, ``"sssp"``, ``"components"`` or ``"scan"``.
         algo: names from ``gpugraph algos``, or ``"./file.py:driver"``, in a list or with commas between; ``NAME@cpu``
             runs on that device.
-        peer: names from ``gpugraph algos --peers`` that run beside, e.g. ``"scipy,igraph"``.
+        peer: peers to compare with, from ``gpugraph algos --peers``, e.g. ``"scipy,igraph"``.
         device: as for ``gpugraph.mst``.
         source: of shortest paths, as for ``gpugraph.sssp``.
         options: parameters by algorithm: ``{"delta-stepping": {"delta": 64}}``.
-        repeat: fewest samples of each.
-        target: sampling goes on until the median is known so well: half its 95 % interval over the median, 0.02 or
+        repeat: least number of samples of each.
+        target: precision at which sampling ends: half the 95 % interval over the median, 0.02 or
             ``"2%"``.
-        max_seconds: or until the samples of each have taken so many seconds.
+        max_seconds: time limit of the samples of each.
         verify: as for ``gpugraph.mst``.
         save: a file that the records are appended to, each as it ends.
-        progress: whether to show what goes on; None: in a notebook and on a terminal.
+        progress: whether to show the progress; None: in a notebook and on a terminal.
 
     Returns:
-        The records; a cell that failed, or whose result is wrong, is a record that says so.
+        The records, also of cells that failed or had a wrong result.
 
     Raises:
         InputError: an unknown name, or no cell could be measured at all.

@@ -102,7 +102,7 @@ class phase:  # noqa: N801
 
 
 def last_call() -> Call | None:
-    """Return this thread's last call, or None where there was none.
+    """Return this thread's last call, or None.
 
     >>> import gpugraph
     >>> with gpugraph.on("grid:8x8", device="cpu") as g:

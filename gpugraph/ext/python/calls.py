@@ -38,7 +38,7 @@ def from_edges(
     directed: bool | None = False,
     names: object = None,
 ) -> CSRGraph:
-    """Return the graph of edges by their ends; self loops are dropped, of parallel edges the lightest counts.
+    """Return the graph of edges given by their ends; self loops are dropped, and the lightest parallel edge stays.
 
     >>> gpugraph.from_edges([0, 1, 0], [1, 2, 2], [4, 8, 7])
     <CSRGraph edges: vertices 3, edges 3, weights uint32>
@@ -51,13 +51,13 @@ def from_edges(
             a column of a table, or a list.
         dst: (E,) where each edge ends.
         weight: (E,) integers of up to 64 bits or floats, none of which is rounded; None: every edge weighs 1.
-        vertices: how many there are; None: one more than the largest number.  Not for names.
+        vertices: number of vertices; None: one more than the largest number.  Not for names.
         directed: False: edges, each listed once or in both directions; True: arcs; None: arcs, unless every one has its
             reverse of equal weight.
-        names: (n,) the name of each vertex; None: the ends are numbers, or the names that there are, ascending.
+        names: (n,) the name of each vertex; None: the ends are numbers, or all names in ascending order.
 
     Raises:
-        InputError: they are no edges; the message says why.
+        InputError: the arrays are no edges; the message has the reason.
     """
     expect(int, **({} if vertices is None else {"vertices": vertices}))
     expect(bool, **({} if directed is None else {"directed": directed}))
@@ -81,7 +81,7 @@ def load(
     columns: str = "",
     weight: str | None = None,
 ) -> CSRGraph:
-    """Return a graph, after the changes asked for.
+    """Return a graph, with the requested changes.
 
     >>> gpugraph.load(([0, 1, 3, 4], [1, 0, 2, 1], [5, 5, 8, 8]))
     <CSRGraph tuple: vertices 3, edges 2, weights uint32>
@@ -106,19 +106,19 @@ def load(
 
             Rows and CSR matrices are shared, not copied, where they are laid out as in a ``CSRGraph``: 32-bit targets,
             ascending, without repeats and loops.  They must not change while the graph is used.
-        input_format: the file's format, where its content and name do not tell.
+        input_format: the file's format, if it is not recognised.
         weights: ``"file"`` as they are, ``"unit"``, ``"abs"``, ``"hash:LO..HI"`` or ``"uniform:LO..HI"``.
         seed: of uniform weights.
         symmetrize: make a directed graph undirected; the lighter arc of a pair wins.
-        keep_ids: an edge list has the vertices 0 to the largest id, whether or not all occur; else those that occur.
-        vertices: how many there are, those without an edge included, where a file, a table or edges do not say it.
-        directed: True: the lines of a file that does not say it, or edges, are arcs; False: edges; None: arcs, unless
+        keep_ids: take all vertices from 0 to the largest id in an edge list, instead of only those that occur.
+        vertices: number of vertices, including those without an edge, if the source does not state it.
+        directed: if the source does not state it: True: lines or edges are arcs; False: edges; None: arcs, unless
             every one has its reverse.  Of rows: False asserts that every arc has its reverse of equal weight.
         columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
-        weight: the attribute that weighs the edges of GraphML, GML, NetworkX and igraph; None: ``"weight"``.
+        weight: the weight attribute of edges in GraphML, GML, NetworkX and igraph; None: ``"weight"``.
 
     Raises:
-        InputError: it cannot be read; the message says why and what to do.
+        InputError: the graph cannot be read; the message has the reason and a remedy.
     """
     texts = {"input_format": input_format, "weight": weight}
     expect(str, weights=weights, columns=columns, **{name: text for name, text in texts.items() if text is not None})
@@ -131,7 +131,7 @@ def load(
 
 @in_python_terms
 def generate(spec: str) -> CSRGraph:
-    """Return the graph of a spec, e.g. ``"rmat:20,seed=7"``: the same bits on every machine.
+    """Return the graph of a spec, e.g. ``"rmat:20,seed=7"``, bit for bit the same on every machine.
 
     >>> gpugraph.generate("path:5").weights.tolist()
     [282665, 282665, 440890, 440890, 243610, 243610, 462018, 462018]
@@ -161,8 +161,8 @@ def mst(
         options: parameters of the algorithm.
 
     Raises:
-        VerificationFailed: the result does not hold.
-        InputError, DeviceUnavailable, OutOfMemory: it could not be computed.
+        VerificationFailed: the result is wrong.
+        InputError, DeviceUnavailable, OutOfMemory: the forest could not be computed.
     """
     record = _solve("mst", graph, algo, device, verify, options, time)
     forest: Forest = record.result
@@ -183,7 +183,7 @@ def sssp(
     time: bool = False,
     **options: Any,
 ) -> Distances | list[Distances] | DistanceMatrix | Measured:
-    """Return the shortest distances from a source, or a list of them where ``"random:K"`` asks for K sources.
+    """Return the shortest distances from a source, or a list of them for the K sources of ``"random:K"``.
 
     >>> rows = [0, 1, 2, 2], [1, 0], [7, 7]              # the edge 0–1, and vertex 2 by itself
     >>> gpugraph.sssp(rows, 0, device="cpu").distance.tolist()
@@ -197,13 +197,13 @@ def sssp(
         source: a node of a NetworkX graph.  Of any other graph a 0-based vertex.  Of any: ``"max-degree"`` (the
             default), ``"random:K"``, K vertices that have arcs, ``"name:17"`` for a file's own id or the node that is
             printed so, or ``"index:17"`` for the vertex of that number, nodes counted in their sorted order.
-        sources: several, searched together: a list or an array of what ``source`` may be, ``"random:K"``, or ``"all"``
+        sources: several sources, searched together: a list or an array of sources, ``"random:K"``, or ``"all"``
             for the distances of all pairs.  The result is a ``DistanceMatrix``, a row for each; every row is verified.
         algo: as for ``mst``.
         device: as for ``mst``.
         verify: as for ``mst``.
         predecessors: also return the canonical predecessors.
-        sums: ``"float32"`` rounds sums of float32 weights to float32; the verdict then tells the error.
+        sums: ``"float32"`` rounds sums of float32 weights to float32; the verdict then has the error.
         time: as for ``mst``; the record's ``results`` are those of all sources.
         options: as for ``mst``.
 
@@ -263,7 +263,7 @@ def scan(
     [3, 4, 8]
 
     ``values`` are an (n,) array, a .npy file or a spec such as ``"array:n=2^20"``; sums of integers wrap.
-    ``exclusive``: element i gets the sum of those before it, without itself.  ``heads``, (n,), is nonzero where a
+    ``exclusive``: element i gets the sum of the elements before it.  ``heads``, (n,), is nonzero where a
     segment begins; the scan is then one of minima, with their positions.  The other arguments, and the errors, are
     those of ``mst``.
     """
@@ -310,13 +310,13 @@ def _solve(
 
 @in_python_terms
 def verify(graph: object, result: GraphAnswer | Scanned | str | os.PathLike[str], *, method: str = "auto") -> Verdict:
-    """Check a result against its graph, or a scan against its array.
+    """Check the result of a graph, or the scan of an array.
 
     >>> gpugraph.verify("rmat:8", gpugraph.mst("rmat:8", device="cpu")).passed
     True
 
     Args:
-        graph: anything ``load`` takes; for a scan anything ``scan`` takes, scanned in the way of the result.
+        graph: anything ``load`` takes; for a scan anything ``scan`` takes.
         result: a Forest, Distances, a Scanned, or the path of a result file written with ``-o``.
         method: ``"auto"``, ``"reference"``, ``"certificate"`` or ``"both"``.
 
@@ -339,7 +339,7 @@ def to_networkx(result: CSRGraph | GraphAnswer) -> Any:
     >>> print(gpugraph.to_networkx(gpugraph.mst("grid:4x4", device="cpu")))
     Graph with 16 nodes and 15 edges
 
-    The nodes are those of the NetworkX graph that was solved, the very objects; else a file's own ids, else numbers.
+    The nodes are the objects of the NetworkX graph that was solved, else a file's own ids, else numbers.
 
     Raises:
         InputError: NetworkX is not installed, or ``result`` is neither a graph nor an answer about one.

@@ -36,9 +36,9 @@ def save(
 
     Args:
         thing: a graph, or what ``mst``, ``sssp``, ``components`` or ``scan`` returned; the file is that of ``-o``.
-        path: its ending tells the format; a name that ends in .gz, .bz2, .xz or .zst is compressed.
-        output_format: the format of a graph, where the ending does not tell.
-        renumber: leave the names of vertices out of a format of a graph that has no room for them.
+        path: its ending sets the format; a name that ends in .gz, .bz2, .xz or .zst is compressed.
+        output_format: the format of a graph, if the ending does not state it.
+        renumber: drop the names of vertices in a format that cannot hold them.
 
     Raises:
         InputError: there is no such format, it cannot hold the graph, or the file cannot be written.

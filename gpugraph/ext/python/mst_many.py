@@ -234,7 +234,7 @@ BLOCK = 128
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forests(Shown, Sequence[Forest]):
-    """The minimum spanning forests of a batch, the same ones that ``gpugraph.mst`` gives one by one.
+    """The minimum spanning forests of a batch, equal to those of ``gpugraph.mst``.
 
     Attributes:
         batch: the graphs.
@@ -289,14 +289,14 @@ def mst_many(graphs: Iterable[object] | GraphBatch, *, device: str = "auto", ver
     (3, 1)
 
     Args:
-        graphs: a ``GraphBatch``, or what ``GraphBatch.of`` takes.
+        graphs: a ``GraphBatch``, or an argument of ``GraphBatch.of``.
         device: as for ``gpugraph.mst``.
         verify: ``"first"``: the first forest that has an edge is certified; ``"all"``: each; ``"none"``; or a method of
             ``gpugraph.mst`` for each.
 
     Raises:
-        InputError, DeviceUnavailable, OutOfMemory: they cannot be computed.
-        VerificationFailed: one does not hold; the message says which.
+        InputError, DeviceUnavailable, OutOfMemory: the forests could not be computed.
+        VerificationFailed: a forest is wrong; the message names it.
     """
     expect(str, device=device)
     check_way(verify)

@@ -40,7 +40,7 @@ class Plot:
     """A figure: a notebook shows it, and it can be saved.
 
     Attributes:
-        spec: it, as Vega-Lite, to be changed by hand; ``altair.Chart.from_dict(plot.spec)`` takes it too.
+        spec: the figure as Vega-Lite, which you can edit; ``altair.Chart.from_dict(plot.spec)`` reads it.
     """
 
     def __init__(self, spec: Spec):
@@ -70,7 +70,7 @@ class Plot:
 
 
 class Measured(Record):
-    """A record that shows and draws itself; else a ``Record``, with all its figures as properties."""
+    """A record with its values as properties; notebooks display it."""
 
     @classmethod
     def of_record(cls, record: Record) -> "Measured":
@@ -106,7 +106,7 @@ class Records:
     """Records in their order: a table with its verdicts in a notebook, rows for libraries of tables, a figure, a file.
 
     Attributes:
-        notices: what a reader should know about them.
+        notices: remarks about the records.
     """
 
     def __init__(self, records: Iterable[Record], notices: Sequence[str] = ()):
@@ -129,7 +129,7 @@ class Records:
         return Records(self._records[i]) if isinstance(i, slice) else self._records[i]
 
     def where(self, **wanted: Any) -> "Records":
-        """Return those whose properties are so: ``records.where(algorithm="kruskal", ok=True)``."""
+        """Return the records with these properties: ``records.where(algorithm="kruskal", ok=True)``."""
         return Records(r for r in self if all(getattr(r, name) == value for name, value in wanted.items()))
 
     def rows(self) -> list[dict[str, Any]]:
@@ -163,7 +163,7 @@ class Records:
         return Path(path)
 
     def sentences(self) -> list[str]:
-        """Return what the samples say of the records of the same work: which is how many times as fast, and no more."""
+        """Return sentences on records of the same work: which is how many times as fast, if the samples prove it."""
         rankings = [one for one in rank(list(self))[0] if len(one.records) > 1]
         several = len(rankings) > 1
         return [
@@ -297,10 +297,10 @@ def report(records: object, path: str | os.PathLike[str], *, title: str | None =
     Args:
         records: records, one or many, or the path of a file of them, or a list of paths.
         path: by its ending ``.html``, ``.md``, ``.csv`` or ``.txt``.
-        title: of the page.
+        title: title of the page.
 
     Raises:
-        InputError: another ending, nothing to report, or, for ``.html``, ``gpugraph[report]`` is not installed.
+        InputError: another ending, or nothing to report.
     """
     style = styles()[ending_of(path, "a report", styles())]
     if isinstance(records, str | os.PathLike):

@@ -95,8 +95,8 @@ class ResidentGraph(Shown):
     For one thread at a time: a call is refused while another thread's call is under way.
 
     Attributes:
-        graph: the graph as it was given, as rows.
-        device: what computes (``gpugraph.devices.base.Device``, or the CPU).
+        graph: the graph as rows.
+        device: the device (``gpugraph.devices.base.Device``, or the CPU).
     """
 
     def __init__(self, source: object, device: str = "auto", verify: str = "first"):
@@ -129,7 +129,7 @@ class ResidentGraph(Shown):
 
     @_by_one_thread
     def close(self) -> None:
-        """Free what lies on the device; results on the host stay."""
+        """Free the memory on the device; results on the host stay."""
         if not self._closed:
             self._closed = True
             self._prepared_algorithms.clear()
@@ -599,7 +599,7 @@ def _within(distances: Distances, goal: int | None, cutoff: float | None) -> Dis
 
 @in_python_terms
 def on(graph: object, device: str = "auto", *, verify: str = "first") -> ResidentGraph:
-    """Return a graph held ready on a device for many calls.
+    """Return a graph that stays on a device for many calls.
 
     >>> import gpugraph
     >>> with gpugraph.on("grid:8x8", device="cpu") as g:
@@ -608,12 +608,12 @@ def on(graph: object, device: str = "auto", *, verify: str = "first") -> Residen
     (4778101, 15)
 
     Args:
-        graph: anything ``gpugraph.load`` takes; what it shares must not change meanwhile.
+        graph: anything ``gpugraph.load`` takes; shared arrays must not change meanwhile.
         device: ``"auto"``, ``"cuda[:i]"``, ``"cpu"`` or ``"emulated"``.
         verify: ``"first"``: the first answer of each algorithm and type is certified; ``"all"``: every one; ``"none"``;
-            or a method of ``gpugraph.mst`` for all.  A call may say otherwise for itself.
+            or a method of ``gpugraph.mst`` for all.  A call can override it.
 
     Raises:
-        InputError, DeviceUnavailable, OutOfMemory: it cannot be held.
+        InputError, DeviceUnavailable, OutOfMemory: the graph cannot be kept there.
     """
     return ResidentGraph(graph, device, verify)

@@ -21,11 +21,11 @@ class Scanned(Shown):
     """The scan of an ArrayInput.
 
     Attributes:
-        graph: the array that was scanned, by the name that the input has in every problem's result.
+        graph: the scanned array; every result has its input under this name.
         array: (n,) the scan, in the input's type; (segments,) minima where ``per_segment``.
         index: (n,) or (segments,) position of each minimum, for a segmented scan; else None.
-        per_segment: with segments, there is one minimum for each, that of all its elements, and not one per element.
-        depth: additions on the way of any element into any sum, at most: what bounds the rounding error of reals.
+        per_segment: with segments, there is one minimum for each segment instead of one for each element.
+        depth: the longest chain of additions, which bounds the rounding error of reals.
     """
 
     graph: ArrayInput

@@ -88,9 +88,9 @@ class Distances(AsDistances):
 
     Attributes:
         source: 0-based source vertex.
-        raw: (n,) uint64 for integer weights, float64 for real ones, or float32 if they were summed in that;
+        raw: (n,) uint64 for integer weights, float64 for real ones, or float32 with ``sums="float32"``;
             ``unreached(dtype)``, the largest integer or infinity, where there is no path of finite length.
-        predecessor: (n,) int64, −1 for the source and unreached vertices, or None where not asked for.
+        predecessor: (n,) int64, −1 for the source and unreached vertices, or None if not requested.
     """
 
     graph: CSRGraph
@@ -218,9 +218,9 @@ class DistanceMatrix(AsDistances):
     """Shortest distances from many sources: ``matrix[i]`` are the ``Distances`` from the i-th, a loop goes through all.
 
     Attributes:
-        sources: (k,) int64, 0-based vertices, in the order asked for.
+        sources: (k,) int64, 0-based vertices, in the order of the request.
         raw: (k, n), a row for each source; see ``Distances.raw``.
-        predecessor: (k, n) int64, or None where not asked for; see ``Distances.predecessor``.
+        predecessor: (k, n) int64, or None if not requested; see ``Distances.predecessor``.
     """
 
     graph: CSRGraph
