@@ -364,7 +364,7 @@ def _device(record: Record) -> Iterator[str]:
         yield from _gpu(record, ranks)
     else:
         yield f"times on '{device.kind}' are no performance"
-    if device.kind != "emulated" and record.shape.work != WorkShape():
+    if device.kind != "emulated" and record.shape.work != WorkShape(absent=record.shape.work.absent):
         yield f"its work was counted, which no device of kind '{device.kind}' does: only 'emulated'"
     yield from _ranks(record, ranks)
     held = record.shape.peak_device_bytes or 0
