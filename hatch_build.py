@@ -22,6 +22,7 @@ _PICTURE = re.compile(r"\n?<picture>.*?</picture>\n?|\n?<img [^>]*>\n?", re.DOTA
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:|#)([^)]+)\)")
 _KERNELS = "gpugraph/devices/prebuilt.zip"
 _COMPILER = ("cuda-toolkit[nvrtc]", "cuda-bindings")
+_WHEELS = "platform_machine in 'x86_64 aarch64'"
 
 
 def for_pypi(text: str, address: str) -> str:
@@ -64,7 +65,7 @@ class CustomBuildHook(BuildHookInterface):
     def dependencies(self) -> list[str]:
         """Return what compiles the kernels; nothing without a GPU."""
         gpu = self._gpu()
-        return [] if gpu is None else ["numpy>=1.26", *(f"{name}=={gpu[1]}.*" for name in _COMPILER)]
+        return [] if gpu is None else ["numpy>=1.26", *(f"{name}=={gpu[1]}.*; {_WHEELS}" for name in _COMPILER)]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Write the files and name them as a part of what is built; an editable install has its checkout."""
