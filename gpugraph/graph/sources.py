@@ -40,8 +40,8 @@ class Files(Protocol):
     def read_file(self, source: Source, form: Any, clock: HostClock, device: Device | None) -> CSRGraph:
         """Return the graph of a file in a format, or in the one that it is recognised as; see ``load_file``."""
 
-    def lines_and_arcs(self, path: str) -> tuple[int, int]:
-        """Return about how many lines a text of arcs has, and how many arcs they are."""
+    def lines_and_arcs(self, path: str) -> tuple[int, int, int | None]:
+        """Return about how many lines a text of arcs has, how many arcs they are, and vertices by its header."""
 
     def named_sources(self, graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
         """Return the vertices to search from where they go by name, or by a file; see ``problems/sources.py``."""

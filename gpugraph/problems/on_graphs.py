@@ -83,8 +83,9 @@ def size_of(graph: str, weights: str = "file") -> InputSize:
         csr = load_file(graph, check=False)  # only mapped
         arrays = csr.offsets.nbytes + csr.targets.nbytes + csr.weights.nbytes
         return _graph_size((csr.vertices, csr.arcs, csr.weights.itemsize), True, arrays, 0)
-    lines, arcs = other_files().lines_and_arcs(graph)
-    return _graph_size((max(arcs // 16, 1), arcs, 4), False, arcs * 32, LISTED_BYTES * lines)
+    lines, arcs, vertices = other_files().lines_and_arcs(graph)
+    vertices = max(arcs // 16, 1) if vertices is None else vertices
+    return _graph_size((vertices, arcs, 4), False, arcs * 32, LISTED_BYTES * lines)
 
 
 def _graph_size(shape: tuple[int, int, int], exact: bool, making_bytes: int, fed_bytes: int | None = None) -> InputSize:

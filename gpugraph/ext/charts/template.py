@@ -1,6 +1,6 @@
 """Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
 
-The text is a Jinja2 template, which knows nine functions; docs/report.md describes them.
+The text is a Jinja2 template, which knows eleven functions; docs/report.md describes them.
 """
 
 import shlex
@@ -17,6 +17,7 @@ from gpugraph.base.quantities import duration, in_units
 from gpugraph.bench.sweep import Question, Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.findings.shown import table_markdown, verdicts_markdown
+from gpugraph.ext.machine.data_sheets import NAMES, RATES, parse_gpus, shares_of_estimate
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.problems.foreign import is_foreign
 from gpugraph.problems.registry import find_algorithm
@@ -159,6 +160,23 @@ class _Page:
                 held = max(one.shape.peak_device_bytes or 0 for one in best.values())
                 rows.append([problem, graph, *shown, in_units(held)])
         return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + _note(used)
+
+    def estimates(self, arcs: int) -> str:
+        """Return a table of GPUs by data sheet, and of the times estimated for so many arcs, as ``info --gpu`` does."""
+        rows = []
+        for gpu in parse_gpus(NAMES, 0.0):
+            times = [" to ".join(map(duration, gpu.seconds(problem, arcs) or ())) for problem in RATES]
+            rows.append(
+                [gpu.name, f"{gpu.sheet.memory_bytes / 1e9:.0f}", f"{gpu.sheet.bytes_per_s / 1e12:.3g}", *times]
+            )
+        return "\n".join(grid(["GPU", "GB", "TB/s", *RATES], rows, range(1, 6)))
+
+    def estimate_check(self, gpu: str) -> str:
+        """Return by problem the measured times of a GPU as shares of those that are estimated for the same graphs."""
+        shares = {problem: of for problem, of in shares_of_estimate(self._records, gpu).items() if of}
+        ends = {problem: (geometric_mean(of), of[0], of[-1]) for problem, of in shares.items()}
+        rows = [[problem, str(len(of)), *(f"{one:.2f}" for one in ends[problem])] for problem, of in shares.items()]
+        return "\n".join(grid(["problem", "graphs", "geometric mean", "least", "most"], rows, range(1, 5)))
 
     def cells(self, records: str) -> list[Mapping[str, object]]:
         """Return the records of a file as they are stored, each with ``stale``: a † if its algorithm has changed."""

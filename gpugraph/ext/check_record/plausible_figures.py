@@ -60,6 +60,7 @@ class Hardware:
 
 
 GPUS = {
+    "NVIDIA B200": Hardware("10.0", 148, 180e9, 8.0e12),
     "NVIDIA H200": Hardware("9.0", 132, 150e9, 4.8e12, 32),
     "NVIDIA H100 80GB HBM3": Hardware("9.0", 132, 85e9, 3.35e12, 32),
     "NVIDIA H100 PCIe": Hardware("9.0", 114, 85e9, 2.0e12),

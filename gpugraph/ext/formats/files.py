@@ -15,6 +15,7 @@ from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats import known
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import IdsAreNamesError
+from gpugraph.ext.formats.header_size import header_size
 from gpugraph.ext.formats.known import named as named
 from gpugraph.ext.formats.named_sources import named_sources as named_sources
 from gpugraph.ext.formats.refused import markup
@@ -176,18 +177,20 @@ _COMPRESSED = 4
 """About how much smaller a compressed list of edges is."""
 
 
-def lines_and_arcs(path: str) -> tuple[int, int]:
-    """Return about how many lines a text of arcs has, and how many arcs they are."""
+def lines_and_arcs(path: str) -> tuple[int, int, int | None]:
+    """Return about how many lines a text of arcs has, how many arcs they are, and vertices where a header says so."""
     if path.endswith((".properties", ".v")) and os.path.isfile(edges := f"{os.path.splitext(path)[0]}.e"):
         path = edges  # the bulk of a Graphalytics graph
+    if stated := header_size(path):
+        vertices, arcs, lines = stated
+        return lines, arcs, vertices
     size = os.path.getsize(path)
     if re.search(r"\.(gz|bz2|xz|zst)$", path):
         lines = size // _BYTES_PER_ARC * _COMPRESSED
-        return lines, lines
-    head = middle = b""
+        return lines, lines, None
+    middle = b""
     with suppress(OSError), open(path, "rb") as file:  # reading it will tell
-        head = file.read(256)
         file.seek(size // 2)
         middle = file.read(_SAMPLE)
     lines = size * middle.count(b"\n") // len(middle) if len(middle) == _SAMPLE else size // _BYTES_PER_ARC
-    return lines, lines * (2 if re.match(rb"%%MatrixMarket[^\n]* symmetric", head, re.IGNORECASE) else 1)
+    return lines, lines, None

@@ -81,13 +81,19 @@ def convert(source: str, output: str, output_format: str | None, renumber: bool,
     show_written(output, describe_graph(graph.describe()))
 
 
+_GPU = "Estimate for GPUs by data sheet, H100,L4 or L4=0.8 with the price of an hour."
+
+
 @command
 @click.argument("graph")
 @click.option("--advise", is_flag=True, help="Estimate memory, times, and when a GPU is faster; GRAPH is not read.")
+@click.option("--gpu", "gpus", multiple=True, metavar="NAME[=RATE],...", help=_GPU)
 @price_option
 @input_options
 @table_or_json
-def info(graph: str, advise: bool, price: float, style: str, quiet: bool, **changes: Any) -> None:
+def info(
+    graph: str, advise: bool, gpus: tuple[str, ...], price: float, style: str, quiet: bool, **changes: Any
+) -> None:
     """Describe GRAPH: counts, degrees, components, weights, and the memory it needs on a device.
 
     Example:
@@ -101,11 +107,15 @@ def info(graph: str, advise: bool, price: float, style: str, quiet: bool, **chan
 
     if advise:
         from gpugraph.ext.machine.advice import advise as advice_on
+        from gpugraph.ext.machine.data_sheets import parse_gpus
 
+        named_gpus = parse_gpus(gpus, price)
         with Progress(quiet=quiet) as progress:
-            advice = advice_on(graph, progress, price)
+            advice = advice_on(graph, progress, price, named_gpus)
         show_as(style, advice, lambda: advice_lines(advice, width=page_width()))
         return
+    if gpus:
+        raise InputError("--gpu is for estimates", remedy="add --advise")
     with Progress(quiet=quiet) as progress:
         loaded = open_graph(graph, ReadOptions(**changes), progress=progress)
         progress("counting")

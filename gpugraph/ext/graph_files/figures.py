@@ -1,10 +1,11 @@
 """A graph in figures, and advice on the hardware for one: for people."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpugraph.base.quantities import count, counted, duration, in_units
 from gpugraph.ext.graph_files.properties import Degrees, GraphProperties
+from gpugraph.ext.machine.data_sheets import OF_ESTIMATE
 from gpugraph.report.terminal import BAR_WIDTH, Line, columns, field, indented
 
 
@@ -63,9 +64,10 @@ def _distribution(label: str, degrees: Degrees, width: int) -> list[Line]:
 
 def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
     """Return a screen of advice on the hardware for a graph, as ``gpugraph.ext.machine.advice.advise`` gives it."""
-    cpu, gpu, about = advice["cpu"], advice["gpu"], "" if advice["exact"] else "about "
+    cpu, gpu, about = advice["cpu"], advice["gpu"], "" if advice["exact"] or advice["header"] else "about "
     vertices, edges = counted(advice["vertices"], "vertex"), counted(advice["arcs"] // 2, "edge")
-    lines = field("graph", f"{advice['graph']}: {about}{vertices}, {about}{edges}", width=width)
+    by_header = " (by its header, for an undirected graph)" if advice["header"] else ""
+    lines = field("graph", f"{advice['graph']}: {about}{vertices}, {about}{edges}{by_header}", width=width)
     for label, device, need in (("CPU", cpu, "host_bytes"), ("GPU", gpu, "device_bytes")):
         text = f"none that is usable: {device['detail']}"
         if device["usable"]:
@@ -95,7 +97,34 @@ def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
         "Times are the kernel's, estimated from smaller graphs, and may be off by a factor of three. A GPU is faster "
     )
     said += "from this many edges: 'GPU from' for a command, 'calls from' with the graph already on the GPU."
-    return lines + indented(said + ("" if gpu["usable"] else " They assume an NVIDIA H200."), 0, width=width)
+    assumed = advice["gpus"][0]["name"] if advice["gpus"] else "H200"
+    lines += indented(said + ("" if gpu["usable"] else f" They assume an NVIDIA {assumed}."), 0, width=width)
+    return [*lines, *_estimates(advice["gpus"], width)] if advice["gpus"] else lines
+
+
+def _estimates(gpus: Sequence[Mapping[str, Any]], width: int) -> list[Line]:
+    """Return a table of GPUs by data sheet, what they cost, and how far such estimates are off."""
+    rows, costs = [], list[Line]()
+    for gpu in gpus:
+        row = [gpu["name"], f"{gpu['memory_bytes'] / 1e9:.0f}", f"{gpu['bytes_per_s'] / 1e12:.3g}"]
+        for name, one in gpu["problems"].items():
+            row.append(_range(one["seconds"], duration) if one["fits"] else "too large")
+            if one["fits"] and one["cost"]:
+                text = f"{name} on {gpu['name']}: {_range(one['cost'], '{:.3g}'.format)} for 10⁶ answers"
+                costs += field("" if costs else "cost", text, width=width)
+        rows.append(row)
+    titles = ("GPU", "GB", "TB/s", *gpus[0]["problems"])
+    off = ", ".join(f"{low:g} to {high:g} ({name})" for name, (low, high) in OF_ESTIMATE.items())
+    text = (
+        "Estimated from bandwidth: by data sheets and an H200's rates on its slowest and fastest tenth of graphs. "
+        f"Road networks are near the most. An H100 took {off} of its estimate for the same graph."
+    )
+    table = columns(titles, rows, right=range(1, len(titles)), width=width)
+    return [[("", "")], *table, [("", "")], *costs, *indented(text, width=width)]
+
+
+def _range(ends: Sequence[float] | None, text: Callable[[float], str]) -> str:
+    return "-" if not ends else f"{text(ends[0])} to {text(ends[1])}" if ends[0] else f"below {text(ends[1])}"
 
 
 def _from(edges: int | None) -> str:

@@ -1,14 +1,18 @@
 """Which hardware for a graph, before it is read: the memory and the time it will need, and when a GPU pays."""
 
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gpugraph.base.host import available_memory
 from gpugraph.bench.estimate import Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
+from gpugraph.ext.formats.header_size import header_size
 from gpugraph.ext.instruments.price import costs
+from gpugraph.ext.machine.data_sheets import Gpu
 from gpugraph.ext.machine.listing import found_devices
 from gpugraph.measure.cell import Cell, resolve_algorithm
 from gpugraph.measure.run_cell import Session
@@ -34,20 +38,23 @@ H200_ARCS_PER_S = 5e10
 """What takes the place of a GPU's rate where none can be measured: of shortest paths on rmat:20, in docs/records."""
 
 
-def advise(graph: str, progress: Callable[[str], None], price: float = 0.0) -> dict[str, object]:
+def advise(
+    graph: str, progress: Callable[[str], None], price: float = 0.0, gpus: Sequence[Gpu] = ()
+) -> dict[str, object]:
     """Return what is known of a graph that is not opened, as an object for JSON.
 
     Args:
         graph: a file or a spec.
         progress: called with a few words whenever something new begins.
         price: of an hour of a device, in any currency; 0: none is stated.
+        gpus: those for which times are estimated by data sheet; the first is assumed where there is none here.
 
     Returns:
-        ``graph``, ``vertices``, ``arcs`` and whether these are ``exact``; ``cpu`` and ``gpu`` as ``found_devices``
-        lists them, with ``free_bytes``; by problem ``host_bytes`` and ``device_bytes`` at the peak, ``cpu_s`` and
-        ``gpu_s`` of the kernel, and the edges from which a GPU is faster: ``pays_from`` in a command and
-        ``pays_there_from`` where it has the graph; with a price ``cpu_cost`` and ``gpu_cost``, as ``costs``
-        gives them.  What is not known, or never happens, is None.
+        ``graph``, ``vertices``, ``arcs``, whether they are ``exact``, or those of a file's ``header``; ``cpu`` and
+        ``gpu`` as ``found_devices`` lists them, with ``free_bytes``; by problem ``host_bytes`` and ``device_bytes`` at
+        the peak, ``cpu_s`` and ``gpu_s`` of the kernel, and the edges from which a GPU is faster: ``pays_from`` in a
+        command and ``pays_there_from`` where it has the graph; with a price ``cpu_cost`` and ``gpu_cost``, as
+        ``costs`` gives them; ``gpus``, what ``estimate`` says of each.  What is not known, or never happens, is None.
 
     Raises:
         InputError: there is no such graph.
@@ -69,15 +76,38 @@ def advise(graph: str, progress: Callable[[str], None], price: float = 0.0) -> d
             session.measure([cell], sampling, progress, lambda _, record: records.append(record), failed)
     problems = {
         problem: _problem(
-            problem, graph, size, {row.device_kind: row for row in records if row.problem == problem}, price
+            problem,
+            graph,
+            size,
+            {row.device_kind: row for row in records if row.problem == problem},
+            price,
+            gpus[0].scale if gpus else 1.0,
         )
         for problem in solved
     }
-    known = {"graph": graph, "vertices": size.vertices, "arcs": size.arcs, "exact": size.exact}
-    return {**known, "cpu": {**cpu, "free_bytes": available_memory()}, "gpu": gpu, "problems": problems}
+    stated = not size.exact and os.path.isfile(graph) and header_size(graph) is not None
+    known = {"graph": graph, "vertices": size.vertices, "arcs": size.arcs, "exact": size.exact, "header": stated}
+    there = [estimate(one, size, {name: int(of["device_bytes"]) for name, of in problems.items()}) for one in gpus]
+    return {**known, "cpu": {**cpu, "free_bytes": available_memory()}, "gpu": gpu, "problems": problems, "gpus": there}
 
 
-def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Record], price: float) -> dict[str, object]:
+def estimate(gpu: Gpu, size: InputSize, needs: Mapping[str, int]) -> dict[str, Any]:
+    """Return a GPU's ``name``, ``memory_bytes``, ``bytes_per_s`` and by problem ``seconds``, ``fits`` and ``cost``.
+
+    ``seconds`` are the least and the most, ``cost`` what a million answers cost in these; None where not known.
+    """
+    problems: dict[str, Any] = {}
+    for problem, need in needs.items():
+        seconds = gpu.seconds(problem, size.arcs)
+        cost = [costs(gpu.price, one, None)["per_million_answers"] for one in seconds or ()] if gpu.price else None
+        problems[problem] = {"seconds": seconds, "fits": need <= gpu.sheet.memory_bytes, "cost": cost}
+    stated = {name: getattr(gpu.sheet, name) for name in ("memory_bytes", "bytes_per_s")}
+    return {"name": gpu.name, **stated, "problems": problems}
+
+
+def _problem(
+    problem: str, graph: str, size: InputSize, records: dict[str, Record], price: float, scale: float
+) -> dict[str, Any]:
     prices = Prices(ROUGH, [*records.values()])
     on_gpu = resolve_algorithm(Cell(problem, graph), load_problem(problem), None, "cuda").name
     needs = {
@@ -85,7 +115,7 @@ def _problem(problem: str, graph: str, size: InputSize, records: dict[str, Recor
         for kind, name in (("cpu", records["cpu"].algorithm), ("cuda", on_gpu))
     }
     arc_s = {kind: (one.kernel_s or 0.0) / (one.shape.graph.arcs or 1) for kind, one in records.items()}
-    gained_s = arc_s["cpu"] - arc_s.get("cuda", 1 / H200_ARCS_PER_S)
+    gained_s = arc_s["cpu"] - arc_s.get("cuda", 1 / H200_ARCS_PER_S / scale)
     copied_s = size.nbytes / max(size.arcs, 1) / BUS_BYTES_PER_S
     seconds = {kind: arc_s[kind] * size.arcs for kind in arc_s if price and size.arcs}
     paid = {f"{kind}_cost": costs(price, s, 2 * s / size.arcs) for kind, s in seconds.items()}
