@@ -17,7 +17,6 @@ code   meaning
 """
 
 import contextlib
-import difflib
 import errno
 import os
 import re
@@ -233,6 +232,8 @@ _MEANT = {"gpu": "cuda", "nvidia": "cuda", "gpus": "cuda", "nx": "networkx", "cc
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
     """Return the known name that somebody meant: by another word for it, by the same letters, or the most similar."""
+    import difflib
+
     if (meant := _MEANT.get(name.lower())) in known:
         return meant
     letters = sorted(name.lower())

@@ -8,10 +8,7 @@ works too.  ``gpugraph.ext.builds.cpu_code`` builds the archives.
 """
 
 import functools
-import io
-import lzma
 import sys
-import zipfile
 from pathlib import Path
 
 from gpugraph.base import code_cache
@@ -48,6 +45,10 @@ def contents() -> dict[str, bytes]:
     """Return the package's code by its names in the cache of compiled code; nothing where it is absent or damaged."""
     if not is_there():
         return {}
+    import io
+    import lzma
+    import zipfile
+
     try:
         with lzma.open(archive()) as file, zipfile.ZipFile(io.BytesIO(file.read())) as opened:
             return {name: opened.read(name) for name in opened.namelist()}

@@ -20,8 +20,11 @@ def begin(problem: str, graph: str, algorithm: str) -> None:
     The weights of a spec decide what is compiled; those of any other ``graph`` are taken for uint32.
     """
     folder = code_cache.users_folder()
-    if folder is None or usable_cores() < 2 or any((folder / "numba").glob(f"{PROBLEMS[problem]}.*")):
+    if folder is None or usable_cores() < 2:
         return
+    with contextlib.suppress(OSError), os.scandir(folder / "numba") as kept:  # may be thousands
+        if any(file.name.startswith(f"{PROBLEMS[problem]}.") for file in kept):
+            return
     from gpugraph.base import numba_prebuilt  # what it imports takes longer than many a run's search in the cache
 
     if numba_prebuilt.is_there():
