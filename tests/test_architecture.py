@@ -220,7 +220,7 @@ def test_the_json_of_a_record_is_read_in_two_files_alone() -> None:
     """Elsewhere its fields are those of ``Shape``, with their types; ``matrix`` is SciPy's."""
     read = re.compile(r"(?<!matrix)\.data(\[|\.get\(|\.items\()|= [\w.]+\.data *$|\bat\([\w.]*\.data\b", re.MULTILINE)
     homes = {"records/record.py", "records/record_shape.py"}
-    others = {"ext/networkx/graph.py", "ext/python/from_python.py"}  # SciPy's and NetworkX's objects have a .data too
+    others = {"ext/networkx/graph.py", "ext/python/matrices.py"}  # SciPy's and NetworkX's objects have a .data too
     folders = ("measure", "records", "report", "bench", "cli", "problems/**", "ext/**")
     files = {file.relative_to(PACKAGE).as_posix(): file for name in folders for file in PACKAGE.glob(f"{name}/*.py")}
     assert all(map(read.search, ("x = row.data", 'row.data["a"]', "row.data.get('a')", "at(cell.record.data, name)")))

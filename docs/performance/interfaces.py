@@ -24,7 +24,7 @@ import gpugraph
 import gpugraph.csgraph
 from gpugraph.ext.networkx import backend
 from gpugraph.ext.peers import LIBRARIES
-from gpugraph.ext.python.mst_many import GraphBatch
+from gpugraph.ext.python.graph_batch import GraphBatch
 from gpugraph.graph.csr import CSRGraph
 
 DEVICE = "cpu"

@@ -29,8 +29,8 @@ from gpugraph.base.errors import VerificationFailed
 from gpugraph.ext.graph_files.properties import label_components
 from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import Firsts, check_way
-from gpugraph.ext.python.from_python import sound
 from gpugraph.ext.python.inputs import by_weight, device_kind
+from gpugraph.ext.python.matrices import sound
 from gpugraph.ext.python.resident_graph import ResidentGraph
 from gpugraph.ext.python.searches import Rows, are_lengths, search
 from gpugraph.graph.build import ArcList

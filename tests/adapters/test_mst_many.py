@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import gpugraph
 from gpugraph.base.errors import InputError, VerificationFailed
 from gpugraph.ext.emulator.device import EmulatedDevice
-from gpugraph.ext.python import mst_many
-from gpugraph.ext.python.mst_many import GraphBatch, on_gpu
+from gpugraph.ext.python import graph_batch, mst_many
+from gpugraph.ext.python.graph_batch import GraphBatch
+from gpugraph.ext.python.mst_many import on_gpu
 from tests.emulator.compiler import needs_compiler
 from tests.tiers import drawn, first
 from tests.zoo import COMMON, ZOO, directed, undirected, zoo
@@ -191,7 +192,7 @@ def test_an_odd_argument_is_refused_and_named(given_graphs, options, named):
 
 
 def test_a_graph_with_more_arcs_than_a_kernel_counts_is_refused_by_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mst_many, "MOST_ARCS", 5)
+    monkeypatch.setattr(graph_batch, "MOST_ARCS", 5)
     with pytest.raises(InputError, match=r"graph 1.*6 arcs, more than 5"):
         mst_many.GraphBatch.of([gpugraph.load("path:3"), gpugraph.load("path:4")])
 
@@ -240,6 +241,6 @@ def test_a_batch_of_ones_own_arrays_has_the_forests_of_its_graphs(monkeypatch: p
     spread = {name: np.repeat(array, 2)[::2] for name, array in two_paths().items()}
     for arrays in (two_paths(), spread):
         assert [one.total_weight for one in gpugraph.mst_many(GraphBatch(**arrays), device="cpu")] == [3, 3]
-    monkeypatch.setattr(mst_many, "MOST_ARCS", 3)
+    monkeypatch.setattr(graph_batch, "MOST_ARCS", 3)
     with pytest.raises(InputError, match=r"graph 0.*4 arcs, more than 3"):
         GraphBatch(**two_paths())

@@ -23,7 +23,7 @@ from gpugraph.ext.device_graphs.device_build import build_on_device
 from gpugraph.ext.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.ext.graph500 import generator as graph500
 from gpugraph.ext.graph500.on_device import DeviceMachine
-from gpugraph.ext.python.mst_many import GraphBatch
+from gpugraph.ext.python.graph_batch import GraphBatch
 from gpugraph.ext.python.mst_many import on_gpu as mst_many_on_gpu
 from gpugraph.ext.ranks.comm import LoneComm
 from gpugraph.ext.ranks.components import boruvka_distributed

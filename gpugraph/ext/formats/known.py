@@ -127,7 +127,8 @@ def recognise(source: Source) -> Format:
 
 def _kind_of_list(source: Source) -> Format:
     """Return the reader of a list of edges, or raise GraphFormatError if it only looks like one."""
-    from gpugraph.ext.formats.text.list_head import is_table, look, statement
+    from gpugraph.ext.formats.text.column_roles import is_table
+    from gpugraph.ext.formats.text.list_head import look, statement
     from gpugraph.ext.formats.text.lookalikes import refuse_lookalike
 
     head = look(source)

@@ -19,7 +19,7 @@ from gpugraph.ext.compression import WrittenThrough
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows, check_vertices, refuse_nan
 from gpugraph.ext.formats.npz_arrays import NoPlainArrayError, read_array
-from gpugraph.ext.python.from_python import summed
+from gpugraph.ext.python.matrices import summed
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph, target_dtype
 from gpugraph.graph.input_file import Source

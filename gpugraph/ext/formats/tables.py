@@ -17,12 +17,12 @@ from gpugraph.base.errors import GraphFormatError, InputError, reading
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices, refuse_nan
+from gpugraph.ext.formats.text.column_roles import Roles, roles
 from gpugraph.ext.formats.text.columns import rounded_weights, wide_weights
 from gpugraph.ext.formats.text.fields import Shape, Words, split
 from gpugraph.ext.formats.text.list_head import (
     WHOLE,
     ListHead,
-    Roles,
     Statement,
     broken_promises,
     declared,
@@ -32,7 +32,6 @@ from gpugraph.ext.formats.text.list_head import (
     numbered_apart,
     on_times,
     on_titles,
-    roles,
     statement,
     title,
 )

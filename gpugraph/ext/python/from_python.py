@@ -1,32 +1,25 @@
 """Graphs from Python objects: matrices, graphs of other libraries, edges, tables, rows as three arrays.
 
-Every number is taken exactly or refused: no integer is rounded to a real, no byte order is misread, no node takes
-another's place.
+Every number is taken exactly or refused, and no node takes another's place.
 """
 
 import contextlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gpugraph.base.errors import InputError, shown
 from gpugraph.base.host import require_memory
 from gpugraph.base.quantities import counted
-from gpugraph.graph.build import VERTEX_BYTES, ArcList, RowTails, narrow_weights
-from gpugraph.graph.check import offsets_fault
-from gpugraph.graph.csr import WEIGHT_DTYPES, printed
+from gpugraph.ext.python.arrays import INTEGERS, REALS, arcs_of_rows, array_of, by_position, on_host, weights_of
+from gpugraph.ext.python.matrices import arcs_of_dense, arcs_of_matrix, as_scipy
+from gpugraph.graph.build import VERTEX_BYTES, ArcList
+from gpugraph.graph.csr import printed
 from gpugraph.graph.read_options import AS_GIVEN, STATED, ReadOptions
-
-_WIDER = {"bool": "uint32", "uint8": "uint32", "uint16": "uint32", "int8": "int32", "int16": "int32"}
-_WIDER["float16"] = "float32"
-
-_INTEGERS = (int, np.integer, np.bool_)
-_REALS = (float, np.float16, np.float32)
 
 
 def arcs_of_object(source: object, options: ReadOptions = AS_GIVEN) -> ArcList:
@@ -51,246 +44,6 @@ def refuse_options(source: object, options: ReadOptions, stated: str) -> None:
             raise InputError(f"{name} has no meaning for a {kind}", remedy=f"leave {name} out")
 
 
-# ------------------------------------------------------------------ arrays
-
-
-def on_host(array: object) -> Any:
-    """Return an array of another library as NumPy's: shared where it lies in the host's memory, else copied there."""
-    if isinstance(array, np.ndarray | list | tuple):
-        return array
-    if hasattr(array, "__cuda_array_interface__"):
-        if hasattr(array, "get"):
-            return array.get()  # CuPy's
-        import cupy
-
-        return cupy.asarray(array).get()
-    if hasattr(array, "__dlpack__"):
-        try:
-            return np.from_dlpack(array)
-        except (BufferError, RuntimeError, TypeError, ValueError) as error:
-            if hasattr(array, "__array__"):
-                return array
-            raise InputError(f"an array of {type(array).__name__} cannot be shared: {error}") from error
-    return array
-
-
-def _array(values: object, what: str) -> NDArray[Any]:
-    """Return values as a one-dimensional array, of whatever type and byte order."""
-    values = on_host(values)
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InputError(f"the {what} are masked in part", remedy="fill or drop what is masked")
-    try:
-        array = np.asarray(values)
-    except Exception as error:  # lists of unequal lists; arrays of other libraries that lie on a device
-        raise InputError(f"the {what} cannot be taken as an array: {error}", remedy="give a NumPy array") from error
-    if array.ndim != 1:
-        raise InputError(f"the {what} have {counted(array.ndim, 'dimension')}", remedy="give an array of one dimension")
-    return array
-
-
-def _indices(values: object, what: str) -> NDArray[Any]:
-    """Return offsets or targets as an array of integers."""
-    array = _array(values, what)
-    if array.dtype.kind not in "iu" and len(array):
-        raise InputError(f"the {what} are of type {array.dtype}", remedy="give integers")
-    return array if len(array) else np.zeros(0, np.int64)
-
-
-def weights_of(values: ArrayLike, name: Callable[[int], str]) -> NDArray[Any]:
-    """Return an array, or a list or tuple of numbers, exactly as weights; ``name(i)`` is what messages call one."""
-    if isinstance(values, list | tuple):
-        weights = _weights_of_numbers(list(values), name)
-    elif (weights := _array(values, "weights")).dtype.hasobject:
-        weights = _weights_of_numbers(list(weights), name)
-    dtype = _WIDER.get(weights.dtype.name, weights.dtype.name)
-    if dtype not in WEIGHT_DTYPES:
-        raise InputError(f"weights of type {weights.dtype} are not supported", remedy=f"use {', '.join(WEIGHT_DTYPES)}")
-    # The name of a type leaves its byte order out: this is where big-endian weights are turned round.
-    return _without_nan(np.ascontiguousarray(weights, dtype), name)
-
-
-def _without_nan(weights: NDArray[Any], name: Callable[[int], str]) -> NDArray[Any]:
-    if weights.dtype.kind == "f" and np.isnan(weights).any():
-        raise InputError(f"{name(int(np.isnan(weights).argmax()))} is NaN", remedy="give every weight a value")
-    return weights
-
-
-def _weights_of_numbers(values: list[Any], name: Callable[[int], str]) -> NDArray[Any]:
-    """Return numbers in the narrowest integer type that holds them all, or in their floating type, exactly."""
-    kinds = set(map(type, values))
-    whole = {kind for kind in kinds if issubclass(kind, _INTEGERS)}
-    real = {kind for kind in kinds if issubclass(kind, _REALS)}
-    for strange in kinds - whole - real:
-        at = next(i for i, value in enumerate(values) if type(value) is strange)
-        what = f"{name(at)} is {shown(values[at])}, of type {strange.__name__}"
-        raise InputError(what, remedy="give integers or floats")
-    if not real:
-        return _whole_numbers(values, name)
-    if not whole:
-        return np.array(values, np.float64 if any(issubclass(kind, float) for kind in real) else np.float32)
-    try:
-        weights = np.array([float(value) for value in values])
-    except OverflowError:
-        weights = np.full(len(values), np.inf)
-    for at in np.flatnonzero(np.abs(weights) >= 2.0**53).tolist():
-        value, held = values[at], float(weights[at])
-        if isinstance(value, _INTEGERS) and (math.isinf(held) or int(held) != int(value)):
-            what = f"{name(at)} is {shown(value)}, which beside floats has no exact value in 64 bits"
-            raise InputError(what, remedy="give integers only, or smaller ones")
-    return weights
-
-
-def _whole_numbers(values: list[Any], name: Callable[[int], str]) -> NDArray[Any]:
-    try:
-        return narrow_weights(np.fromiter(values, np.int64, len(values)))
-    except OverflowError:
-        exact = np.array([int(value) for value in values], object)
-    try:
-        return narrow_weights(exact)
-    except InputError:
-        low, high = int(exact.argmin()), int(exact.argmax())
-        what = f"{name(low)} is {shown(exact[low])} and {name(high)} is {shown(exact[high])}"
-        raise InputError(f"{what}: no integer type of 64 bits holds both", remedy="scale the weights") from None
-
-
-def _by_position(i: int) -> str:
-    return f"the weight at position {i}"
-
-
-def _arcs_of_rows(starts: Any, heads: Any, weights: Any, *, directed: bool | None = None) -> ArcList:
-    offsets, targets = _indices(starts, "offsets"), _indices(heads, "targets")
-    if fault := offsets_fault(offsets, len(targets)) if len(offsets) else "there are no row offsets":
-        raise InputError(fault, remedy="give n + 1 offsets, where the rows begin, and last the number of targets")
-    vertices = len(offsets) - 1
-    if len(targets) and (int(targets.min()) < 0 or int(targets.max()) >= vertices):
-        raise InputError(f"a target lies outside [0, {vertices})", remedy="number the vertices from 0")
-    plain = None if weights is None else weights_of(weights, _by_position)
-    if plain is not None and len(plain) != len(targets):
-        what = f"{counted(len(plain), 'weight')} for {counted(len(targets), 'target')}"
-        raise InputError(what, remedy="give one weight for each target, or None")
-    tails = RowTails(offsets.astype(np.int64)).on_host()
-    return ArcList(tails, targets.astype(tails.dtype), plain, vertices, directed=directed)
-
-
-# ------------------------------------------------------------------ SciPy
-
-
-def _arcs_of_matrix(matrix: Any, options: ReadOptions = AS_GIVEN) -> ArcList:
-    from scipy import sparse
-
-    known: bool = sparse.issparse(matrix)
-    if not known:
-        raise InputError(f"a {type(matrix).__name__} is not a matrix of SciPy's", remedy="convert it to scipy.sparse")
-    if len(matrix.shape) != 2:
-        what = f"an adjacency matrix has two dimensions, this one has {len(matrix.shape)}"
-        raise InputError(what, remedy="give a two-dimensional array of scipy.sparse")
-    n = _rows_of_square(matrix)
-    matrix = sound(matrix)
-    if matrix.format in ("csr", "csc"):
-        arcs = _arcs_of_rows(matrix.indptr, matrix.indices, matrix.data)
-        if matrix.format == "csc":
-            arcs = replace(arcs, tails=arcs.heads, heads=arcs.tails)
-    else:
-        coo = matrix.tocoo()
-        if matrix.format == "bsr":
-            coo.eliminate_zeros()  # they fill the blocks
-        tails, heads = coo.row.astype(np.int64), coo.col.astype(np.int64)
-        arcs = ArcList(tails, heads, weights_of(coo.data, _by_position), n)
-    # Formats that cannot repeat an entry do not say whether they do.
-    return arcs if getattr(matrix, "has_canonical_format", True) else summed(arcs, pattern=matrix.dtype == bool)
-
-
-def sound(matrix: Any) -> Any:
-    """Return a two-dimensional matrix of SciPy's whose arrays have the lengths and indices that its form promises.
-
-    CSR, CSC, BSR and COO keep theirs; what lies behind the last offset is cut off, as SciPy leaves it there after
-    ``minimum_spanning_tree(matrix, overwrite=True)``.  Other forms become COO.  SciPy's own conversions believe all of
-    it, and read or write beyond an array's end.
-
-    Raises:
-        InputError: an array is too short, or an offset or an index is none.
-    """
-    try:
-        return _checked(matrix)
-    except InputError:
-        raise
-    except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:  # of what is no array
-        raise InputError(f"the matrix cannot be read: {error}", remedy=_MEND) from error
-
-
-def _checked(matrix: Any) -> Any:
-    for name, dimensions in _ARRAYS.get(matrix.format, {}).items():
-        array = getattr(matrix, name)
-        if array.ndim != dimensions or (name != "data" and array.size and array.dtype.kind not in "iu"):
-            what = f"{array.dtype} in {array.ndim} dimensions"
-            raise InputError(f"{name} of the {matrix.format.upper()} matrix is {what}", remedy=_MEND)
-    if matrix.format == "dia" and len(matrix.data) != len(matrix.offsets):
-        what = f"the matrix has {len(matrix.data)} diagonals for {len(matrix.offsets)} offsets"
-        raise InputError(what, remedy=_MEND)
-    if matrix.format == "lil" and [*map(len, matrix.rows)] != [*map(len, matrix.data)]:
-        raise InputError("a row of the matrix has more indices than entries, or fewer", remedy=_MEND)
-    if matrix.format not in ("csr", "csc", "bsr", "coo"):
-        matrix = matrix.tocoo()
-    if matrix.format == "coo":
-        _refuse_unequal(len(matrix.data), row_indices=matrix.row, column_indices=matrix.col)
-        for indices, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
-            _refuse_outside(indices, size)
-        return matrix
-    block = matrix.data.shape[1:] if matrix.format == "bsr" else (1, 1)
-    if min(block) < 1:
-        raise InputError("the entries of a BSR matrix are no blocks", remedy=_MEND)
-    rows, columns = (size // part for size, part in zip(matrix.shape, block, strict=True))
-    rows, columns = (columns, rows) if matrix.format == "csc" else (rows, columns)
-    if len(matrix.indptr) != rows + 1:
-        raise InputError(
-            f"the matrix has {counted(len(matrix.indptr), 'offset')} for {counted(rows, 'row')}", remedy=_MEND
-        )
-    stored = int(matrix.indptr[-1])
-    if fault := offsets_fault(matrix.indptr, stored):
-        raise InputError(fault, remedy=_MEND)
-    if min(len(matrix.indices), len(matrix.data)) < stored:
-        have = f"{counted(len(matrix.indices), 'index')} and {counted(len(matrix.data), 'entry')}"
-        raise InputError(f"the row offsets end at {stored}, but there are {have}", remedy=_MEND)
-    _refuse_outside(matrix.indices[:stored], columns)
-    usual = {matrix.indptr.dtype, matrix.indices.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}
-    if usual and len(matrix.indices) == len(matrix.data) == stored:
-        return matrix
-    return type(matrix)((matrix.data[:stored], matrix.indices[:stored], matrix.indptr), matrix.shape)
-
-
-_MEND = "make the matrix again from its rows, columns and values"
-_ROWS = {"indptr": 1, "indices": 1, "data": 1}
-_ARRAYS = {
-    "csr": _ROWS,
-    "csc": _ROWS,
-    "bsr": _ROWS | {"data": 3},
-    "coo": {"row": 1, "col": 1, "data": 1},
-    "dia": {"offsets": 1, "data": 2},
-}
-"""The arrays of a form and their dimensions; all but the data are integers."""
-
-
-def _refuse_unequal(entries: int, **arrays: NDArray[Any]) -> None:
-    for name, array in arrays.items():
-        if len(array) != entries:
-            what = f"the matrix has {len(array)} {name.replace('_', ' ')} for {counted(entries, 'entry')}"
-            raise InputError(what, remedy=_MEND)
-
-
-def _refuse_outside(indices: NDArray[Any], size: int) -> None:
-    if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= size):
-        what = f"an index of the matrix lies outside [0, {size})"
-        raise InputError(what, remedy="correct the index, or make the matrix larger")
-
-
-def _rows_of_square(matrix: Any) -> int:
-    n, columns = matrix.shape
-    if n != columns:
-        what = f"an adjacency matrix is square, this one is {n} x {columns}"
-        raise InputError(what, remedy="give as many columns as rows; edges go to gpugraph.from_edges")
-    return int(n)
-
-
 def _arcs_of_table(array: Any, options: ReadOptions) -> ArcList:
     """Return the arcs of a square matrix, of rows (source, target[, weight]), or of an edge_index (2, E)."""
     array = np.asanyarray(on_host(array))
@@ -300,59 +53,7 @@ def _arcs_of_table(array: Any, options: ReadOptions) -> ArcList:
     if rows == 2 and columns > 3:
         return arcs_of_edges(*array, options=options)
     refuse_options(array, options, "")
-    return _arcs_of_dense(array)
-
-
-def _arcs_of_dense(matrix: NDArray[Any]) -> ArcList:
-    """Return the arcs of a NumPy matrix: where it is 0, infinite or masked, there is none."""
-    n = _rows_of_square(matrix)
-    if matrix.dtype.hasobject:
-        what = "a matrix of Python objects is no matrix of numbers"
-        raise InputError(what, remedy="convert it, e.g. matrix.astype(float)")
-    plain = matrix.filled(0) if isinstance(matrix, np.ma.MaskedArray) else np.asarray(matrix)
-    if plain.dtype.kind == "f":
-        plain = np.where(plain == np.inf, plain.dtype.type(0), plain)
-        for i, j in np.argwhere(~np.isfinite(plain))[:1].tolist():
-            value = "NaN" if np.isnan(plain[i, j]) else "-inf"
-            raise InputError(f"entry [{i}, {j}] is {value}", remedy="use 0, inf or a mask where there is no edge")
-    tails, heads = np.nonzero(plain)
-    return ArcList(tails, heads, weights_of(plain[tails, heads], _by_position), n)
-
-
-def summed(arcs: ArcList, *, pattern: bool) -> ArcList:
-    """Return arcs with repeated entries summed, which is what they mean to SciPy; in a pattern true and true is true.
-
-    Raises:
-        InputError: a sum does not fit into 64 bits.
-    """
-    from scipy import sparse
-
-    def sums(weights: NDArray[Any]) -> Any:
-        return sparse.coo_array((weights, (arcs.tails, arcs.heads)), (arcs.vertices, arcs.vertices)).tocsr()
-
-    weights = arcs.weights
-    assert weights is not None
-    kind = weights.dtype.kind
-    rows = sums(weights if kind == "f" else weights.astype(f"{kind}8"))
-    repeated = len(weights) - rows.nnz
-    if not repeated:
-        return arcs
-    total = rows.data
-    if pattern:
-        total = np.minimum(total, 1)
-    if kind != "f":
-        # Sums of 64-bit integers wrap without a word; those of their halves do not.
-        wide = weights.astype(f"{kind}8")
-        half, ends = wide.dtype.type(32), np.iinfo(f"{kind}4")
-        upper = sums(wide >> half).data + (sums(wide & wide.dtype.type(2**32 - 1)).data >> half)
-        if upper.min() < ends.min or upper.max() > ends.max:
-            raise InputError("the sum of a repeated entry of the matrix does not fit into 64 bits", remedy="scale it")
-        own = np.iinfo(weights.dtype)
-        if own.min <= total.min() and total.max() <= own.max:
-            total = total.astype(weights.dtype)
-    tails = RowTails(rows.indptr).on_host()
-    note = f"summed {counted(repeated, 'repeated entry')} of the matrix, as SciPy does"
-    return ArcList(tails, rows.indices, _without_nan(total, _by_position), arcs.vertices, notes=(note,))
+    return arcs_of_dense(array)
 
 
 # ------------------------------------------------------------------ NetworkX
@@ -374,7 +75,7 @@ def weights_by_name(
             str(key)
             for one in edges
             for key, value in one.items()
-            if isinstance(value, _INTEGERS + _REALS) and not isinstance(value, bool | np.bool_)
+            if isinstance(value, INTEGERS + REALS) and not isinstance(value, bool | np.bool_)
         )
         if attribute is not None or others:
             listed = ", ".join([shown(other) for other in others][:8])
@@ -441,7 +142,7 @@ def _payloads(payloads: Sequence[Any], weight: str | None, name: Callable[[int],
 
 def _arcs_of_networkit(graph: Any, options: ReadOptions) -> ArcList:
     flat = list(chain.from_iterable(graph.iterEdgesWeights()))
-    weights = weights_of(flat[2::3], _by_position) if graph.isWeighted() else None
+    weights = weights_of(flat[2::3], by_position) if graph.isWeighted() else None
     return _between(list(graph.iterNodes()), flat[::3], flat[1::3], weights, bool(graph.isDirected()))
 
 
@@ -475,34 +176,7 @@ def _arcs_of_pyg(data: Any, options: ReadOptions) -> ArcList:
 
 
 def _arcs_of_foreign_matrix(matrix: Any, options: ReadOptions) -> ArcList:
-    return _arcs_of_matrix(as_scipy(matrix))
-
-
-def as_scipy(matrix: Any) -> Any:
-    """Return a sparse matrix of PyTorch, python-graphblas or pydata/sparse as SciPy's; any other object as it is."""
-    from scipy import sparse
-
-    if "sparse" in str(getattr(matrix, "layout", "")):
-        matrix = matrix.detach()
-        parts: Any = [np.asarray(on_host(part)) for part in _torch_parts(matrix)]
-        if len(parts) == 3:
-            return sparse.csr_array((parts[2], parts[1], parts[0]), tuple(matrix.shape))
-        return sparse.coo_array((parts[1], tuple(parts[0])), tuple(matrix.shape))
-    if hasattr(matrix, "to_coo") and hasattr(matrix, "nrows"):
-        rows, columns, values = matrix.to_coo()
-        return sparse.coo_array((values, (rows, columns)), (matrix.nrows, matrix.ncols))
-    if not hasattr(matrix, "to_scipy_sparse") and hasattr(matrix, "to_coo"):
-        matrix = matrix.to_coo()
-    return matrix.to_scipy_sparse() if hasattr(matrix, "to_scipy_sparse") else matrix
-
-
-def _torch_parts(matrix: Any) -> tuple[Any, ...]:
-    if "csr" in str(matrix.layout):
-        return matrix.crow_indices(), matrix.col_indices(), matrix.values()
-    if "coo" in str(matrix.layout):
-        whole = matrix.coalesce()
-        return whole.indices(), whole.values()
-    raise InputError(f"a matrix of PyTorch of layout {matrix.layout} is not read", remedy="give it as to_sparse_csr()")
+    return arcs_of_matrix(as_scipy(matrix))
 
 
 # ------------------------------------------------------------------ edges
@@ -513,7 +187,7 @@ def arcs_of_edges(
 ) -> ArcList:
     """Return the arcs of edges by their ends, see ``gpugraph.from_edges``.  Raises InputError if they are none."""
     ends = [_ids(tails, "sources"), _ids(heads, "targets")]
-    plain = None if weights is None else weights_of(_listed(weights), _by_position)
+    plain = None if weights is None else weights_of(_listed(weights), by_position)
     if len({len(part) for part in (*ends, *(() if plain is None else (plain,)))}) != 1:
         counts = f"{counted(len(ends[0]), 'source')}, {counted(len(ends[1]), 'target')}"
         what = counts if plain is None else f"{counts} and {counted(len(plain), 'weight')}"
@@ -542,9 +216,9 @@ def _listed(values: Any) -> Any:
 
 def _ids(values: Any, what: str) -> NDArray[Any]:
     """Return ends of edges as an array of integers, or of objects that are names."""
-    if isinstance(values, list | tuple) and not all(isinstance(one, _INTEGERS) for one in values):
+    if isinstance(values, list | tuple) and not all(isinstance(one, INTEGERS) for one in values):
         return np.fromiter(values, object, len(values))
-    array = _array(values, what)
+    array = array_of(values, what)
     if array.dtype.kind == "f":
         if not (np.abs(array) < 2.0**53).all() or (np.floor(array) != array).any():
             raise InputError(f"the {what} are not whole numbers", remedy="give the numbers of vertices, or their names")
@@ -614,14 +288,14 @@ _KINDS: tuple[tuple[Callable[[Any], bool], str, Callable[[Any, ReadOptions], Arc
     (lambda source: "sparse" in str(getattr(source, "layout", "")), "", _arcs_of_foreign_matrix),
     (_has("to_coo"), "", _arcs_of_foreign_matrix),
     (_has("to_scipy_sparse"), "", _arcs_of_foreign_matrix),
-    (_has("tocoo"), "", _arcs_of_matrix),
+    (_has("tocoo"), "", arcs_of_matrix),
     (_is_table, "vertices directed", _arcs_of_table),
     (lambda source: isinstance(source, Mapping), "weight directed", _arcs_of_mapping),
     (lambda source: isinstance(source, list), "vertices directed", _arcs_of_tuples),
     (
         lambda source: isinstance(source, tuple) and len(source) == 3,
         "directed",
-        lambda rows, options: _arcs_of_rows(*rows[:3], directed=options.directed),
+        lambda rows, options: arcs_of_rows(*rows[:3], directed=options.directed),
     ),
 )
 """How an object is recognised, the options that may be stated of it, and what reads it."""

@@ -16,7 +16,9 @@ from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.cuda_runtime import translated
 from gpugraph.devices.discovery import select_device
-from gpugraph.ext.python.from_python import arcs_of_object, as_scipy, on_host, refuse_options
+from gpugraph.ext.python.arrays import on_host
+from gpugraph.ext.python.from_python import arcs_of_object, refuse_options
+from gpugraph.ext.python.matrices import as_scipy
 from gpugraph.graph.build import ArcList, arc_tails, asymmetric, build
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.check import check_structure, is_symmetric, note_rows

@@ -1,4 +1,4 @@
-"""The top of a list of edges: comments that say what the graph is, and names of columns.
+"""The top of a list of edges: comments that say what the graph is, names of columns, and the first rows.
 
 KONECT's first line, ``% bip weighted``, says whether lines are edges, and whether they join two sides that are numbered
 apart; a second, ``% edges left right``, counts them.  Source: Kunegis 2013, Handbook of Network Analysis: The KONECT
@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.errors import GraphFormatError, InputError, check_name, errors_at
-from gpugraph.base.quantities import counted
+from gpugraph.base.errors import GraphFormatError
 from gpugraph.ext.formats.text.fields import is_named, records
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.input_file import HEAD_BYTES, Source
@@ -39,26 +38,20 @@ _SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 
 
-def _words(*lines: str) -> frozenset[str]:
+def words_of(*lines: str) -> frozenset[str]:
+    """Return the words of some lines."""
     return frozenset(" ".join(lines).split())
 
 
 # Names of columns, in small letters and digits.
-_TAILS = _words(
+_TAILS = words_of(
     "source src from tail start u node1 id1 vertex1 v1 nodea origin sourceid srcid fromid startid fromnode sourcenode",
     "fromnodeid sourcenodeid sourcename fromname",
 )
-_HEADS = _words(
+_HEADS = words_of(
     "target dst to head end v node2 id2 vertex2 v2 nodeb destination targetid dstid toid endid tonode targetnode",
     "tonodeid targetnodeid targetname toname dest",
 )
-_WEIGHTS = _words("weight w wt length len distance dist cost km count value")
-_NO_WEIGHTS = _words(
-    "timestamp time timeset date datetime year month day id edgeid eid key index label name type kind relation",
-    "relationship interval created createdat since until ts epoch unixtime unixts osmid wayid linkid row rowid",
-)
-_PLACES = _words("lat lon lng long latitude longitude easting northing")
-_COORDINATES = _PLACES | _words("x y z")
 _SECONDS = re.compile(r"1\d{9}", re.ASCII)
 """Seconds since 1970, of the years 2001 to 2033."""
 
@@ -164,7 +157,7 @@ def form_of(word: str) -> str:
     return "long" if form == "whole" and int(word) >= 2**63 else form
 
 
-def _is_word(word: str) -> bool:
+def is_word(word: str) -> bool:
     """Tell whether a field is a name, and not numbers between other gaps or line ends than those of the first row."""
     letters = re.search(r"[^\W\d_]", word) is not None
     return form_of(word) == "word" and "\ufeff" not in word and (letters or re.search(r"[\s↵]", word) is None)
@@ -209,13 +202,13 @@ def _look(source: Source, size: int) -> ListHead:
         top = next(line for number, line in lines if number == behind)
         shifted = bool(rows) and all(len(row) == len(titles) + 1 for row in rows)
         shifted = shifted and (len(rows) > 1 or top.lstrip()[:1] == '"')
-        if shifted and _is_index("", rows, 0):  # R's write.table, which leaves the rows' names untitled
+        if shifted and is_index("", rows, 0):  # R's write.table, which leaves the rows' names untitled
             titles = ("", *titles)
     elif rows and (found_names := _commented_titles(lines, numbers[0], len(rows[0]))):
         behind, titles = found_names
     quoted = any('"' in line for _, line in lines if line.lstrip()[:1] not in ("#", "%"))
     whole = whole and len(found_rows) <= _SAMPLE
-    named = any(map(_is_word, (word for row in rows for word in row)))
+    named = any(map(is_word, (word for row in rows for word in row)))
     if named:
         width, behind = len(titles or rows[0]), behind if titles else numbers[0] - 1
         rows = [row for _, row in islice(records(source, lines[behind:], delimiter, width), _SAMPLE + 1)]
@@ -234,7 +227,7 @@ def _commented_titles(lines: list[tuple[int, str]], first: int, width: int) -> t
     number, above = next(((at, line) for at, line in lines[::-1] if at < first and line.strip()), (0, ""))
     names = tuple(re.split(r"[\s,;|]+", above.strip().lstrip("#% \t")))
     is_comment = above.lstrip()[:1] in ("#", "%")
-    return (number, names) if is_comment and len(names) == width and all(_usual(names)) else None
+    return (number, names) if is_comment and len(names) == width and all(usual_ends(names)) else None
 
 
 def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimiter: str, line: int) -> bool:
@@ -242,7 +235,7 @@ def _is_titles(source: Source, first: list[str], rest: list[list[str]], delimite
     wanted = [name.strip() for name in source.columns.split(",")] if source.columns else []
     if wanted and not all(name.isdecimal() for name in wanted):
         return True
-    if all(_usual(first)):
+    if all(usual_ends(first)):
         return True
     if any(is_number(word) for word in first[:3]) or len(first) < 2:
         return False
@@ -283,7 +276,7 @@ def title(head: ListHead, column: int) -> str:
 def on_titles(head: ListHead) -> tuple[str, ...]:
     """Return sentences on a line that is taken for unusual names of columns, and on a comment that may be a row."""
     notes = []
-    if head.titles and not all(_usual(head.titles)):
+    if head.titles and not all(usual_ends(head.titles)):
         names = ", ".join(map(repr, head.titles))
         notes.append(f"line {head.behind} is taken for the names of the columns: {names}")
     if head.commented:
@@ -296,206 +289,39 @@ def on_titles(head: ListHead) -> tuple[str, ...]:
 def on_times(head: ListHead, column: int | None) -> tuple[str, ...]:
     """Return a sentence on a column without a usual title that weighs and has nothing but times."""
     words = [row[column] for row in head.rows if len(row) > column] if column is not None else []
-    if not words or all(_usual(head.titles)) or not all(map(_SECONDS.fullmatch, words)):
+    if not words or all(usual_ends(head.titles)) or not all(map(_SECONDS.fullmatch, words)):
         return ()
     return (f"column {title(head, column or 0)} weighs, and looks like times, as {words[0]}: --columns leaves it out",)
 
 
-def _plain(name: str) -> str:
+def plain_title(name: str) -> str:
     """Return a name of a column in small letters and digits, without Neo4j's additions, ``:float`` or ``(Person)``."""
     parts = [part for part in re.sub(r"\(.*?\)", "", name).split(":") if part]
     return re.sub(r"[\W_]+", "", parts[0].lower()) if parts else ""
 
 
-def _usual(names: Sequence[str]) -> tuple[str, str]:
+def usual_ends(names: Sequence[str]) -> tuple[str, str]:
     """Return the columns of tails and heads by their usual names, "" where there is none."""
-    plain = [_plain(name) for name in names]
+    plain = [plain_title(name) for name in names]
     tail, head = (next((names[i] for i, name in enumerate(plain) if name in known), "") for known in (_TAILS, _HEADS))
     return tail, head
 
 
-@dataclass(frozen=True)
-class Roles:
-    """What the columns of a table are, by their positions.
-
-    Attributes:
-        ends: tails and heads.
-        weight: the weights, or None.
-        kind: Gephi's ``Type``, which says of each row whether it is directed, or None.
-        given: the ends are named as such, by their titles or by the user.
-        left: sentences on columns that are left out.
-    """
-
-    ends: tuple[int, int]
-    weight: int | None
-    kind: int | None
-    given: bool
-    left: tuple[str, ...] = ()
-
-    @property
-    def taken(self) -> tuple[int, ...]:
-        """The columns of ends and weights."""
-        return (*self.ends, *(() if self.weight is None else (self.weight,)))
-
-
-def _kind_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
-    """Return the column that says of each row whether it is directed, as Gephi writes it."""
-    for i, name in enumerate(names):
-        if _plain(name) == "type" and rows and all(row[i].lower() in ("directed", "undirected") for row in rows):
-            return i
-    return None
-
-
-def roles(source: Source, head: ListHead, said: Statement) -> Roles:
-    """Return what the columns of a table are, by ``--columns``, by their names, or in their order.
-
-    Raises InputError, with what to ask for, where that is not clear.
-    """
-    width, titles = head.width, head.titles
-    names = list(titles) or [str(i + 1) for i in range(width)]
-    rows = [row for row in head.rows if len(row) == width]
-    kind = _kind_of(titles, rows)
-    if source.columns:
-        return _by_request(source, names, kind)
-    tail, other = _usual(titles)
-    if tail and other:
-        return _by_titles(source, names, rows, (names.index(tail), names.index(other)), kind)
-    if said.konect and not titles and width in (3, 4):
-        third = None if said.unweighted or source.weight == "" else 2
-        out = (["column 3, as its first line says 'unweighted'"] if said.unweighted else []) + ["column 4, the times"][
-            : width - 3
-        ]
-        return Roles((0, 1), third, None, given=True, left=tuple(f"left out: {one}" for one in out))
-    columns = [i for i in range(width) if i != kind and not _is_index(names[i], rows, i)]
-    plain = [_plain(name) for name in titles]
-    points = [i for i in columns if titles and plain[i] in _COORDINATES]
-    if set(points) & set(columns[:2]) or len(set(points) & set(columns[:3])) > 1:
-        few = ", ".join(f"'{titles[i]}'" for i in points)
-        remedy = "compute their distances and write these as edges; --columns takes columns as ids all the same"
-        raise source.error(f"{few} are coordinates of points, and no edges", remedy)
-    if len(columns) not in (2, 3):
-        raise _too_wide(source, names, ",".join(names[:3]))
-    if titles and any(plain[i] in _WEIGHTS | _NO_WEIGHTS for i in columns[:2]):
-        what = f"the columns '{names[columns[0]]}' and '{names[columns[1]]}' are hardly the ends of edges"
-        raise source.error(what, "say which columns are: --columns TAIL,HEAD or --columns TAIL,HEAD,WEIGHT")
-    third = columns[2] if len(columns) == 3 else None
-    return _weighed(source, names, rows, (columns[0], columns[1]), kind, third, given=False)
-
-
-def _too_wide(source: Source, names: Sequence[str], proposal: str) -> InputError:
-    few = ", ".join(names[:8]) + ("…" if len(names) > 8 else "")
-    return source.error(f"has {counted(len(names), 'column')}: {few}", f"say which of them: --columns {proposal}")
-
-
-def _is_index(name: str, rows: Sequence[Sequence[str]], column: int) -> bool:
+def is_index(name: str, rows: Sequence[Sequence[str]], column: int) -> bool:
     """Tell whether a column is pandas' index, or R's names of rows: untitled, and counting."""
-    if _plain(name) in ("indexlevel0", "unnamed0"):
+    if plain_title(name) in ("indexlevel0", "unnamed0"):
         return True
     numbers = [row[column] for row in rows]
     counts = bool(rows) and numbers in ([str(i) for i in range(k, k + len(rows))] for k in (0, 1))
     return not name and counts
 
 
-def _by_request(source: Source, names: list[str], kind: int | None) -> Roles:
-    """Return the columns that ``--columns`` names."""
-    wanted = [name.strip() for name in source.columns.split(",") if name.strip()]
-    if all(name.isdecimal() for name in wanted) and not set(wanted) <= set(names):
-        wanted = [names[int(name) - 1] if 0 < int(name) <= len(names) else name for name in wanted]
-    for name in wanted:
-        with errors_at(source.path):
-            check_name("column", name, names)
-        if names.count(name) > 1:
-            raise source.error(f"has two columns '{name}'", "give them different names")
-    if len(wanted) not in (2, 3) or len(set(wanted)) < len(wanted):
-        remedy = "give two or three columns: --columns src,dst,weight"
-        raise InputError(f"--columns {','.join(wanted)} makes no edges", where=source.path, remedy=remedy)
-    at = [names.index(name) for name in wanted]
-    return Roles((at[0], at[1]), at[2] if len(at) == 3 else None, kind, given=True)
-
-
-def _by_titles(
-    source: Source, names: list[str], rows: Sequence[Sequence[str]], ends: tuple[int, int], kind: int | None
-) -> Roles:
-    """Return the columns of a table whose ends have usual names; the one that weighs is looked for by its name."""
-    plain = [_plain(name) for name in names]
-    others = [i for i in range(len(names)) if i not in ends and i != kind and not _is_index(names[i], rows, i)]
-    proposal = ",".join(names[i] for i in ends)
-    weights = [i for i in others if plain[i] in _WEIGHTS]
-    doubtful = [i for i in others if plain[i] not in _NO_WEIGHTS | _WEIGHTS and _all_numbers(rows, i)]
-    candidates = weights or doubtful
-    if len(candidates) > 1 and source.weight is None:
-        raise _too_wide(source, names, f"{proposal},{names[candidates[0]]}")
-    if len(weights) == 1 and any(plain[i].endswith("cost") for i in doubtful):  # pgRouting's cost of the way back
-        raise _too_wide(source, names, f"{proposal},{names[weights[0]]}")
-    third = next(iter(candidates or others[:1] * (len(others) == 1)), None)
-    return _weighed(source, names, rows, ends, kind, third, given=True)
-
-
-def _all_numbers(rows: Sequence[Sequence[str]], column: int) -> bool:
-    words = [row[column] for row in rows if row[column]]
-    return bool(words) and all(map(is_number, words))
-
-
-def _weighed(
-    source: Source,
-    names: list[str],
-    rows: Sequence[Sequence[str]],
-    ends: tuple[int, int],
-    kind: int | None,
-    third: int | None,
-    *,
-    given: bool,
-) -> Roles:
-    """Return the roles with the column that weighs: ``--weight``, else ``third`` unless its name is no weight's."""
-    if source.weight is not None:
-        if source.weight:
-            with errors_at(source.path):
-                check_name("column", source.weight, names)
-        third = names.index(source.weight) if source.weight else None
-    elif third is not None and _plain(names[third]) in _NO_WEIGHTS | _PLACES:
-        third = None
-    for i in (*ends, *(() if third is None else (third,))):
-        if names.count(names[i]) > 1:
-            raise source.error(f"has two columns '{names[i]}'", "give them different names")
-    out = [names[i] or "(untitled)" for i in range(len(names)) if i not in (*ends, third, kind)]
-    columns = ",".join(names[i] for i in ends)
-    remedy = (
-        f"; --columns {columns},{out[0]} weighs by '{out[0]}'"
-        if third is None and out[:1] not in ([], ["(untitled)"]) and source.weight != ""
-        else ""
-    )
-    left = (f"left out: {'column' if len(out) == 1 else 'columns'} {', '.join(map(repr, out))}{remedy}",) if out else ()
-    return Roles(ends, third, kind, given, left)
-
-
-def is_table(source: Source, head: ListHead, said: Statement) -> bool:
-    """Tell whether a list is no plain ``u v`` or ``u v weight`` of numbers, and for the reader of tables.
-
-    Raises InputError where its columns are no ends of edges.
-    """
-    if source.columns or head.quoted or head.delimiter not in " \t," or (source.weight and head.titles):
-        return True
-    wide = head.width not in (2, 3)
-    if head.rows and (head.titles or (said.konect and head.width in (3, 4))):
-        chosen = roles(source, head, said)
-        if wide or chosen.kind is not None or chosen.taken != tuple(range(head.width)):
-            return True
-    if wide or not head.rows:
-        return False
-    forms = [{form_of(word) for word in row[:2]} for row in head.rows if len(row) in (2, 3)]
-    if not forms or len(forms) < len(head.rows):
-        return False
-    every = set().union(*forms)
-    in_rows = (any(map(_is_word, row[:2])) for row in head.rows)
-    named = any(in_rows) if head.titles else all(in_rows)  # without titles, one word among numbers is a mistake
-    points = all("real" in form for form in forms)  # which are refused there
-    return named or points or (every != {"whole"} and every <= {"whole", "digits", "pointed"})
-
-
 def is_list(head: ListHead) -> bool:
     """Tell whether a text whose name does not say so is a list: of three fields, or under names of columns."""
     alike = bool(head.rows) and head.width > 1 and all(len(row) == head.width for row in head.rows)
-    return alike and (all(_usual(head.titles)) or (head.delimiter != " " and (head.width == 3 or bool(head.titles))))
+    return alike and (
+        all(usual_ends(head.titles)) or (head.delimiter != " " and (head.width == 3 or bool(head.titles)))
+    )
 
 
 def declared(arcs: ArcList, said: Statement) -> ArcList:
