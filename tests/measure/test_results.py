@@ -207,7 +207,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*_args: object, **_kw: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gpugraph.ext.results.files.write_csv", fail)
+    monkeypatch.setattr("gpugraph.ext.results.text.write_csv", fail)
     with pytest.raises(InputError, match="no space left"):
         write_result(forest_of(zoo("random")), path)
     assert path.read_text() == "old"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.ext.formats.text.lines import data_lines
-from gpugraph.ext.results.files import write_csv
+from gpugraph.ext.results.text import write_csv
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.input_file import Source
 from gpugraph.problems.sources import is_whole, resolve_sources

@@ -222,7 +222,7 @@ class ResultFile:
 
         Raises PeerThrew for no such file, or one that is no table.
         """
-        from gpugraph.ext.results.files import text_table
+        from gpugraph.ext.results.text import text_table
 
         content = self._content().removeprefix(codecs.BOM_UTF8)
         content = re.sub(rb"(?m)^[#%].*$", b"", content)
@@ -247,7 +247,7 @@ class ResultFile:
 
 def as_numbers(column: Any, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
     """Return a column of texts as an array; raise PeerThrew if one of them is no such number."""
-    from gpugraph.ext.results.files import parse_numbers
+    from gpugraph.ext.results.text import parse_numbers
 
     try:
         return np.array(parse_numbers(column, dtype, by))

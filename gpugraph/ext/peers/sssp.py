@@ -21,7 +21,7 @@ from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile, as_numbers
 from gpugraph.ext.peers.libraries import EXACT, holds_exactly
 from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified
-from gpugraph.ext.results.files import without
+from gpugraph.ext.results.text import without
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict, verdict_of
 from gpugraph.problems.sssp import verify

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import GraphFormatError
 from gpugraph.base.quantities import counted
-from gpugraph.ext.results import files
-from gpugraph.ext.results.files import MismatchError, PathLike
+from gpugraph.ext.results import files, text
+from gpugraph.ext.results.files import MismatchError
+from gpugraph.ext.results.text import PathLike
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.mst.forest import Forest, edge_ids
 
@@ -59,7 +60,7 @@ class ForestFiles:
             total, components = str(forest.total_weight), forest.components
             files.write_npz(stream, "mst", graph, u=u, v=v, weight=weight, total_weight=total, components=components)
         elif ending == ".csv":
-            files.write_csv(self.table(forest), stream)
+            text.write_csv(self.table(forest), stream)
         else:
             field = "real" if weight.dtype.kind == "f" else "integer"
             # A name may hold anything that a file's may, a new line too: a comment is one line.
@@ -67,7 +68,7 @@ class ForestFiles:
             total = f"% minimum spanning forest of {name}, total weight {forest.total_weight}"
             sizes = f"{graph.vertices} {graph.vertices} {len(u)}"
             stream.write(f"%%MatrixMarket matrix coordinate {field} symmetric\n{total}\n{sizes}\n".encode())
-            files.write_csv({"row": v + 1, "column": u + 1, "weight": weight}, stream, separator=" ", header=False)
+            text.write_csv({"row": v + 1, "column": u + 1, "weight": weight}, stream, separator=" ", header=False)
 
     def table(self, forest: Forest) -> dict[str, NDArray[Any]]:
         """Return the columns of a table, (tree_edges,) each."""
@@ -87,10 +88,10 @@ class ForestFiles:
                 raise ValueError("its arrays differ in length")
             total, components = files.single(arrays["total_weight"], "U"), files.single(arrays["components"], "iu")
             return ForestClaim(u, v, weight, str(total), int(components), **facts)
-        table = files.read_csv(content, self.csv_columns, ("u_name", "v_name"), path)
+        table = text.read_csv(content, self.csv_columns, ("u_name", "v_name"), path)
         if table is None:
             return None
-        u, v = (files.parse_numbers(table[name], np.int64, path) for name in ("u", "v"))
+        u, v = (text.parse_numbers(table[name], np.int64, path) for name in ("u", "v"))
         named = tuple((ids, table[name]) for ids, name in ((u, "u_name"), (v, "v_name")) if name in table)
         return ForestClaim(u, v, table["weight"], named=named)
 
@@ -109,7 +110,7 @@ class ForestFiles:
         _all(ids >= 0, claim, "is not in the graph")
         expected, weight = graph.weights[ids], claim.weight
         if not isinstance(weight, np.ndarray):
-            weight = files.parse_numbers(weight, expected.dtype, path, claim.first_line)
+            weight = text.parse_numbers(weight, expected.dtype, path, claim.first_line)
         for k in np.flatnonzero(weight != expected)[:1]:
             raise MismatchError(f"edge {claim.u[k]}-{claim.v[k]} weighs {expected[k]} in the graph, not {weight[k]}")
         if weight.dtype != expected.dtype:  # equal numbers of another type may have been rounded to it
@@ -147,7 +148,7 @@ def _all(holds: NDArray[np.bool_], claim: ForestClaim, otherwise: str) -> None:
 
 def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
     def refuse(what: str, line: int) -> GraphFormatError:
-        return GraphFormatError(what, path=path, line=line, remedy=files.REMEDY)
+        return GraphFormatError(what, path=path, line=line, remedy=text.REMEDY)
 
     stream = io.BytesIO(content)
     banner = stream.readline().split()
@@ -165,11 +166,11 @@ def _read_mtx(content: bytes, path: PathLike) -> ForestClaim:
     rows, columns, entries = map(int, sizes)
     if rows != columns:
         raise refuse(f"a matrix of {counted(rows, 'row')} and {counted(columns, 'column')} is no graph", number)
-    table = files.text_table(stream.read(), ["row", "column", "weight"], " ")
+    table = text.text_table(stream.read(), ["row", "column", "weight"], " ")
     found = len(table["row"])
     if found != entries:
         raise refuse(f"{counted(found, 'entry')} where {entries} are promised", number)
-    u, v = (files.parse_numbers(table[name], np.int64, path, number + 1) - 1 for name in ("row", "column"))
+    u, v = (text.parse_numbers(table[name], np.int64, path, number + 1) - 1 for name in ("row", "column"))
     return ForestClaim(u, v, table["weight"], total, vertices=rows, first_line=number + 1)
 
 

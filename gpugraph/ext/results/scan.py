@@ -6,7 +6,8 @@ from typing import IO, Any
 import numpy as np
 
 from gpugraph.ext.compression import WrittenThrough
-from gpugraph.ext.results.files import MismatchError, PathLike
+from gpugraph.ext.results.files import MismatchError
+from gpugraph.ext.results.text import PathLike
 from gpugraph.ext.scan.array import ArrayInput
 from gpugraph.ext.scan.scanned import Scanned
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.errors import InputError
-from gpugraph.ext.results import files
-from gpugraph.ext.results.files import MismatchError, PathLike
+from gpugraph.ext.results import files, text
+from gpugraph.ext.results.files import MismatchError
+from gpugraph.ext.results.text import PathLike
 from gpugraph.ext.results.vertex_files import FileColumn, VertexClaim, VertexFiles
 from gpugraph.graph.canonical import find_arc
 from gpugraph.graph.csr import CSRGraph
@@ -53,7 +54,7 @@ class DistancesFiles(VertexFiles):
         """Return a column of a table as numbers; ``inf`` is unreached."""
         if column.name == "distance":
             none = str(unreached(self.dtype_of(graph, column)))
-            texts = files.replaced(texts, "inf", none)
+            texts = text.replaced(texts, "inf", none)
         return super().parsed(graph, column, texts, path)
 
     def find_singles(self, graph: CSRGraph, columns: Mapping[str, NDArray[Any]], path: PathLike) -> dict[str, int]:

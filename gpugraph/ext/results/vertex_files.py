@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.quantities import counted
-from gpugraph.ext.results import files
-from gpugraph.ext.results.files import MismatchError, PathLike
+from gpugraph.ext.results import files, text
+from gpugraph.ext.results.files import MismatchError
+from gpugraph.ext.results.text import PathLike
 from gpugraph.graph.csr import CSRGraph
 
 
@@ -98,7 +99,7 @@ class VertexFiles:
 
     def parsed(self, graph: CSRGraph, column: FileColumn, texts: Any, path: PathLike) -> NDArray[Any]:
         """Return a column of a table, Arrow's texts, as numbers."""
-        return files.parse_numbers(texts, self.dtype_of(graph, column), path)
+        return text.parse_numbers(texts, self.dtype_of(graph, column), path)
 
     def find_singles(self, graph: CSRGraph, columns: Mapping[str, NDArray[Any]], path: PathLike) -> dict[str, Any]:
         """Return single numbers that a file lacks; raise MismatchError or InputError if its columns do not tell."""
@@ -112,7 +113,7 @@ class VertexFiles:
         if ending == ".npz":
             files.write_npz(stream, self.name, graph, **claim.singles, **claim.columns)
             return
-        files.write_csv(self.table(result), stream)
+        text.write_csv(self.table(result), stream)
 
     def table(self, result: Any) -> dict[str, NDArray[Any]]:
         """Return the columns of a table, (n,) each."""
@@ -127,10 +128,10 @@ class VertexFiles:
         archive = files.read_npz(content, self.name, (*self.file_singles, *due), self._optional, path)
         if archive is not None:
             return self.claim_of(*archive)
-        table = files.read_csv(content, self.csv_columns, (*self._optional, "name"), path)
+        table = text.read_csv(content, self.csv_columns, (*self._optional, "name"), path)
         if table is None:
             return None
-        vertex = files.parse_numbers(table["vertex"], np.int64, path)
+        vertex = text.parse_numbers(table["vertex"], np.int64, path)
         columns = {column.name: table[column.name] for column in self.file_columns if column.name in table}
         return VertexClaim(vertex, columns, named=((vertex, table["name"]),) if "name" in table else ())
 

@@ -12,7 +12,7 @@ import pytest
 import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError, installable_here
 from gpugraph.ext.formats.files import save_file
-from gpugraph.ext.results.files import Texts, parse_numbers, write_csv
+from gpugraph.ext.results.text import Texts, parse_numbers, write_csv
 from gpugraph.graph.load import load_file
 from gpugraph.graph.symmetrize import symmetrize
 from tests.cli.runner import run, succeed
