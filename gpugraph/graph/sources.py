@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from gpugraph.graph.families import FAMILIES
 
@@ -92,38 +92,29 @@ class Weights(Protocol):
         """Return the graph with the weights of ``--reweight``.  Raises InputError if there are none such."""
 
 
-def _module(source: str) -> Any:
-    return importlib.import_module(SOURCES[source])
-
-
 def other_files() -> Files:
     """Return what reads files of all formats."""
-    module: Files = _module("file")
-    return module
+    return cast(Files, import_module(SOURCES["file"]))
 
 
 def data_sets() -> DataSets:
     """Return what opens data sets."""
-    module: DataSets = _module("data set")
-    return module
+    return cast(DataSets, import_module(SOURCES["data set"]))
 
 
 def objects() -> Objects:
     """Return what reads objects of Python."""
-    module: Objects = _module("object")
-    return module
+    return cast(Objects, import_module(SOURCES["object"]))
 
 
 def device_graphs() -> DeviceGraphs:
     """Return what makes graphs on devices."""
-    module: DeviceGraphs = _module("device")
-    return module
+    return cast(DeviceGraphs, import_module(SOURCES["device"]))
 
 
 def changed_weights() -> Weights:
     """Return what gives a graph other weights."""
-    module: Weights = _module("weights")
-    return module
+    return cast(Weights, import_module(SOURCES["weights"]))
 
 
 def is_dataset(text: str) -> bool:

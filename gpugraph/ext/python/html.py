@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.shown import fact_text
+from gpugraph.graph.convertible import fact_text
 
 ACCENT = "#4a7fd6"
 """Colour of bars and charts: visible on a light and on a dark background."""

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError, expect, shown
-from gpugraph.base.shown import Shown
 from gpugraph.devices.base import Device, Kernel
 from gpugraph.devices.discovery import select_device
 from gpugraph.devices.kernel_file import KernelFile, product
@@ -28,6 +27,7 @@ from gpugraph.ext.python.resident_graph import verified
 from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.build import narrow_weights
 from gpugraph.graph.canonical import order_keys
+from gpugraph.graph.convertible import Shown
 from gpugraph.problems.mst.forest import Forest
 
 FILE = KernelFile("mst_many.cu", product(INDEX_BITS=(64,)))

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError, VerificationFailed, expect, shown, unknown_name
 from gpugraph.base.host import ForkLock
-from gpugraph.base.shown import Shown
 from gpugraph.devices import discovery
 from gpugraph.devices.base import Array, Device
 from gpugraph.ext.components.labels import Components
@@ -32,6 +31,7 @@ from gpugraph.ext.python.inputs import input_positions, opened
 from gpugraph.ext.python.searches import Rows, plain_cutoff, search
 from gpugraph.ext.python.sources import one_of, source_list
 from gpugraph.ext.python.terms import in_python_terms
+from gpugraph.graph.convertible import Shown
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Algorithm

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.shown import Shown
 from gpugraph.ext.scan.array import ArrayInput, ordered_digest
+from gpugraph.graph.convertible import Shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
