@@ -66,7 +66,7 @@ class Run:
         is_sample: False of a run that warms up.
         watch: the stopwatch; an instrument may give another, and so with ``clock``.
         clock: what the algorithm marks its phases with.
-        is_woken, is_brief: another run goes before it; one so short that the GPU must be kept busy behind it.
+        is_brief: another run goes before it, so short that the GPU must be kept busy behind it.
         samples_s: the seconds of the kernel; of a program that measured several runs of its own those of each.
         raw: what ``fetch`` gave.
         must_repeat: an instrument has found it disturbed.
@@ -77,7 +77,6 @@ class Run:
     is_sample: bool
     watch: Any
     clock: Any = field(default_factory=NullClock)
-    is_woken: bool = False
     is_brief: bool = False
     samples_s: tuple[float, ...] = ()
     d2h_s: float = 0.0
