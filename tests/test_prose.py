@@ -57,6 +57,13 @@ def test_no_sentence_of_a_page_is_longer_than_35_words_and_half_have_at_most_18(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_sentence_but_a_question_begins_with_what(page: Path) -> None:
+    """Its subject would be a clause in the place of a noun."""
+    found = [one for one in sentences(page.read_text("utf-8")) if re.match(r"\W*What(ever)?\b", one)]
+    assert not [one for one in found if not re.search(r"\?\W*$", one)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_no_table_of_a_page_has_more_than_seven_columns(page: Path) -> None:
     rules = re.findall(r"^\|(?: *:?-+:? *\|)+$", page.read_text("utf-8"), re.MULTILINE)
     assert all(rule.count("|") - 1 <= 7 for rule in rules)
