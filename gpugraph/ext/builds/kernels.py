@@ -8,7 +8,6 @@ import argparse
 import itertools
 import json
 import multiprocessing
-import os
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpugraph.base.errors import GpuGraphError
+from gpugraph.base.host import usable_cores
 from gpugraph.devices.base import Defines
 from gpugraph.devices.kernels import Unit, compile_kernels
 from gpugraph.devices.nvrtc import compiler
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m gpugraph.ext.builds.kernels", description=main.__doc__)
     parser.add_argument("--arch", action="append", metavar="sm_90", help="may be given several times")
     parser.add_argument("--uint32", action="store_true", help="for no other types of weights")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--workers", type=int, default=usable_cores(), help="processes")
     parser.add_argument("--output", type=Path, default=ARCHIVE)
     options = parser.parse_args(arguments)
     try:
