@@ -9,11 +9,10 @@ import pytest
 
 import gpugraph
 from gpugraph.base import errors
-from gpugraph.ext.charts.template import _Page
 from gpugraph.ext.formats.known import FORMATS
 from gpugraph.graph.families import FAMILIES, find_family
-from gpugraph.records.record_file import read_records
 from tests.cli.runner import run, succeed
+from tests.readme_table import table
 from tests.test_docs import sampled_briefly
 from tests.tiers import first
 
@@ -128,29 +127,14 @@ def test_the_interface_for_python_has_a_docstring_everywhere():
         assert name == "__version__" or getattr(gpugraph, name).__doc__
 
 
-ROWS = (
-    ("forests of real graphs", "NVIDIA H200", "figures-real-mst-h200", "mst", "filter-boruvka"),
-    ("forests of randomly drawn graphs", "NVIDIA H200", "figures-drawn-mst-h200", "mst", "filter-boruvka"),
-    ("shortest paths on real graphs", "NVIDIA H200", "figures-real-sssp-h200", "sssp", "delta-stepping"),
-    ("shortest paths on randomly drawn graphs", "NVIDIA H200", "figures-drawn-sssp-h200", "sssp", "delta-stepping"),
-    ("connected components", "NVIDIA H200", "figures-beside-h200", "components", "hook"),
-    ("shortest paths", "16 CPU cores", "figures-cpu-cpu16", "sssp", "delta-stepping"),
-)
-"""Problem, device, records, and what of them a row of the table shows."""
-
-
-def test_the_speeds_in_the_readme_are_those_of_the_records_with_the_worst_row_last():
-    page = _Page(read_records(sorted({str(ROOT / "docs" / "records" / f"{file}.jsonl") for _, _, file, *_ in ROWS}))[0])
-    means = []
-    for problem, device, file, *which in ROWS:
-        lead = page.lead(file, *which)
-        mean = f"{lead['mean']:.1f} ‡" if lead["apart"] else f"**{lead['mean']:.1f}**"  # no headline, of several runs
-        times = f"{mean} ({lead['least']:.2f} to {lead['most']:.1f})"
-        assert f"\n| {problem} | {times} | {lead['count']} | {device} |" in README
-        means.append(lead["mean"])
-    assert len(re.findall(r"^\| .* to [\d.]+\) \|", README, re.MULTILINE)) == len(means) <= 6
-    published = [float(mean) for mean in re.findall(r"^\| .*\*\*([\d.]+)\*\*", document("results.md"), re.MULTILINE)]
-    assert f"{min(means):.1f}" == f"{means[-1]:.1f}" == f"{min(published):.1f}"
+def test_the_speeds_in_the_readme_are_those_of_the_records_with_the_worst_row_first():
+    shown = table()
+    assert f"\n\n{shown}\n\n" in README, "run: python -m tests.readme_table"
+    means = [float(row.split("|")[2].split()[0].strip("*")) for row in shown.splitlines()[2:]]
+    published = re.findall(r"^\| [^|]* \| (?:\*\*)?([\d.]+)(?:\*\*| ‡)", document("results.md"), re.MULTILINE)
+    assert means == sorted(means)
+    assert len(means) <= 6
+    assert means[0] == min(map(float, published))
 
 
 def test_no_paragraph_of_the_readme_has_more_than_three_numbers():

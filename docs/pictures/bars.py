@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 
 from gpugraph.ext.charts.chart import DARK, LIGHT
+from gpugraph.ext.reports.against_others import marks
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
 
@@ -38,20 +39,23 @@ PANELS = (
 WIDTH, LEFT, BAR, GAP, HEAD, LONGEST = 780, 180, 16, 7, 40, 380
 
 
-def ratios(file: str, problem: str) -> tuple[list[tuple[str, float, int]], int]:
-    """Return each program's name, mean time over gpugraph's and graphs, the fastest first; and gpugraph's graphs."""
+def ratios(file: str, problem: str) -> tuple[list[tuple[str, float, int]], int, str]:
+    """Return each program's name, mean time over gpugraph's and graphs, the fastest first; gpugraph's graphs; marks."""
     times: dict[str, dict[tuple[str, str], float]] = {}
+    used: dict[tuple[str, str], list[Record]] = {}
     for record in read_record_file(RECORDS / f"{file}.jsonl").records:
         program = NAMES.get(record.algorithm) if record.algorithm.startswith("peer:") else "gpugraph"
         if program and record.problem == problem and record.ok and record.kernel_s is not None:
             query = times.setdefault(program, {})
             query[key(record)] = min(record.kernel_s, query.get(key(record), math.inf))
+            used.setdefault(key(record), []).append(record)
     ours = times.pop("gpugraph")
     found = []
     for program, theirs in times.items():
         shared = [math.log(theirs[graph] / ours[graph]) for graph in theirs.keys() & ours.keys()]
         found.append((program, math.exp(sum(shared) / len(shared)), len(shared)))
-    return sorted(found, key=lambda row: row[1]), len(ours)
+    marked = "".join(marks(used[graph]) for graph in ours)
+    return sorted(found, key=lambda row: row[1]), len(ours), "".join(f" {mark}" for mark in "†‡" if mark in marked)
 
 
 def key(record: Record) -> tuple[str, str]:
@@ -64,13 +68,13 @@ def drawing(dark: bool) -> str:
     ink = DARK if dark else LIGHT
     parts, y = [], 8
     panels = [(title, *ratios(file, problem)) for title, file, problem in PANELS]
-    longest = max(ratio for _, rows, _ in panels for _, ratio, _ in rows)
+    longest = max(ratio for _, rows, *_ in panels for _, ratio, _ in rows)
 
     def text(x: float, y: float, words: str, colour: str, extra: str = "") -> None:
         parts.append(f'<text x="{x:.0f}" y="{y:.0f}" fill="{colour}" {extra}>{escape(words)}</text>')
 
-    for title, rows, graphs in panels:
-        text(0, y + 16, title, ink.text, 'font-weight="600"')
+    for title, rows, graphs, marked in panels:
+        text(0, y + 16, title + marked, ink.text, 'font-weight="600"')
         y += HEAD - 14
         for name, ratio, count in [("gpugraph", 1.0, graphs), *rows]:
             colour = ink.series[0] if name == "gpugraph" else ink.faint
@@ -81,6 +85,8 @@ def drawing(dark: bool) -> str:
             y += BAR + GAP
         y += 12
     text(0, y + 6, "Kernel time as a multiple of gpugraph's, geometric mean; shorter is faster.", ink.faint)
+    y += 20
+    text(0, y + 6, "† of an earlier version of gpugraph  ‡ not measured by one command on one device", ink.faint)
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 16}" width="{WIDTH}" height="{y + 16}" '

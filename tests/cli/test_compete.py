@@ -191,6 +191,7 @@ def test_stored_records_are_compared_within_one_file_and_across_files(tmp_path):
     write([row("c", 3, seed=3).data, row("a", 0.1, device=gpu).data], two)
     within = " ".join(succeed("compare", one, "--by", "algorithm").out.split())
     assert "a is 1.99 (1.97 to 2.03) times as fast as b" in within
+    assert "‡" not in within
     across = " ".join(succeed("compare", one, two, "--by", "algorithm", "--export", tmp_path / "x.json").out.split())
     assert "times as fast as c" in across
     assert "not at once they were measured in runs of their own" in across

@@ -38,6 +38,8 @@ class Mutant:
 _MEDIAN = "seconds[name] = median([second for group in samples for second in group])"
 _BYTES = "needed / limit:\n        yield"
 _MEASURE, _STATISTICS, _RECORD = "measure/assemble.py", "records/statistics.py", "records/record.py"
+_CELLS, _OTHERS = "ext/comparing/cells.py", "ext/reports/against_others.py"
+_PAGES = "tests/report/test_template.py"
 _SHIM = "ext/emulator/shim/"
 
 MUTANTS = (
@@ -54,6 +56,20 @@ MUTANTS = (
     ),
     Mutant(
         "devices/cuda_streams.py", "self._stop.record(self._device.stream)", "self._start.record(self._device.stream)"
+    ),
+    # which records may be compared
+    Mutant(
+        _CELLS, 'environment.get("git_commit"), device.uuid or device.name', '"", device.uuid or device.name', _PAGES
+    ),
+    Mutant(_CELLS, "device.uuid or device.name", "device.name", _PAGES),
+    Mutant(_CELLS, 'str(environment.get("command"))', '""', _PAGES),
+    Mutant(_OTHERS, "ours[problem] and row.ok and", "ours[problem] and", _PAGES),
+    Mutant(_OTHERS, "apart or of_several_runs([best, *others])", "of_several_runs([best, *others])", _PAGES),
+    Mutant(_OTHERS, "if (problem, graph) in failing:", "if False:", _PAGES),
+    Mutant(_OTHERS, "sorted({name for _, name in exist - run_here})", "[]", _PAGES),
+    Mutant(_OTHERS, "measured == today:", "measured:", _PAGES),
+    Mutant(
+        "ext/reports/versus.py", "number if apart else", "number if False else", "tests/report/test_page.py", "tied"
     ),
     # measure
     Mutant(_MEASURE, 'phase_timer.move("sampling", name, seconds[name])', "pass"),

@@ -221,6 +221,10 @@ def test_who_is_not_told_apart_is_tied_and_what_was_not_measured_is_no_loss():
     assert graphs["h"][c].text == "best"
     assert graphs["h"][b] is None
     assert dict(zip(first.series, first.wins, strict=True)) == {a: 0, b: 0, c: 1}
+    other = Record.of({**rows[4].data, "environment": {**rows[4].shape.environment, "git_commit": "b" * 12}})
+    apart = matrices(label([*rows[:4], other]))[0]
+    assert (apart.rows[1][0], sum(apart.wins)) == ("h ‡", 0)
+    assert "None of it is called the best." in page([*rows[:4], other])
     assert first.series == [b, a, c]  # by time
     few = [Record.of(timed("a", "g", same[0])), Record.of(timed("b", "g", [3.0] * 3))]
     assert [score.text for score in matrices(label(few))[0].rows[0][1]] == ["best*", "271×*"]

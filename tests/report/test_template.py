@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from gpugraph.base.errors import InputError
-from gpugraph.ext.charts.template import fill, of_several_runs
+from gpugraph.ext.charts.template import fill
+from gpugraph.ext.comparing.cells import APART, of_several_runs
+from gpugraph.ext.reports import against_others
 from gpugraph.measure.provenance import sources_digest
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records.record import Record
@@ -94,15 +96,17 @@ def test_ours_is_compared_with_the_fastest_verified_peer_of_each_graph(tmp_path)
     assert filled == "4.0 2.0 8.0 2 grid:4x4 a+b"
 
 
-def of_run(algorithm: str, seconds: float, **run: Any) -> Record:
-    """Return a record of a GPU by command, commit and UUID."""
-    record = json.loads(json.dumps(SAMPLE)) | {"algorithm": algorithm}
-    record["cell"]["id"] = algorithm
+def of_run(algorithm: str, seconds: float, graph: str = "grid:4x4", **run: Any) -> Record:
+    """Return a record of a GPU by command, commit and UUID; with an ``outcome``, of a failure."""
+    record = json.loads(json.dumps(SAMPLE)) | {"algorithm": algorithm, "outcome": run.get("outcome", "ok")}
+    record["cell"]["id"] = f"{algorithm} {graph}"
+    record["graph"] |= {"name": graph, "source": graph}
     record["phases_s"]["kernel"] = seconds
     record["device"] |= {"uuid": run.get("uuid", "GPU-1")}
+    record["sampling"]["processes"] = [len(record["samples_s"]["kernel"])]
     command = run.get("command", ["gpugraph", "b"])
     record["environment"] |= {"git_commit": run.get("commit", "a" * 12), "command": command}
-    return Record.of(record, file="r.jsonl", line=1)
+    return Record.of(record, file=run.get("file", "r.jsonl"), line=1)
 
 
 @pytest.mark.parametrize("other", [{"uuid": "GPU-2"}, {"commit": "b" * 12}, {"command": ["gpugraph", "c"]}])
@@ -126,16 +130,17 @@ def test_programs_of_several_commands_commits_or_gpus_are_marked_and_make_no_hea
 def test_every_file_whose_cells_a_page_shows_is_marked_where_its_algorithms_have_changed(template: Path) -> None:
     text = template.read_text("utf-8")
     for file in set(re.findall(r"cells\(\"([\w-]+)\"\)", text)):
-        used = re.search(rf'note\("{file}"\)', text) or re.search(rf'cells\("{file}"\)[^\0]*?\.stale', text)
-        assert used or "cugraph" in file, f"{template.name} shows {file}"
+        assert re.search(rf'cells\("{file}"\)[^\0]*?\bmarks\(', text), f"{template.name} shows {file}"
 
 
 def test_cells_and_their_note_tell_what_has_changed(tmp_path: Path) -> None:
     template = tmp_path / "p.md.j2"
-    template.write_text("{% for one in cells('r') %}{{ one.algorithm }}{{ one.stale }}{% endfor %} {{ note('r') }}")
+    template.write_text("{% for one in cells('r') %}{{ one.algorithm }}{{ marks(one) }}{% endfor %} {{ note('r') }}")
     today = sources_digest(find_algorithm("mst", "boruvka", "cpu"))
     assert fill(str(template), [with_sources(today)]).strip() == "boruvka"
-    assert fill(str(template), [with_sources("0" * 64)]) == "boruvka † *Measured with an earlier version of `boruvka`.*"
+    assert fill(str(template), [with_sources("0" * 64)]) == (
+        "boruvka † *† Measured with an earlier version of `boruvka`.*"
+    )
 
 
 def with_sources(digest: str | None, algorithm: str = "boruvka") -> Record:
@@ -148,9 +153,9 @@ def test_a_table_names_the_algorithms_that_have_changed_since_they_were_measured
     today = sources_digest(find_algorithm("mst", "boruvka", "cpu"))
     for record, said in (
         (with_sources(today), ""),
-        (with_sources("0" * 64), "*Measured with an earlier version of `boruvka`.*"),
-        (with_sources(None), "*Measured with an unrecorded version of `boruvka`.*"),
-        (with_sources("0" * 64, "long-gone"), "*Measured with an earlier version of `long-gone`.*"),
+        (with_sources("0" * 64), "*† Measured with an earlier version of `boruvka`.*"),
+        (with_sources(None), "*† Measured with an unrecorded version of `boruvka`.*"),
+        (with_sources("0" * 64, "long-gone"), "*† Measured with an earlier version of `long-gone`.*"),
         (with_sources(None, "peer:pbbs"), ""),
     ):
         (tmp_path / "p.md.j2").write_text("{{ hardware({'here': ['r']}) }}")
@@ -171,7 +176,7 @@ def test_a_cell_that_was_not_measured_is_no_earlier_version(tmp_path):
 @extended
 def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, monkeypatch):
     ours = lambda row: None if ":" in row.algorithm else "another"  # noqa: E731
-    monkeypatch.setitem(fill.__globals__, "_digest_of", ours)
+    monkeypatch.setattr(against_others, "digest_of", ours)
     records, alone, tried = read_records(STORED)[0], tmp_path / "p.md.j2", 0
     for template in DOCS.rglob("*.md.j2"):
         text = template.read_text("utf-8")
@@ -179,10 +184,13 @@ def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, mon
         for call in re.findall(r"\{\{ ((?:table|hardware|sources)\(.*?\)) \}\}", text, re.DOTALL):
             alone.write_text(f"{names}{{{{ {call} }}}}")
             if "figures/commands" not in call:  # those are whole commands, as peers
-                assert re.search(r"\n\n\*Measured with an .*\.\*(\n\n\*‡ .*)?$", fill(str(alone), records)), call
+                assert re.search(r" †.*\|\n\n\*† Measured with an .*\.\*(\n\n\*‡ .*)?$", fill(str(alone), records)), (
+                    call
+                )
                 tried += 1
         days = re.findall(r"\d{4}-\d\d-\d\d †(?: ‡)? \|", fill(str(template), records))
-        assert len(days) == len(re.findall(r"\blead\(", text))
+        of_ours = [call for call in re.findall(r"\blead\(.*", text) if "peer:gpugraph" not in call]
+        assert len(days) == len(of_ours)
     assert tried > 30
 
 
@@ -197,7 +205,7 @@ def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, mon
         ("{{ tabel('scales') }}", "'tabel' is undefined"),
         ("{{ table('scales') }}", "missing 1 required positional argument"),
         ("{{ ''.__class__.__mro__ }}", "unsafe"),
-        ("{{ lead('scales-h200', 'mst', 'boruvka') }}", "has no graph that both 'boruvka' and a peer have solved"),
+        ("{{ lead('scales-h200', 'mst', 'boruvka') }}", "a graph that both 'boruvka' and a peer have solved"),
     ],
 )
 def test_a_template_that_asks_for_what_is_not_there_is_refused(tmp_path, text, said):
@@ -207,3 +215,42 @@ def test_a_template_that_asks_for_what_is_not_there_is_refused(tmp_path, text, s
         fill(str(template), read_records([str(DOCS / "records" / "scales-h200.jsonl")])[0])
     assert said in str(error.value)
     assert "p.md.j2" in str(error.value)
+
+
+def test_only_the_row_of_several_runs_is_marked(tmp_path: Path) -> None:
+    sweep, template = tmp_path / "s.toml", tmp_path / "p.md.j2"
+    sweep.write_text(
+        '[axes]\nproblem = "mst"\ngraph = "grid:4x4"\nalgorithm = "kruskal"\n'
+        '[[table]]\ntitle = "t"\nintervals = true\n'
+        'each = { algorithm = "kruskal" }\nwith.other = { algorithm = "peer:*" }\n[table.columns]\ngraph = "graph"\n'
+        'ratio = "min(other.kernel) / kernel"\n'
+    )
+    template.write_text(f"{{{{ table('{sweep}', 't', 'r') }}}}")
+    rows = [of_run(name, 2, graph) for graph in ("grid:4x4", "grid:5x5") for name in ("kruskal", "peer:a")]
+    together = fill(str(template), rows)
+    apart = fill(str(template), [*rows[:3], of_run("peer:a", 2, "grid:5x5", uuid="GPU-2")])
+    assert "‡" not in together
+    assert "| grid:4x4 † | 1 (1 process) |" in apart
+    assert "| grid:5x5 † ‡ | 1 (1 process) |" in apart
+    assert apart.endswith(f"*{APART}*")
+
+
+def test_a_lead_names_failures_and_the_programs_that_were_not_run() -> None:
+    rows = [of_run("kruskal", 1), of_run("peer:ecl-mst", 2), of_run("peer:adds-x8", 1, outcome="timeout")]
+    rows += [of_run("kruskal", 1, "grid:5x5"), of_run("peer:ecl-mst", 8, "grid:5x5")]
+    elsewhere = of_run("peer:raft-pr3118", 1, "grid:9x9", file="other.jsonl")
+    found = against_others.lead(rows, {"mst": "kruskal"}, known=[*rows, elsewhere])
+    assert (found["mean"], found["without"], found["sound"]) == (pytest.approx(4.0), pytest.approx(8.0), 1)
+    assert (found["peers"], found["missing"], found["commits"]) == (["ECL-MST"], ["RAFT"], ["a" * 7])
+    assert against_others.ratio(found) == "**4** (2.00 to 8.00); 8 on the 1 without a failure"
+    assert against_others.failures(rows) == [["ADDS", "mst", "hang", "1", "`grid:4x4`"]]
+    whole = [of_run("peer:gpugraph-csr", 2), of_run("peer:gpugraph-egr", 1), of_run("peer:ecl-mst", 1)]
+    assert against_others.lead(whole, {"mst": "peer:gpugraph-csr"})["mean"] == pytest.approx(0.5)
+
+
+def test_a_lead_of_several_problems_is_one_mean() -> None:
+    rows = [of_run("kruskal", 1), of_run("peer:ecl-mst", 2), of_run("kruskal", 1, "grid:5x5", commit="b" * 12)]
+    rows.append(of_run("peer:ecl-mst", 8, "grid:5x5", commit="b" * 12))
+    paths = [Record.of({**row.data, "problem": "sssp"}, file="r.jsonl", line=1) for row in rows[:2]]
+    found = against_others.lead([*rows, *paths], {"mst": "kruskal", "sssp": "kruskal"})
+    assert (found["count"], found["mean"], found["apart"]) == (3, pytest.approx((2 * 8 * 2) ** (1 / 3)), False)

@@ -31,7 +31,7 @@ from gpugraph.ext.charts.page_text import definitions, details, environments
 from gpugraph.ext.charts.plain_svg import plain_svg
 from gpugraph.ext.charts.rates import bandwidth, energy, roofline, speedups, strong, throughput, weak
 from gpugraph.ext.charts.times import PARTS, answers, inner_shares, samples, shares, transfers
-from gpugraph.ext.comparing.cells import label, ordered
+from gpugraph.ext.comparing.cells import APART, label, ordered
 from gpugraph.ext.comparing.cells import speedups as find_speedups
 from gpugraph.ext.reports.headlines import headlines, lead
 from gpugraph.ext.reports.published import COLUMNS as PAPER_COLUMNS
@@ -111,6 +111,7 @@ def page(rows: Sequence[Record], *, title: str | None = None, notices: Sequence[
         headlines=headlines(cells, gained),
         wrong=[(c, _safe(svg(shape, PAGE)), listed(shape)) for c in cells if (shape := shape_to_draw(c.record))],
         matrices=matrices(cells),
+        apart=APART,
         notices=notices,
         papers=published(cells),
         paper_columns=[name.capitalize() for name in PAPER_COLUMNS],

@@ -1,29 +1,34 @@
 """Pages of documentation made of records: a Markdown text in which tables and verdicts of sweeps are filled in.
 
-The text is a Jinja2 template, which knows eleven functions; docs/report.md describes them.
+The text is a Jinja2 template, which knows the functions of ``_Page``; docs/report.md describes them.
 """
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from math import inf
 from pathlib import Path
 from statistics import geometric_mean, median
+from typing import TYPE_CHECKING, cast
+
+from msgspec import structs
 
 from gpugraph.base.errors import InputError, check_name, placed
 from gpugraph.base.files import read_text
 from gpugraph.base.quantities import duration, in_units
 from gpugraph.bench.sweep import Question, Sweep
 from gpugraph.bench.sweep_file import read_sweep
+from gpugraph.ext.comparing.cells import APART
 from gpugraph.ext.findings.shown import table_markdown, verdicts_markdown
 from gpugraph.ext.machine.data_sheets import NAMES, RATES, parse_gpus, shares_of_estimate
-from gpugraph.measure.provenance import sources_digest
-from gpugraph.problems.foreign import is_foreign
-from gpugraph.problems.registry import find_algorithm
+from gpugraph.ext.reports.against_others import failures, lead, marks, note, ratio
 from gpugraph.records.record import Record
 from gpugraph.report.exporters import Exporter
 from gpugraph.report.markdown_csv import grid
+
+if TYPE_CHECKING:
+    from gpugraph.ext.findings import Expectation, Table
 
 
 def fill(path: str, records: Sequence[Record]) -> str:
@@ -64,17 +69,25 @@ class _Page:
         tables = {one.title: one for one in self._sweep(sweep).tables}
         check_name(f"table of '{sweep}'", title, tables)
         found = self._of(sweep, records)
-        text = table_markdown(tables[title], found)
+        asked = cast("Table", tables[title])
+        if asked.intervals:
+            asked = structs.replace(asked, intervals="processes")
+        text = table_markdown(asked, found, marks)
         if not text:
             raise InputError(f"no record is in the table '{title}' of '{sweep}'", remedy="name the file that has them")
-        apart = any(of_several_runs([one, *chain(*beside.values())]) for one, beside in tables[title].cells(found))
-        return text + _note(_asked(tables[title], found)) + (f"\n\n*{APART}*" if apart else "")
+        apart = f"\n\n*{APART}*" if "‡ |" in text else ""
+        return text + note(_asked(tables[title], found)) + apart
 
     def verdicts(self, sweep: str, records: str | None = None) -> str:
         """Return what comes of the expectations of a sweep, by the records of a file or all that are of the sweep."""
         found, expectations = self._of(sweep, records), self._sweep(sweep).expectations
-        rows = [row for one in expectations for row in _asked(one, found)]
-        return verdicts_markdown([finding for one in expectations for finding in one.findings(found)]) + _note(rows)
+        parts = [part for one in cast("Sequence[Expectation]", expectations) for part in one.parts()]
+        used = [_asked(part, found) for part in parts]
+        findings = [
+            replace(finding := part.find(found), ours=finding.ours + marks(rows, one_run=False))
+            for part, rows in zip(parts, used, strict=True)
+        ]
+        return verdicts_markdown(findings) + note(chain(*used))
 
     def measured(self, sweep: str, kind: str = "") -> bool:
         """Tell whether there are records of a sweep, on a kind of device if one is named."""
@@ -101,44 +114,29 @@ class _Page:
         lines = [shlex.join(["gpugraph", *one[one.index("bench") :]]) for one in words if "bench" in one]
         return "\n".join(dict.fromkeys(lines))
 
-    def lead(self, records: str, problem: str, algorithm: str, graphs: str = "*") -> dict[str, object]:
-        """Compare an algorithm of ours with the fastest verified peer on each graph of a file that a pattern matches.
+    def lead(
+        self, records: str | Sequence[str], problem: str | Mapping[str, str], algorithm: str = "", graphs: str = "*"
+    ) -> dict[str, object]:
+        """Compare an algorithm of ours, or one for each problem, with the fastest verified peer on each graph.
 
-        Returns:
-            ``mean`` (geometric), ``least`` and ``most`` of the fastest peer's kernel time over ours, the ``count`` of
-            graphs, whether a ratio is ``apart``, of several runs, the ``worst`` graph, the ``peers`` that were fastest
-            somewhere, and the ``day`` of the last record,
-            with a † if our algorithm has changed since, and a ‡ if a ratio is apart: no headline.
-
-        Raises:
-            InputError: no graph was solved by both.
+        Returns ``lead`` of ``ext/reports/against_others.py`` for one file or several, and the ``day`` of the last
+        record with its marks.
         """
-        cells: dict[tuple[str, str], dict[str, Record]] = {}
-        rows = self._of("", records)
-        for row in rows:
-            if row.problem == problem and row.ok and row.kernel_s and fnmatchcase(row.graph_source, graphs):
-                cell = cells.setdefault((row.graph_source, str(row.asked_source)), {})
-                cell[row.algorithm] = min(row, cell.get(row.algorithm, row), key=_kernel_s)
-        ratios: dict[str, float] = {}
-        peers: set[str] = set()
-        apart = False
-        for (graph, _), cell in cells.items():
-            others = [row for name, row in cell.items() if name.startswith("peer:")]
-            if algorithm in cell and others:
-                fastest = min(others, key=_kernel_s)
-                ratios[graph] = _kernel_s(fastest) / _kernel_s(cell[algorithm])
-                peers.add(fastest.program)
-                apart = apart or of_several_runs([cell[algorithm], *others])
-        if not ratios:
-            raise InputError(f"'{records}' has no graph that both '{algorithm}' and a peer have solved")
-        worst = min(ratios, key=ratios.__getitem__)
-        mark = " †" if _note([row for row in rows if row.problem == problem and row.algorithm == algorithm]) else ""
-        mark += " ‡" if apart else ""
-        return {
-            "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
-            "count": len(ratios), "apart": apart, "worst": worst, "peers": sorted(peers),
-            "day": self.origin(records)[-10:] + mark,
-        }  # fmt: skip
+        files = [records] if isinstance(records, str) else records
+        rows = [row for file in files for row in self._of("", file)]
+        ours = {problem: algorithm} if isinstance(problem, str) else problem
+        found = lead(rows, ours, graphs, self._records)
+        days = [day for row in rows if row.algorithm in ours.values() if (day := row.shape.time[:10])]
+        return {**found, "day": max(days, default="") + found["marks"]}
+
+    def ratio(self, found: Mapping[str, object]) -> str:
+        """Return what ``lead`` gave as text: mean and range, and the mean without the graphs on which one failed."""
+        return ratio(found)
+
+    def failures(self, *files: str) -> str:
+        """Return a table of the programs that failed in some files, and on which graphs."""
+        rows = failures(row for file in files for row in self._of("", file))
+        return "\n".join(grid(["program", "problem", "failure", "graphs", "which"], rows, [3]))
 
     def hardware(self, devices: Mapping[str, Sequence[str]]) -> str:
         """Return a table of the fastest verified code of each device, which has files, on graphs that all have."""
@@ -158,8 +156,8 @@ class _Page:
                     for one in (best[title] for title in devices)
                 ]
                 held = max(one.shape.peak_device_bytes or 0 for one in best.values())
-                rows.append([problem, graph, *shown, in_units(held)])
-        return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + _note(used)
+                rows.append([problem, graph + marks(best.values(), one_run=False), *shown, in_units(held)])
+        return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + note(used)
 
     def estimates(self, arcs: int) -> str:
         """Return a table of GPUs by data sheet, and of the times estimated for so many arcs, as ``info --gpu`` does."""
@@ -179,12 +177,16 @@ class _Page:
         return "\n".join(grid(["problem", "graphs", "geometric mean", "least", "most"], rows, range(1, 5)))
 
     def cells(self, records: str) -> list[Mapping[str, object]]:
-        """Return the records of a file as they are stored, each with ``stale``: a † if its algorithm has changed."""
-        return [{**row.data, "stale": " †" if _note([row]) else ""} for row in self._of("", records)]
+        """Return the records of a file as they are stored, each with what ``marks`` and ``note`` of a row look at."""
+        return [{**row.data, "record": row} for row in self._of("", records)]
 
-    def note(self, records: str) -> str:
-        """Return the line below what ``cells`` gave: the algorithms of ours that have changed since."""
-        return _note(self._of("", records)).strip()
+    def marks(self, *cells: Mapping[str, Record], one_run: bool = True) -> str:
+        """Return the marks of a row made of cells: † of changed code, and ‡ of several runs."""
+        return marks([cell["record"] for cell in cells], one_run=one_run)
+
+    def note(self, records: str, apart: bool = False) -> str:
+        """Return the lines below rows made of a file's cells: what has changed since, and where asked the ‡."""
+        return (note(self._of("", records)) + (f"\n\n*{APART}*" if apart else "")).strip()
 
     def sources(self, records: str) -> str:
         """Return a table of searches from several sources: median, fastest, slowest; InputError if there is none."""
@@ -193,12 +195,12 @@ class _Page:
             times = sorted(float(one["kernel_s"]) for one in row.shape.per_source if one.get("kernel_s"))
             if len(times) > 1:
                 ms = [f"{1e3 * seconds:.3f}" for seconds in (median(times), times[0], times[-1])]
-                rows.append([row.graph_source, row.algorithm, str(len(times)), *ms])
+                rows.append([row.graph_source, row.algorithm + marks([row]), str(len(times)), *ms])
                 used.append(row)
         if not rows:
             raise InputError(f"'{records}' has no record of several sources")
         titles = ["graph", "algorithm", "sources", "median", "fastest", "slowest"]
-        return "\n".join(grid(titles, rows, [2, 3, 4, 5])) + _note(used)
+        return "\n".join(grid(titles, rows, [2, 3, 4, 5])) + note(used)
 
     def _sweep(self, name: str) -> Sweep:
         if name not in self._sweeps:
@@ -218,50 +220,6 @@ def _asked(question: Question, records: Sequence[Record]) -> list[Record]:
     """Return the records that a table or an expectation takes values of."""
     cells = question.cells(records)
     return [row for one, beside in cells for row in (one, *(other for group in beside.values() for other in group))]
-
-
-APART = "‡ The programs of a row were not measured by one command of one commit on one device."
-
-
-def of_several_runs(rows: Iterable[Record]) -> bool:
-    """Tell whether records are of more than one command, commit or device; GPUs are told apart by their UUID."""
-    return len({_run_of(row) for row in rows if row.ok}) > 1
-
-
-def _run_of(row: Record) -> tuple[object, ...]:
-    environment, device = row.shape.environment, row.shape.device
-    return str(environment.get("command")), environment.get("git_commit"), device.uuid or device.name
-
-
-def _kernel_s(row: Record) -> float:
-    return row.kernel_s or inf
-
-
-def _note(rows: Iterable[Record]) -> str:
-    """Return a line that names the algorithms of ours which have changed since they were measured; none, nothing."""
-    earlier, unknown = set[str](), set[str]()
-    for row in rows:
-        if row.outcome == "skipped":  # no code ran
-            continue
-        measured, today = row.shape.provenance.sources_sha256, _digest_of(row)
-        if today is not None and measured != today:
-            (earlier if measured else unknown).add(f"`{row.algorithm}`")
-    parts = [
-        f"{article} version of {', '.join(sorted(names))}"
-        for article, names in (("an earlier", earlier), ("an unrecorded", unknown - earlier))
-        if names
-    ]
-    return f"\n\n*Measured with {' and '.join(parts)}.*" if parts else ""
-
-
-def _digest_of(row: Record) -> str | None:
-    """Return the digest of today's sources of a record's algorithm, None where it is not one of ours."""
-    if is_foreign(row.algorithm):
-        return None
-    try:
-        return sources_digest(find_algorithm(row.problem, row.algorithm, row.device_kind))
-    except InputError:  # it has another name today, or is no longer there
-        return "gone"
 
 
 EXPORTER = Exporter((), "", lambda: lambda results: fill(results.template, results.records))

@@ -13,6 +13,18 @@ from typing import Any
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record, with_distinct_names
 
+APART = "‡ The programs of a row were not measured by one command of one commit on one device."
+
+
+def of_several_runs(rows: Iterable[Record]) -> bool:
+    """Tell whether records of a kind of device are of several commands, commits or devices; a GPU's UUID names it."""
+    runs: dict[str, set[tuple[object, ...]]] = defaultdict(set)
+    for row in (row for row in rows if row.ok):
+        environment, device = row.shape.environment, row.shape.device
+        run = str(environment.get("command")), environment.get("git_commit"), device.uuid or device.name
+        runs[row.device_kind].add(run)
+    return any(len(found) > 1 for found in runs.values())
+
 
 def label(rows: Sequence[Record]) -> list[Labelled]:
     """Return the rows with their names, in their order.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gpugraph.base.errors import unknown_name
 from gpugraph.base.quantities import counted, percent
-from gpugraph.ext.comparing.cells import label
+from gpugraph.ext.comparing.cells import label, of_several_runs
 from gpugraph.ext.comparing.claims import Claim
 from gpugraph.ext.comparing.compare import sampled_otherwise
 from gpugraph.ext.comparing.comparison import describe_cell
@@ -78,7 +78,9 @@ def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
     sheet = Sheet([_heading(ranking), _table(named, marked)])
     sheet.parts += [_chart(named, width)] if len(ranking.rows) > 1 else []
     for sentence in sentences(named):
-        sheet.parts.append(Note("", sentence, "bold green" if " times as fast as " in sentence else "bold"))
+        sheet.parts.append(
+            Note("", sentence, "bold green" if " times as fast as " in sentence and "‡" not in sentence else "bold")
+        )
     if explained := "; ".join(f"{mark}: {text}" for mark, _, text in _MARKS if mark in marked.values()):
         sheet.parts.append(Note("note", explained, "yellow"))
     sheet.parts += [Note(title, text, "yellow") for title, text in _cautions_of_all(named)]
@@ -184,7 +186,8 @@ def _sentence(named: Named, claim: Claim) -> str:
     faster, slower = named(claim.first), named(claim.second)
     if not claim.proven:
         return f"{faster} is not clearly faster than {slower}" + (f": {claim.doubt}" if claim.doubt else "")
-    text = f"{faster} is {_ratio(claim)} times as fast as {slower}"
+    mark = " ‡" if of_several_runs([claim.first, claim.second]) else ""
+    text = f"{faster} is {_ratio(claim)} times as fast as {slower}{mark}"
     if (transferred := with_transfers(claim)) is not None:
         text += f" in the kernel, {transferred:.3g} times including transfers"
     return text
@@ -219,8 +222,9 @@ def _mark(row: Record) -> str:
 def _cautions_of_all(named: Named) -> Iterator[tuple[str, str]]:
     """Yield the cautions that concern the comparison as a whole."""
     rows = named.ranking.rows
-    if len({row.file for row in rows}) > 1:
-        drifts = "they were measured in runs of their own, so that whatever drifts counts too"
+    if of_several_runs(rows) or len({row.file for row in rows}) > 1:
+        mark = "‡ " if of_several_runs(rows) else ""
+        drifts = f"{mark}they were measured in runs of their own, so that whatever drifts counts too"
         yield "not at once", f"{drifts}; bench them together"
     if len(rows) > 1 and (otherwise := sorted({sampled_otherwise(rows[0], row) for row in rows[1:]} - {""})):
         text = otherwise[0].replace(" in BASE", " here").replace(" in NEW", " there")

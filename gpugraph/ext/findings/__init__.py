@@ -42,6 +42,9 @@ KINDS = ("paper", "open", "computed", "ours", "no such device")
 """What a paper's expectation is: its claim; a question that it leaves open; a number that follows from sizes alone; a
 comparison of our own; or a claim about hardware that gpugraph has no code for.  Only the first are counted."""
 
+COMMAND = "external command"
+"""The authors of a peer that is one: each sample is a process of its own."""
+
 MOST_SHOWN = 2
 """Of more values than this only the least and the greatest are shown."""
 
@@ -65,12 +68,13 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
     """``[[table]]``: a line for each cell, ``columns`` a formula by title.
 
     Attributes:
-        intervals: figures that come of kernel times are followed by how exactly they are known, or by their range.
+        intervals: figures that come of kernel times are followed by how exactly they are known, or by their range; by
+            "processes" those of a single process, which tells nothing of how processes differ, by that.
     """
 
     title: str
     columns: dict[str, Any]
-    intervals: bool = False
+    intervals: bool | Literal["processes"] = False
 
     @cached_property
     def formulas(self) -> list[Formula]:
@@ -88,12 +92,27 @@ class Table(Question, kw_only=True, forbid_unknown_fields=True, dict=True):
             return "–"
         if not self.intervals or isinstance(found, str):
             return number(found)
+        if self.intervals == "processes" and _of_one_process(formula, found, record, groups):
+            return f"{number(found)} (1 process)"
         half = _half(formula, found, record, groups, lambda one, of: half_width_among(one, of) or half_range(one))
         if not (half and found):
             return number(found)
         if half > SCATTERED * abs(found):
             return "{} ({} to {})".format(*map(number, (found, *_range(formula, record, groups))))
         return f"{number(found)} ± {percent(float(f'{half / abs(found):.2g}'))}"
+
+
+def _of_one_process(formula: Formula, found: float, record: Record, groups: Mapping[str, Sequence[Record]]) -> bool:
+    """Tell whether a figure comes of a kernel time that one process measured; a command's samples are one each."""
+    choice = Choice()
+    formula.of(record, groups, choice=choice)
+    return any(
+        (len(one.samples) // one.sources if one.field("algorithm_source.authors") == COMMAND else len(one.processes))
+        < 2
+        and formula.of(record, groups, {id(one): 2.0}, choice) != found
+        for one in _all(record, groups)
+        if one.samples
+    )
 
 
 def half_width_among(record: Record, choices: int) -> float | None:

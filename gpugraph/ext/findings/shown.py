@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 
 from gpugraph.base.quantities import counted
 from gpugraph.bench.sweep import Finding, Sweep, Table
@@ -65,9 +66,15 @@ def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
     return "\n\n".join([*parts, verdicts_markdown(findings)] if findings else parts)
 
 
-def table_markdown(table: Table, records: Sequence[Record]) -> str:
-    """Return a table of a sweep in Markdown, without columns that no record fills; nothing where none belongs there."""
-    rows = table.rows(records)
+def table_markdown(
+    table: Table, records: Sequence[Record], marks: Callable[[Sequence[Record]], str] = lambda _: ""
+) -> str:
+    """Return a table of a sweep in Markdown, without columns that no record fills; nothing where none belongs there.
+
+    ``marks`` returns what follows the first column of a row made of some records.
+    """
+    beside = [[one, *chain(*groups.values())] for one, groups in table.cells(records)]
+    rows = [[row[0] + marks(used), *row[1:]] for row, used in zip(table.rows(records), beside, strict=True)]
     shown = [place for place in range(len(table.columns)) if any(row[place] != "–" for row in rows)]
     titles, rows = [list(table.columns)[place] for place in shown], [[row[place] for place in shown] for row in rows]
     return "\n".join(grid(titles, rows, flush_right(rows))) if rows else ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpugraph.base.quantities import counted
-from gpugraph.ext.comparing.cells import ordered, work
+from gpugraph.ext.comparing.cells import of_several_runs, ordered, work
 from gpugraph.ext.comparing.ranked import Named
 from gpugraph.ext.comparing.ranked import sentences as sentences_of
 from gpugraph.ext.comparing.ranking import rank
@@ -72,8 +72,8 @@ def machine(row: Record) -> str:
 class Score:
     """An algorithm's time over the best one's, if known, as text, and its tone, 0 to 1.
 
-    The text is "best" of the fastest, and "tied" where an interval of the ratio includes 1.  A * marks times of few
-    samples, and differences that the samples do not prove.
+    The text is "best" of the fastest, and "tied" where an interval of the ratio includes 1, and neither where they are
+    of several runs.  A * marks times of few samples, and differences that the samples do not prove.
     """
 
     ratio: float | None
@@ -123,14 +123,16 @@ def _matrix(title: str, members: Sequence[Labelled]) -> Matrix | None:
         if len(known) > 1:
             tied, open_, said = _unproven(fastest)
             sentences += said
+            apart = of_several_runs(fastest.values())
             scores = {
-                name: _score(seconds / min(known), name in tied, bool(row.few) or name in open_)
+                name: _score(seconds / min(known), apart, name in tied, bool(row.few) or name in open_)
                 if (seconds := _seconds(row))
                 else Score(None, row.verdict, None)
                 for name, row in fastest.items()
             }
             graph = found[0].record.graph_name  # which other weights or sources may have too
-            rows.append((graph if shared[graph] == 1 else f"{graph} ({_set_apart(found[0].record)})", scores))
+            named = graph if shared[graph] == 1 else f"{graph} ({_set_apart(found[0].record)})"
+            rows.append((named + (" ‡" if apart else ""), scores))
     if not rows:
         return None
     names = ordered(name for _, scores in rows for name in scores)
@@ -174,8 +176,9 @@ def _seconds(row: Record) -> float | None:
     return 1 / row.mteps if row.mteps else None
 
 
-def _score(ratio: float, tied: bool, unproven: bool) -> Score:
-    text = "tied" if tied else "best" if ratio == 1.0 else f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.0f}×"
+def _score(ratio: float, apart: bool, tied: bool, unproven: bool) -> Score:
+    number = f"{ratio:.2f}×" if ratio < 10 else f"{ratio:,.0f}×"
+    text = number if apart else "tied" if tied else "best" if ratio == 1.0 else number
     return Score(ratio, text + ("*" if unproven else ""), min(1.0, math.log10(ratio)))
 
 

@@ -1,0 +1,166 @@
+"""Ours beside other people's programs: which records may be compared, and what comes of it.
+
+A ratio is of one run where one command of one commit measured both on one device.  Any other is marked with a ‡ and is
+no headline; a † marks what an earlier version of our code has measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from math import inf
+from statistics import geometric_mean
+from typing import Any
+
+from gpugraph.base.errors import InputError
+from gpugraph.ext.comparing.cells import of_several_runs
+from gpugraph.measure.provenance import sources_digest
+from gpugraph.problems.foreign import PEER, is_foreign
+from gpugraph.problems.registry import find_algorithm
+from gpugraph.records.record import Record
+
+NAMES = {
+    "adds": "ADDS", "afforest-cuda": "Afforest", "cugraph": "cuGraph", "doublegraph": "doubleGraph", "ecl": "ECL",
+    "ecl-cc": "ECL-CC", "ecl-mst": "ECL-MST", "gapbs": "GAPBS", "gunrock": "Gunrock", "near-far": "near-far",
+    "igraph": "igraph", "networkit": "NetworKit", "pasgal": "PASGAL", "pbbs": "PBBS", "raft": "RAFT", "scipy": "SciPy",
+    "wasp": "Wasp",
+}  # fmt: skip
+"""Programs by what the names of their peers begin with; the longest that fits counts."""
+
+FAILURES = {"timeout": "hang", "wrong": "wrong", "failed": "wrong", "threw": "crash", "died": "crash"}
+"""What a program's outcome is called; any other is a refusal."""
+
+
+def program(row: Record) -> str:
+    """Return the program that a peer runs, whatever its settings."""
+    name = row.algorithm.removeprefix(PEER)
+    return NAMES.get(max((one for one in NAMES if name.startswith(one)), key=len, default=""), name)
+
+
+def is_other(row: Record) -> bool:
+    """Tell whether a record is of another program, and not of gpugraph as a whole command."""
+    return row.algorithm.startswith(PEER) and not row.algorithm.startswith(f"{PEER}gpugraph-")
+
+
+def digest_of(row: Record) -> str | None:
+    """Return the digest of today's sources of a record's algorithm, None where it is not one of ours."""
+    return None if is_foreign(row.algorithm) else _digest_of(row.problem, row.algorithm, row.device_kind)
+
+
+@cache
+def _digest_of(problem: str, algorithm: str, device_kind: str) -> str | None:
+    try:
+        return sources_digest(find_algorithm(problem, algorithm, device_kind))
+    except InputError:  # it has another name today, or is no longer there
+        return "gone"
+
+
+def version(row: Record) -> str:
+    """Return "earlier" or "unrecorded" where today's code did not measure a record, else nothing."""
+    measured, today = row.shape.provenance.sources_sha256, digest_of(row)
+    if row.outcome == "skipped" or today is None or measured == today:  # of a skipped cell no code ran
+        return ""
+    return "earlier" if measured else "unrecorded"
+
+
+def marks(rows: Iterable[Record], *, one_run: bool = True) -> str:
+    """Return the marks that follow a row: † of changed code, ‡ of several runs where it should be ``one_run``."""
+    known = list(rows)
+    return (" †" if any(map(version, known)) else "") + (" ‡" if one_run and of_several_runs(known) else "")
+
+
+def note(rows: Iterable[Record]) -> str:
+    """Return a line that names the algorithms of ours which have changed since they were measured; none, nothing."""
+    found: dict[str, set[str]] = {"earlier": set(), "unrecorded": set()}
+    for row in rows:
+        if said := version(row):
+            found[said].add(f"`{row.algorithm}`")
+    found["unrecorded"] -= found["earlier"]
+    parts = [f"an {said} version of {', '.join(sorted(names))}" for said, names in found.items() if names]
+    return f"\n\n*† Measured with {' and '.join(parts)}.*" if parts else ""
+
+
+def lead(
+    rows: Sequence[Record], ours: Mapping[str, str], graphs: str = "*", known: Sequence[Record] = ()
+) -> dict[str, Any]:
+    """Compare algorithms of ours, by problem, with the fastest verified other program on each graph.
+
+    Args:
+        rows: the records that are compared.
+        ours: of each problem our algorithm.
+        graphs: a pattern that the source of a graph must match.
+        known: all records there are, which tell the programs that exist.
+
+    Returns:
+        ``mean`` (geometric), ``least`` and ``most`` of the time of the fastest other program over ours, the ``count``
+        of graphs, ``without`` the mean of those on which no program failed (None if none did) and their number
+        ``sound``, whether a ratio is ``apart``, of several runs, the ``worst`` graph, the ``peers`` that were fastest
+        somewhere, ``missing`` programs that were run on such a device but not here, the ``commits`` of our times, and
+        the ``marks`` † and ‡.  A ratio that is apart is no headline.
+
+    Raises:
+        InputError: no graph was solved by both.
+    """
+    cells: dict[tuple[str, str, str], list[Record]] = {}
+    for row in rows:
+        if row.problem in ours and fnmatchcase(row.graph_source, graphs):
+            cells.setdefault((row.problem, row.graph_source, str(row.asked_source)), []).append(row)
+    failing = {(row.problem, row.graph_source) for row in rows if is_other(row) and not row.ok}
+    ratios: dict[str, float] = {}
+    failed, apart, used = set[str](), False, list[Record]()
+    peers = set[str]()
+    for (problem, graph, _), cell in cells.items():
+        mine = [row for row in cell if row.algorithm == ours[problem] and row.ok and row.kernel_s]
+        others = [row for row in cell if is_other(row) and row.ok and row.kernel_s]
+        if not (mine and others):
+            continue
+        best, fastest = min(mine, key=_kernel_s), min(others, key=_kernel_s)
+        name = f"{graph}, {problem}" if len(ours) > 1 else graph
+        ratios[name] = _kernel_s(fastest) / _kernel_s(best)
+        peers.add(program(fastest))
+        used.append(best)
+        apart = apart or of_several_runs([best, *others])
+        if (problem, graph) in failing:
+            failed.add(name)
+    if not ratios:
+        raise InputError(f"no record has a graph that both '{', '.join(ours.values())}' and a peer have solved")
+    worst = min(ratios, key=ratios.__getitem__)
+    sound = [ratio for name, ratio in ratios.items() if name not in failed]
+    run_here = {(row.problem, program(row)) for row in rows if is_other(row)}
+    like = {(row.problem, row.device) for row in used}
+    exist = {(row.problem, program(row)) for row in known if is_other(row) and (row.problem, row.device) in like}
+    return {
+        "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
+        "count": len(ratios), "without": geometric_mean(sound) if sound and failed else None, "sound": len(sound),
+        "apart": apart, "worst": worst, "peers": sorted(peers),
+        "missing": sorted({name for _, name in exist - run_here}),
+        "commits": sorted({str(row.shape.environment.get("git_commit") or "unknown")[:7] for row in used}),
+        "marks": marks(used, one_run=False) + (" ‡" if apart else ""),
+    }  # fmt: skip
+
+
+def ratio(found: Mapping[str, Any]) -> str:
+    """Return a ``lead`` as text: the mean, in bold where it is a headline, its range, and the mean without failures."""
+    mean = f"{found['mean']:.2g} ‡" if found["apart"] else f"**{found['mean']:.2g}**"
+    ends = f" ({found['least']:.2f} to {found['most']:.2f})" if found["count"] > 1 else ""
+    sound = f"; {found['without']:.2g} on the {found['sound']} without a failure" if found["without"] else ""
+    return mean + ends + sound
+
+
+def _kernel_s(row: Record) -> float:
+    return row.kernel_s or inf
+
+
+def failures(rows: Iterable[Record]) -> list[list[str]]:
+    """Return other programs that failed, each with problem, kind of failure, number of graphs, and the graphs."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        if is_other(row) and not row.ok:
+            kind = FAILURES.get(row.outcome, "refused")
+            found.setdefault((program(row), row.problem, kind), []).append(row.graph_source)
+    table = []
+    for key, graphs in sorted(found.items()):
+        names = sorted({graph.rpartition("/")[2].partition(".")[0] if "/" in graph else graph for graph in graphs})
+        table.append([*key, str(len(names)), ", ".join(f"`{name}`" for name in names)])
+    return table
