@@ -27,7 +27,7 @@ OUTLIER_DEVIATIONS = 10.0
 """An outlier is this many standard deviations from the median, the deviation estimated robustly."""
 
 MOST_CORRELATION = 0.9
-"""The autocorrelation of neighbouring samples is taken to be at most this, and to be this where they are too few."""
+"""The autocorrelation of neighbours is taken to be at most this in an interval, and to be this of too few samples."""
 
 NORMAL = 1.4826
 """Standard deviations of a normal distribution per median absolute deviation."""
@@ -37,10 +37,7 @@ _RESOLUTION = 1e-3  # of the median: clocks tick, and samples equal but for a ti
 
 
 def median(samples: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return the median of a non-empty sequence.
-
-    NumPy's function would import masked arrays first.
-    """
+    """Return the median of a non-empty sequence; NumPy's function would import masked arrays first."""
     ordered: list[float] = sorted(samples.tolist() if isinstance(samples, np.ndarray) else samples)
     middle = len(ordered) // 2
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
@@ -153,8 +150,8 @@ def _mean_variance(rho: float, n: int) -> float:
     return max(1.0, (1 + rho) / (1 - rho) - lost) / n
 
 
-def autocorrelation(samples: Sequence[float] | NDArray[np.float64], errors: float = 1.0) -> float:
-    """Return the autocorrelation of neighbouring samples, so many standard errors above its estimate, 0 to 0.9.
+def autocorrelation(samples: Sequence[float] | NDArray[np.float64], errors: float = 1.0, most: float = 0.9) -> float:
+    """Return the autocorrelation of neighbouring samples, so many standard errors above its estimate, 0 to ``most``.
 
     It is that of their ranks, which outliers do not hide, corrected for its bias in short series.
 
@@ -168,7 +165,7 @@ def autocorrelation(samples: Sequence[float] | NDArray[np.float64], errors: floa
     rho = float(ranks[1:] @ ranks[:-1] / (ranks @ ranks))
     rho += (1 + 4 * rho) / n
     rho += errors * math.sqrt(max(1 - rho * rho, 0.05) / n)
-    return min(max(rho, 0.0), MOST_CORRELATION)
+    return min(max(rho, 0.0), most)
 
 
 def rounds(groups: Sequence[Sequence[float]]) -> NDArray[np.float64]:
@@ -184,18 +181,21 @@ def rounds(groups: Sequence[Sequence[float]]) -> NDArray[np.float64]:
     return series
 
 
-def median_interval(groups: Sequence[Sequence[float]], *, level: float = LEVEL) -> tuple[float, float]:
-    """Return the interval of the median of all samples; of one process.
+def median_interval(
+    groups: Sequence[Sequence[float]], *, level: float = LEVEL, logs: bool = True
+) -> tuple[float, float]:
+    """Return the interval that holds the true median of all samples of a process with the probability ``level``.
 
-    Args:
-        groups: samples of each query; sources of different length do not pass for noise.
-        level: the probability that the interval holds the true median.
+    ``groups`` has the samples of each query: sources of different length do not pass for noise.  Without ``logs`` the
+    scale is not logarithmic, as in older records.
     """
     series = rounds(groups)
-    if len(series) < 2:
-        return float(series[0]), float(series[0])
-    low, high = estimate(series).interval(level)
-    return max(low, 0.0), high
+    middle = median(series)
+    if len(series) < 2 or not logs or series.min() <= 0:
+        low, high = estimate(series).interval(level) if len(series) > 1 else (middle, middle)
+        return max(low, 0.0), high
+    low, high = (max(-_WIDEST, min(_WIDEST, end)) for end in estimate(np.log(series / middle)).interval(level))
+    return middle * math.exp(min(low, 0.0)), middle * math.exp(max(high, 0.0))
 
 
 def estimate_of_processes(medians: Sequence[float]) -> Estimate:
@@ -221,9 +221,9 @@ def spread_interval(medians: Sequence[float]) -> tuple[float, float]:
 
 
 def interval_of(
-    groups: Sequence[Sequence[float]], processes: Sequence[int], middle: float
+    groups: Sequence[Sequence[float]], processes: Sequence[int], middle: float, logs: bool = True
 ) -> tuple[float, float] | None:
-    """Return the interval of the median, ``middle``, of samples of each query; None of too few samples for one.
+    """Return ``median_interval`` of the median, ``middle``, of samples of each query; None of too few for one.
 
     ``processes`` has how many samples of each query every process took; of several it is the interval they scatter in.
     """
@@ -233,7 +233,7 @@ def interval_of(
         if min(medians) > 0:
             low, high = spread_interval(medians)
             return min(low, middle), max(high, middle)
-    return median_interval(groups) if len(groups[0]) >= INTERVAL_SAMPLES else None
+    return median_interval(groups, logs=logs) if len(groups[0]) >= INTERVAL_SAMPLES else None
 
 
 def relative_half_width(interval: tuple[float, float], middle: float) -> float:

@@ -40,6 +40,8 @@ _BYTES = "needed / limit:\n        yield"
 _MEASURE, _STATISTICS, _RECORD = "measure/assemble.py", "records/statistics.py", "records/record.py"
 _CELLS, _OTHERS = "ext/comparing/cells.py", "ext/reports/against_others.py"
 _PAGES = "tests/report/test_template.py"
+_PLAUSIBLE = "tests/measure/test_plausibility.py"
+_MOMENTS, _SIMULATED = "tests/measure/test_statistics.py", "tests/measure/test_simulated.py"
 _SHIM = "ext/emulator/shim/"
 
 MUTANTS = (
@@ -57,6 +59,10 @@ MUTANTS = (
     Mutant(
         "devices/cuda_streams.py", "self._stop.record(self._device.stream)", "self._start.record(self._device.stream)"
     ),
+    Mutant(_STATISTICS, "estimate(np.log(series / middle))", "estimate(series / middle - 1)", _MOMENTS, "logarithmic"),
+    Mutant("ext/comparing/claims.py", "or _unfit(second) or drifts", "or _unfit(second)", _SIMULATED, "drift"),
+    Mutant("ext/comparing/claims.py", "math.sqrt(2) * 0.1)", "math.sqrt(2) * 0.05)", _SIMULATED, "tenth"),
+    Mutant("ext/check_record/plausible_figures.py", "for logs in (True, False)", "for logs in (True,)", _PLAUSIBLE),
     # which records may be compared
     Mutant(
         _CELLS, 'environment.get("git_commit"), device.uuid or device.name', '"", device.uuid or device.name', _PAGES

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.ext.comparing.claims import has_regimes
+from gpugraph.ext.comparing.claims import has_drift, has_regimes
 from gpugraph.ext.comparing.compare import compare
 from gpugraph.ext.comparing.ranking import rank
 from gpugraph.records.record import Record
@@ -131,14 +131,16 @@ def tables(trials: int = 1000) -> str:
     for name, (draw, _) in NOISES.items():
         shares = [told_different(draw, size, trials // 2) for size in sizes]
         lines.append(f"| {name} | " + " | ".join(f"{100 * share:.1f} %" for share in shares) + " |")
-    changes = (0.0, 0.1, 0.2, 0.3)
+    changes = (0.0, 0.1, 0.2, 0.3, 0.5)
     lines += ["", "| one cell, 20 samples | " + " | ".join(f"+{100 * c:.0f} %" for c in changes) + " |"]
     lines.append("| --- |" + " ---: |" * len(changes))
     for name, process, processes in (
         ("one process, alike", 0.0, 1),
         ("one process, they differ by 5 %", 0.05, 1),
+        ("one process, they differ by 10 %", 0.1, 1),
         ("5 processes that differ by 1 %", 0.01, 5),
         ("5 processes that differ by 5 %", 0.05, 5),
+        ("5 processes that differ by 10 %", 0.1, 5),
     ):
         draw = NOISES["independent, 1 %"][0]
         size = 20 // processes
@@ -164,17 +166,33 @@ REGIMES = {
 }
 
 
-def told_unstable(draw: Draw, size: int, trials: int) -> float:
-    """Return the share of records of so many samples that are called unstable."""
-    return sum(has_regimes(draw(np.random.default_rng(seed), size)) for seed in range(trials)) / trials
+MEDIAN_OF_LEVELS = math.exp(0.02 * 0.5659)
+"""Of those two levels, over the fast one: 0.7 Φ(0.5659) = 1/2."""
+
+
+def told_unstable(draw: Draw, size: int, trials: int, true: float = 1.0) -> tuple[float, float]:
+    """Return the share of records of so many samples that are called unstable, and of the others' intervals that hold.
+
+    ``true`` is the median of the times.
+    """
+    unstable, held = 0, 0
+    for seed in range(trials):
+        times = np.asarray(draw(np.random.default_rng(seed), size))
+        low, high = median_interval([times.tolist()])
+        is_unstable = has_regimes(times) or has_drift(times)
+        unstable += is_unstable
+        held += not is_unstable and low <= true <= high
+    return unstable / trials, held / max(trials - unstable, 1)
 
 
 def regimes(trials: int = 1000) -> str:
     """Return the table of records that are called unstable."""
-    lines = ["| samples of one process | n = 30 | n = 100 |", "| --- | ---: | ---: |"]
+    lines = ["| samples of one process | unstable, n = 30 | 100 | the others' intervals hold, n = 30 | 100 |"]
+    lines.append("| --- |" + " ---: |" * 4)
     for name, draw in REGIMES.items():
-        shares = [told_unstable(draw, size, trials) for size in (30, 100)]
-        lines.append(f"| {name} | " + " | ".join(f"{share:.2f}" for share in shares) + " |")
+        true = 1e-3 * MEDIAN_OF_LEVELS if "levels" in name else 1.0
+        (few, few_hold), (many, many_hold) = (told_unstable(draw, size, trials, true) for size in (30, 100))
+        lines.append(f"| {name} | {few:.2f} | {many:.2f} | {few_hold:.2f} | {many_hold:.2f} |")
     return "\n".join(lines)
 
 

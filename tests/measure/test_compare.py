@@ -108,7 +108,7 @@ def test_too_few_samples_are_said_to_prove_nothing():
 
 def test_what_five_samples_prove_of_one_cell_they_do_not_prove_among_many():
     rng = np.random.default_rng(3)
-    base, new = (a_run(rng, samples=5, noise=0.008, slower=slower) for slower in ({}, {3: 1.25}))
+    base, new = (a_run(rng, samples=5, noise=0.0145, slower=slower) for slower in ({}, {3: 1.5}))
     alone, among = compare(base[3:4], new[3:4]).cells[0], compare(base, new).cells[3]
     assert (alone.verdict, among.verdict) == ("slower", "unclear")
     assert among.claim.p_value == pytest.approx(CELLS * alone.claim.p_value)
@@ -130,7 +130,7 @@ def test_sources_of_different_length_do_not_hide_a_slow_down():
     rng = np.random.default_rng(5)
     work = np.repeat([1.0, 10.0, 100.0, 1000.0], 12)
     base = timed(sssp_record(sources=4), work * (1 + 0.01 * rng.standard_normal(48)))
-    new = timed(sssp_record(sources=4), 1.25 * work * (1 + 0.01 * rng.standard_normal(48)))
+    new = timed(sssp_record(sources=4), 1.5 * work * (1 + 0.01 * rng.standard_normal(48)))
     assert compare([Record.of(base)], [Record.of(new)]).cells[0].verdict == "slower"
     assert compare([Record.of(base)], [Record.of(base)]).cells[0].verdict == "same"
 

@@ -210,10 +210,14 @@ def test_a_batch_of_sources_and_single_searches_from_them_are_ranked_by_the_time
         made = timed({**sssp_record(), **changed}, times)
         return Record.of({**made, "result": {**made["result"], **result}})
 
+    steps = np.random.default_rng(1).permutation(np.linspace(0.99, 1.01, 20)).tolist()  # in order they would drift
     each = [{"source": s, "reached": 9, "distance_sum": 10 * s, "kernel_s": 1e-3 * s} for s in (1, 2, 3)]
-    alone = [2e-3 * s * t for s in (1, 2, 3) for t in np.linspace(0.99, 1.01, 20)]
+    alone = [2e-3 * s * t for s in (1, 2, 3) for t in steps]
     batch = {"source": 1, "sources": 3, "reached": 27, "distance_sum": 60}
-    single, together = of("single", alone, {}, each), of("batch", list(np.linspace(2.9e-3, 3.1e-3, 20)), batch, [])
+    single, together = (
+        of("single", alone, {}, each),
+        of("batch", [2.9e-3 + 1e-2 * (step - 0.99) for step in steps], batch, []),
+    )
     (ranking,), _ = rank([single, together])
     assert [row.algorithm for row in ranking.rows] == ["batch", "single"]
     assert [row.kernel_s for row in ranking.rows] == pytest.approx([1e-3, 4e-3])

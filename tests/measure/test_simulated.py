@@ -5,9 +5,24 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tests.measure.simulated import NOISES, SIZES, autoregressive, called_changed, coverage, told_different
+from gpugraph.ext.comparing.claims import has_drift
+from gpugraph.ext.comparing.compare import compare
+from gpugraph.ext.comparing.ranking import rank
+from tests.measure.simulated import (
+    NOISES,
+    REGIMES,
+    SIZES,
+    autoregressive,
+    called_changed,
+    coverage,
+    record,
+    regimes,
+    tables,
+    told_different,
+)
 
 METHOD = Path(__file__).parents[2] / "docs" / "method.md"
 TRIALS = 1000
@@ -44,9 +59,31 @@ def test_in_short_the_intervals_hold_and_equal_algorithms_stay_equal(noise):
 
 
 def test_a_change_of_one_cell_is_found_where_processes_are_steady_and_not_where_they_differ():
-    assert called_changed(STEADY, 20, 40, slower=1.25) == 1
+    assert called_changed(STEADY, 20, 40, slower=1.5) == 1
     assert called_changed(STEADY, 20, 60, process=0.05) <= 0.12
     assert called_changed(STEADY, 4, 40, slower=1.1, process=0.005, processes=5) >= 0.95
+
+
+def test_times_that_drift_are_called_unstable_unless_they_drift_together() -> None:
+    steady, wave = np.random.default_rng(3).normal(1, 0.01, (2, 60)), 1 + np.linspace(0, 0.4, 60)
+    drifting = wave * steady[0]
+    assert has_drift(drifting)
+    assert not has_drift(steady[0])
+    (cell,) = compare([record("a", 2 * steady[0])], [record("a", drifting)]).cells
+    assert (cell.verdict, cell.claim.few[:26]) == ("unclear", "unstable: the times drift,")
+    (ranking,), _ = rank([record("a", drifting), record("b", 1.2 * wave * steady[1])])
+    assert ranking.against_best[0].proven
+
+
+def test_processes_that_differ_by_a_tenth_are_seldom_called_a_change_of_one_cell() -> None:
+    assert called_changed(STEADY, 20, 60, process=0.1) <= 0.12
+
+
+@pytest.mark.thorough
+def test_the_page_shows_the_tables_that_the_simulation_makes() -> None:
+    text = METHOD.read_text("utf-8")
+    for table in [*tables().split("\n\n"), regimes()]:  # takes minutes
+        assert table in text
 
 
 def test_the_page_shows_the_table_of_every_noise_and_no_share_below_what_is_promised():
@@ -58,3 +95,4 @@ def test_the_page_shows_the_table_of_every_noise_and_no_share_below_what_is_prom
         assert len(covered) == len(SIZES) + 1
         assert min(covered) >= least
         assert max(float(cell.strip(" %")) for cell in rows[1].split("|")) <= 5
+    assert all(f"\n| {name} | " in text for name in REGIMES)

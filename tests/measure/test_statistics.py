@@ -42,6 +42,16 @@ def test_the_interval_scales_with_the_unit(samples, unit):
     assert scaled == pytest.approx((unit * low, unit * high), rel=1e-9, abs=rounding)
 
 
+def test_the_interval_is_on_a_logarithmic_scale_so_that_rates_have_its_reciprocal():
+    samples = [0.7, 0.9, 1.0, 9.0, 20.0, 30.0, 35.8]
+    low, high = median_interval([samples])
+    rates = median_interval([[1 / sample for sample in samples]])
+    assert 0 < low < 9.0 < high
+    assert rates == pytest.approx((1 / high, 1 / low), rel=1e-9)
+    assert median_interval([samples], logs=False)[0] == 0.0
+    assert median_interval([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]])[0] == 0.0  # none: a time of 0 has no logarithm
+
+
 def test_equal_samples_have_an_interval_of_no_width():
     assert median_interval([[0.25] * 9]) == (0.25, 0.25)
     assert relative_half_width((0.25, 0.25), 0.25) == 0

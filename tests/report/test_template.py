@@ -104,6 +104,7 @@ def of_run(algorithm: str, seconds: float, graph: str = "grid:4x4", **run: Any) 
     record["phases_s"]["kernel"] = seconds
     record["device"] |= {"uuid": run.get("uuid", "GPU-1")}
     record["sampling"]["processes"] = [len(record["samples_s"]["kernel"])]
+    record["algorithm_source"] = {}
     command = run.get("command", ["gpugraph", "b"])
     record["environment"] |= {"git_commit": run.get("commit", "a" * 12), "command": command}
     return Record.of(record, file=run.get("file", "r.jsonl"), line=1)

@@ -279,31 +279,41 @@ def sampling(record: Record) -> Iterator[str]:
 
 
 def _derived(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]:
-    """Yield what the record states of its samples, by source, and they do not give: intervals, width and outliers."""
-    stated, sampling, kernel = record.shape.confidence_s, record.shape.sampling, record.kernel_s or 0.0
-    intervals = {"kernel": (stated.kernel, interval_of(groups, sampling.processes or [], kernel))}
-    for name in ("h2d", "d2h") if len(groups) == 1 else ():
-        moved = getattr(record.shape.samples_s, name) or []
-        ends = median_interval([moved]) if len(moved) >= INTERVAL_SAMPLES and record.device_kind != "cpu" else None
-        intervals[name] = (getattr(stated, name), ends)
-        if moved and name == "d2h" and not agree(record.shape.phases_s.get(name), median(moved)):
-            yield f"its {name} is not the median of its samples, {median(moved):.4g} s"
-    for name, (ends, computed) in intervals.items():
-        if (ends is None) != (computed is None) or not all(map(agree, ends or (), computed or ())):
-            yield f"the interval of its {name} is {ends}; its samples give {computed}"
-    ends = intervals["kernel"][1]
-    width = None if ends is None else relative_half_width(ends, kernel)
-    if not agree(sampling.reached, width):
-        yield f"its interval is {sampling.reached} of the median wide to either side; its samples give {width}"
+    """Yield what the record states of its samples, by source, and they do not give: intervals, width and outliers.
+
+    Intervals of older records are not on a logarithmic scale.
+    """
+    sampling, moved = record.shape.sampling, record.shape.samples_s.d2h or []
+    if len(groups) == 1 and moved and not agree(record.shape.phases_s.get("d2h"), median(moved)):
+        yield f"its d2h is not the median of its samples, {median(moved):.4g} s"
+    yield from min((list(_intervals(record, groups, logs)) for logs in (True, False)), key=len)
     far = [len(groups[0]) * place + i for place, group in enumerate(groups) for i in outliers(group)]
     if sampling.outliers != far:
         yield f"its outliers are {sampling.outliers}; its samples give {far}"
-    yield from _stopped(record, len(groups[0]), width)
+    yield from _stopped(record, len(groups[0]), sampling.reached)
     repeat, warmup = record.shape.parameters.repeat, record.shape.parameters.warmup
     if repeat not in (None, len(groups[0])):
         yield f"it has {len(groups[0])} samples, and parameters.repeat is {repeat}"
     if warmup != sampling.warmup:
         yield f"parameters.warmup is {warmup}, sampling.warmup {sampling.warmup}"
+
+
+def _intervals(record: Record, groups: Sequence[Sequence[float]], logs: bool) -> Iterator[str]:
+    """Yield the intervals, and the width of that of the kernel, that the samples do not give on a scale."""
+    stated, sampling = record.shape.confidence_s, record.shape.sampling
+    kernel = record.kernel_s or 0.0
+    known = interval_of(groups, sampling.processes or [], kernel, logs)
+    intervals = {"kernel": (stated.kernel, known)}
+    for name in ("h2d", "d2h") if len(groups) == 1 else ():
+        moved = getattr(record.shape.samples_s, name) or []
+        several = len(moved) >= INTERVAL_SAMPLES and record.device_kind != "cpu"
+        intervals[name] = getattr(stated, name), median_interval([moved], logs=logs) if several else None
+    for name, (ends, computed) in intervals.items():
+        if (ends is None) != (computed is None) or not all(map(agree, ends or (), computed or ())):
+            yield f"the interval of its {name} is {ends}; its samples give {computed}"
+    width = None if known is None else relative_half_width(known, kernel)
+    if not agree(sampling.reached, width):
+        yield f"its interval is {sampling.reached} of the median wide to either side; its samples give {width}"
 
 
 def _stopped(record: Record, taken: int, width: float | None) -> Iterator[str]:

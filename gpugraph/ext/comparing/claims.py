@@ -34,8 +34,8 @@ ALPHA = 0.01
 """Significance level of all claims of a comparison together.  Simulated samples with an autocorrelation of 0.9, which
 short series do not show in full, pass it in up to 5 % of the comparisons (docs/method.md)."""
 
-PROCESS_CHANCE = math.exp(1.96 * math.sqrt(2) * 0.05)
-"""The ratio that two processes may differ by where nothing tells how processes scatter: each by 5 %, with 95 %."""
+PROCESS_CHANCE = math.exp(1.96 * math.sqrt(2) * 0.1)
+"""The ratio that two processes may differ by where nothing tells how processes scatter: each by 10 %, with 95 %."""
 
 RESOLUTION_S = 1e-6
 """Differences below the tick of the devices' clocks are none."""
@@ -57,6 +57,7 @@ class Claim:
         spread: both spread their samples over several processes.
         together: both took turns in one process.
         chance: the ratio, at least 1, that may be reached without any change.
+        drifts: the times wander more than an interval allows for.
     """
 
     first: Record
@@ -67,12 +68,15 @@ class Claim:
     spread: bool = False
     together: bool = False
     chance: float = 1.0
+    drifts: bool = False
 
     @property
     def few(self) -> str:
         """Why the samples are too few to prove anything, or nothing."""
         if reason := _unfit(self.first) or _unfit(self.second):
             return reason
+        if self.drifts:
+            return f"unstable: the times drift, {_range(self.first)} and {_range(self.second)}"
         taken = [len(row.samples) // row.sources for row in (self.first, self.second)]
         return "" if self.interval else f"too few samples: {taken[0]} and {taken[1]} prove nothing"
 
@@ -134,7 +138,7 @@ def usable(row: Record) -> bool:
 def _claim(first: Record, second: Record, together: bool) -> Claim:
     """Return the claim on one pair alone."""
     spread = len(first.processes) > 1 and len(second.processes) > 1
-    times = _levelled(first, first), _levelled(second, first)
+    times, drifts = (_levelled(first, first), _levelled(second, first)), False
     if spread:
         of = [
             estimate_of_processes([median(part) for part in row.by_process(t.tolist())])
@@ -150,18 +154,22 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
         if together:
             both = min(map(len, logs))
             difference = logs[1][:both] - logs[0][:both]
-            shown, tested = estimate(difference), estimate_for_test(difference)
+            shown, tested, logs = estimate(difference), estimate_for_test(difference), [difference]
         else:
             shown, tested = (of(logs[1]).minus(of(logs[0])) for of in (estimate, estimate_for_test))
-    if _unfit(first) or _unfit(second):
-        return Claim(first, second, math.exp(shown.value), None, 1.0, spread, together)
+        drifts = any(map(has_drift, logs))
+    if _unfit(first) or _unfit(second) or drifts:
+        return Claim(first, second, math.exp(shown.value), None, 1.0, spread, together, drifts=drifts)
     ratio, low, high = (math.exp(max(-300.0, min(300.0, end))) for end in (shown.value, *shown.interval()))
     chance = 1.0 if spread or together else PROCESS_CHANCE
     return Claim(first, second, ratio, (low, high), tested.p_value(), spread, together, chance)
 
 
+_DRIFT = 0.93
+"""Of an autoregressive series of 0.9 fewer than a third are above, of one of 0.98 most (docs/method.md)."""
+
 _REGIME_SAMPLES = 20
-"""Of fewer samples in a row levels that last cannot be told from chance."""
+"""Of fewer samples in a row levels that last, or a drift, cannot be told from chance."""
 
 
 def _unfit(row: Record) -> str:
@@ -170,8 +178,16 @@ def _unfit(row: Record) -> str:
     groups = [row.samples[i * each : (i + 1) * each] for i in range(row.sources)]
     if row.starved or len(row.processes) > 1 or not usable(row) or not has_regimes(rounds(groups)):
         return row.starved
-    ends = f"{duration(min(row.samples))} to {duration(max(row.samples))}"
-    return f"unstable: the times of a run stay at one of two levels, {ends}"
+    return f"unstable: the times of a run stay at one of two levels, {_range(row)}"
+
+
+def _range(row: Record) -> str:
+    return f"{duration(min(row.samples))} to {duration(max(row.samples))}"
+
+
+def has_drift(samples: Sequence[float] | NDArray[np.float64]) -> bool:
+    """Tell whether neighbouring times are so alike that no interval allows for it, whose correlation ends at 0.9."""
+    return len(samples) >= _REGIME_SAMPLES and autocorrelation(samples, 0.0, 1.0) >= _DRIFT
 
 
 def has_regimes(samples: Sequence[float] | NDArray[np.float64]) -> bool:
