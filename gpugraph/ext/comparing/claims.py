@@ -57,7 +57,7 @@ class Claim:
         spread: both spread their samples over several processes.
         together: both took turns in one process.
         chance: the ratio, at least 1, that may be reached without any change.
-        drifts: the times wander more than an interval allows for.
+        drifts: the times wander more than an interval allows for, so that theirs is that of all samples.
     """
 
     first: Record
@@ -138,7 +138,7 @@ def usable(row: Record) -> bool:
 def _claim(first: Record, second: Record, together: bool) -> Claim:
     """Return the claim on one pair alone."""
     spread = len(first.processes) > 1 and len(second.processes) > 1
-    times, drifts = (_levelled(first, first), _levelled(second, first)), False
+    times, logs, drifts = (_levelled(first, first), _levelled(second, first)), list[NDArray[np.float64]](), False
     if spread:
         of = [
             estimate_of_processes([median(part) for part in row.by_process(t.tolist())])
@@ -158,11 +158,15 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
         else:
             shown, tested = (of(logs[1]).minus(of(logs[0])) for of in (estimate, estimate_for_test))
         drifts = any(map(has_drift, logs))
-    if _unfit(first) or _unfit(second) or drifts:
-        return Claim(first, second, math.exp(shown.value), None, 1.0, spread, together, drifts=drifts)
-    ratio, low, high = (math.exp(max(-300.0, min(300.0, end))) for end in (shown.value, *shown.interval()))
+    if _unfit(first) or _unfit(second):
+        return Claim(first, second, math.exp(shown.value), None, 1.0, spread, together)
+    ends = shown.interval()
+    if drifts:
+        than = [0.0] if together else logs[0]
+        ends = min(logs[-1]) - max(than), max(logs[-1]) - min(than)
+    ratio, low, high = (math.exp(max(-300.0, min(300.0, end))) for end in (shown.value, *ends))
     chance = 1.0 if spread or together else PROCESS_CHANCE
-    return Claim(first, second, ratio, (low, high), tested.p_value(), spread, together, chance)
+    return Claim(first, second, ratio, (low, high), tested.p_value(), spread, together, chance, drifts)
 
 
 _DRIFT = 0.93

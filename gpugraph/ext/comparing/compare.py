@@ -216,7 +216,7 @@ def _judge(claim: Claim, threshold: float, by_cells: bool) -> Compared:
         verdict = "same"
     elif beyond and claim.significant and by_cells:
         reason = "other cells scatter as much between the runs"
-    elif beyond:
+    elif beyond or claim.drifts:
         reason = claim.doubt
     otherwise = sampled_otherwise(claim.first, claim.second)
     if verdict == "same" and len(fewest.samples) // fewest.sources < LEAST_SAMPLES:
