@@ -283,7 +283,7 @@ def _rates(record: Record, width: int, *, brief: bool = False) -> list[Line]:
         text = "not counted: add --counters; times on the emulated device are not performance"
         return field("work", text, width=width, style="yellow")
     if record.finished and record.why_no_rates == EMULATED:
-        return list(importlib.import_module(WORK).lines(record, width))
+        return list(importlib.import_module(WORK).lines(record, width, explained=not brief))
     mteps, reason = record.shape.mteps, record.why_no_rates
     if reason or mteps.kernel is None:
         return field("MTEPS", reason or "-", width=width, style="yellow")

@@ -52,6 +52,8 @@ def test_an_algorithm_is_explained_with_its_phases_its_source_and_its_papers():
     assert "cuda_kernels/boruvka.cu" in text
     assert "Kolganov, 2015" in text
     assert "did you mean 'boruvka'?" in refuse(2, "explain", "boruvkaa")
+    assert succeed("explain", "conflicts").out.startswith("conflicts   atomics of a warp on one address")
+    assert "did you mean 'conflicts'?" in refuse(2, "explain", "conflict")
 
 
 @pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.problem}-{one.name}-{one.devices[0]}")

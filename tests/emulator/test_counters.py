@@ -17,14 +17,18 @@ import pytest
 from gpugraph.base.clock import add_stamps
 from gpugraph.base.errors import GpuGraphError, InputError
 from gpugraph.ext.counters.count import COUNTERS, CountingClock, Counts, count_run, total_of
+from gpugraph.ext.counters.table import WORDS, lines
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import algorithms, find_algorithm
+from gpugraph.records.record import Record
+from gpugraph.report.terminal import plain
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
+from tests.report.canned import mst_record
 from tests.tiers import only
 
 pytestmark = needs_compiler
@@ -152,6 +156,27 @@ def test_all_kernels_have_all_counters_and_the_total_adds_them_up() -> None:
     found = {name: counted(name, IN, OUT) for name in ("copy", "broadcast")}
     assert [list(of)[: len(COUNTERS)] for of in found.values()] == [list(COUNTERS)] * 2
     assert total_of(found)["load_sectors"] == 5 * WARPS
+
+
+def test_counters_are_explained_in_a_line_each_where_all_is_shown() -> None:
+    total = {
+        "sectors": 100,
+        "lanes": 250,
+        "atomics": 50,
+        "atomic_conflicts": 7,
+        "block_barriers": 3,
+        "grid_barriers": 2,
+    }
+    total |= {"launches": 1, "loads": 10, "stores": 15, "load_bytes": 600, "store_bytes": 400, "load_sectors": 60}
+    work = {"total": {**total, "store_sectors": 40}, "kernels": {"k": {"sectors": 100}}}
+    record = Record.of({**mst_record(), "device": {"kind": "emulated"}, "work": work})
+    brief = plain([*lines(record, 80)])
+    assert "10 bytes used of a sector; -v explains the counters" in " ".join(brief.split())
+    explained = plain([*lines(record, 80, explained=True)]).splitlines()[-len(WORDS) :]
+    assert [line.split()[:2] for line in explained] == [
+        ["sectors", "100:"], ["used", "10:"], ["lanes", "8:"], ["atomics", "50:"], ["conflicts", "7:"],
+        ["barriers", "3:"], ["grid", "2:"], ["launches", "1:"],
+    ]  # fmt: skip
 
 
 def test_a_kernel_loaded_before_counting_is_refused_and_so_are_builds_that_cannot_count() -> None:

@@ -93,15 +93,22 @@ def _plain(text: object) -> str:
 def explain(name: str, quiet: bool) -> None:
     """Explain an algorithm: the idea, its phases, where its source is, and its papers.
 
+    Also a counter of the emulated device, such as sectors or atomics (--counters).
+
     Example:
       gpugraph explain boruvka
     """
+    from gpugraph.ext.counters.table import WORDS
     from gpugraph.problems.registry import algorithms
+
+    if name in WORDS:
+        show_lines(field(name, WORDS[name], width=page_width()))
+        return
 
     listed = algorithms()
     found = [one for one in listed if one.name == name]
     if not found:
-        raise unknown_name("algorithm", name, sorted({one.name for one in listed}))
+        raise unknown_name("algorithm", name, sorted({one.name for one in listed} | WORDS.keys()))
     lines: list[Line] = []
     for one in found:
         lines += [[]] if lines else []
