@@ -1,19 +1,18 @@
 """Records of what was just tried: of a cell that was measured, and of one that ended without numbers."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph.base.errors import GpuGraphError, InputError, OutOfMemory, VerificationFailed, unknown_name, used_up
 from gpugraph.graph.csr import notices_of
 from gpugraph.measure.cell import Cell, cell_id
 from gpugraph.measure.environment import environment
+from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.provenance import provenance
-from gpugraph.problems.contract import Verdict, worst
+from gpugraph.problems.contract import Problem, Verdict, worst
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.json_text import jsonable
 from gpugraph.records.record import WAY_THERE, Record, ordered
@@ -28,10 +27,6 @@ from gpugraph.records.statistics import (
     outliers,
     relative_half_width,
 )
-
-if TYPE_CHECKING:
-    from gpugraph.measure.measurement import Measurement
-    from gpugraph.problems.contract import Problem
 
 
 def _blank(cell: Cell, problem: Problem, outcome: str, message: str) -> dict[str, Any]:

@@ -1,18 +1,14 @@
 """Check a result against its input by an oracle, a certificate, or both."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph.devices.base import Device
+from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import REFERENCE_LIMIT, CertifiesOnDevice, JudgesItself, Problem, Verdict, verdict_of
-
-if TYPE_CHECKING:
-    from gpugraph.graph.view import ResidentView
 
 _LOG = logging.getLogger("gpugraph")
 

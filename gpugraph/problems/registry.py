@@ -5,24 +5,19 @@ name is used: ``cpu_NAME.py``, ``gpu_NAME.py`` or ``NAME.py`` in the problem's p
 problem, or the file that ``FILES`` of such a package names.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import pkgutil
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, unknown_name
-from gpugraph.problems import foreign
+from gpugraph.problems import Command, foreign
 from gpugraph.problems.algorithm import REGISTERED, Algorithm
 from gpugraph.problems.contract import PROBLEMS, Problem, problem_called
 from gpugraph.problems.foreign import PEER, is_file
-
-if TYPE_CHECKING:
-    from gpugraph.problems import Command
 
 _HOME = Path(__file__).resolve().parents[1]
 _EXTENSIONS = _HOME / "ext"

@@ -1,14 +1,11 @@
 """The values of a record by name: what columns show, figures draw, and formulas know.  A new one is a line here."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from gpugraph.records.record import Record
+from gpugraph.records.record import Record
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,8 @@
 """``gpugraph algos``, ``devices`` and ``help``: what there is, and the pages of docs/."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,12 +11,9 @@ from gpugraph.base.files import resource_dir
 from gpugraph.cli.options import command, named, table_or_json
 from gpugraph.cli.output import Progress, show, show_as, tell
 from gpugraph.problems import foreign
+from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.report.terminal import page_width
-
-if TYPE_CHECKING:
-    from gpugraph.problems.algorithm import Algorithm
-
 
 _STYLES = ("table", "json", "markdown")
 

@@ -1,7 +1,5 @@
 """How large a graph is by the header of its file; the rest of the file is not read."""
 
-from __future__ import annotations
-
 import re
 import struct
 

@@ -4,8 +4,6 @@ Vertices are numbered as ``list(G)`` has them, and edges as ``list(G.edges)``, s
 first here.  What has no exact value in 64 bits is declined, and NetworkX computes it.
 """
 
-from __future__ import annotations
-
 import gc
 import inspect
 from collections.abc import Callable, Hashable, Iterator
@@ -13,8 +11,9 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, compress
 from operator import itemgetter, methodcaller
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,9 +25,6 @@ from gpugraph.ext.python.inputs import device_kind
 from gpugraph.ext.python.searches import Rows
 from gpugraph.graph.csr import target_dtype
 from gpugraph.graph.sort_arcs import row_starts
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 T = TypeVar("T")
 Attributes = dict[Any, Any]

@@ -5,8 +5,6 @@ read-only arrays.  ``ForeignCodeGuard`` is entered around each of their steps, o
 process is as it was before, and the input is compared with what it was.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import gc
@@ -18,7 +16,7 @@ import threading
 import warnings
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +25,7 @@ from gpugraph.base.compiled import set_threads, threads
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.view import ResidentView
 from gpugraph.measure.instruments import Guard, SpoiledGraph, WroteIntoInput
-
-if TYPE_CHECKING:
-    from gpugraph.measure.measurement import Measurement
+from gpugraph.measure.measurement import Measurement
 
 _WROTE = "it wrote into its input"
 _REMEDY = "the input is read-only: let the algorithm work on a copy"
@@ -44,11 +40,11 @@ class ForeignCodeGuard(Guard):
         self._kept = contextlib.ExitStack()
 
     @classmethod
-    def of(cls, measurement: Measurement) -> ForeignCodeGuard:
+    def of(cls, measurement: Measurement) -> "ForeignCodeGuard":
         """Return what guards the steps of a measurement's algorithm."""
         return cls(measurement.algorithm.name, measurement.input.graph, measurement.input.view)
 
-    def __enter__(self) -> ForeignCodeGuard:
+    def __enter__(self) -> "ForeignCodeGuard":
         self._kept.enter_context(kept())
         return self
 

@@ -13,22 +13,18 @@ called by all ranks in the same order, with arrays of equal length and dtype.
 =================  =================================================================
 """
 
-from __future__ import annotations
-
 import pickle
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.errors import GpuGraphError
-
-if TYPE_CHECKING:
-    from gpugraph.devices.base import Device
+from gpugraph.devices.base import Device
 
 Array = Any
 Host = NDArray[Any]
@@ -56,7 +52,7 @@ class Comm:
 
     rank: int
     size: int
-    host: HostComm
+    host: "HostComm"
     name: str
 
     def __init__(self) -> None:

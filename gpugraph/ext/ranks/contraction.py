@@ -18,8 +18,6 @@ A rank is one process, and its compiled steps work with one thread.
 Source: Borůvka 1926; Chung & Condon 1996, Parallel implementation of Borůvka's minimum spanning tree algorithm.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

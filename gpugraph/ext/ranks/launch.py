@@ -6,8 +6,6 @@ one that loses another stops by itself, and who does not within seconds is ended
 which rank it was and why, and ends as that one did.  Ranks whose starter is gone end at once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

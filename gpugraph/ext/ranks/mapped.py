@@ -4,8 +4,6 @@ GPUs map each other's memory by CUDA's handles for other processes, where they r
 devices map files; their kernels can wait for another process only where blocks are dealt to several threads.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import socket

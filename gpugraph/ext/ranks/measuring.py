@@ -8,8 +8,6 @@ Where inner phases are timed, every collective begins with a barrier.  So the se
 rank, into work, waiting for others, and communication.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator
@@ -144,12 +142,12 @@ class Ranks(Alone):
         """Return the stopwatch of a run, which all ranks begin together."""
         return HostStopwatch(before=comm_for(self.comm, device).barrier, after=device.synchronize)
 
-    def phase_clock(self, device: Device) -> _RankClock:
+    def phase_clock(self, device: Device) -> "_RankClock":
         """Return the clock of a run whose phases are timed."""
         return _RankClock(device, comm_for(self.comm, device))
 
     @contextmanager
-    def metered(self, clock: _RankClock) -> Iterator[None]:
+    def metered(self, clock: "_RankClock") -> Iterator[None]:
         """Let the clock hear of every collective, until the end of the block."""
         clock.talk.meter = self.comm.meter = clock.record_collective
         try:
@@ -157,7 +155,7 @@ class Ranks(Alone):
         finally:
             clock.talk.meter = self.comm.meter = None
 
-    def phases(self, clock: _RankClock) -> tuple[dict[str, float], dict[str, Any]]:
+    def phases(self, clock: "_RankClock") -> tuple[dict[str, float], dict[str, Any]]:
         """Return the seconds of every phase on the slowest rank, and what they were made up of on each."""
         return _split(self.gather((clock.seconds, clock.collectives)))
 

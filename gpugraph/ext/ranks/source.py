@@ -5,8 +5,6 @@ of a spec and keeps the arcs of its own rows.  What a device cannot make, the ho
 sort; the graph is the same to the bit.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Names ranks of this machine that somebody has stopped (SIGSTOP), and that all others wait for."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -14,8 +14,6 @@ of grouped sends and receives, and none is made for a stretch of nothing.  A pee
 their GPU: who started the ranks ends them.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence

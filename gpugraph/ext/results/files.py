@@ -5,8 +5,6 @@ its arrays as it has them, not yet believed.  It holds the parts that its format
 will be checked.  This is what all problems share; see also ``vertex_files.py``.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -15,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +32,9 @@ from gpugraph.base.host import require_memory
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.npz_arrays import read_array
 from gpugraph.ext.results.text import REMEDY, ZIP, PathLike, check_parts, titles_of
+from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.check import check
 from gpugraph.problems.contract import METHODS, PROBLEMS, Problem, Result, Verdict, problem_called
-
-if TYPE_CHECKING:
-    from gpugraph.graph.csr import CSRGraph
-
 
 Named = tuple[tuple[NDArray[np.int64], Any], ...]
 """Vertices and the names that a file gives them, (k,) each; the names as an array of NumPy's or texts of Arrow's."""

@@ -1,23 +1,18 @@
 """The scan problem: input, work counted, oracle, certificate."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph.base.clock import HostClock
+from gpugraph.devices.base import Device
 from gpugraph.ext.scan import COMMAND
 from gpugraph.ext.scan.array import ArrayInput, open_array, shape_of
 from gpugraph.ext.scan.scanned import Scanned
-from gpugraph.ext.scan.tiles import place
+from gpugraph.ext.scan.tiles import ResidentArray, place
 from gpugraph.ext.scan.verify import check_against_reference, check_certificate
 from gpugraph.problems.contract import Input, InputSize, Verdict, ViewSize
 from gpugraph.problems.on_graphs import OneQuery
-
-if TYPE_CHECKING:
-    from gpugraph.devices.base import Device
-    from gpugraph.ext.scan.tiles import ResidentArray
 
 
 class Scan(OneQuery):

@@ -5,18 +5,14 @@ temperature held the clock down.  It is repeated after a pause in which the GPU 
 counted.  After ``MAX_REPEATED`` of them a cell takes what comes: a GPU that is always held down is measured so.
 """
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpugraph.base.errors import DeviceUnavailable
+from gpugraph.devices.nvml import Nvml
 from gpugraph.measure.instruments import Instrument, Run, Trial
 from gpugraph.measure.measurement import Measurement
-
-if TYPE_CHECKING:
-    from gpugraph.devices.nvml import Nvml
 
 FALL = 0.03
 MAX_REPEATED = 10
@@ -42,7 +38,7 @@ class Throttle(Instrument):
         self._clocks_mhz: dict[Trial, list[int]] = defaultdict(list)
 
     @classmethod
-    def of(cls, measurement: Measurement) -> Throttle:
+    def of(cls, measurement: Measurement) -> "Throttle":
         """Return the instrument of a measurement."""
         return cls(measurement.setup.open_device.nvml)
 
