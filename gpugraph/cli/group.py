@@ -58,7 +58,8 @@ SECTIONS = {
     "Sweeps and records": "graph500 bench compare history report plot cite check-record",
     "Graphs": "datasets generate convert info verify",
     "Information": "algos explain devices demo help",
-    "Your own algorithms": "new races config completion",
+    "Your own algorithms": "new races",
+    "Settings": "config completion",
 }
 """Title → the commands under it in the help."""
 

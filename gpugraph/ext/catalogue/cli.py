@@ -65,7 +65,7 @@ def _installed(problem: str | None, *, quiet: bool) -> list[Algorithm]:
 @click.option("--probe/--no-probe", default=True, show_default=True, help="Run a kernel on each GPU and measure it.")
 @table_or_json
 def devices(probe: bool, style: str, quiet: bool) -> None:
-    """List the devices, what is missing for those that cannot be used, and the limits of each GPU.
+    """List the devices with their limits, or why they cannot be used.
 
     Each usable GPU compiles and runs a kernel of one line, then its bandwidths and latencies are measured.
 

@@ -25,7 +25,7 @@ from gpugraph.report.terminal import page_width, table_width
 def datasets(
     names: tuple[str, ...], only_cached: bool, fetching: bool, removing: bool, forgetting: bool, style: str, quiet: bool
 ) -> None:
-    """List the data sets by name, with size, licence, citation and cached files.
+    """List the data sets by name: sizes, licences, citations and cached files.
 
     Use NAME (COLLECTION:NAME) in the place of a graph. The first use fetches the file, checks its SHA-256, and keeps
     it in the cache as .csr. See gpugraph help datasets.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @command
 @click.argument("results", nargs=-1, required=True, metavar="RESULTS...")
 def cite(results: tuple[str, ...], quiet: bool) -> None:
-    """Print BibTeX of every algorithm, program and data set in files of records.
+    """Print BibTeX of everything in files of records: algorithms, programs and data sets.
 
     Example:
       gpugraph cite results.jsonl > used.bib

@@ -39,7 +39,7 @@ def config(path: bool, style: str, quiet: bool) -> None:
 @command
 @click.argument("shell", metavar="|".join(SHELLS))
 def completion(shell: str, quiet: bool) -> None:
-    """Print a script for shell completion of commands, options, algorithms, sweeps and files.
+    """Print a script for completion in a shell: commands, options, algorithms, sweeps and files.
 
     For bash, add to ~/.bashrc: source <(gpugraph completion bash)
 
