@@ -1,11 +1,14 @@
 """The values of a record by name: what columns show, figures draw, and formulas know.  A new one is a line here."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpugraph.records.record import Record
+if TYPE_CHECKING:
+    from gpugraph.records.record import Record
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,14 @@
 """Renderers: from records to text; they know nothing of devices or files."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from gpugraph.records.record import Record, with_distinct_names
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from gpugraph.report.exporters import Results, endings, exporter
+
+if TYPE_CHECKING:
+    from gpugraph.records.record import Record
 
 
 def styles() -> dict[str, str]:
@@ -13,6 +18,8 @@ def styles() -> dict[str, str]:
 
 def render(rows: Sequence[Record], style: str, *, title: str | None = None, notices: Sequence[str] = ()) -> str:
     """Return a report of records in one of the ``styles``; for a page an InputError where nothing can draw."""
+    from gpugraph.records.record import with_distinct_names
+
     rows = with_distinct_names(rows)
     if style != "text":
         return exporter(style).load()(Results(rows, title=title, notices=notices))
