@@ -31,6 +31,8 @@ from gpugraph.measure.cell import Cell
 from gpugraph.measure.environment import git_commit
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.contract import PROBLEMS
+from gpugraph.problems.foreign import PEER, is_file
+from gpugraph.problems.registry import algorithms_called
 from gpugraph.records.record import Record
 
 _OF_CELLS = {field.name: field.default for field in (*fields(ReadOptions), *fields(Cell))}
@@ -212,7 +214,7 @@ def apply_settings(document: Document, settings: Mapping[str, list[object]]) -> 
     own = tables.get("block", [])
     every = (tables, *own)
     declared = {key for table in every for part in (table.get("axes", {}), *table.get("cases", [])) for key in part}
-    for name, values in settings.items():
+    for name, values in sorted(settings.items(), key=lambda setting: setting[0] not in AXES):  # which algorithms, first
         head, dot, tail = name.rpartition(".")
         if head in ("limits", "sampling"):
             known = LIMITS if head == "limits" else [f.name for f in fields(Sampling)]
@@ -233,8 +235,27 @@ def apply_settings(document: Document, settings: Mapping[str, list[object]]) -> 
         elif owners := [one for table in every for one, of in table.get("options", {}).items() if name in of]:
             remedy = f"write --set {owners[0]}.{name}=…"
             raise InputError(f"'{name}' is no axis of {path} but an option of {owners[0]}", remedy=remedy)
+        elif able := _able(every, name):
+            tables.setdefault("options", {}).update(
+                {one: {**tables["options"].get(one, {}), name: values} for one in able}
+            )
         else:
             raise unknown_name(f"axis of {path}", name, {*AXES, *declared})
+
+
+def _able(tables: Sequence[Mapping[str, Any]], option: str) -> list[str]:
+    """Return the algorithms of a sweep that have an option."""
+    found = [value for table in tables for value in _flat(table.get("axes", {}).get("algorithm", []))]
+    names = dict.fromkeys(str(value).partition("@")[0] for value in found)
+    ours = [name for name in names if not name.startswith(PEER) and not is_file(name)]
+    return [name for name in ours if any(option in {o.name for o in one.options} for one in algorithms_called(name))]
+
+
+def _flat(given: Any) -> list[Any]:
+    """Return the algorithms of an axis, which may be given by problem, or as tables with a name."""
+    if isinstance(given, dict):
+        return [given["name"]] if "name" in given else [one for values in given.values() for one in _flat(values)]
+    return [one for values in given for one in _flat(values)] if isinstance(given, list) else [given]
 
 
 def sampling_settings(table: Mapping[str, object]) -> dict[str, object]:

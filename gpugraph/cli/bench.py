@@ -105,7 +105,13 @@ _ON = "Place where cells run: gpus:2, cpus:2, slurm:partition=NAME,gpus=1,time=3
 @click.option("--device", "devices", multiple=True, metavar="NAMES", help="Replace the sweep's devices: cuda,cpu.")
 @click.option("--title", metavar="TEXT", help="Title of reports and plots [default: the sweep's, or the graphs].")
 @click.option("--axis", "axes", multiple=True, metavar="AXIS=VALUES", help="Replace the values of an axis; repeatable.")
-@click.option("--set", "settings", multiple=True, metavar="ALGORITHM.NAME=VALUES", help="Parameter of an algorithm.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="Parameter of the algorithms, or ALGORITHM.NAME of one.",
+)
 @click.option("--budget", type=Time(), metavar="TIME", help=_BUDGET)
 @click.option("--peer", "peers", multiple=True, metavar="NAMES", help="Peers to compare with, e.g. scipy,igraph.")
 @peer_command

@@ -192,13 +192,13 @@ def _inner(name: str, least: float, middle: float, most: float) -> Line:
 def _cautions(record: Record, width: int) -> list[Line]:
     """Return why the times may be wrong, and the remedies, as one field; nothing where they may be relied on."""
     half, target = record.measured_half_width, record.shape.sampling.target or 0.0
-    known = "the times scatter" if record.scattered else f"the median is known to ± {percent(half or 0.0)} only"
+    known = "the times scatter" if record.scattered else f"median ± {percent(half or 0.0)} only"
     late = f"± {percent(target)} not reached" if target and (half is None or half > target) else ""
     found: dict[str, str] = {
         "warm up longer: --warmup 3": first_stands_out(record),
         "let the GPU cool": throttled_samples(record),
         "close other programs": record.busy,
-        "take more samples: --target 2%": known if half is not None and half > max(NOISY, target) else "",
+        "--target 2%": known if half is not None and half > max(NOISY, target) else "",
         "give more time: --max-seconds": late,
     }
     reasons, remedies = "; ".join(filter(None, found.values())), ", ".join(what for what in found if found[what])

@@ -378,6 +378,14 @@ def test_an_option_set_like_an_axis_is_reported_where_it_belongs(plan):
         plan(AXES + "[options.prim]\nthreads = [32, 64]\n", "threads=32")
 
 
+def test_an_option_is_set_for_each_algorithm_that_has_it(plan):
+    made = plan(AXES, "delta=4,8", "problem=sssp", "algorithm=dijkstra,delta-stepping", "graph=path:9")
+    found = {(one.cell.algorithm, one.cell.options.get("delta")) for one in made.cells}
+    assert found == {("dijkstra", None), ("delta-stepping", "4"), ("delta-stepping", "8")}
+    with pytest.raises(InputError, match=r"unknown axis of .*'dleta'"):
+        plan(AXES, "dleta=4", "problem=sssp", "algorithm=delta-stepping")
+
+
 def test_an_unknown_sweep_suggests_the_nearest_and_a_missing_file_is_named():
     with pytest.raises(InputError, match="did you mean 'smoke'"):
         read_sweep("smok")
