@@ -44,7 +44,12 @@
 
 class gpugraph_peer {
 public:
+#ifdef __CUDACC__
+    /* `stream` is where the call's work is queued, if not on the default stream: the events are recorded there. */
+    gpugraph_peer(const char* name, int runs, cudaStream_t stream = 0) : stream_(stream), left_(runs + 1) {
+#else
     gpugraph_peer(const char* name, int runs) : left_(runs + 1) {
+#endif
         std::cout << "version: " << name;
 #ifdef __CUDACC_VER_MAJOR__
         std::cout << ", nvcc " << __CUDACC_VER_MAJOR__ << "." << __CUDACC_VER_MINOR__;
@@ -83,7 +88,7 @@ private:
 #ifdef __CUDACC__
         check(cudaDeviceSynchronize());
         start_ = clock::now();
-        check(cudaEventRecord(from_));
+        check(cudaEventRecord(from_, stream_));
 #else
         start_ = clock::now();
 #endif
@@ -91,7 +96,8 @@ private:
 
     void end() {
 #ifdef __CUDACC__
-        check(cudaEventRecord(to_));
+        check(cudaGetLastError());  // a launch that was refused takes no time
+        check(cudaEventRecord(to_, stream_));
         check(cudaDeviceSynchronize());
 #endif
         double wall = std::chrono::duration<double, std::milli>(clock::now() - start_).count(), time = wall;
@@ -112,6 +118,7 @@ private:
         }
     }
     cudaEvent_t from_, to_;
+    cudaStream_t stream_;
 #endif
     int left_;
     bool running_ = false;

@@ -82,6 +82,50 @@ def test_three_lines_make_a_program_a_peer_and_its_record_names_it(tmp_path: Pat
     assert not [one for one in findings(record) if one.kind == "peer"]
 
 
+HALVE = """
+#include "gpugraph_peer.h"
+__global__ void halve(float* x) { x[threadIdx.x] /= 2; }
+int main(int, char** argv) {
+    float* x = nullptr;
+    cudaStream_t stream = nullptr;
+    cudaMalloc(&x, 128);
+    cudaStreamCreate(&stream);
+    gpugraph_peer peer("halve 0123abc", std::atoi(argv[1]), stream);
+    while (peer.run()) halve<<<1, 32, 0, stream>>>(x);
+    gpugraph_peer other("halve 0123abc", 1);
+    while (other.run()) halve<<<1, THREADS>>>(x);
+    other.answer("weight", 7LL);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
+def test_the_half_for_cuda_compiles_without_a_warning_and_ends_with_one_line_where_there_is_no_gpu(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.cu").write_text(HALVE.replace("THREADS", "32"))
+    words = ["nvcc", "-std=c++17", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]
+    subprocess.run([*words, f"-I{HEADER.parent}", tmp_path / "main.cu", "-o", tmp_path / "halve"], check=True)
+    ended = subprocess.run([tmp_path / "halve", "2"], capture_output=True, text=True, env={"CUDA_VISIBLE_DEVICES": ""})
+    assert ended.returncode == 1
+    assert ended.stdout.startswith("version: halve 0123abc, nvcc ")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
+@pytest.mark.parametrize(("threads", "code"), [("32", 0), ("5000", 1)])
+def test_on_a_gpu_each_run_has_both_times_and_a_refused_launch_is_no_fast_one(
+    tmp_path: Path, threads: str, code: int
+) -> None:
+    (tmp_path / "main.cu").write_text(HALVE.replace("THREADS", threads))
+    words = ["nvcc", f"-I{HEADER.parent}", tmp_path / "main.cu", "-o", tmp_path / "halve"]
+    subprocess.run(words, check=True)
+    ended = subprocess.run([tmp_path / "halve", "2"], capture_output=True, text=True)
+    assert ended.returncode == code, ended.stderr
+    assert ended.stdout.count("time_ms: ") == ended.stdout.count("wall_ms: ") == (5 if code == 0 else 3)
+
+
 def test_a_program_may_hand_over_the_time_of_its_own_stopwatch(tmp_path: Path, compiler: str) -> None:
     program = built(tmp_path, compiler, "peer.own_ms(1234.5);")
     (tmp_path / "g.wel").write_text("0 1 7\n1 0 7\n")
