@@ -35,7 +35,7 @@ def table() -> str:
         names = ", ".join(f"`gpugraph {problem}`" if whole else f"`{name}`" for problem, name in ours.items())
         others, commits = (
             ", ".join(found["peers"]) + missing,
-            ", ".join(found["commits"]) + found["marks"].removesuffix(" ‡"),
+            ", ".join(found["commits"]) + found["marks"].replace(" ‡", ""),
         )
         shown = [title, ratio(found), str(found["count"]), device, names, others, commits]
         rows.append((found["mean"], shown))

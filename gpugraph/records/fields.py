@@ -47,6 +47,7 @@ GAINS = ("speedup", "scaling")
 FIELDS = {
     "mteps": Field(lambda row: row.mteps, "million edges per second (MTEPS)"),
     "end_to_end": Field(lambda row: row.end_to_end, "MTEPS, end to end"),
+    "call": Field(lambda row: row.call_s, timed=True),
     "kernel": Field(lambda row: row.kernel_s, "kernel time, ms", 1e3, cost=True, timed=True),
     "transfer": Field(lambda row: row.transfer_s or None, "transfer + d2h, ms", 1e3, cost=True),
     "answer": Field(lambda row: row.answer_s, "time to answer, s", cost=True, timed=True),

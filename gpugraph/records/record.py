@@ -297,6 +297,11 @@ class Record:
         return self.phases.get("kernel")
 
     @property
+    def call_s(self) -> float | None:
+        """The kernel's time as other programs take theirs: on a GPU with the launch, if that was measured."""
+        return median(self.shape.call.samples_s) if self.finished and self.shape.call.samples_s else self.kernel_s
+
+    @property
     def interval_s(self) -> tuple[float, float] | None:
         """The 95 % interval of that median; None where there are too few samples for one."""
         return self._measured_interval if self.finished else None

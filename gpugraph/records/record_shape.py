@@ -131,6 +131,13 @@ class SamplesShape(_Part, frozen=True, kw_only=True):
     d2h: list[Amount] | None = None
 
 
+class CallShape(_Part, frozen=True, kw_only=True):
+    """``call``: seconds of runs on an idle GPU, launch included: between events, and by the host's clock."""
+
+    samples_s: list[Amount] = []
+    wall_s: list[Amount] = []
+
+
 class IntervalsShape(_Part, frozen=True, kw_only=True):
     """``confidence_s``: of each phase the ends of its interval."""
 
@@ -319,6 +326,7 @@ class Shape(msgspec.Struct, kw_only=True, frozen=True):
     phases_s: dict[str, Amount | None] = {}
     samples_s: SamplesShape = SamplesShape()
     confidence_s: IntervalsShape = IntervalsShape()
+    call: CallShape = CallShape()
     sampling: SamplingShape = SamplingShape()
     kernel_phases_s: dict[str, Amount | None] = {}
     kernel_phases_run_s: Amount | None = None

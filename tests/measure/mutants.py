@@ -39,6 +39,7 @@ _MEDIAN = "seconds[name] = median([second for group in samples for second in gro
 _BYTES = "needed / limit:\n        yield"
 _MEASURE, _STATISTICS, _RECORD = "measure/assemble.py", "records/statistics.py", "records/record.py"
 _CELLS, _OTHERS = "ext/comparing/cells.py", "ext/reports/against_others.py"
+_FAKE_GPU = "tests/measure/test_on_fake_gpu.py"
 _PAGES = "tests/report/test_template.py"
 _PLAUSIBLE = "tests/measure/test_plausibility.py"
 _MOMENTS, _SIMULATED = "tests/measure/test_statistics.py", "tests/measure/test_simulated.py"
@@ -65,7 +66,15 @@ MUTANTS = (
     ),
     Mutant("ext/comparing/claims.py", "math.sqrt(2) * 0.1)", "math.sqrt(2) * 0.05)", _SIMULATED, "tenth"),
     Mutant("ext/check_record/plausible_figures.py", "for logs in (True, False)", "for logs in (True,)", _PLAUSIBLE),
-    # which records may be compared
+    # which times, and which records, may be compared
+    Mutant(
+        _RECORD,
+        "if self.finished and self.shape.call.samples_s else self.kernel_s",
+        "if False else self.kernel_s",
+        _PAGES,
+    ),
+    Mutant(_OTHERS, "and any(map(lacks_launch, known))", "and False", _PAGES),
+    Mutant("ext/instruments/call.py", "        device.synchronize()\n        start", "        start", _FAKE_GPU),
     Mutant(
         _CELLS, 'environment.get("git_commit"), device.uuid or device.name', '"", device.uuid or device.name', _PAGES
     ),

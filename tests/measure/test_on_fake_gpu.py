@@ -12,7 +12,9 @@ import pytest
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices import bandwidth
 from gpugraph.devices import nvml as library
+from gpugraph.devices.cuda import CudaDevice
 from gpugraph.ext.instruments import energy
+from gpugraph.ext.instruments.call import RUNS
 from gpugraph.measure import inputs
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.instruments import throttle
@@ -127,8 +129,22 @@ def test_a_timed_run_is_queued_while_the_gpu_is_kept_busy_if_the_untimed_one_is_
     measured(Sampling.fixed(4, 1))
     launches = [what if what == "run" else what[0] for what in cupy.launches]
     timed = ["run", "probe_wait", "run"] if waits else ["run", "run"]
-    assert launches == ["run", "run", *timed * 3]  # a warm-up, and the first sample
+    calls = ["run"] * (1 + RUNS)
+    assert launches == ["run", "run", *timed * 3, *calls]  # a warm-up, and the first sample
     assert launches.count("probe_wait") == waits
+
+
+@pytest.mark.usefixtures("cupy", "nvml")
+def test_a_call_is_timed_on_an_idle_stream_by_both_clocks(puppet: Puppet, monkeypatch: pytest.MonkeyPatch) -> None:
+    log: list[str] = []
+    puppet.on_run = lambda turn: log.append("run")
+    synchronize = CudaDevice.synchronize
+    monkeypatch.setattr(CudaDevice, "synchronize", lambda device: log.append("idle") or synchronize(device))
+    call = measured(Sampling.fixed(2, 1))["call"]
+    assert "".join(log).endswith("idlerunidle" * (1 + RUNS))
+    assert call["samples_s"] == [0.002] * RUNS  # the fake's events are always 2 ms apart
+    assert len(call["wall_s"]) == RUNS
+    assert min(call["wall_s"]) > 0
 
 
 @pytest.mark.usefixtures("cupy")

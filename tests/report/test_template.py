@@ -185,11 +185,11 @@ def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, mon
         for call in re.findall(r"\{\{ ((?:table|hardware|sources)\(.*?\)) \}\}", text, re.DOTALL):
             alone.write_text(f"{names}{{{{ {call} }}}}")
             if "figures/commands" not in call:  # those are whole commands, as peers
-                assert re.search(r" †.*\|\n\n\*† Measured with an .*\.\*(\n\n\*‡ .*)?$", fill(str(alone), records)), (
-                    call
-                )
+                assert re.search(
+                    r" †.*\|\n\n\*† Measured with an .*\.\*(\n\n\*[‡§] .*)*$", fill(str(alone), records)
+                ), call
                 tried += 1
-        days = re.findall(r"\d{4}-\d\d-\d\d †(?: ‡)? \|", fill(str(template), records))
+        days = re.findall(r"\d{4}-\d\d-\d\d †(?: ‡)?(?: §)? \|", fill(str(template), records))
         of_ours = [call for call in re.findall(r"\blead\(.*", text) if "peer:gpugraph" not in call]
         assert len(days) == len(of_ours)
     assert tried > 30
@@ -231,6 +231,7 @@ def test_only_the_row_of_several_runs_is_marked(tmp_path: Path) -> None:
     together = fill(str(template), rows)
     apart = fill(str(template), [*rows[:3], of_run("peer:a", 2, "grid:5x5", uuid="GPU-2")])
     assert "‡" not in together
+    assert "§" not in apart
     assert "| grid:4x4 † | 1 (1 process) |" in apart
     assert "| grid:5x5 † ‡ | 1 (1 process) |" in apart
     assert apart.endswith(f"*{APART}*")
@@ -255,3 +256,14 @@ def test_a_lead_of_several_problems_is_one_mean() -> None:
     paths = [Record.of({**row.data, "problem": "sssp"}, file="r.jsonl", line=1) for row in rows[:2]]
     found = against_others.lead([*rows, *paths], {"mst": "kruskal", "sssp": "kruskal"})
     assert (found["count"], found["mean"], found["apart"]) == (3, pytest.approx((2 * 8 * 2) ** (1 / 3)), False)
+
+
+def test_other_programs_are_compared_by_the_call_where_it_was_measured() -> None:
+    gpu = {"device": {"kind": "cuda", "name": "NVIDIA H200", "uuid": "GPU-1"}}
+    kernel, others = (Record.of({**of_run(name, s).data, **gpu}) for name, s in (("kruskal", 1), ("peer:ecl-mst", 6)))
+    call = Record.of({**kernel.data, "call": {"samples_s": [2.0, 2.0, 9.0], "wall_s": [2.5, 2.5, 9.5]}})
+    old, new = (against_others.lead([ours, others], {"mst": "kruskal"}) for ours in (kernel, call))
+    assert (old["mean"], "§" in old["marks"]) == (pytest.approx(6.0), True)
+    assert (new["mean"], "§" in new["marks"]) == (pytest.approx(3.0), False)
+    assert [against_others.marks([ours, others])[-2:] for ours in (kernel, call)] == [" §", " †"]
+    assert (kernel.call_s, call.call_s) == (1.0, 2.0)

@@ -3,6 +3,7 @@
 The text is a Jinja2 template, which knows the functions of ``_Page``; docs/report.md describes them.
 """
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.comparing.cells import APART
 from gpugraph.ext.findings.shown import table_markdown, verdicts_markdown
 from gpugraph.ext.machine.data_sheets import NAMES, RATES, parse_gpus, shares_of_estimate
-from gpugraph.ext.reports.against_others import failures, lead, marks, note, ratio
+from gpugraph.ext.reports.against_others import CLOCKS, failures, lead, marks, note, ratio
 from gpugraph.records.record import Record
 from gpugraph.report.exporters import Exporter
 from gpugraph.report.markdown_csv import grid
@@ -75,8 +76,7 @@ class _Page:
         text = table_markdown(asked, found, marks)
         if not text:
             raise InputError(f"no record is in the table '{title}' of '{sweep}'", remedy="name the file that has them")
-        apart = f"\n\n*{APART}*" if "‡ |" in text else ""
-        return text + note(_asked(tables[title], found)) + apart
+        return text + note(_asked(tables[title], found)) + _explained(text)
 
     def verdicts(self, sweep: str, records: str | None = None) -> str:
         """Return what comes of the expectations of a sweep, by the records of a file or all that are of the sweep."""
@@ -186,7 +186,7 @@ class _Page:
 
     def note(self, records: str, apart: bool = False) -> str:
         """Return the lines below rows made of a file's cells: what has changed since, and where asked the ‡."""
-        return (note(self._of("", records)) + (f"\n\n*{APART}*" if apart else "")).strip()
+        return (note(self._of("", records)) + (_explained("‡ § |") if apart else "")).strip()
 
     def sources(self, records: str) -> str:
         """Return a table of searches from several sources: median, fastest, slowest; InputError if there is none."""
@@ -220,6 +220,11 @@ def _asked(question: Question, records: Sequence[Record]) -> list[Record]:
     """Return the records that a table or an expectation takes values of."""
     cells = question.cells(records)
     return [row for one, beside in cells for row in (one, *(other for group in beside.values() for other in group))]
+
+
+def _explained(table: str) -> str:
+    """Return lines below a table that explain the marks in it."""
+    return "".join(f"\n\n*{line}*" for line in (APART, CLOCKS) if re.search(rf" {line[0]}( §)? \|", table))
 
 
 EXPORTER = Exporter((), "", lambda: lambda results: fill(results.template, results.records))

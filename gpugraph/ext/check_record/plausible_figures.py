@@ -286,6 +286,11 @@ def _derived(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]
     sampling, moved = record.shape.sampling, record.shape.samples_s.d2h or []
     if len(groups) == 1 and moved and not agree(record.shape.phases_s.get("d2h"), median(moved)):
         yield f"its d2h is not the median of its samples, {median(moved):.4g} s"
+    calls = list(zip(record.shape.call.samples_s, record.shape.call.wall_s, strict=False))
+    if len(calls) != max(len(record.shape.call.samples_s), len(record.shape.call.wall_s)):
+        yield "its calls have not all both of their times"
+    if any(wall < seconds * (1 - CLOSE) for seconds, wall in calls):
+        yield "a call took longer by the GPU's clock than by the host's"
     yield from min((list(_intervals(record, groups, logs)) for logs in (True, False)), key=len)
     far = [len(groups[0]) * place + i for place, group in enumerate(groups) for i in outliers(group)]
     if sampling.outliers != far:

@@ -286,4 +286,4 @@ def _needed(record: Record, name: str, longer: Mapping[int, float], least: int) 
     taken = len(record.shape.samples_s.kernel or ()) // record.sources
     if taken < least and name.partition(".")[0] in SAMPLED:
         raise TooFewSamples(f"{record.algorithm} on {record.graph_name} has {counted(taken, 'sample')} of {least}")
-    return found * longer.get(id(record), 1.0) if name == "kernel" else found
+    return found * longer.get(id(record), 1.0) if name in ("kernel", "call") else found

@@ -28,6 +28,8 @@ NAMES = {
 }  # fmt: skip
 """Programs by what the names of their peers begin with; the longest that fits counts."""
 
+CLOCKS = "§ Our time is the kernel's, without its launch, which the others' times contain."
+
 FAILURES = {"timeout": "hang", "wrong": "wrong", "failed": "wrong", "threw": "crash", "died": "crash"}
 """What a program's outcome is called; any other is a refusal."""
 
@@ -64,10 +66,17 @@ def version(row: Record) -> str:
     return "earlier" if measured else "unrecorded"
 
 
+def lacks_launch(row: Record) -> bool:
+    """Tell whether a time of ours on a GPU is known without its launch alone, which other programs' times contain."""
+    return row.device_kind == "cuda" and row.ok and not is_foreign(row.algorithm) and not row.shape.call.samples_s
+
+
 def marks(rows: Iterable[Record], *, one_run: bool = True) -> str:
-    """Return the marks that follow a row: † of changed code, ‡ of several runs where it should be ``one_run``."""
+    """Return the marks that follow a row: † of changed code; ‡ of several runs, and § of two clocks, if compared."""
     known = list(rows)
-    return (" †" if any(map(version, known)) else "") + (" ‡" if one_run and of_several_runs(known) else "")
+    clocks = one_run and any(map(is_other, known)) and any(map(lacks_launch, known))
+    apart = " ‡" if one_run and of_several_runs(known) else ""
+    return (" †" if any(map(version, known)) else "") + apart + (" §" if clocks else "")
 
 
 def note(rows: Iterable[Record]) -> str:
@@ -87,7 +96,7 @@ def lead(
     """Compare algorithms of ours, by problem, with the fastest verified other program on each graph.
 
     Args:
-        rows: the records that are compared.
+        rows: the records that are compared, by ``call_s``.
         ours: of each problem our algorithm.
         graphs: a pattern that the source of a graph must match.
         known: all records there are, which tell the programs that exist.
@@ -115,9 +124,9 @@ def lead(
         others = [row for row in cell if is_other(row) and row.ok and row.kernel_s]
         if not (mine and others):
             continue
-        best, fastest = min(mine, key=_kernel_s), min(others, key=_kernel_s)
+        best, fastest = min(mine, key=_call_s), min(others, key=_call_s)
         name = f"{graph}, {problem}" if len(ours) > 1 else graph
-        ratios[name] = _kernel_s(fastest) / _kernel_s(best)
+        ratios[name] = _call_s(fastest) / _call_s(best)
         peers.add(program(fastest))
         used.append(best)
         apart = apart or of_several_runs([best, *others])
@@ -136,7 +145,7 @@ def lead(
         "apart": apart, "worst": worst, "peers": sorted(peers),
         "missing": sorted({name for _, name in exist - run_here}),
         "commits": sorted({str(row.shape.environment.get("git_commit") or "unknown")[:7] for row in used}),
-        "marks": marks(used, one_run=False) + (" ‡" if apart else ""),
+        "marks": marks(used, one_run=False) + (" ‡" if apart else "") + (" §" if any(map(lacks_launch, used)) else ""),
     }  # fmt: skip
 
 
@@ -148,8 +157,8 @@ def ratio(found: Mapping[str, Any]) -> str:
     return mean + ends + sound
 
 
-def _kernel_s(row: Record) -> float:
-    return row.kernel_s or inf
+def _call_s(row: Record) -> float:
+    return row.call_s or inf
 
 
 def failures(rows: Iterable[Record]) -> list[list[str]]:

@@ -27,6 +27,7 @@ INSTRUMENTS = {
     "busy": "gpugraph.measure.instruments.busy:Busy",
     "throttle": "gpugraph.measure.instruments.throttle:Throttle",
     "phases": "gpugraph.measure.instruments.phases:Phases",
+    "call": "gpugraph.ext.instruments.call:Call",
     "energy": "gpugraph.ext.instruments.energy:Energy",
     "traffic": "gpugraph.measure.instruments.traffic:Traffic",
     "price": "gpugraph.ext.instruments.price:Price",
