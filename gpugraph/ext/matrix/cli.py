@@ -21,7 +21,7 @@ from gpugraph.graph.read_options import ReadOptions
 @device_option("auto, cuda[:i], cpu[/THREADS] or emulated.")
 @input_options
 def matrix(graph: str, sources: str, goals: str, output: str, device: str, quiet: bool, **changes: Any) -> None:
-    """Find the shortest distances of GRAPH from each vertex of a list to each of another, all of them certified.
+    """Find the shortest distances between two lists of vertices, all of them certified.
 
     A line of a list has the id that the graph's file gives a vertex, or its number from 0 where there are no ids.
     On a CPU a search ends once its goals are settled, and is certified up to the farthest; on a GPU every search is
