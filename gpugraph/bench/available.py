@@ -1,7 +1,5 @@
 """Names of a sweep looked up here: algorithms of the registry, peers, users' own algorithms, preparations, devices."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ A text by itself may be a range; inside a list every text is what it is, so that
 of weights.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping, Sequence

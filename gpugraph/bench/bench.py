@@ -1,7 +1,5 @@
 """One run of the bench: a sweep, the devices that are here, its plan, the run of it, and what that says at the end."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections import Counter
@@ -81,7 +79,7 @@ class Bench:
         self._workers = [LocalWorker()]
         self._engine: Engine | None = None
 
-    def __enter__(self) -> Bench:
+    def __enter__(self) -> "Bench":
         with contextlib.ExitStack() as stack:
             if not self.dry:
                 self.store = stack.enter_context(Store(self.path, resume=self.resume))

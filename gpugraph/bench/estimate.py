@@ -6,8 +6,6 @@ The figures are rough on purpose: they order cells, warn, and keep a sweep insid
 what the cells before really took.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A cell that appears twice is kept once.  What is left out is counted with its re
 silence.  A worker does this: it takes the problems and algorithms that are to be measured.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -3,8 +3,6 @@
 A ``WorkerProcess`` is the parent's end of one: start it, ask it, listen, watch a request, and end it for certain.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

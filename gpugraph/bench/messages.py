@@ -1,7 +1,5 @@
 """Cells, devices and plans in the words that a bench and its workers exchange."""
 
-from __future__ import annotations
-
 import base64
 import pickle
 from collections.abc import Mapping

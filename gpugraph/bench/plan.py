@@ -1,7 +1,5 @@
 """The plan of a sweep: its cells before they are run, and how they are grouped; ``expand.py`` makes it."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

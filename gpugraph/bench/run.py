@@ -8,8 +8,6 @@ its worker killed; the others of its graph start again without it.  Where memory
 the same series are skipped.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence

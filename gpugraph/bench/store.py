@@ -5,8 +5,6 @@ that a kill tore is cut off when the file is opened again; a broken line anywher
 not ours.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import errno

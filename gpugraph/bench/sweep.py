@@ -4,8 +4,6 @@ A sweep is one or more blocks; each is the product of its axes.  ``sweep_file.py
 makes cells of a sweep.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Nothing here opens a graph or a device.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

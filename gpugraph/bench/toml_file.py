@@ -1,7 +1,5 @@
 """A TOML file whose errors name the file, the line and the key."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

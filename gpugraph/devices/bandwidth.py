@@ -1,7 +1,5 @@
 """The bandwidth of a device's memory, as plain copies reach it: the median of several turns after a warm-up."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

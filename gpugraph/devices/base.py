@@ -7,8 +7,6 @@ CuPy arrays on ``cuda`` and NumPy arrays on ``emulated``; of them a driver uses 
 A device runs its kernels on one stream; ``ext/papers/copies.py`` has others for copies beside them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol

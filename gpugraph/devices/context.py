@@ -3,8 +3,6 @@
 The driver takes a third of a second to make one, and a tenth to take it apart.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -3,8 +3,6 @@
 It has no kernels and no arrays of its own; it offers the measurement what every device offers.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -5,8 +5,6 @@ compiled by ``kernels.py``, memory comes without a pool, and kernels run on one 
 wait for the default one.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from pathlib import Path

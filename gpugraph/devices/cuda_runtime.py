@@ -1,7 +1,5 @@
 """CUDA's runtime: whether CuPy, a driver and a GPU are there, its errors in words, and its memory counted."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import warnings
@@ -147,7 +145,7 @@ class _Allocation:
 
     __slots__ = ("__weakref__", "memory", "pointer", "size")
 
-    def __init__(self, memory: DeviceMemory, pointer: int, size: int):
+    def __init__(self, memory: "DeviceMemory", pointer: int, size: int):
         self.memory = memory
         self.pointer = pointer
         self.size = size

@@ -5,8 +5,6 @@ guard of its own, so that each file counts once; ``#line`` directives keep every
 person edits.  ``#include <name>`` is left to the compiler.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The cache key covers all that the machine code depends on: flattened source with
 compiler version and architecture.  A run on a GPU and the compile check without one call the same function.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os
@@ -103,7 +101,7 @@ class Unit:
     arch: str
 
     @classmethod
-    def of(cls, file: str | os.PathLike[str], defines: Defines | None, arch: str) -> Unit:
+    def of(cls, file: str | os.PathLike[str], defines: Defines | None, arch: str) -> "Unit":
         """Read a kernel file.  Raises InputError if there is no such file, or a define is none."""
         source = load_source(file)
         return cls(source, define_lines(defines) + source.text, (*OPTIONS, f"--gpu-architecture={arch}"), arch)
@@ -238,7 +236,7 @@ class CudaKernel:
         if stop is not None:
             device.interrupts.add(stop.data.ptr)
 
-    def prepared(self, grid: int, block: int, last: Arguments, *, stop: Array | None = None) -> PreparedLaunch:
+    def prepared(self, grid: int, block: int, last: Arguments, *, stop: Array | None = None) -> "PreparedLaunch":
         return PreparedLaunch(self, grid, block, last, stop)
 
     def check(self, grid: int, block: int, args: Arguments, shared_bytes: int) -> None:

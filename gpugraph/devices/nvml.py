@@ -4,8 +4,6 @@ The library comes with the driver, and nothing depends on it: whoever asks gets 
 none.  It is called as it is, for what wraps it takes longer to import than many a graph to be searched.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 from pathlib import Path

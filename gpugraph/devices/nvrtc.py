@@ -1,7 +1,5 @@
 """NVRTC through CuPy or cuda-bindings: version, architectures, compilation; and the parameters that a cubin lists."""
 
-from __future__ import annotations
-
 import importlib
 import struct
 from dataclasses import dataclass

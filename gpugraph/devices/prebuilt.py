@@ -6,8 +6,6 @@ is not found there and NVRTC compiles it as ever.  A package without the archive
 ``gpugraph.ext.builds.kernels`` makes it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

@@ -1,7 +1,5 @@
 """The cells of a report: names, as short as they can be while all differ, and speed-ups."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -8,8 +8,6 @@ work (``ranking.py``).  What is compared is the logarithm of the ratio of two me
 - Otherwise the two medians are independent; the two processes may differ by ``PROCESS_CHANCE`` without any change.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

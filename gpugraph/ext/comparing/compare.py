@@ -6,8 +6,6 @@ differ by without any change.  How much that is shows in the other cells, in the
 of a cell, and is assumed otherwise (``claims.py``).  A comparison says which change it would have found.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -70,7 +68,7 @@ class Comparison:
     """
 
     cells: list[Compared]
-    unpaired: list[Unpaired]
+    unpaired: "list[Unpaired]"
     threshold: float
     geometric_mean: float | None
     mean_interval: tuple[float, float] | None

@@ -1,7 +1,5 @@
 """A comparison of two runs for people, as Markdown, and as JSON."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any

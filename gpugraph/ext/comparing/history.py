@@ -1,7 +1,5 @@
 """``gpugraph history``: the same cells measured at many commits, and the commit at which a time changed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path

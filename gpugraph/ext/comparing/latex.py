@@ -1,7 +1,5 @@
 """LaTeX: a table of graphs and algorithms for each problem, by booktabs and siunitx."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from gpugraph.report.exporters import Exporter, Results

@@ -1,7 +1,5 @@
 """LaTeX: a table for each problem, graphs × algorithms, with columns of siunitx and a row of geometric means."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import geometric_mean

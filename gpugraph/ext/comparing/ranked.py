@@ -1,7 +1,5 @@
 """Rankings for people: a sorted table, a chart, what the samples say in sentences, what to beware of."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

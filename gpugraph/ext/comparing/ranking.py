@@ -3,8 +3,6 @@
 ``claims.py`` says when the samples of two prove a difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -40,7 +38,7 @@ class Ranking:
     neighbours: list[Claim]
     reference: Record | None = None
 
-    def against(self, reference: Record) -> Ranking:
+    def against(self, reference: Record) -> "Ranking":
         """Return the ranking with each row compared with one of them."""
         place = self.rows.index(reference)
         pairs = [(row, reference) for row in self.rows[:place]] + [(reference, row) for row in self.rows[place + 1 :]]

@@ -1,7 +1,5 @@
 """``gpugraph bench --runs``: a sweep run several times, each run compared with the one before."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 

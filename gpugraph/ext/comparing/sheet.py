@@ -1,7 +1,5 @@
 """``Sheet``: headings, tables and notes, put together once, and shown in a terminal or as Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

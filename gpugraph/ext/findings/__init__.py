@@ -4,8 +4,6 @@ Both take values of cells: ``each`` selects cells, ``with.NAME`` other cells bes
 them.  docs/bench.md describes the file.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -211,7 +209,7 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         """Return what the records say of it: of a paper's that names several graphs, for each of them."""
         return [one.find(records) for one in self.parts()]
 
-    def parts(self) -> list[Expectation]:
+    def parts(self) -> "list[Expectation]":
         """Return the expectation for each graph that a paper's claim names, so that no half of them stands for all."""
         graphs = self.each.get("graph")
         if not (self.where and isinstance(graphs, list)):

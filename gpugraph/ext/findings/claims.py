@@ -4,8 +4,6 @@ An expectation that is judged at the largest graph needs that one first.  Smalle
 without a verdict, for the largest may not fit the memory, the time or the budget.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Formulas over the figures of records, ``plain.kernel / kernel`` for instance, and conditions on them."""
 
-from __future__ import annotations
-
 import ast
 import math
 import operator

@@ -1,7 +1,5 @@
 """``[paper]`` of a sweep's file: what a paper states, and which of it goes into the record of a cell."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables and expectations of a sweep as text: for a terminal, and in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """GPUs by their data sheets: how long kernels may take on one that is not here, by its memory bandwidth."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ shorter.  Nothing is claimed of the vertices beyond.
 Source: the optimality conditions of Ford, Network flow theory (1956), up to a bound.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

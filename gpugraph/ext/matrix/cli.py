@@ -1,7 +1,5 @@
 """``gpugraph matrix``: a table of distances between two lists of vertices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

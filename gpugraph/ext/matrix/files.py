@@ -1,7 +1,5 @@
 """Lists of vertices read, and tables of distances written."""
 
-from __future__ import annotations
-
 from typing import IO, Any
 
 import numpy as np

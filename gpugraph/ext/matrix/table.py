@@ -5,8 +5,6 @@ that leaves).  On a GPU whole rows are found together, and certified where they 
 integer weights has fewer goals than sources, the searches begin at the goals; sums of reals depend on their order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ library of Python's is converted to in ``prepare``, outside the timed region; an
 ``[peer.NAME]`` (see ``command.py``).  docs/peers.md says what is measured, and what counts as right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

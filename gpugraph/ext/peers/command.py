@@ -21,8 +21,6 @@ Placeholders: ``{graph.NAME}`` is the graph in a file of that format, ``{source}
 (``graph_files.py``).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

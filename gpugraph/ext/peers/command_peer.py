@@ -1,7 +1,5 @@
 """An external command as an ``Algorithm``: its own times are the kernel's, what it prints or writes the answer."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -224,7 +222,7 @@ class CommandAnswer:
     problem: str
     query: tuple[Any, ...]
     texts: tuple[str, ...]
-    first: list[CommandAnswer] = field(default_factory=list)
+    first: "list[CommandAnswer]" = field(default_factory=list)
 
     @property
     def _printed(self) -> PrintedFigure:

@@ -1,7 +1,5 @@
 """Libraries' connected components: how each is called, and its labels by the smallest vertex."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any

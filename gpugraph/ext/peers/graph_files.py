@@ -1,7 +1,5 @@
 """Files between gpugraph and external commands: graphs, each format written once, gone with its graph; and answers."""
 
-from __future__ import annotations
-
 import codecs
 import errno
 import fcntl
@@ -31,7 +29,7 @@ _LOCK, _RESULTS = "lock", "results"
 _YOUNG_S = 60.0
 """A folder younger than this may not have its lock yet."""
 
-_FOLDERS: weakref.WeakKeyDictionary[CSRGraph, _Folder] = weakref.WeakKeyDictionary()
+_FOLDERS: "weakref.WeakKeyDictionary[CSRGraph, _Folder]" = weakref.WeakKeyDictionary()
 
 
 class _Folder:

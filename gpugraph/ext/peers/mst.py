@@ -5,8 +5,6 @@ minimum spanning forest in the order (weight, edges of T first, id): the certifi
 weights.  There is no tolerance and no second opinion on what a tie is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

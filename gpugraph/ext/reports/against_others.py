@@ -4,8 +4,6 @@ A ratio is of one run where one command of one commit measured both on one devic
 no headline; a † marks what an earlier version of our code has measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache

@@ -10,8 +10,6 @@ Source: Osipov, Sanders and Singler 2009, The filter-Kruskal minimum spanning tr
 On the shortest spanning subtree of a graph and the traveling salesman problem.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

@@ -8,8 +8,6 @@ Source: Prim 1957, Shortest connection networks and some generalizations; the he
 Leiserson, Rivest and Stein 2009, Introduction to Algorithms, third edition, section 23.2.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ so the minimum spanning forest is unique.  An edge's id is the position of its a
 v) does.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -121,7 +119,7 @@ class Forest(GraphAnswer):
     components: int
 
     @classmethod
-    def of(cls, graph: CSRGraph, edges: NDArray[Any]) -> Forest:
+    def of(cls, graph: CSRGraph, edges: NDArray[Any]) -> "Forest":
         """Return the forest of the given canonical edge ids, in any order.
 
         Nothing is checked: ids outside the graph weigh nothing here, and the certificate names them.

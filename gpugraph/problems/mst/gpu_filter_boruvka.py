@@ -6,8 +6,6 @@ edges count as light and starts it.
 Source: see the kernel's docblock.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 from typing import Any

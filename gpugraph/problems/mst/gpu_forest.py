@@ -4,8 +4,6 @@ Kernels take weights as unsigned words, so that one build serves all types of a 
 they are.  A forest is edge ids on the device, in any order, and how many they are.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Protocol
 

@@ -6,8 +6,6 @@ counter-example and to sum the weights.
 Source: V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica 18, 1997.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -52,7 +50,7 @@ def certify(view: ResidentView, device: Device, forest: Forest) -> Verdict:
     return verdict_on(forest, wrong, "; checked on the device")
 
 
-def _refute(view: ResidentView, certificate: Certificate) -> str | None:
+def _refute(view: ResidentView, certificate: "Certificate") -> str | None:
     """Return what is wrong with the forest's edges, or None."""
     graph, edges = view.host.graph, certificate.edges
     if certificate.malformed():

@@ -22,8 +22,6 @@ instead of the weights, the edges' *ranks* in canonical order, from 1 on: small 
 minimum spanning forest of the ranks is that of the weights.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -5,8 +5,6 @@ array is handed over read-only, so that a graph mapped from a file and one built
 compiled code: offsets int64 × targets int32 or int64 × weights uint32, uint64, float32 or float64.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -45,7 +43,7 @@ class Arcs(NamedTuple):
     weights: NDArray[Any]
 
     @classmethod
-    def of(cls, graph: Rows) -> Arcs:
+    def of(cls, graph: Rows) -> "Arcs":
         """Return the arcs of a graph, of a view without preparations, or of a rank's rows."""
         weights = graph.weights
         if weights.dtype.kind == "i":

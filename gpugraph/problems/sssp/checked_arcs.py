@@ -5,8 +5,6 @@ again: which vertices a tight arc leads to, how many arcs between equal distance
 vertex would have done.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ Each vertex is in the heap at most once; a lower distance moves it up (decrease-
 Source: Dijkstra, A note on two problems in connexion with graphs (1959), problem 2.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

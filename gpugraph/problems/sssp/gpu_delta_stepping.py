@@ -6,8 +6,6 @@ and starts it once more with distances of 64 bits if one of 32 overflowed.
 Source: see the kernel's docblock.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -3,8 +3,6 @@
 The kernels and why they suffice are in ``cuda_kernels/verify_distances.cu``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ counter-example.
 Source: the optimality conditions of Ford, Network flow theory (1956), with tight arcs for the lower side.
 """
 
-from __future__ import annotations
-
 from gpugraph.devices.base import Device
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import ResidentView

@@ -4,8 +4,6 @@ That is the integer itself, or the bits of a float that is not negative.  The la
 are not negative either, so that signed integers are read as unsigned ones.
 """
 
-from __future__ import annotations
-
 from gpugraph.devices.base import Defines
 from gpugraph.devices.kernel_file import unsigned
 from gpugraph.graph.view import ResidentView

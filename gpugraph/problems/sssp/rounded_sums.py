@@ -5,8 +5,6 @@ bound from the number of arcs alone is of no use.  So the paths are summed once 
 compared, vertex by vertex.
 """
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import replace
 from decimal import ROUND_UP, Context

@@ -13,8 +13,6 @@ Works on the arcs as they are, without a transposed graph: all threads look at r
 share is lowered to its least tail atomically.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

@@ -15,8 +15,6 @@ sums real weights in float64, as gpugraph does.  Integers are exact there as lon
 is below 2^53: a sum that reaches 2^53 stays there when it is rounded, so none below has been rounded.
 """
 
-from __future__ import annotations
-
 import heapq
 from typing import Any
 

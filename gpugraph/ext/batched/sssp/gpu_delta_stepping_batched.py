@@ -7,8 +7,6 @@ of 16.  Searches that turn out to gain nothing from each other are made one by o
 Source: see the kernel's docblock.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

@@ -13,8 +13,6 @@ at then joins the giants of two ranks; should they not have become one component
 Processors take Borůvka's rounds with edges that are all equal (``ext/ranks/contraction.py``).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ of all these forests together are counted: on devices a rank hands its trees to 
 until one has them all.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -14,8 +14,6 @@ on them everywhere takes less than agreeing on every round would.  What the rank
 and 24 bytes for each edge listed, on power-law graphs a fifth as many as there are vertices.
 """
 
-from __future__ import annotations
-
 from itertools import accumulate
 from typing import Any
 
@@ -54,7 +52,7 @@ _MOST_LISTED = 2**32 - 2
 _EDGE_WORDS = 3
 
 
-def grow(forest: ForestOnDevices, clock: Clock) -> None:
+def grow(forest: "ForestOnDevices", clock: Clock) -> None:
     """Find the forest; afterwards every rank has its share of the names of the edges."""
     with clock.phase("row_minima"):
         forest.pick_row_minima()

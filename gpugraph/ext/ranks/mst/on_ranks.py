@@ -4,8 +4,6 @@ Every rank has the whole forest, which is no larger than the labels of the verti
 certificate is that of ``verify.py``: all ranks build the same merge forest, and each looks at the edges that lie on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -24,8 +24,6 @@ single source shortest path algorithms for massively parallel systems; Dong, Gu,
 algorithms and implementations for parallel shortest paths.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import accumulate
@@ -59,7 +57,7 @@ ARCS_OF_A_THREAD = 8
 """Of a small graph, so that few threads wait for each other."""
 
 
-def search(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> bool:
+def search(state: "DeviceSearch | host.HostSearch", clock: Clock, source: int) -> bool:
     """Find all distances; return False where a sum did not fit."""
     if isinstance(state, DeviceSearch) and state.mapped is not None:
         return search_without_host(state, clock)
@@ -88,7 +86,7 @@ def search(state: DeviceSearch | host.HostSearch, clock: Clock, source: int) -> 
             return not overflowed
 
 
-def within(state: DeviceSearch | host.HostSearch, waiting: int, least: NDArray[np.uint64]) -> bool:
+def within(state: "DeviceSearch | host.HostSearch", waiting: int, least: NDArray[np.uint64]) -> bool:
     """Set the horizon if so many are waiting for the first time; tell whether the nearest lies within it."""
     nearest = int(least.min())
     if state.waits and waiting >= host.mass_of(state.part):
@@ -96,7 +94,7 @@ def within(state: DeviceSearch | host.HostSearch, waiting: int, least: NDArray[n
     return state.light_from is None or nearest < state.horizon_word
 
 
-def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
+def search_without_host(state: "DeviceSearch", clock: Clock) -> bool:
     """Find all distances by launches that make rounds by themselves; return False where a sum did not fit."""
     while True:
         plan = state.rounds(clock)
@@ -113,7 +111,7 @@ def search_without_host(state: DeviceSearch, clock: Clock) -> bool:
             state.cross()
 
 
-def near_bins(state: DeviceSearch | host.HostSearch, waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
+def near_bins(state: "DeviceSearch | host.HostSearch", waiting: NDArray[np.uint64], least: NDArray[np.uint64]) -> int:
     """Return how many of the nearest bins are near: a width from the least distance on, and a share of all vertices."""
     upto = np.cumsum(waiting)
     share = state.part.vertices // state.widths.share if state.widths.share and not state.waits else 0
