@@ -15,14 +15,14 @@ PAGE = Path(__file__).parents[1] / "docs" / "gpugraph.1"
 
 def text() -> str:
     """Return the manual, in troff."""
-    above = click.Context(cli, info_name="gpugraph", max_content_width=78, help_option_names=["-h", "--help"])
+    above = click.Context(cli, info_name="gpugraph", terminal_width=76, help_option_names=["-h", "--help"])
     lines = [f'.TH GPUGRAPH 1 "" "gpugraph {__version__}" "User Commands"', ".SH NAME"]
     lines += [r"gpugraph \- benchmark minimum spanning trees and shortest paths on GPUs", ".SH DESCRIPTION"]
     lines += _verbatim(cli.get_help(above))
     for name in COMMANDS:
         command = cli.get_command(above, name)
         assert command is not None
-        context = click.Context(command, above, info_name=name, max_content_width=78)
+        context = click.Context(command, above, info_name=name)
         context.meta[ALL] = True
         lines += [f".SH {name.upper()}", *_verbatim(command.get_help(context))]
     lines += [

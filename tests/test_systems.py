@@ -46,7 +46,7 @@ ignore_signals()
 
 
 def on(system: str, *words: str) -> subprocess.CompletedProcess[str]:
-    text = "import asyncio, sys, click._termui_impl, click.shell_completion  # which ask for the system themselves\n"
+    text = "import asyncio, shutil, sys, click._termui_impl, click.shell_completion\n"  # these ask themselves
     text += f"sys.platform = {system!r}; sys.argv = {['gpugraph', *words]!r}\n"
     text += "from gpugraph.__main__ import main; main()"
     return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)

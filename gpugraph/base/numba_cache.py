@@ -37,6 +37,9 @@ from numba.np.numpy_support import from_dtype, map_layout
 from gpugraph.base import code_cache, numba_prebuilt
 from gpugraph.base.clock import COMPILING
 
+if sys.version_info >= (3, 14):  # Numba's lock among processes would start one, which prints a warning if it is killed
+    numba.np.ufunc.parallel._backend_init_process_lock = numba.np.ufunc.parallel._backend_init_thread_lock
+
 
 def dispatcher_of(function: Callable[..., Any], options: dict[str, bool]) -> Any:
     """Return what compiles a function for each signature that it is called with, and finds what is in the cache."""

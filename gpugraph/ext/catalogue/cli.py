@@ -127,8 +127,9 @@ def help(topic: str | None, quiet: bool) -> None:
 
         console = Console()
         os.environ.setdefault("LESS", "-RFX")  # colours are shown, and a short page is no screen of its own
-        with console.pager(styles=True):  # a screen at a time
+        with console.capture() as page:
             console.print(Markdown(text))
+        click.echo_via_pager(page.get(), color=True)  # the pager that Rich takes sets LESS anew from Python 3.13 on
         return
     above = click.get_current_context().find_root()
     commands = above.command

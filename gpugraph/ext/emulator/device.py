@@ -73,6 +73,8 @@ MULTIPROCESSORS = 4
 THREADS_PER_MULTIPROCESSOR = 512
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Fewer than any GPU has, so that grids of a few blocks already exceed what is resident."""
+RACING = ("harish_narayanan.cu",)
+"""Kernels that show what a race does: on a device with a seed, threads take turns after every access."""
 
 
 class EmulatedKernel:
@@ -134,7 +136,7 @@ class EmulatedKernel:
             resident=self.resident_blocks(math.prod(block), shared_bytes),
             workers=device.threads,
             seed=device.next_seed(),
-            races=device.build == "races",
+            races=device.build == "races" or device.shuffles_accesses(self._source),
             counts=0 if device.counts is None else device.counts.clock,
         )
         report, found = library.launch(name, pack(name, self._parameters, args, bounds=library.detects_races), how)
@@ -283,10 +285,15 @@ class EmulatedDevice:
         if key not in self._kernels:
             source, swaps = load_source(file), cooperative and self.build == "sanitize"
             # A user's kernels are under test: the build that sees every access checks its bounds.
-            build = BUILDS["races" if self.build == "plain" and not source.ours else self.build]
+            watched = not source.ours or self.shuffles_accesses(source)
+            build = BUILDS["races" if self.build == "plain" and watched else self.build]
             library = library_of(source, chosen, build, swaps, find_compiler())
             self._kernels[key] = EmulatedKernel(self, library, source, name, cooperative)
         return self._kernels[key]
+
+    def shuffles_accesses(self, source: Source) -> bool:
+        """Tell whether threads of a kernel take turns after every access, and not only where they wait."""
+        return self.seed > 0 and self.build == "plain" and source.path.name in RACING
 
     def count_into(self, counts: LaunchCounts | None) -> None:
         """Count the work of the launches that follow, under the schedule of a new device; None ends that.

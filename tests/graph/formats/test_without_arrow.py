@@ -114,10 +114,11 @@ def test_graphs_and_results_are_written_and_verified_whatever_is_missing(
         assert "Traceback" not in outcome.err
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python has zstd itself")
 def test_a_package_that_gpugraph_needs_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "a.el.zst").write_bytes(pack(b"0 1\n", ".zst"))
-    hide(monkeypatch, "backports", "compression")
-    with pytest.raises(InputError, match=r"the Python package '(backports\.zstd|compression)' is missing"):
+    hide(monkeypatch, "backports")
+    with pytest.raises(InputError, match=r"the Python package 'backports\.zstd' is missing"):
         load_file(tmp_path / "a.el.zst")
 
 

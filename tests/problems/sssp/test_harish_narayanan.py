@@ -52,6 +52,13 @@ def test_some_schedule_gives_a_wrong_answer_on_the_counterexample(name: str, one
     assert min(answers) == 2
 
 
+@pytest.mark.parametrize(("seed", "kinds"), [(0, 1), (1, 2)])
+def test_answers_differ_from_run_to_run_where_schedules_do(seed: int, kinds: int) -> None:
+    device, graph = EmulatedDevice(seed=seed), counterexample(200, True)
+    answers = [run_on(device, "sssp", "harish-narayanan", graph, query=(0,))[0].raw[-1] for _ in range(20)]
+    assert min(len(set(answers)), 2) == kinds
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_the_race_detector_names_the_one_line_to_blame(name: str) -> None:
     device = EmulatedDevice(seed=1, races=True)
