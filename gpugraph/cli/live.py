@@ -10,6 +10,7 @@ from gpugraph.base.quantities import in_seconds, rate
 from gpugraph.bench.plan import Planned
 from gpugraph.records.columns import short_time
 from gpugraph.records.record import Record
+from gpugraph.report.sweep import MOST_SKIPPED
 
 SILENCE_S = 5.0
 """Without a terminal: after so many seconds without a finished cell a line says what is going on."""
@@ -27,7 +28,7 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
     def __init__(self, total: int, *, quiet: bool = False, verbose: bool = False, stream: IO[str] | None = None):
         self._total, self._quiet, self._stream = total, quiet, stream or sys.stderr
         self._verbose, self._steps = verbose, set[tuple[str, str]]()
-        self._told = time.monotonic()
+        self._told, self._skipped = time.monotonic(), 0
 
     def __exit__(self, *_: object) -> None:
         pass
@@ -40,7 +41,13 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
             self._tell(f"{planned.label}: {what}")
 
     def ended(self, planned: Planned, record: Record, done: int, left_s: float) -> None:
-        """Say how a cell ended."""
+        """Say how a cell ended; of those that are skipped the first few, unless ``verbose``."""
+        if record.outcome == "skipped" and not self._verbose:
+            self._skipped += 1
+            if self._skipped > MOST_SKIPPED:
+                if self._skipped == MOST_SKIPPED + 1:
+                    self._tell("the table at the end counts further cells that are skipped")
+                return
         left = f" · about {in_seconds(left_s)} left" if done < self._total and left_s >= 1 else ""
         self._tell(f"[{done}/{self._total}] {planned.label}: {outcome_of(record)}{left}")
 

@@ -38,6 +38,21 @@ def test_lines_count_and_estimate_and_quiet_says_nothing():
     assert silent.getvalue() == ""
 
 
+def test_of_cells_that_are_skipped_the_log_has_the_first_few():
+    skipped = Record.of({**failed(), "outcome": "skipped", "message": "the budget of 8.0 s is spent"})
+    logs = []
+    for verbose in (False, True):
+        stream = io.StringIO()
+        with Lines(60, stream=stream, verbose=verbose) as lines:
+            for done in range(1, 41):
+                lines.ended(planned("kruskal"), skipped, done, 0.0)
+            lines.ended(planned("kruskal"), Record.of(scaled(16, 1419.6)), 41, 0.0)
+        logs.append(stream.getvalue().splitlines())
+    assert [len(log) for log in logs] == [5, 41]
+    assert "further cells that are skipped" in logs[0][3]
+    assert logs[0][-1].startswith("gpugraph: [41/60] mst kruskal")
+
+
 def test_without_a_terminal_a_long_silence_is_broken(monkeypatch):
     stream = io.StringIO()
     lines = Lines(3, stream=stream)
