@@ -90,11 +90,10 @@ def _counters_of(kind: str, is_shared: bool, at_barrier: bool, n: Counter[str]) 
 
 def total_of(kernels: dict[str, dict[str, int]]) -> dict[str, int]:
     """Return the sum over kernels, a 0 for what none of them did."""
-    total: dict[str, int] = {}
+    total = Counter[str]()
     for counters in kernels.values():
-        for name, number in counters.items():
-            total[name] = total.get(name, 0) + number
-    return total
+        total.update(counters)
+    return dict(total)
 
 
 class CountingClock(NullClock):
@@ -129,12 +128,6 @@ class CountingClock(NullClock):
 
     def _add(self, name: str, number: int) -> None:
         self.phases[name] = self.phases.get(name, 0) + number
-
-
-def merged(phases: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    """Return by phase what is given by counter."""
-    names = dict.fromkeys(name for of in phases.values() for name in of)
-    return {name: {counter: of.get(name, 0) for counter, of in phases.items()} for name in names}
 
 
 def count_run(device: Any, run: Any, clock: str | None = None) -> Counts:

@@ -4,7 +4,7 @@ from typing import Any
 
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import InputError
-from gpugraph.ext.counters.count import PHASED, CountingClock, Counts, count_run, merged, total_of
+from gpugraph.ext.counters.count import PHASED, CountingClock, Counts, count_run, total_of
 from gpugraph.measure.instruments import Instrument
 from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.open_device import OpenDevice
@@ -51,6 +51,7 @@ class Work(Instrument):
             kernels = count_run(device, run_all).by_kernel()
             for counter in PHASED:
                 count_run(device, run_phases, counter)
-        phases = merged({counter: clock.phases for counter, clock in clocks.items()})
+        names = dict.fromkeys(name for clock in clocks.values() for name in clock.phases)
+        phases = {name: {counter: clock.phases.get(name, 0) for counter, clock in clocks.items()} for name in names}
         work = {"total": total_of(kernels), "kernels": kernels, "phases": phases, "runs": len(trials)}
         return {"work": work, "counters": clocks[PHASED[0]].counters}
