@@ -255,6 +255,10 @@ _MEANT_OPTIONS = {
     "--out": "-o FILE",
     "--algorithm": "--algo NAME",
     "--runs": "--repeat N",
+    "--parameter-scan": "--set NAME=MIN..MAX",
+    "--parameter-list": "--set NAME=A,B",
+    "--command-name": "--peer-command 'NAME = {command = …}'",
+    "--prepare": "--peer-command 'NAME = {before = …}'",
     "--weights": "--reweight KIND",
 }
 """What people write for an option and its value, where the command has that option."""

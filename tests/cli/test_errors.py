@@ -34,6 +34,8 @@ GRID = "grid:3x3"
         (["sssp", GRID, "--algo", "delta-stepping", "--set", "dleta=3"], "did you mean 'delta'?"),
         (["mst", GRID, "--weights", "unit"], "write --reweight KIND"),
         (["mst", GRID, "--runs", "3"], "write --repeat N"),
+        (["bench", GRID, "--parameter-scan", "n", "1", "8"], "write --set NAME=MIN..MAX"),
+        (["bench", GRID, "--prepare", "sync"], "write --peer-command 'NAME = {before = …}'"),
     ],
 )
 def test_an_unknown_name_meets_the_nearest(words, hint, tmp_path, monkeypatch):
