@@ -215,8 +215,8 @@ extern "C" __global__ void build_unequal(int32 vertices, int64 arcs, const index
     walk_arcs<ARC_TILE>(offsets, vertices, 0, arcs, [&](int32 u, index_t at, bool there) {
         const int32 v = there ? targets[at] : u;
         if (!there || u > v) return;
-        const int64 back = find_arc(targets, offsets[v], offsets[v + 1], u);
-        if (back < 0) return;
+        const index_t back = find_arc(targets, offsets[v], offsets[v + 1], u);
+        if (back == static_cast<index_t>(-1)) return;
         const bool differ = bytes == 4
                                 ? static_cast<const uint32*>(weights)[at] != static_cast<const uint32*>(weights)[back]
                                 : static_cast<const uint64*>(weights)[at] != static_cast<const uint64*>(weights)[back];

@@ -4,6 +4,7 @@ What every kernel of gpugraph shares: types, keys, warp primitives, and waiting.
 Types are chosen by defines, so that one source serves 32- and 64-bit arc indices and every type of weight:
 
     INDEX_BITS   32 | 64                       width of an arc index                    (default 32)
+    INDEX        uint32                        its type, where 32 bits have no sign     (default int32)
     WEIGHT       uint32 | int32 | uint64 | int64 | float32 | float64                    (default uint32)
 
 The file compiles as CUDA C++17 under NVRTC for sm_70 and later, and as C++17 on the emulated device.  It uses
@@ -35,9 +36,19 @@ typedef WEIGHT weight_t;
 #if INDEX_BITS == 64
 typedef int64 index_t;
 typedef uint64 count_t;  // of arcs
+#elif defined(INDEX)
+typedef INDEX index_t;
+typedef INDEX count_t;
 #else
 typedef int32 index_t;
 typedef uint32 count_t;
+#endif
+#ifdef INDEX
+enum : bool { UNSIGNED_INDEX = true };
+typedef uint64 span_t;  // of arcs, and up to a span behind the last
+#else
+enum : bool { UNSIGNED_INDEX = false };
+typedef count_t span_t;
 #endif
 
 constexpr int WARP = 32;

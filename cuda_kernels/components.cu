@@ -46,6 +46,8 @@ the order by hash are ours.
 constexpr int BLOCK = 512;
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ >= 1200)
 constexpr int RESIDENT = 2;      // blocks of a multiprocessor that holds fewer threads
+#elif defined(INDEX) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr int RESIDENT = 3;      // of four would spill
 #else
 constexpr int RESIDENT = INDEX_BITS == 64 ? 3 : 4;
 #endif
@@ -305,7 +307,7 @@ __device__ __noinline__ void find_giant(int32 vertices, const index_t* __restric
     const uint32 most = static_cast<uint32>(best >> 32);
     const bool none = most * FEW < SAMPLES;
     const bool out = (none || mine != static_cast<uint32>(best)) && length > 0;
-    const uint32 arcs = warp_scan(out ? static_cast<uint32>(length < 1 << 20 ? length : 1 << 20) : 0u);
+    const uint32 arcs = warp_scan(out ? static_cast<uint32>(length < 1 << 20 ? length : static_cast<index_t>(1 << 20)) : 0u);
     const uint32 count = __popc(__ballot_sync(FULL_MASK, out));
     if (lane_id() == WARP - 1) atomicAdd(&outside, static_cast<uint64>(count) << 32 | arcs);
     __syncthreads();

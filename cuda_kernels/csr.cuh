@@ -24,7 +24,8 @@ __device__ __forceinline__ void load_streamed(const T* values, index_t first, in
         uint4 words[LOADS];
         T value[COUNT];
     } side_by_side;
-    if (reinterpret_cast<uint64>(values) % sizeof(uint4) == 0 && first <= arcs - COUNT) {
+    if (reinterpret_cast<uint64>(values) % sizeof(uint4) == 0 && (!UNSIGNED_INDEX || arcs >= COUNT) &&
+        first <= arcs - COUNT) {
 #pragma unroll
         for (int i = 0; i < LOADS; ++i) {
             side_by_side.words[i] = __ldcs(reinterpret_cast<const uint4*>(values + first) + i);

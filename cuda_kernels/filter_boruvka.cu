@@ -134,7 +134,7 @@ struct Phases {
         if (wanted != 0 && threadIdx.x / WARP == 0) {
             sample_vertices(graph.vertices, graph.offsets, graph.targets, control);
         }
-        pick_row_minima(graph, static_cast<count_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
+        pick_row_minima(graph, static_cast<span_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
                         &control[HUBS_FIRST]);
         const uint32 long_rows = read_behind_barrier(&control[HUBS_FIRST]);
         if (threadIdx.x == 0) {

@@ -72,7 +72,7 @@ forest_on_ranks_row_minima(int32 rows, index_t arcs, uint64 span, const index_t*
     const Graph graph = {rows, arcs, offsets, targets, weights};
     if (threadIdx.x == 0) batches = 0;
     __syncthreads();
-    pick_row_minima(graph, static_cast<count_t>(span), &batches, pick, link, first_row, hubs, &control[HUB_ROWS]);
+    pick_row_minima(graph, static_cast<span_t>(span), &batches, pick, link, first_row, hubs, &control[HUB_ROWS]);
 }
 
 // Launch: any grid of BLOCK threads, after row_minima.  Writes pick, link of the hubs.

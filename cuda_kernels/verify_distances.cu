@@ -170,7 +170,7 @@ extern "C" __global__ void verify_distances_follow_levels(int32 vertices, index_
             const uint64 item = items[i];
             const int32 u = static_cast<int32>(item >> 32);
             const int64 first = offsets[u] + static_cast<int64>(static_cast<uint32>(item)) * TILE;
-            const int64 last = first + TILE < offsets[u + 1] ? first + TILE : offsets[u + 1];
+            const int64 last = first + TILE < offsets[u + 1] ? first + TILE : static_cast<int64>(offsets[u + 1]);
             const distance_t near = distance[u];
             for (int64 at = first; at < last; at += WARP) {
                 const int64 arc = at + lane_id();

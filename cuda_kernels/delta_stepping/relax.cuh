@@ -149,7 +149,7 @@ __device__ __forceinline__ void relax_row(Visit& visit, const Row& row) {
 __device__ __forceinline__ void append_hubs(const Hubs& hubs, const Row& row, bool is_hub) {
     const unsigned mask = __ballot_sync(FULL_MASK, is_hub);
     if (mask == 0) return;
-    const uint64 pieces = is_hub ? pieces_of(row.begin, row.end) : 0;
+    const uint64 pieces = is_hub ? pieces_of(row.begin, row.end) : static_cast<count_t>(0);
     const uint64 mine = is_hub ? (1ull << HUB_SHIFT) + pieces : 0;
     const uint64 inclusive = warp_scan(mine);
     uint64 base = 0;

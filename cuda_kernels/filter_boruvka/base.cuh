@@ -25,7 +25,8 @@ constexpr bool PACKED = sizeof(edge_id_t) == 4 && sizeof(weight_key_t) == 4;
 constexpr int PACKED_BLOCK = 448;
 constexpr int WIDE_BLOCK = 640;
 constexpr int BLOCK = NARROW ? PACKED_BLOCK : WIDE_BLOCK;
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ >= 1200 && INDEX_BITS == 64))
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ < 900 && defined(INDEX)) || \
+                               (__CUDA_ARCH__ >= 1200 && INDEX_BITS == 64))
 constexpr int RESIDENT = 1;        // blocks of a multiprocessor: of these two would have too few registers
 #else
 constexpr int RESIDENT = NARROW ? 2 : 1;
@@ -206,7 +207,8 @@ struct Shared {
     bool filters;  // only light edges are listed; kept here, for registers are few
 };
 
-constexpr index_t NO_ARC = static_cast<index_t>(INDEX_BITS == 32 ? 0x7fffffffll : 0x7fffffffffffffffll);
+constexpr index_t NO_ARC = static_cast<index_t>(UNSIGNED_INDEX ? ~0ll
+                                                : INDEX_BITS == 32 ? 0x7fffffffll : 0x7fffffffffffffffll);
 constexpr Pick NO_PICK = {NO_KEY, NO_ARC};  // a lightest arc may have NO_KEY, but none is NO_ARC: compare whole picks
 
 // The lightest pick of each group of LANES lanes, in every lane of it.  All 32 lanes must call.
@@ -302,7 +304,7 @@ __device__ __forceinline__ Quad<T> load_quad(const T* __restrict__ values, index
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) {
         const index_t rest = count - 1 - quad * SIZE;
-        last.value[i] = values[quad * SIZE + (i < rest ? i : rest)];
+        last.value[i] = values[quad * SIZE + (i < rest ? static_cast<index_t>(i) : rest)];
     }
     return last;
 }

@@ -249,7 +249,8 @@ __device__ void list_light(Shared& shared, const Graph& graph, count_t begin, co
 #pragma unroll
         for (int k = 0; k < LISTED; ++k) {
             valid[k] = k * WARP + lane_id() < count;
-            arc[k] = valid[k] ? static_cast<index_t>(begin + positions[from + k * WARP + lane_id()]) : 0;
+            arc[k] = valid[k] ? static_cast<index_t>(begin + positions[from + k * WARP + lane_id()])
+                              : static_cast<index_t>(0);
         }
         lister.look_at(arc, valid);
     };

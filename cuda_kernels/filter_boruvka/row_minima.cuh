@@ -72,7 +72,7 @@ __device__ __forceinline__ void prefetch_range(const T* array, index_t begin, in
 
 // The lightest arc of every vertex; hubs are put off.  Notes the row in which every `tile` arcs begin.  A warp asks for
 // its 32 rows before it reads them, for their targets too where every line is needed, and for the next rows' offsets.
-__device__ void pick_row_minima(const Graph& graph, count_t tile, uint32* batches, index_t* pick, int32* link,
+__device__ void pick_row_minima(const Graph& graph, span_t tile, uint32* batches, index_t* pick, int32* link,
                                 int32* tile_row, int32* hubs, uint32* hub_count) {
     const uint32 vertices = graph.vertices;
     for (uint32 first = next_batch<1>(batches); first < vertices; first = next_batch<1>(batches)) {
@@ -88,7 +88,7 @@ __device__ void pick_row_minima(const Graph& graph, count_t tile, uint32* batche
         const index_t from = __shfl_sync(FULL_MASK, begin, 0), to = __shfl_sync(FULL_MASK, end, WARP - 1);
         if (to - from <= WARP * MOST_AHEAD) prefetch_range(graph.weights, from, to);
         if (to - from <= WARP * TARGETS_AHEAD) prefetch_range(graph.targets, from, to);
-        for (count_t t = (static_cast<count_t>(begin) + tile - 1) / tile; t * tile < static_cast<count_t>(end); ++t) {
+        for (span_t t = (static_cast<count_t>(begin) + tile - 1) / tile; t * tile < static_cast<count_t>(end); ++t) {
             tile_row[t] = static_cast<int32>(v);
         }
         index_t arc = NO_ARC;

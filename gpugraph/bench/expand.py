@@ -15,6 +15,7 @@ from gpugraph.bench.available import Available, Way
 from gpugraph.bench.axes import AXES, filled, meets, variables_in
 from gpugraph.bench.plan import Declared, Plan, Planned, described_algorithm
 from gpugraph.bench.sweep import Block, Sweep, Variant
+from gpugraph.devices.kernel_file import index_dtype
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell, parse_options, resolve_algorithm, unopened_id
 from gpugraph.problems.contract import CertifiesOnDevice, InputSize, Problem
@@ -124,7 +125,9 @@ def declared_of(planned: Planned) -> Declared:
     if algorithm is None and cell.algorithm != "auto":
         with suppress(GpuGraphError):  # running it will tell
             algorithm = resolve_algorithm(cell, problem, None, planned.kind)
-    view = problem.view_size(planned.size, cell.preparations, cell.index_bits)
+    unsigned = getattr(algorithm, "unsigned", False) and not cell.preparations
+    index_bits = cell.index_bits or 8 * index_dtype(planned.size.arcs, unsigned=unsigned).itemsize
+    view = problem.view_size(planned.size, cell.preparations, index_bits)
     estimates = [getattr(algorithm, name, None) for name in ("state_bytes", "minimum_bytes")]
     state_bytes, minimum_bytes = (None if estimate is None else estimate(view) for estimate in estimates)
     oracle, options = problem.cheaper_check == "reference", dict[str, object]()

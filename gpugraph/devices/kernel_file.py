@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Defines, Device, Kernel, covering_grid
 
 if TYPE_CHECKING:
@@ -180,6 +181,39 @@ def product(**choices: Sequence[str | int]) -> list[Defines]:
 def unsigned(dtype: np.dtype[Any]) -> str:
     """Return the type in which kernels hold integers that are not negative, or wrap: unsigned; floats stay."""
     return dtype.name if dtype.kind == "f" else f"uint{8 * dtype.itemsize}"
+
+
+# ------------------------------------------------------------------ positions of arcs
+
+MAX_NARROW_ARCS, MAX_UNSIGNED_ARCS = 2**31 - 2**12, 2**32 - 2**12
+"""From so many arcs on a position has no sign, or 64 bits; and from so many 64 bits: device code counts a little past
+the last arc before it compares, and all bits set is no position.
+
+The longest steps are of 1024 arcs (a segment of ``boruvka.cu``, the lines that a warp of ``filter_boruvka`` asks for,
+the tiles of ``walk_arcs``), or 2560 (a block of ``filter_boruvka`` at a hub), and a lane begins up to 1023 behind the
+end; a step of delta-stepping is 256.
+"""
+UNSIGNED: Defines = {"INDEX": "uint32"}
+"""What kernels are compiled with that take positions of 32 bits without a sign."""
+INDICES: list[Defines] = [{"INDEX_BITS": 32}, UNSIGNED, {"INDEX_BITS": 64}]
+
+
+def index_dtype(arcs: int, bits: int | None = None, *, unsigned: bool = False) -> np.dtype[Any]:
+    """Return the narrowest of int32, uint32 if ``unsigned``, and int64 that holds positions, or that of ``bits``.
+
+    Raises InputError for bits other than 32 and 64, and for 32 that do not hold them.
+    """
+    narrow = "int32" if arcs < MAX_NARROW_ARCS else "uint32" if unsigned and arcs < MAX_UNSIGNED_ARCS else None
+    if bits not in (None, 32, 64):
+        raise InputError(f"arc indices of {bits} bits do not exist", remedy="use 32 or 64")
+    if bits == 32 and narrow is None:
+        raise InputError(f"{arcs} arcs do not fit in 32-bit arc indices", remedy="use 64")
+    return np.dtype("int64" if bits == 64 else narrow or "int64")
+
+
+def index_types(dtype: np.dtype[Any]) -> dict[str, str | int]:
+    """Return the defines among ``INDICES`` for positions of a dtype."""
+    return {"INDEX": dtype.name} if dtype.kind == "u" else {"INDEX_BITS": 8 * dtype.itemsize}
 
 
 # ------------------------------------------------------------------ arrays

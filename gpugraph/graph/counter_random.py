@@ -74,16 +74,6 @@ def shuffle_keys(key: Any) -> Any:
 
 
 @njit
-def bit_width(x: Any) -> Any:
-    """Return the number of bits of a uint64, 0 for 0."""
-    bits = 0
-    while x:
-        x >>= np.uint64(1)
-        bits += 1
-    return bits
-
-
-@njit
 def nth_distinct(keys: Any, j: Any, size: Any, bits: int) -> Any:
     """Return the j-th element of a pseudo-random order of 0..size−1; ``bits`` is the width of size − 1."""
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)

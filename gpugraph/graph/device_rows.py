@@ -15,16 +15,8 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.base import Array, Device
-from gpugraph.devices.kernel_file import KernelFile, product
+from gpugraph.devices.kernel_file import INDICES, KernelFile, index_dtype, index_types
 from gpugraph.graph.digest import finish
-
-INDICES = product(INDEX_BITS=(32, 64))
-
-
-def index_bits_of(offsets: Array) -> dict[str, str | int]:
-    """Return what kernels that read rows of these offsets are compiled with."""
-    return {"INDEX_BITS": 8 * np.dtype(offsets.dtype).itemsize}
-
 
 CHECK, _LOOKUP = KernelFile("check.cu", INDICES), KernelFile("arcs_at.cu", INDICES)
 _PIECE, _SHARE = 1 << 22, 256
@@ -67,11 +59,6 @@ class DeviceRows:
         return dtype
 
     @property
-    def index_bits(self) -> int:
-        """Width of an arc index in device code: 32 or 64."""
-        return 8 * self.index_dtype.itemsize
-
-    @property
     def weight_bytes(self) -> int:
         """Bytes of one weight."""
         return int(np.dtype(self.weights.dtype).itemsize)
@@ -99,7 +86,7 @@ class DeviceRows:
 
     def launch(self, file: KernelFile, name: str, threads: int, *args: Any) -> None:
         """Launch a kernel over about ``threads`` threads' worth of work."""
-        file.launch(self.device, name, threads, *args, defines=index_bits_of(self.offsets))
+        file.launch(self.device, name, threads, *args, defines=index_types(self.index_dtype))
 
     def validate_and_digest(self) -> NDArray[np.uint64] | None:
         """Return the words of ``check.cu``'s kernels; None where the offsets do not ascend from 0 to all arcs."""
@@ -224,8 +211,13 @@ class DeviceRows:
 
 
 def narrow_offsets(device: Device, offsets: Array, arcs: int) -> Array:
-    """Return (n+1,) int64 offsets in 32 bits; one that lies outside [0, arcs] becomes −1, and no check passes it."""
-    count = int(offsets.size)
-    narrow = device.empty(count, np.int32)
+    """Return (n+1,) offsets, in 32 bits if those hold so many arcs, with or without a sign.
+
+    One of 64 that lies outside [0, arcs] has all bits set then, and no check passes it.
+    """
+    index, count = index_dtype(arcs, unsigned=True), int(offsets.size)
+    if np.dtype(offsets.dtype).itemsize == index.itemsize:
+        return offsets.view(index)
+    narrow = device.empty(count, index)
     CHECK.launch(device, "narrow", count, np.int64(count), np.int64(arcs), offsets, narrow)
     return narrow

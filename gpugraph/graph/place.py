@@ -10,7 +10,6 @@ from gpugraph.graph.check import check_structure
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.input_file import Source
-from gpugraph.graph.view import MAX_NARROW_ARCS
 
 
 def place(graph: CSRGraph, source: Source, device: Device, clock: HostClock) -> None:
@@ -42,7 +41,7 @@ def _copied(graph: CSRGraph, source: Source, device: Device) -> DeviceRows:
                 ) from None
             except OSError as error:
                 raise unreadable(source.path, error) from error
-    offsets = copies[0] if graph.arcs >= MAX_NARROW_ARCS else narrow_offsets(device, copies[0], graph.arcs)
+    offsets = narrow_offsets(device, copies[0], graph.arcs)
     return DeviceRows(device, offsets, copies[1], copies[2], lambda: graph)
 
 

@@ -14,21 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.errors import InputError, check_name
+from gpugraph.base.errors import check_name
 from gpugraph.devices.base import Array, Device
+from gpugraph.devices.kernel_file import index_dtype
 from gpugraph.graph.canonical import ids_at
 from gpugraph.graph.csr import CSRGraph, freeze, target_dtype
 from gpugraph.graph.read_options import PREPARATIONS
 
 PREPARED_BY = "gpugraph.ext.changes.preparations"
 """The extension that prepares views, imported where a preparation is wanted."""
-
-MAX_NARROW_ARCS = 2**31 - 2**12
-"""From this many arcs on an index takes 64 bits: device code counts a little past the last arc before it compares.
-
-The longest steps are of 1024 arcs (a segment of ``boruvka.cu``, the lines that a warp of ``filter_boruvka`` asks for,
-the tiles of ``walk_arcs``), and a lane begins up to 1023 behind the end; a step of delta-stepping is 256.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +31,7 @@ class GraphView:
 
     Attributes:
         graph: the CSRGraph behind the view.
-        offsets: (n+1,) int32 or int64 — the arc index type of the device code.
+        offsets: (n+1,) int32, uint32 or int64 — the arc index type of the device code.
         targets: (arcs,) int32 or int64, in the view's vertex numbers.
         weights: (arcs,) the graph's dtype, or uint32 ranks after ``rank-weights``.
         preparations: the preparations applied, in order.
@@ -120,17 +114,26 @@ class GraphView:
         return self.index_dtype.itemsize * (self.vertices + 1) + targets + self.arcs * self.weight_bytes + ids
 
     @classmethod
-    def of(cls, graph: CSRGraph, preparations: tuple[str, ...] = (), index_bits: int | None = None) -> GraphView:
+    def of(
+        cls,
+        graph: CSRGraph,
+        preparations: tuple[str, ...] = (),
+        index_bits: int | None = None,
+        *,
+        unsigned: bool = False,
+    ) -> GraphView:
         """Return the view of ``graph`` after ``preparations``; arc indices of 32 bits where they fit, unless asked.
 
+        They have no sign where that makes them fit, if ``unsigned`` and nothing is prepared.
+
         Raises:
-            InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for 2^31−2^12 arcs
-                or more, more than 2^32 distinct weights to rank, or vertex numbers of 64 bits to compress.
+            InputError: an unknown preparation, a width other than 32 and 64, 32 bits asked for too many arcs,
+                more than 2^32 distinct weights to rank, or vertex numbers of 64 bits to compress.
         """
         chosen = tuple(dict.fromkeys(preparations))
         for name in chosen:
             check_name("preparation", name, PREPARATIONS)
-        index = _index_dtype(graph.arcs, index_bits)
+        index = index_dtype(graph.arcs, index_bits, unsigned=unsigned and not chosen)
         if not chosen:  # as the graph is; arrays that lie on a device come to the host when asked for
             view = object.__new__(cls)
             view.__dict__.update({f.name: f.default for f in fields(cls) if f.default is not MISSING})
@@ -170,18 +173,6 @@ class GraphView:
         return GraphView.of(path, index_bits=self.index_bits)
 
 
-def _index_dtype(arcs: int, bits: int | None) -> np.dtype[Any]:
-    """Return int32 or int64 as asked for, or the narrower one that holds every arc position."""
-    fits = arcs < MAX_NARROW_ARCS
-    if bits is None:
-        return np.dtype(np.int32 if fits else np.int64)
-    if bits not in (32, 64):
-        raise InputError(f"arc indices of {bits} bits do not exist", remedy="use 32 or 64")
-    if bits == 32 and not fits:
-        raise InputError(f"{arcs} arcs do not fit in 32-bit arc indices", remedy="use 64")
-    return np.dtype(f"int{bits}")
-
-
 @dataclass(frozen=True, eq=False)
 class ResidentView:
     """What a GPU algorithm gets: the view, and its arrays on the device, as in GraphView.
@@ -219,7 +210,7 @@ class ResidentView:
         return self.host.weight_bytes
 
     @property
-    def index_dtype(self) -> np.dtype[np.signedinteger]:
+    def index_dtype(self) -> np.dtype[Any]:
         """The dtype of an arc index in device code."""
         return self.host.index_dtype
 

@@ -10,6 +10,7 @@ from typing import Any
 from gpugraph.base.clock import PhaseTimer
 from gpugraph.base.host import available_memory
 from gpugraph.devices.base import Device
+from gpugraph.devices.kernel_file import index_dtype
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.open_device import OpenDevice
 from gpugraph.problems.contract import Problem
@@ -49,7 +50,7 @@ class LoadedInput:
         graph: what ``problem.admit`` returned.
         origin: what the cell named, held so that an object's identity stays its own.
         seconds: what opening took, by phase, and what the preparations took.
-        prepared: the preparations and the width of indices, as the cell names them.
+        prepared: the problem's name, and what its ``view`` takes besides the graph.
         algorithm_input: what the algorithm gets: the view, or its copy on the device.
         stage_s: median seconds of the copy into pinned memory.
         h2d_s: seconds of each transfer; none where nothing is copied.
@@ -120,7 +121,14 @@ class InputCache:
         return None if found is None else found.graph
 
     def place(
-        self, loaded: LoadedInput, setup: CellSetup, *, resident: bool, shared: bool = True, transfers: int = 1
+        self,
+        loaded: LoadedInput,
+        setup: CellSetup,
+        *,
+        resident: bool,
+        unsigned: bool = False,
+        shared: bool = True,
+        transfers: int = 1,
     ) -> LoadedInput:
         """Return an input after the cell's preparations, on a device.
 
@@ -133,10 +141,12 @@ class InputCache:
         """
         cell, device, phase_timer = setup.cell, setup.open_device.device, setup.phase_timer
         there = resident and device.kind != "cpu"
-        key = (id(loaded.graph), setup.problem.name, (cell.preparations, cell.index_bits), id(device), there)
+        unsigned = index_dtype(loaded.graph.arcs, unsigned=unsigned).kind == "u"  # else a copy serves all algorithms
+        prepared = setup.problem.name, cell.preparations, cell.index_bits, unsigned
+        key = (id(loaded.graph), prepared, id(device), there)
         found = self._resident.get(key) if shared or not there else None
         if found is None:
-            found = self._viewed(loaded, setup)
+            found = self._viewed(loaded, setup, prepared)
             if there:
                 setup.progress("copying the graph to the device")
                 _copy(found, setup, transfers, shared=shared)
@@ -150,10 +160,9 @@ class InputCache:
             phase_timer.add_seconds("transfer", found.transfer_s)
         return found
 
-    def _viewed(self, loaded: LoadedInput, setup: CellSetup) -> LoadedInput:
+    def _viewed(self, loaded: LoadedInput, setup: CellSetup, prepared: tuple[Any, ...]) -> LoadedInput:
         """Return the input after the cell's preparations, which another device's copy may have gone through."""
-        problem, cell, phase_timer = setup.problem, setup.cell, setup.phase_timer
-        prepared = (problem.name, cell.preparations, cell.index_bits)
+        problem, phase_timer = setup.problem, setup.phase_timer
         for other in self._resident.values():
             if other.graph is loaded.graph and other.prepared == prepared:
                 phase_timer.add_seconds("prepare", other.seconds["prepare"])
@@ -161,7 +170,7 @@ class InputCache:
         setup.progress("preparing the graph")
         before = phase_timer.until_now().get("prepare", 0.0)
         with phase_timer.phase("prepare"):
-            view = problem.view(loaded.graph, cell.preparations, cell.index_bits)
+            view = problem.view(loaded.graph, *prepared[1:])
         seconds = {**loaded.seconds, "prepare": phase_timer.until_now()["prepare"] - before}
         return LoadedInput(loaded.graph, loaded.origin, seconds, view, prepared, view)
 

@@ -70,7 +70,8 @@ class Measurement:
         used = [imported(name).of(self) for name in self._instruments_used()]
         self.instruments: list[Instrument] = [self.ranks, *used]
         shared, times = not algorithm.foreign, self.stopping.share.transfers
-        self.input = self.ranks.place(loaded, setup, cache, resident=algorithm.resident, shared=shared, transfers=times)
+        how = {"resident": algorithm.resident, "unsigned": algorithm.unsigned, "shared": shared, "transfers": times}
+        self.input = self.ranks.place(loaded, setup, cache, **how)
         self.guard: Guard = imported("isolation").of(self) if algorithm.foreign else Guard()
         if getattr(self.device, "limited", False):
             if algorithm.foreign:

@@ -107,6 +107,7 @@ class Algorithm:
         warms_itself: True where each run is a process that measures itself behind a warm-up of its own.
         resident: False for a GPU algorithm that works on graphs larger than the device's memory: ``prepare`` gets the
             GraphView itself and copies what it wants.
+        unsigned: True for a GPU algorithm that takes positions of arcs without a sign (``graph/positions.py``).
         ranks: True for one that several ranks run together: ``prepare`` gets a ``ranks.part.GraphPart`` there, ``run``
             and ``finish`` are called by all ranks at once, and ``finish`` gives all of them the whole result.
         ends_early: True for a search from one source whose ``run`` takes two more, a vertex or None and a greatest
@@ -142,6 +143,7 @@ class Algorithm:
     own_seconds: Callable[[Any, Any], float | Sequence[float]] | None = None
     warms_itself: bool = False
     resident: bool = True
+    unsigned: bool = False
     ranks: bool = False
     ends_early: bool = False
     batched: bool = False

@@ -219,8 +219,8 @@ class ProblemInput(Protocol):
     def admit(self, graph: Any) -> Any:
         """Return the graph the algorithms get (mst symmetrises); raise InputError for one they cannot take."""
 
-    def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None) -> Any:
-        """Return the input as an algorithm on the CPU gets it, after the preparations."""
+    def view(self, graph: Any, preparations: Sequence[str], index_bits: int | None, unsigned: bool = False) -> Any:
+        """Return the input as an algorithm on the CPU gets it, after the preparations; see ``GraphView.of``."""
 
     def to_device(self, view: Any, device: Device) -> tuple[Any, float, float]:
         """Return the view on a device, and the seconds of ``stage`` and ``h2d``."""

@@ -132,9 +132,9 @@ class OnGraphs(OneQuery):
 
     def view_size(self, size: InputSize, preparations: Sequence[str], index_bits: int | None) -> ViewSize:
         """Return the sizes that a graph's view will have; ``compress`` is not foreseen to save anything."""
-        from gpugraph.graph.view import MAX_NARROW_ARCS
+        from gpugraph.devices.kernel_file import index_dtype
 
-        index_bits = index_bits or (32 if size.arcs < MAX_NARROW_ARCS else 64)
+        index_bits = index_bits or 8 * index_dtype(size.arcs).itemsize
         weight_bytes = 4 if "rank-weights" in preparations else size.weight_bytes
         id_bytes = index_bits // 8 if {"sort-adjacency", "renumber"} & set(preparations) else 0
         arc_bytes = (4 if size.vertices < 2**31 else 8) + weight_bytes + id_bytes
@@ -149,11 +149,13 @@ class OnGraphs(OneQuery):
 
         return open_graph(input_.source, options=input_.read, clock=clock, progress=progress, device=device)
 
-    def view(self, graph: CSRGraph, preparations: Sequence[str], index_bits: int | None) -> GraphView:
+    def view(
+        self, graph: CSRGraph, preparations: Sequence[str], index_bits: int | None, unsigned: bool = False
+    ) -> GraphView:
         """Return the graph after the preparations."""
         from gpugraph.graph.view import GraphView
 
-        return GraphView.of(graph, tuple(preparations), index_bits)
+        return GraphView.of(graph, tuple(preparations), index_bits, unsigned=unsigned)
 
     def work(self, graph: CSRGraph, result: Any) -> int:
         """Return the number of undirected edges of the graph."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpugraph.devices import kernel_file
 from gpugraph.devices.discovery import select_device
 from gpugraph.ext.device_graphs import device_build
 from gpugraph.ext.device_graphs import device_generate as generation
@@ -62,7 +63,8 @@ def assert_same(made: CSRGraph, host: CSRGraph) -> None:
 @pytest.mark.parametrize("index_bits", [32, 64])
 def test_every_family_gives_the_same_graph_on_a_device(monkeypatch: pytest.MonkeyPatch, index_bits: int) -> None:
     if index_bits == 64:
-        monkeypatch.setattr(device_build, "MAX_NARROW_ARCS", 0)
+        for limit in ("MAX_NARROW_ARCS", "MAX_UNSIGNED_ARCS"):
+            monkeypatch.setattr(kernel_file, limit, 0)
     device = EmulatedDevice()
     for text in SPECS.split():
         made = generate(text, device=device)

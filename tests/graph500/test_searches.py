@@ -14,14 +14,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
+from gpugraph.devices import kernel_file
 from gpugraph.devices.discovery import select_device
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.graph500 import on_device
 from gpugraph.ext.graph500.benchmark import Place, draw_roots
 from gpugraph.ext.graph500.checked import RULES
 from gpugraph.ext.graph500.generator import Tuples, generate
+from gpugraph.ext.graph500.on_device import possible_positions
 from gpugraph.graph.device_rows import DeviceRows
-from gpugraph.graph.view import MAX_NARROW_ARCS
 from tests.tiers import drawn
 
 Lines = list[tuple[int, int, float]]
@@ -36,12 +37,12 @@ def listed(lines: Lines) -> Tuples:
     return Tuples(edges, np.array([w for *_, w in lines], np.float32))
 
 
-def machine_on(device: Any, lines: Lines | Tuples, index_bits: int | None = None) -> Machine:
+def machine_on(device: Any, lines: Lines | Tuples, index: np.dtype[Any] | None = None) -> Machine:
     """Return the benchmark on a device, kernel 1 done."""
     tuples = lines if isinstance(lines, Tuples) else listed(lines)
     if device.kind != "cpu":
         tuples = Tuples(device.upload(tuples.edges), device.upload(tuples.weights))
-    made = Place(device).machine(tuples, index_bits)
+    made = Place(device).machine(tuples, index)
     made.construct()
     return made
 
@@ -111,8 +112,8 @@ def test_the_emulated_device_and_the_cpu_find_the_same_distances_at_either_width
     tuples = generate(10, None)
     cpu = machine_on(select_device("cpu")[0], tuples)
     roots = draw_roots(10, cpu, 3)
-    for bits in (32, 64):
-        emulated = machine_on(select_device("emulated")[0], tuples, bits)
+    for index in ("int32", "uint32", "int64"):
+        emulated = machine_on(select_device("emulated")[0], tuples, np.dtype(index))
         assert draw_roots(10, emulated, 3) == roots
         for root in roots:
             cpu.search(root)
@@ -157,12 +158,13 @@ def test_vertices_with_many_arcs_come_first_in_the_rows_and_those_without_any_ar
 def test_loops_decide_with_the_other_tuples_how_wide_positions_are(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [(0, 1, 0.5), (1, 1, 0.5), (1, 2, 0.5)]
     device = select_device("emulated")[0]
-    monkeypatch.setattr(on_device, "MAX_NARROW_ARCS", 4)
-    assert machine_on(device, lines).rows.index_bits == 64
-    monkeypatch.setattr(on_device, "MAX_NARROW_ARCS", 5)
-    assert machine_on(device, lines).rows.index_bits == 32
+    for limits, positions in (((4, 4), "int64"), ((4, 5), "uint32"), ((5, 5), "int32")):
+        monkeypatch.setattr(kernel_file, "MAX_NARROW_ARCS", limits[0])
+        monkeypatch.setattr(kernel_file, "MAX_UNSIGNED_ARCS", limits[1])
+        assert machine_on(device, lines).rows.index_dtype == positions
     monkeypatch.undo()
-    assert [on_device.possible_widths(16 << scale) for scale in (25, 26, 27)] == [{32}, {32, 64}, {64}]
+    possible = [{dtype.name for dtype in possible_positions(16 << scale)} for scale in (25, 26, 27, 28)]
+    assert possible == [{"int32"}, {"int32", "uint32"}, {"uint32", "int64"}, {"int64"}]
 
 
 def reserved(words: int, dtype: Any) -> Any:
@@ -171,16 +173,19 @@ def reserved(words: int, dtype: Any) -> Any:
     return np.frombuffer(mmap.mmap(-1, words * np.dtype(dtype).itemsize, flags=flags), dtype)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reserves 17 GB of addresses as Linux does")
-def test_positions_of_32_bits_do_not_wrap_around_in_a_search_whose_rows_are_the_last_that_they_reach() -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="reserves 34 GB of addresses as Linux does")
+@pytest.mark.parametrize(("limit", "dtype"), [("MAX_NARROW_ARCS", np.int32), ("MAX_UNSIGNED_ARCS", np.uint32)])
+def test_positions_of_32_bits_do_not_wrap_around_in_a_search_whose_rows_are_the_last_that_they_reach(
+    limit: str, dtype: Any
+) -> None:
     device = select_device("emulated")[0]
-    made = machine_on(device, generate(10, None))
+    made = machine_on(device, generate(10, None), np.dtype(dtype))
     low, (root,) = made.rows, draw_roots(10, made, 1)
     made.search(root)
-    right, arcs = made.result()[1], MAX_NARROW_ARCS - 1
+    right, arcs = made.result()[1], getattr(kernel_file, limit) - 1
     targets, weights = reserved(arcs, np.int32), reserved(arcs, np.float32)
     targets[-low.arcs :], weights[-low.arcs :] = low.targets, low.weights
-    made.use_rows(DeviceRows(device, low.offsets + np.int32(arcs - low.arcs), targets, weights, low.remake))
+    made.use_rows(DeviceRows(device, low.offsets + dtype(arcs - low.arcs), targets, weights, low.remake))
     made.search(root)
     np.testing.assert_array_equal(made.result()[1], right)
     assert made.validate(root).fault is None
@@ -315,8 +320,8 @@ def test_a_gpu_makes_the_same_edge_list_and_finds_the_distances_of_the_cpu() -> 
     np.testing.assert_array_equal(gpu.download(there.edges), tuples.edges)
     np.testing.assert_array_equal(gpu.download(there.weights), tuples.weights)
     cpu = machine_on(select_device("cpu")[0], tuples)
-    for bits in (32, 64):
-        made = machine_on(gpu, tuples, bits)
+    for index in ("int32", "uint32", "int64"):
+        made = machine_on(gpu, tuples, np.dtype(index))
         for root in draw_roots(14, cpu, 4):
             cpu.search(root)
             made.search(root)

@@ -268,6 +268,6 @@ def test_a_process_goes_on_with_the_samples_of_those_before_and_its_result_must_
 def test_the_index_bits_recorded_are_those_of_the_view(monkeypatch, asked, told):
     """It is the view that decides from how many arcs on an index takes 64 bits."""
     if asked is None:
-        monkeypatch.setattr("gpugraph.graph.view.MAX_NARROW_ARCS", 10)
+        monkeypatch.setattr("gpugraph.devices.kernel_file.MAX_NARROW_ARCS", 10)
     record = run_cell(Cell("mst", GRID, "kruskal", "cpu", repeat=1, index_bits=asked))
     assert record.data["parameters"]["index_bits"] == told

@@ -89,7 +89,7 @@ def run_on(
 ) -> tuple[Any, dict[str, int]]:
     """Return the result of one run on a device, and its counters."""
     algorithm = find_algorithm(problem, name, device.kind)
-    host = GraphView.of(graph, preparations, index_bits)
+    host = GraphView.of(graph, preparations, index_bits, unsigned=algorithm.unsigned)
     view = make_resident(host, device)[0] if algorithm.resident and device.kind != "cpu" else host
     chosen = {**{o.name: o.default for o in algorithm.options}, **(options or {})}
     state = algorithm.prepare(view, device, **chosen)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpugraph.base.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.devices.kernel_file import INDICES, Arrays, ArrayTable, KernelFile, index_types, needs
 from gpugraph.ext.components.labels import Components, label_bytes
 from gpugraph.ext.ranks.part import GraphPart
 from gpugraph.graph.device_rows import DeviceRows
@@ -18,10 +18,10 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.registry import add_algorithm
 
-FILE = KernelFile("components.cu", product(INDEX_BITS=(32, 64)))
+FILE = KernelFile("components.cu", INDICES)
 
 
-def arrays(sizes: InputSizes) -> ArrayTable:
+def arrays(sizes: InputSizes | DeviceRows) -> ArrayTable:
     """Return the arrays of a run (meaning: components.cu)."""
     n = sizes.vertices
     return {
@@ -59,7 +59,7 @@ class State(Arrays):
 
 def load_kernel(view: ResidentView | DeviceRows | GraphPart, device: Device) -> Kernel:
     """Return the kernel that fits the rows, compiled if need be."""
-    return FILE.kernel(device, {"INDEX_BITS": view.index_bits}, cooperative=True)
+    return FILE.kernel(device, index_types(view.index_dtype), cooperative=True)
 
 
 def run(state: State, clock: Clock) -> Array:
@@ -90,4 +90,5 @@ add_algorithm(
     compile=load_kernel,
     minimum_bytes=label_bytes,
     state_bytes=lambda sizes: needs(arrays(sizes)),
+    unsigned=True,
 )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit, threads
 from gpugraph.devices.base import Array, Device
-from gpugraph.devices.kernel_file import Arrays, KernelFile, product
+from gpugraph.devices.kernel_file import INDICES, Arrays, KernelFile, index_types
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.counter_examples.part import MISSING, RIGHT, CounterExample, around, path_between
 from gpugraph.graph.chunks import balanced_ranges, in_threads
@@ -197,7 +197,7 @@ def check_against_reference(graph: CSRGraph, found: Components) -> Verdict:
 # For a graph that lies there: the same checks in the same words.  The kernels and why they
 # suffice are in ``cuda_kernels/verify_components.cu``; the host looks at the graph only to name a counter-example.
 
-FILE = KernelFile("verify_components.cu", product(INDEX_BITS=(32, 64)))
+FILE = KernelFile("verify_components.cu", INDICES)
 NO_VERTEX = np.uint32(2**32 - 1)
 NO_ARC = np.uint64(2**64 - 1)
 
@@ -254,7 +254,7 @@ class Trees(Arrays):
         self.rows, self.vertices = rows, np.int32(n)
         self.labels, self.up = device.upload(labels.astype(np.int32)), device.empty(n, np.int32)
         self.joins = device.full(1, 0, np.uint32)
-        self.kernels = FILE.kernels(device, {"INDEX_BITS": rows.index_bits})
+        self.kernels = FILE.kernels(device, index_types(rows.index_dtype))
 
     def wrong_label(self) -> bool:
         """Make every vertex a tree; tell whether a vertex has a label that cannot be one."""

@@ -7,6 +7,7 @@ range, and no arc travels.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,13 +16,12 @@ from numpy.typing import NDArray
 
 from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.base import Array, Device
-from gpugraph.devices.kernel_file import BLOCK, KernelFile
+from gpugraph.devices.kernel_file import BLOCK, INDICES, KernelFile, index_dtype, index_types
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.graph.build import ArcList, RowTails, asymmetric, build, check_kept, notes_of, symmetrized_notes
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, NOTHING, DeviceRows, index_bits_of
+from gpugraph.graph.device_rows import ARCS_PER_THREAD, NOTHING, DeviceRows, narrow_offsets
 from gpugraph.graph.generate import MOST_ITEMS
-from gpugraph.graph.view import MAX_NARROW_ARCS
 
 FILE = KernelFile("build.cu", INDICES)
 _BINS = 1 << 16
@@ -40,7 +40,7 @@ class Rows:
     """Arcs as rows on a device; see ``SortedArcs``.
 
     Attributes:
-        offsets: (n+1,) int32 or int64; rows outside of the range that was asked for are empty.
+        offsets: (n+1,) int32, uint32 or int64; rows outside of the range that was asked for are empty.
         negative: self loops of negative weight among those dropped.
         first_negative: the first of them as ``item << 31 | vertex``, or None.
     """
@@ -62,14 +62,14 @@ def rows_on_device(
     held_per_arc: int,
     *,
     own: tuple[int, int] | None = None,
-    index_bits: int | None = None,
+    index: np.dtype[Any] | None = None,
 ) -> Rows:
     """Return the rows of all arcs that ``emit`` draws, as often as it is called, or raise OutOfMemory.
 
     There are 1..2^31 − 1 vertices, and not many fewer arcs than ``most``; None where that has to be counted.  The
     caller will allocate ``held_per_arc`` bytes for each arc afterwards.  ``mirrored``: every edge means both its arcs;
-    ``own``: the first vertex whose row is wanted, and the first behind them; ``index_bits``: of an arc's position, by
-    default what the arcs need.
+    ``own``: the first vertex whose row is wanted, and the first behind them; ``index``: the dtype of
+    positions, by default what the arcs need.
     """
     head_bits = max(1, (vertices - 1).bit_length())
     counters = device.upload(np.array([0, 0, 0, NOTHING], np.uint64))
@@ -94,10 +94,9 @@ def rows_on_device(
         _fits(device, vertices, most, (4 + held_per_arc) * most, free)
         ranges = _cut(counts, shift, lowest, highest, max((free - held) // _KEY_BYTES, 1))
         _fits(device, vertices, most, held + _KEY_BYTES * max(count for *_, count in ranges), free)
-    bits = index_bits or (32 if most < MAX_NARROW_ARCS else 64)
-    offsets = device.empty(vertices + 1, np.dtype(f"int{bits}"))
+    offsets = device.empty(vertices + 1, index or index_dtype(most, unsigned=True))
     device.fill(offsets[:lowest], 0)
-    defines = index_bits_of(offsets)
+    defines = index_types(offsets.dtype)
     targets = device.empty(most if len(ranges) > 1 else 0, np.int32)
     base = drawn = 0
     keys = device.empty(max(count for *_, count in ranges), np.uint64)
@@ -121,6 +120,9 @@ def rows_on_device(
         where = (np.int32(head_bits), np.int64(first), np.int64(last), offsets, targets)
         FILE.kernel(device, defines, "rows")(tiles, BLOCK, (np.int64(count), found, slots, *where))
     device.fill(offsets[highest:], base)
+    if index is None:  # those that fell away may have left few enough
+        with suppress(OutOfMemory):
+            offsets = narrow_offsets(device, offsets, base)
     counted = device.download(counters)
     loops, negative, at = (int(counted[FILE[name]]) for name in ("LOOPS", "NEGATIVE", "FIRST_NEGATIVE"))
     return Rows(offsets, targets[:base], loops, drawn - base, negative, None if at == NOTHING else at)
@@ -210,10 +212,10 @@ def _rows_and_weights(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
 def _of_rows(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
     """Return the same of a list that holds rows: they stay if they are sorted, without loops and parallel arcs."""
     count = len(arcs.tails)
-    bits = 32 if count < MAX_NARROW_ARCS else 64
+    index = index_dtype(count, unsigned=True)
     word = 4 if arcs.weights is None else arcs.weights.dtype.itemsize
-    device.require(count * (4 + word) + bits // 8 * (arcs.vertices + 1))
-    offsets = device.upload(arcs.tails.offsets.astype(f"int{bits}"))
+    device.require(count * (4 + word) + index.itemsize * (arcs.vertices + 1))
+    offsets = device.upload(arcs.tails.offsets.astype(index))
     targets = device.upload(arcs.heads)
     weights = device.full(count, 1, np.uint32) if arcs.weights is None else device.upload(arcs.weights)
     if not arcs.one_sided and DeviceRows(device, offsets, targets, weights, arcs.on_host).digest(0) is not None:
@@ -223,7 +225,7 @@ def _of_rows(arcs: ArcList, device: Device) -> tuple[Rows, Array]:
 
 
 def _listed(
-    device: Device, vertices: int, mirrored: bool, parts: list[tuple[Array, ...]], index_bits: int | None = None
+    device: Device, vertices: int, mirrored: bool, parts: list[tuple[Array, ...]], index: np.dtype[Any] | None = None
 ) -> tuple[Rows, Array]:
     """Return the same of a list on the device, in one part or more: tails, heads and, unless all are 1, weights."""
     starts = np.cumsum([0, *(int(tails.size) for tails, *_ in parts)]).tolist()
@@ -238,12 +240,12 @@ def _listed(
         for begin, end, part in zip(starts, starts[1:], parts, strict=False):
             FILE.launch(device, "list", end - begin, np.int64(end), np.int64(begin), *sink, *part, *none, *flags)
 
-    rows = rows_on_device(device, vertices, count * (1 + mirrored), mirrored, emit, word, index_bits=index_bits)
+    rows = rows_on_device(device, vertices, count * (1 + mirrored), mirrored, emit, word, index=index)
     made = int(rows.targets.size)
     if not weighted:
         return rows, device.full(made, 1, dtype)
     words = device.full(made, 2 ** (8 * word) - 1, f"u{word}")
-    defines = index_bits_of(rows.offsets)
+    defines = index_types(rows.offsets.dtype)
     order = np.uint64(sign), np.int32(real)
     for part in parts:
         size = int(part[0].size)
@@ -256,12 +258,12 @@ def _listed(
 
 def transposed_on_device(device: Device, offsets: Array, targets: Array, weights: Array) -> tuple[Array, Array, Array]:
     """Return offsets, tails and weights of the in-arcs, row by row of the heads; OutOfMemory without room."""
-    arcs, bits = int(targets.size), 8 * np.dtype(offsets.dtype).itemsize
+    arcs = int(targets.size)
     if arcs == 0:
         return offsets, targets, weights
     device.require(4 * arcs)
     turned = targets, _tails(device, offsets, arcs), weights
-    rows, lightest = _listed(device, int(offsets.size) - 1, False, [turned], index_bits=bits)
+    rows, lightest = _listed(device, int(offsets.size) - 1, False, [turned], np.dtype(offsets.dtype))
     return rows.offsets, rows.targets, lightest
 
 
@@ -287,7 +289,7 @@ def _tails(device: Device, offsets: Array, arcs: int) -> Array:
     """Return the (arcs,) int32 tails of the arcs of rows on a device."""
     tails = device.empty(arcs, np.int32)
     args = np.int32(int(offsets.size) - 1), np.int64(arcs), offsets, tails
-    FILE.launch(device, "tails", -(-arcs // ARCS_PER_THREAD), *args, defines=index_bits_of(offsets))
+    FILE.launch(device, "tails", -(-arcs // ARCS_PER_THREAD), *args, defines=index_types(offsets.dtype))
     return tails
 
 

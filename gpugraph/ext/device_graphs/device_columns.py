@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
-from gpugraph.devices.kernel_file import KernelFile
-from gpugraph.graph.device_rows import INDICES
+from gpugraph.devices.kernel_file import INDICES, KernelFile
 
 _FILE = KernelFile("build.cu", INDICES)
 

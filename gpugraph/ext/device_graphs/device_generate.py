@@ -115,7 +115,7 @@ def generate_piece(spec: Spec, device: Device, piece: int, pieces: int) -> Piece
     cuts = balanced_cuts(counts, 1 << shift, n, pieces)
     own = int(cuts[piece]), int(cuts[piece + 1])
     word = np.dtype(spec.weights.dtype).itemsize
-    rows = rows_on_device(device, n, None, not directed, launches.emit, word, own=own, index_bits=64)
+    rows = rows_on_device(device, n, None, not directed, launches.emit, word, own=own, index=np.dtype(np.int64))
     return Piece(cuts, rows, (launches.weigh or launches.hashes)(rows), directed)
 
 

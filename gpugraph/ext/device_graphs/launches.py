@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Array, Device
-from gpugraph.devices.kernel_file import KernelFile
+from gpugraph.devices.kernel_file import INDICES, KernelFile, index_types
 from gpugraph.ext.device_graphs.device_build import Rows
-from gpugraph.graph.device_rows import ARCS_PER_THREAD, INDICES, index_bits_of
+from gpugraph.graph.device_rows import ARCS_PER_THREAD
 from gpugraph.graph.generators.family import Values
 
 FILE = KernelFile("generate.cu", INDICES)
@@ -54,5 +54,5 @@ class Launches:
         weights = device.empty(arcs, self.dtype)
         if arcs:
             args = np.int32(rows.offsets.size - 1), np.int64(arcs), rows.offsets, rows.targets, self.rule, weights
-            FILE.launch(device, "weights", -(-arcs // ARCS_PER_THREAD), *args, defines=index_bits_of(rows.offsets))
+            FILE.launch(device, "weights", -(-arcs // ARCS_PER_THREAD), *args, defines=index_types(rows.offsets.dtype))
         return weights

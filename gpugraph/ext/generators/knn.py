@@ -17,10 +17,9 @@ import numpy as np
 
 from gpugraph.base.compiled import njit
 from gpugraph.devices.base import Array
-from gpugraph.devices.kernel_file import KernelFile
+from gpugraph.devices.kernel_file import INDICES, KernelFile, index_types
 from gpugraph.graph.chunks import Runner
 from gpugraph.graph.counter_random import hash64
-from gpugraph.graph.device_rows import INDICES, index_bits_of
 from gpugraph.graph.generators.family import Drawn, Family, Parameter, Values, edges
 from gpugraph.graph.sort_arcs import row_starts
 
@@ -136,7 +135,7 @@ def _launch(on: Launches) -> None:
         weights = device.empty(rows.targets.size, dtype)
         kind = np.int32(weights.dtype.itemsize), np.int32(weights.dtype.kind == "f")
         args = size, rows.offsets, rows.targets, x, y, *kind, weights
-        FILE.launch(device, "weights", 32 * n, *args, defines=index_bits_of(rows.offsets))
+        FILE.launch(device, "weights", 32 * n, *args, defines=index_types(rows.offsets.dtype))
         return weights
 
     on.weigh = weigh

@@ -33,8 +33,9 @@ import numpy as np
 
 from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
+from gpugraph.ext.generators.uniform import bit_width
 from gpugraph.graph.chunks import CHUNK, Runner
-from gpugraph.graph.counter_random import bit_width, hash64, nth_distinct, shuffle_keys
+from gpugraph.graph.counter_random import hash64, nth_distinct, shuffle_keys
 from gpugraph.graph.generators.family import Drawn, Family, N, Parameter, Size, Values, edges
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import numpy as np
 from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError
 from gpugraph.graph.chunks import CHUNK, Runner
-from gpugraph.graph.counter_random import bit_width, hash64, high_product, nth_distinct, shuffle_keys
+from gpugraph.graph.counter_random import hash64, high_product, nth_distinct, shuffle_keys
 from gpugraph.graph.generators.family import Drawn, Family, N, Parameter, Size, Values, edges
 
 if TYPE_CHECKING:
@@ -48,6 +48,16 @@ def _random_size(values: Values) -> Size:
     if (values["among"] or n) > n:
         raise InputError(f"edges cannot be among {values['among']} of {n} vertices", remedy=f"among={n} or less")
     return edges(n, m)
+
+
+@njit
+def bit_width(x: Any) -> Any:
+    """Return the number of bits of a uint64, 0 for 0."""
+    bits = 0
+    while x:
+        x >>= np.uint64(1)
+        bits += 1
+    return bits
 
 
 @njit

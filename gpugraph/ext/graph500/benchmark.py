@@ -21,7 +21,7 @@ from gpugraph.devices.base import Device
 from gpugraph.devices.cpu import CpuDevice
 from gpugraph.ext.graph500.generator import EDGE_FACTOR, Tuples, generate, load, root_candidates, save, weights_file
 from gpugraph.ext.graph500.on_cpu import CpuMachine, RanksMachine
-from gpugraph.ext.graph500.on_device import DeviceMachine, possible_widths
+from gpugraph.ext.graph500.on_device import DeviceMachine, possible_positions
 from gpugraph.ext.instruments.energy import alone, counter_of, measure_energy
 from gpugraph.ext.ranks.comm import HostComm
 from gpugraph.measure.open_device import OpenDevice
@@ -137,14 +137,14 @@ class Place:
         """The rank's number, and that of all ranks."""
         return (0, 1) if self.comm is None else (self.comm.rank, self.comm.size)
 
-    def machine(self, tuples: Tuples, index_bits: int | None = None) -> Machine:
+    def machine(self, tuples: Tuples, index: np.dtype[Any] | None = None) -> Machine:
         """Return what runs the benchmark here."""
         if not isinstance(self.device, CpuDevice):
             if self.peer is not None:
                 from gpugraph.ext.graph500.on_cugraph import CugraphMachine
 
-                return CugraphMachine(tuples, self.device, index_bits)
-            return DeviceMachine(tuples, self.device, index_bits)
+                return CugraphMachine(tuples, self.device, index)
+            return DeviceMachine(tuples, self.device, index)
         return (CpuMachine if self.comm is None else RanksMachine)(tuples, self.device, self.comm)
 
     def now(self) -> float:
@@ -154,9 +154,9 @@ class Place:
             self.comm.barrier()
         return time.perf_counter()
 
-    def warm_up(self, index_bits: int) -> None:
+    def warm_up(self, index: np.dtype[Any]) -> None:
         """Compile and load everything by a small run, which shares no data with the timed one."""
-        small = self.machine(generate(_WARM_SCALE, self.lists, self.part), index_bits)
+        small = self.machine(generate(_WARM_SCALE, self.lists, self.part), index)
         small.construct()
         for root in draw_roots(_WARM_SCALE, small, 1):
             small.search(root)
@@ -225,8 +225,8 @@ def run(
     done, phase = Run(scale, ranks=place.part[1], peer=place.peer), (phase_timer or PhaseTimer()).phase
     report("compiling", None)
     with phase("sampling"):  # the small runs; what compiles in them is ``compile``
-        for index_bits in possible_widths(EDGE_FACTOR << scale):
-            place.warm_up(index_bits)
+        for index in possible_positions(EDGE_FACTOR << scale):
+            place.warm_up(index)
     report("making the edge list" if files.reuse is None else f"reading {files.reuse}", None)
     with phase("build" if files.reuse is None else "load"):
         start, where = place.now(), (place.lists, place.part)

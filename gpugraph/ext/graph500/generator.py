@@ -24,11 +24,11 @@ from gpugraph.base.compiled import njit
 from gpugraph.base.errors import InputError, reading, unreadable
 from gpugraph.base.files import atomic_write
 from gpugraph.devices.base import Array, Device, covering_grid
-from gpugraph.devices.kernel_file import KernelFile
+from gpugraph.devices.kernel_file import INDICES, KernelFile
 from gpugraph.ext.ranks.comm import HostComm
 from gpugraph.graph.chunks import even_ranges, in_threads
 
-FILE = KernelFile("graph500.cu", [{"INDEX_BITS": bits, "WEIGHT": "float32"} for bits in (32, 64)])
+FILE = KernelFile("graph500.cu", [{**index, "WEIGHT": "float32"} for index in INDICES])
 BLOCK = 256
 
 EDGE_FACTOR = 16

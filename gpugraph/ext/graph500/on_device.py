@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
+from gpugraph.devices.kernel_file import index_dtype, index_types
 from gpugraph.ext.graph500.checked import RULES, Found, bad_tuple, fault_in_words, refused
 from gpugraph.ext.graph500.generator import BLOCK, FILE, Tuples
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
-from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView, make_resident
+from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.registry import find_algorithm
 
 NOTHING = 2**64 - 1  # no vertex or tuple
@@ -36,21 +37,16 @@ RENAMED = 1 << 29
 """Tuples that are renamed at a time."""
 
 
-def index_bits_for(arcs: int) -> int:
-    """Return the width of an arc's position among so many arcs: 32 or 64."""
-    return 32 if arcs < MAX_NARROW_ARCS else 64
-
-
-def possible_widths(tuples: int) -> set[int]:
-    """Return the widths that positions may need in the rows of so many tuples, of which few are loops."""
-    return {index_bits_for(2 * tuples), index_bits_for(2 * (tuples - tuples // 1024))}
+def possible_positions(tuples: int) -> set[np.dtype[Any]]:
+    """Return the dtypes that positions may need in the rows of so many tuples, of which few are loops."""
+    return {index_dtype(2 * count, unsigned=True) for count in (tuples, tuples - tuples // 1024)}
 
 
 class DeviceMachine:
-    """The benchmark on a device that holds the tuples, positions of arcs having ``index_bits``; see ``CpuMachine``."""
+    """The benchmark on a device that holds the tuples; ``index``: the dtype of positions; see ``CpuMachine``."""
 
-    def __init__(self, tuples: Tuples, device: Device, index_bits: int | None = None):
-        self.tuples, self.device, self.bits = tuples, device, index_bits
+    def __init__(self, tuples: Tuples, device: Device, index: np.dtype[Any] | None = None):
+        self.tuples, self.device, self.index = tuples, device, index
         self.kernels: dict[str, Kernel] = {}
         self.algorithm = find_algorithm("sssp", "delta-stepping", device.kind)
         self.vertices = self.arcs = 0
@@ -60,8 +56,8 @@ class DeviceMachine:
 
     def construct(self) -> None:
         """Make the rows and the state of searches; see ``CpuMachine``."""
-        device, bits = self.device, self._survey()
-        starts = self._rank(np.dtype(f"int{bits}"))
+        device = self.device
+        starts = self._rank(self._survey())
         arcs = self._add_up(starts)
         device.require(8 * arcs)
         targets, weights = device.empty(arcs, np.int32), device.empty(arcs, np.float32)
@@ -75,8 +71,8 @@ class DeviceMachine:
         self.distance = self.device.empty(self.vertices, np.float32)
         self.parent = self.device.empty(self.vertices, np.int32)
 
-    def _survey(self) -> int:
-        """Check the labels and load the kernels; return the width of an arc's position."""
+    def _survey(self) -> np.dtype[Any]:
+        """Check the labels and load the kernels; return the dtype of an arc's position."""
         device, count = self.device, np.int64(len(self.tuples))
         lists = count, self.tuples.edges, self.tuples.weights
         found = device.upload(np.array([0, NOTHING, 0], np.uint64))
@@ -85,10 +81,11 @@ class DeviceMachine:
         largest, first_bad, loops = device.download(found).tolist()
         if first_bad != NOTHING:
             raise refused(bad_tuple(first_bad, self.tuples.line(first_bad, device)))
-        bits = self.bits or index_bits_for(2 * (len(self.tuples) - loops))
-        self.kernels = FILE.kernels(device, {"INDEX_BITS": bits, "WEIGHT": "float32"}, without=("generate", "survey"))
+        index = self.index or index_dtype(2 * (len(self.tuples) - loops), unsigned=True)
+        types = {**index_types(index), "WEIGHT": "float32"}
+        self.kernels = FILE.kernels(device, types, without=("generate", "survey"))
         self.vertices = largest + 1
-        return bits
+        return index
 
     def _rank(self, dtype: np.dtype[Any]) -> Array:
         """Number the vertices that have arcs; return for each, two words further on, how many it has."""
@@ -131,7 +128,9 @@ class DeviceMachine:
         device, n, arcs = self.device, rows.vertices, rows.arcs
         self.rows, self.arcs = rows, arcs
         graph = CSRGraph.lying_on(rows, directed=False, name="graph500", source="graph500")
-        view, _, _ = make_resident(GraphView.of(graph, index_bits=rows.index_bits), device)
+        host = GraphView.of(graph)
+        object.__setattr__(host, "_index", rows.index_dtype)  # of few arcs too, where it is to be compiled
+        view, _, _ = make_resident(host, device)
         self.state = self.algorithm.prepare(view, device, sums="float32")
         self.above, self.waiting = device.empty(n, np.int32), device.empty(n, np.int32)
         room, count = arcs // FILE["HUB"] + arcs // FILE["PIECE"] + 1, device.full(1, 0, np.uint32)

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.compiled import plain_njit
+from gpugraph.devices.kernel_file import MAX_UNSIGNED_ARCS
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
-from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
+from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst.cpu_kruskal import find_root
 
 
@@ -100,7 +101,7 @@ def properties(graph: CSRGraph) -> GraphProperties:
         negative_weights=negative,
         infinite_weights=infinite,
         host_bytes=graph.nbytes,
-        device_bytes_32=GraphView.of(graph, index_bits=32).nbytes if graph.arcs < MAX_NARROW_ARCS else None,
+        device_bytes_32=GraphView.of(graph, unsigned=True).nbytes if graph.arcs < MAX_UNSIGNED_ARCS else None,
         device_bytes_64=GraphView.of(graph, index_bits=64).nbytes,
     )
 

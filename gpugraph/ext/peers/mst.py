@@ -20,10 +20,11 @@ from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile
 from gpugraph.ext.peers.libraries import refuse_infinite
 from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified
+from gpugraph.ext.plugins.returned.mst import ids_of_pairs
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict
 from gpugraph.problems.mst import verify
-from gpugraph.problems.mst.forest import Forest, ids_of_pairs
+from gpugraph.problems.mst.forest import Forest
 
 SCIPY = "peer:scipy"
 Pairs = tuple[NDArray[Any], NDArray[Any]]

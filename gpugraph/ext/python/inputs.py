@@ -16,6 +16,7 @@ from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.cuda_runtime import translated
 from gpugraph.devices.discovery import select_device
+from gpugraph.devices.kernel_file import MAX_NARROW_ARCS
 from gpugraph.ext.python.arrays import on_host
 from gpugraph.ext.python.from_python import arcs_of_object, refuse_options
 from gpugraph.ext.python.matrices import as_scipy
@@ -26,7 +27,6 @@ from gpugraph.graph.csr import WEIGHT_DTYPES, CSRGraph
 from gpugraph.graph.device_rows import DeviceRows, narrow_offsets
 from gpugraph.graph.read_options import AS_GIVEN, ReadOptions
 from gpugraph.graph.sort_arcs import sort_arcs
-from gpugraph.graph.view import MAX_NARROW_ARCS
 
 _DLPACK_CUDA = 2  # kDLCUDA
 
@@ -190,7 +190,7 @@ def _lying_there(rows: tuple[object, object, object], device: Device, name: str)
     weighted = np.dtype(weights.dtype).name in WEIGHT_DTYPES and int(weights.size) == arcs
     if not (indexed and weighted and targets.dtype == np.int32 and 0 < vertices < 2**31):
         return None
-    if offsets.dtype == np.int64 and arcs < MAX_NARROW_ARCS:
+    if offsets.dtype == np.int64:
         offsets = narrow_offsets(device, offsets, arcs)
 
     def remake() -> CSRGraph | None:

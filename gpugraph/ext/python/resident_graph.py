@@ -24,6 +24,7 @@ from gpugraph.base.errors import InputError, VerificationFailed, expect, shown, 
 from gpugraph.base.host import ForkLock
 from gpugraph.devices import discovery
 from gpugraph.devices.base import Array, Device
+from gpugraph.devices.kernel_file import index_dtype
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import Firsts, certify_search, check_way
@@ -107,7 +108,7 @@ class ResidentGraph(Shown):
         with call_profile.call("on", self.device.kind), call_profile.phase("convert"):
             self.graph, self._arcs = opened(source, self.device)
         self._admitted: dict[str, CSRGraph] = {}
-        self._placed: dict[tuple[int, bool], Any] = {}
+        self._placed: dict[tuple[int, bool, bool], Any] = {}
         self._prepared_algorithms: dict[Hashable, _PreparedAlgorithm] = {}
         self._closed = False
 
@@ -388,9 +389,10 @@ class ResidentGraph(Shown):
         for option in options.keys() - known.keys():
             raise unknown_name(f"option of '{name}'", option, known)
         chosen = {n: option.parse(options[n]) if n in options else option.default for n, option in known.items()}
-        place = (id(graph), algorithm.resident)
+        unsigned = index_dtype(graph.arcs, unsigned=algorithm.unsigned).kind == "u"
+        place = (id(graph), algorithm.resident, unsigned)
         if place not in self._placed:
-            view = GraphView.of(graph)
+            view = GraphView.of(graph, unsigned=unsigned)
             on_host = self.device.kind == "cpu" or not algorithm.resident
             with call_profile.phase("copy"):
                 self._placed[place] = view if on_host else load_problem(problem).to_device(view, self.device)[0]

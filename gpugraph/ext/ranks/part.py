@@ -232,9 +232,9 @@ class GraphPart:
         return rows.offsets[self.first : self.first + self.rows + 1], rows.targets, rows.weights
 
     @property
-    def index_bits(self) -> int:
-        """Width of an arc's position on the device: 64, but for one device's graph."""
-        return 64 if self.on_device is None else self.on_device.index_bits
+    def index_dtype(self) -> np.dtype[Any]:
+        """The dtype of an arc's position on the device: int64, but for one device's graph."""
+        return np.dtype(np.int64) if self.on_device is None else self.on_device.index_dtype
 
     def bytes_to_place(self, device: Device) -> int:
         """Return the bytes that ``rows_on`` will take on a device."""

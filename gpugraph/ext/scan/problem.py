@@ -52,7 +52,9 @@ class Scan(OneQuery):
         with clock.phase("build" if made else "load"):
             return open_array(input_.source)
 
-    def view(self, graph: ArrayInput, preparations: Sequence[str], index_bits: int | None) -> ArrayInput:
+    def view(
+        self, graph: ArrayInput, preparations: Sequence[str], index_bits: int | None, unsigned: bool = False
+    ) -> ArrayInput:
         """Return the array itself: there is nothing to prepare."""
         return graph
 

@@ -82,14 +82,6 @@ def edge_ids(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.in
     return ids
 
 
-def ids_of_pairs(graph: CSRGraph, u: NDArray[Any], v: NDArray[Any]) -> NDArray[np.int64]:
-    """Return what ``edge_ids`` does of any numbers; −1 also where one is no vertex of the graph."""
-    inside = (np.minimum(u, v) >= 0) & (np.maximum(u, v) < graph.vertices)
-    ids = np.full(len(u), -1, np.int64)
-    ids[inside] = edge_ids(graph, u[inside], v[inside])
-    return ids
-
-
 @njit
 def find_arcs(rows: tuple[Any, ...], ends: tuple[Any, ...], ids: Any, start: int, stop: int) -> None:
     """Write the position of each arc tail→head of [start, stop), or −1."""

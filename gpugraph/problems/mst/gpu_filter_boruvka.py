@@ -14,14 +14,14 @@ import numpy as np
 
 from gpugraph.base.clock import Clock, add_stamps
 from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.devices.kernel_file import UNSIGNED, Arrays, ArrayTable, KernelFile, index_types, needs, product
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.mst.forest import Forest, forest_bytes
 from gpugraph.problems.mst.gpu_forest import forest_algorithm, is_wide
 
 WEIGHTS = ("uint32", "int32", "uint64", "int64", "float32", "float64")
-FILE = KernelFile("filter_boruvka.cu", product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS))
+FILE = KernelFile("filter_boruvka.cu", [*product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS), UNSIGNED])
 
 ARCS_PER_VERTEX = 8
 """So many arcs are about as much work as a vertex.  A grid with more threads than work makes the barriers slower."""
@@ -43,7 +43,7 @@ COUNTED = ("ROUNDS", "PAGES", "ENTRIES", "FINALS", "HUBS_FIRST", "HUBS_HEAVY")
 
 def arrays(sizes: InputSizes) -> ArrayTable:
     """Return the arrays of a run (meaning: filter_boruvka.cu)."""
-    n, index, wide = sizes.vertices, np.dtype(f"i{sizes.index_bits // 8}"), is_wide(sizes)
+    n, index, wide = sizes.vertices, np.dtype(f"u{sizes.index_bits // 8}"), is_wide(sizes)
     page = FILE["PAGE"]
     return {
         **dict.fromkeys(("label", "link", "up"), (n, np.int32)),
@@ -149,7 +149,7 @@ class State(Arrays):
 
 def load_kernel(view: ResidentView, device: Device) -> Kernel:
     """Return the kernel that fits the view, compiled if need be."""
-    defines = {"INDEX_BITS": view.index_bits, "WEIGHT": view.weights.dtype.name}
+    defines = {**index_types(view.index_dtype), "WEIGHT": view.weights.dtype.name}
     return FILE.kernel(device, defines, cooperative=True)
 
 
@@ -188,4 +188,5 @@ forest_algorithm(
     compile=load_kernel,
     minimum_bytes=forest_bytes,
     state_bytes=state_bytes,
+    unsigned=True,
 )

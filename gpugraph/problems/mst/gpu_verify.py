@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Device
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.devices.kernel_file import UNSIGNED, Arrays, ArrayTable, KernelFile, index_types, needs, product
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.contract import Verdict
@@ -28,7 +28,7 @@ from gpugraph.problems.mst.verify import (
 )
 from gpugraph.problems.oracle_sums import certified_sum
 
-FILE = KernelFile("verify_forest.cu", product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64")))
+FILE = KernelFile("verify_forest.cu", [*product(INDEX_BITS=(32, 64), WEIGHT=("uint32", "uint64")), UNSIGNED])
 NODE = 2  # words of 64 bits
 NO_EDGE = np.uint32(2**32 - 1)  # NO_EDGE of the kernels
 NO_VIOLATION = np.uint64(2**64 - 1)
@@ -94,7 +94,8 @@ class Certificate(Arrays):
             device.copy(self.ends, device.upload(np.ascontiguousarray(ends).view(np.uint64).reshape(-1)))
             numbers = device.upload(np.arange(k, dtype=np.int64))
             self.listed = (numbers, device.upload(weights), FILE.weight_kind(weights))
-        self.kernels = FILE.kernels(device, {"INDEX_BITS": view.index_bits, "WEIGHT": f"uint{8 * view.weight_bytes}"})
+        types = {**index_types(view.index_dtype), "WEIGHT": f"uint{8 * view.weight_bytes}"}
+        self.kernels = FILE.kernels(device, types)
 
     def malformed(self) -> bool:
         """Find the edges' ends; return whether the ids are not canonical or do not ascend."""

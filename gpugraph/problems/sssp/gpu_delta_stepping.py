@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 
 from gpugraph.base.clock import Clock
 from gpugraph.devices.base import Array, Device, InTurns, Kernel, Launch
-from gpugraph.devices.kernel_file import KernelFile, needs
+from gpugraph.devices.kernel_file import UNSIGNED, KernelFile, needs
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
@@ -23,7 +23,7 @@ from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
 from gpugraph.problems.sssp.distances import Distances, distance_bytes, distances_from_words
 from gpugraph.problems.sssp.gpu_words import DISTANCE_SETS, distance_types, first_bits
 
-FILE = KernelFile("delta_stepping.cu", DISTANCE_SETS)
+FILE = KernelFile("delta_stepping.cu", [*DISTANCE_SETS, UNSIGNED])
 COUNTERS = ("rounds", "buckets", "scans", "early", "rescans", "settled", "pushes", "repeats")
 """Words of ``control`` that records tell."""
 
@@ -269,5 +269,6 @@ add_algorithm(
     state_bytes=state_bytes,
     options=(SUMS,),
     version=2,
+    unsigned=True,
     ends_early=True,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.devices.base import Defines, Device, Kernel
-from gpugraph.devices.kernel_file import Arrays, KernelFile, product, unsigned
+from gpugraph.devices.kernel_file import UNSIGNED, Arrays, KernelFile, index_types, product, unsigned
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.device_rows import DeviceRows
 from gpugraph.graph.view import ResidentView
@@ -21,6 +21,7 @@ FILE = KernelFile(
     [
         *product(INDEX_BITS=(32, 64), WEIGHT=WEIGHTS),
         *product(INDEX_BITS=(32, 64), WEIGHT=("float32",), DISTANCE=("float32",)),
+        UNSIGNED,
     ],
 )
 NO_ARC = np.uint64(2**64 - 1)  # −1 as a signed number
@@ -108,7 +109,7 @@ def suits(view: ResidentView, graph: CSRGraph, distance: NDArray[Any]) -> bool:
 def load_kernels(view: ResidentView | DeviceRows, device: Device, distance: np.dtype[Any]) -> dict[str, Kernel]:
     """Return all that ``TightArcs`` launches on distances of a dtype, compiled if need be, before anything is timed."""
     rounded = {"DISTANCE": "float32"} if distance == np.float32 else {}
-    defines: Defines = {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype), **rounded}
+    defines: Defines = {**index_types(view.index_dtype), "WEIGHT": unsigned(view.weights.dtype), **rounded}
     return FILE.kernels(device, defines, cooperative=("follow_levels",))
 
 

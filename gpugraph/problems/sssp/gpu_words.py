@@ -5,7 +5,7 @@ are not negative either, so that signed integers are read as unsigned ones.
 """
 
 from gpugraph.devices.base import Defines
-from gpugraph.devices.kernel_file import unsigned
+from gpugraph.devices.kernel_file import index_types, unsigned
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes
 from gpugraph.problems.sssp.arcs import word_bits
@@ -30,4 +30,4 @@ def first_bits(sizes: InputSizes) -> int:
 def distance_types(view: ResidentView, bits: int | None = None) -> dict[str, str | int]:
     """Return the defines among ``DISTANCE_SETS`` for distances of ``bits``, None for a search's first ones."""
     bits = bits or first_bits(view)
-    return {"INDEX_BITS": view.index_bits, "WEIGHT": unsigned(view.weights.dtype), "DISTANCE_BITS": bits}
+    return {**index_types(view.index_dtype), "WEIGHT": unsigned(view.weights.dtype), "DISTANCE_BITS": bits}

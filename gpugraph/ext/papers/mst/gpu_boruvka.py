@@ -12,10 +12,11 @@ import numpy as np
 from gpugraph.base.clock import Clock
 from gpugraph.devices.base import Array, Defines, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.ext.papers.mst.weight_words import KEY_TYPES, key_dtype, key_types, merge_launches
 from gpugraph.graph.view import GraphView, ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst.forest import forest_bytes
-from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, is_wide, key_dtype, key_types, merge_launches
+from gpugraph.problems.mst.gpu_forest import forest_algorithm, is_wide
 
 _WAYS = ("shuffles", "shared-memory")
 EXCHANGE = Option("exchange", str, _WAYS[0], "how lanes agree; shared-memory is what shuffles are compared with", _WAYS)

@@ -26,6 +26,7 @@ from gpugraph.ext.papers.mst.cpu_boruvka_lists import HostLists, Lists
 from gpugraph.ext.papers.mst.cpu_boruvka_lists import State as ListsOfGraph
 from gpugraph.ext.papers.mst.gpu_boruvka import FILE as BORUVKA
 from gpugraph.ext.papers.mst.gpu_boruvka import Trees, tree_arrays
+from gpugraph.ext.papers.mst.weight_words import KEY_TYPES, key_dtype, key_types
 from gpugraph.ext.scan.gpu_segmented_min import FILE as SEGMENTED_SCAN
 from gpugraph.ext.scan.gpu_segmented_min import SegmentedScan
 from gpugraph.ext.scan.gpu_segmented_min import load_kernels as load_segmented
@@ -33,7 +34,7 @@ from gpugraph.ext.scan.tiles import OffsetScan, offset_defines
 from gpugraph.ext.scan.tiles import load_kernels as load_tiles
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
-from gpugraph.problems.mst.gpu_forest import KEY_TYPES, fetch_forest, forest_algorithm, key_dtype, key_types
+from gpugraph.problems.mst.gpu_forest import fetch_forest, forest_algorithm
 
 FILE = KernelFile("boruvka_scan.cu", KEY_TYPES)
 SHARED_KERNELS = ("reset_trees", "remove_cycles", "merge_trees", "number_roots")

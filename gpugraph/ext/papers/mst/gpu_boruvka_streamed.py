@@ -20,13 +20,14 @@ from gpugraph.base.clock import Clock
 from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.base.quantities import exactly, parse_bytes
 from gpugraph.devices.base import BLOCKS_PER_MULTIPROCESSOR, Array, Device, Kernel
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile
+from gpugraph.devices.kernel_file import MAX_NARROW_ARCS, Arrays, ArrayTable, KernelFile
 from gpugraph.ext.papers.mst.gpu_boruvka import MAX_ROUNDS
 from gpugraph.ext.papers.mst.streamed_edges import BUFFERS, NAMES, Chunk, Feed, Part, canonical_edges, split_edges
-from gpugraph.graph.view import MAX_NARROW_ARCS, GraphView
+from gpugraph.ext.papers.mst.weight_words import KEY_TYPES, key_dtype, merge_launches
+from gpugraph.graph.view import GraphView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.forest import Forest
-from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, merge_launches
+from gpugraph.problems.mst.gpu_forest import forest_algorithm
 
 # ------------------------------------------------------------------ memory
 # How much of the device may be taken, and what lies where.

@@ -16,10 +16,11 @@ from gpugraph.base.clock import Clock, NullClock
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device, Kernel, Launch
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, product
+from gpugraph.ext.papers.mst.weight_words import KEY_TYPES, key_dtype, key_types
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.mst.forest import forest_bytes
-from gpugraph.problems.mst.gpu_forest import KEY_TYPES, forest_algorithm, key_dtype, key_types
+from gpugraph.problems.mst.gpu_forest import forest_algorithm
 
 FILE = KernelFile("prim.cu", [*KEY_TYPES, *product(PAIRS=(1,))])
 BLOCK_SIZES = (256, 128, 64, 32, 16, 8, 4, 2, 1)

@@ -18,10 +18,11 @@ from gpugraph.base.clock import Clock
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Device, Kernel
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, product
+from gpugraph.ext.papers.mst.weight_words import key_dtype, key_types
 from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.mst.forest import forest_bytes
-from gpugraph.problems.mst.gpu_forest import forest_algorithm, key_dtype, key_types
+from gpugraph.problems.mst.gpu_forest import forest_algorithm
 
 FILE = KernelFile(
     "prim_persistent.cu",

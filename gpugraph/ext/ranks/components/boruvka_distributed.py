@@ -23,11 +23,11 @@ from gpugraph.devices.base import Device
 from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs
 from gpugraph.ext.components import gpu_hook
 from gpugraph.ext.components.labels import Components
+from gpugraph.ext.papers.mst.weight_words import merge_launches
 from gpugraph.ext.ranks.comm import from_all_ranks
 from gpugraph.ext.ranks.contraction import HostEdges, Subject, part_behind
 from gpugraph.ext.ranks.part import GraphPart, require_on_devices
 from gpugraph.ext.ranks.transports import comm_for
-from gpugraph.problems.mst.gpu_forest import merge_launches
 from gpugraph.problems.registry import add_algorithm
 
 FILE = KernelFile("merge_labels.cu")

@@ -143,7 +143,7 @@ class ForestOnDevices(Arrays):
         table = arrays(part)
         narrowed = (part.rows + 1) * index_bits(part) // 8
         require_on_devices(part.comm, device, part.bytes_to_place(device) + narrowed + needs(table), part.name)
-        rows = part.rows_on(device)
+        self.offsets, self.targets, self.weights = part.own_rows_on(device)
         super().__init__(device, table)
         self.part, self.comm = part, comm_for(part.comm, device)
         self.kernels = load_kernels(part, device)
@@ -151,10 +151,8 @@ class ForestOnDevices(Arrays):
         first, last = part.first, part.first + part.rows
         self.bounds = np.int32(first), np.int32(last)
         self.index = np.dtype(f"i{index_bits(part) // 8}").type
-        self.offsets = rows.offsets[first : last + 1]
         if self.offsets.dtype != self.index:
             self.offsets = narrow_offsets(device, self.offsets, part.own_arcs)
-        self.targets, self.weights = rows.targets, rows.weights
         self.graph = self.offsets, self.targets, self.weights
         self.with_arcs = sum(count > 0 for count in part.arcs_of_ranks)
         self.room, self.room_of_all = room_for(part)

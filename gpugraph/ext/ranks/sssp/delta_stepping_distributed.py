@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from gpugraph.base.clock import Clock
 from gpugraph.base.errors import InputError
 from gpugraph.devices.base import Array, Defines, Device, Kernel
-from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, needs, unsigned
+from gpugraph.devices.kernel_file import Arrays, ArrayTable, KernelFile, index_dtype, index_types, needs, unsigned
 from gpugraph.ext.ranks.contraction import Subject, part_behind
 from gpugraph.ext.ranks.mapped import GRAIN, MappedBlock, mapped_block
 from gpugraph.ext.ranks.part import GraphPart, require_on_devices
@@ -43,7 +43,6 @@ from gpugraph.ext.ranks.sssp import delta_stepping_distributed_cpu as host
 from gpugraph.ext.ranks.sssp.on_ranks import refuse_wrapped_sums
 from gpugraph.ext.ranks.transports import comm_for
 from gpugraph.graph.digest import array_digest
-from gpugraph.graph.view import MAX_NARROW_ARCS
 from gpugraph.problems.algorithm import Option
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, distance_dtype, sums_of, word_bits
@@ -392,8 +391,7 @@ class DeviceSearch(Arrays):
 
 def load_kernels(arcs: int, weights: np.dtype[Any], device: Device, bits: int) -> dict[str, Kernel]:
     """Return the kernels for so many arcs and a width of distances by their names, compiled if need be."""
-    index = 32 if arcs < MAX_NARROW_ARCS else 64
-    defines: Defines = {"INDEX_BITS": index, "WEIGHT": unsigned(weights), "DISTANCE_BITS": bits}
+    defines: Defines = {**index_types(index_dtype(arcs)), "WEIGHT": unsigned(weights), "DISTANCE_BITS": bits}
     return FILE.kernels(device, defines, cooperative=("rounds",))
 
 
