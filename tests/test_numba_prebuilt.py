@@ -20,8 +20,7 @@ from numba.core.codegen import get_host_cpu_features
 from gpugraph.base import numba_cache, numba_prebuilt
 from gpugraph.base.errors import GpuGraphWarning
 from gpugraph.base.host import environment_with_package
-from gpugraph.ext.builds import cpu_code
-from gpugraph.measure import compile_ahead
+from gpugraph.ext.builds import ahead, cpu_code
 from tests.mutate import MUTATORS
 from tests.tiers import extended
 
@@ -98,12 +97,12 @@ def test_nothing_is_compiled_ahead_that_the_package_brings(
 ) -> None:
     started: list[Any] = []
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(compile_ahead, "usable_cores", lambda: 2)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 2)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **_: started.append(command))
-    compile_ahead.begin("mst", "rmat:16", "auto")
+    ahead.begin("mst", "rmat:16", "auto")
     assert started == []
     package.unlink()
-    compile_ahead.begin("mst", "rmat:16", "auto")
+    ahead.begin("mst", "rmat:16", "auto")
     assert len(started) == 1
 
 

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -193,9 +194,7 @@ def _measure(request: Request, name: str) -> None:
     compiled.IN_COMMAND = Command.began is not None and not is_foreign(algo)
     if not is_foreign(algo):
         if on_cpu:
-            from gpugraph.measure import compile_ahead
-
-            compile_ahead.begin(request.problem, str(request.graph), algo)
+            import_module("gpugraph.ext.builds.ahead").begin(request.problem, str(request.graph), algo)
         _import_numpy()
     from gpugraph.measure.cell import Cell
     from gpugraph.measure.run_cell import run_cell

@@ -12,7 +12,7 @@ import pytest
 
 from gpugraph.base import numba_prebuilt
 from gpugraph.base.host import environment_with_package
-from gpugraph.measure import compile_ahead
+from gpugraph.ext.builds import ahead
 from tests.tiers import also
 
 
@@ -22,13 +22,13 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     commands: list[Any] = []
     monkeypatch.setenv("GPUGRAPH_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(numba_prebuilt, "FOLDER", tmp_path / "prebuilt")
-    monkeypatch.setattr(compile_ahead, "usable_cores", lambda: 2)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 2)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **_: commands.append(command))
     return commands
 
 
 def test_with_an_empty_cache_a_process_compiles_ahead(started: list[Any]) -> None:
-    compile_ahead.begin("mst", "rmat:16", "auto")
+    ahead.begin("mst", "rmat:16", "auto")
     ((*_, problem, graph, algorithm, parent),) = started
     assert (problem, graph, algorithm, parent) == ("mst", "rmat:16", "auto", str(os.getpid()))
 
@@ -36,15 +36,15 @@ def test_with_an_empty_cache_a_process_compiles_ahead(started: list[Any]) -> Non
 def test_no_process_is_started_where_code_of_the_problem_is_in_the_cache(started: list[Any], tmp_path: Path) -> None:
     (tmp_path / "numba").mkdir()
     (tmp_path / "numba" / "gpugraph.problems.mst.verify.check-0123.code").touch()
-    compile_ahead.begin("mst", "rmat:16", "auto")
+    ahead.begin("mst", "rmat:16", "auto")
     assert started == []
-    compile_ahead.begin("sssp", "rmat:16", "auto")
+    ahead.begin("sssp", "rmat:16", "auto")
     assert len(started) == 1
 
 
 def test_no_process_is_started_on_one_processor(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_ahead, "usable_cores", lambda: 1)
-    compile_ahead.begin("mst", "rmat:16", "auto")
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 1)
+    ahead.begin("mst", "rmat:16", "auto")
     assert started == []
 
 
