@@ -208,6 +208,7 @@ MAY_BE_EMPTY = {
     "best other, ms",
     "SciPy, ms",
     "igraph, ms",
+    "logtwothirds, ms",
     "networkit, ms",
     "rustworkx, ms",
     "of the bandwidth, %",

@@ -21,8 +21,13 @@ from gpugraph.problems.sssp.problem import PROBLEM as SSSP
 from tests.peers.helpers import INSTALLED, measured, needs
 from tests.zoo import ZOO, has_negative_weights, undirected, zoo
 
-CPU = [needs(name) for name in LIBRARIES if name != "cugraph"]
-METHODS = [(name, method) for name in INSTALLED for method in LIBRARIES[name].adapters["mst"].methods or ("",)]
+CPU = [needs(name) for name, peer in LIBRARIES.items() if name != "cugraph" and "mst" in peer.adapters]
+METHODS = [
+    (name, method)
+    for name in INSTALLED
+    if (adapter := LIBRARIES[name].adapters.get("mst"))
+    for method in adapter.methods or ("",)
+]
 
 
 def answered(algorithm: Algorithm, graph: CSRGraph, *query: int, **options: str) -> Verdict:
@@ -117,6 +122,19 @@ def test_float32_weights_are_compared_with_sums_in_float64_bit_for_bit(peer: str
     verdict = answered(load_peer(peer, "sssp", "cpu"), zoo("float32"), 0)
     assert verdict.passed
     assert verdict.sums_error is None
+
+
+@pytest.mark.parametrize("peer", [needs("logtwothirds")])
+@pytest.mark.parametrize("method", ["dijkstra", "bmssp-fast"])
+def test_a_library_for_paths_alone_is_right_on_the_whole_zoo(peer: str, method: str) -> None:
+    for name in ZOO:
+        graph = zoo(name)
+        if graph.vertices and not has_negative_weights(graph):
+            try:
+                assert answered(load_peer(peer, "sssp", "cpu"), graph, 0, method=method).passed, name
+            except PeerRefused:
+                assert method != "dijkstra"
+                assert np.isinf(graph.weights).any()
 
 
 @pytest.mark.parametrize("peer", CPU)

@@ -29,7 +29,7 @@ def test_every_library_is_listed_with_its_version_or_the_way_to_get_it() -> None
 
 def test_the_list_is_a_table_in_markdown() -> None:
     lines = succeed("algos", "--peers", "--format", "markdown", "--problem", "mst").out.splitlines()
-    assert len(lines) == 2 + len(LIBRARIES)
+    assert len(lines) == 2 + sum("mst" in peer.adapters for peer in LIBRARIES.values())
     assert all(line.startswith("| ") for line in lines)
 
 

@@ -28,6 +28,7 @@ _ALL = (
     Peer("igraph", "igraph", "G. Csárdi, T. Nepusz", 2006, distributions=("igraph", "python-igraph")),
     Peer("networkit", "NetworKit", "C. Staudt, A. Sazonovs, H. Meyerhenke", 2016),
     Peer("rustworkx", "rustworkx", "M. Treinish, I. Carvalho, G. Tsilimigkounakis, N. Sá", 2022),
+    Peer("logtwothirds", "logtwothirds", "N. Khobotov", 2026),
     Peer(
         "cugraph",
         "cuGraph",
@@ -65,6 +66,15 @@ def networkx_graph(graph: CSRGraph) -> networkx.Graph:
     tails, heads, weights = edge_columns(graph)
     made.add_weighted_edges_from(zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True))
     return made
+
+
+def csr_arrays(graph: CSRGraph, method: str) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Return the graph's offsets, targets and weights in the types that logtwothirds reads without a copy."""
+    if method != "dijkstra" and not np.isfinite(graph.weights).all():
+        raise PeerRefused(f"logtwothirds' {method} refuses infinite weights", remedy="choose --set method=dijkstra")
+    if graph.vertices >= 2**31:
+        raise PeerRefused("logtwothirds numbers vertices in 32 bits", remedy="leave it out for graphs of this size")
+    return graph.offsets, graph.targets.astype(np.int32, copy=False), float_weights(graph.weights)
 
 
 class IgraphGraph:

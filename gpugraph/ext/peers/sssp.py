@@ -231,6 +231,13 @@ PEERS = {
         lambda graph, source: (source, import_module("rustworkx").dijkstra_shortest_path_lengths(graph, source, float)),
         _rustworkx_distances,
     ),
+    "logtwothirds": Adapter(
+        "shortest_paths",
+        lambda graph, threads, method: (libraries.csr_arrays(graph, method), method),
+        lambda made, source: import_module("logtwothirds").shortest_paths(made[0], source, method=made[1])[0],
+        lambda made, distances: distances,
+        methods=("dijkstra", "bmssp-fast"),
+    ),
     "cugraph": Adapter(
         "sssp",
         libraries.CugraphGraph,
