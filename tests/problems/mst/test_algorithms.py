@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from gpugraph.ext.tuned.mst import cpu_boruvka_steps as steps
 from gpugraph.graph import chunks
 from gpugraph.graph.build import ArcList, build
 from gpugraph.graph.csr import CSRGraph
+from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.problems.mst import cpu_kruskal
 from gpugraph.problems.mst.problem import PROBLEM
@@ -175,6 +178,21 @@ def test_trees_that_choose_each_other_in_a_circle_are_counted(other: list[int], 
     lists = Lists(np.arange(1, n + 1), np.array(other, np.int32), np.zeros(n, np.uint32), np.arange(n))
     best = np.where(lists.other < 0, -1, np.arange(n))
     assert longest_cycle(n, lists, best, np.empty(n, np.int32)) == longest
+
+
+def test_a_run_of_the_papers_baseline_allocates_nothing() -> None:
+    algorithm, view = find_algorithm("mst", "boruvka-lists", "cpu"), GraphView.of(generate("random:n=8192,deg=8"))
+    state = algorithm.prepare(view, None)
+    first = algorithm.run(state, NullClock())
+    tracemalloc.start()
+    try:
+        second = algorithm.run(state, NullClock())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50_000
+    assert np.shares_memory(first, second)
+    assert not np.shares_memory(algorithm.finish(state, second).edges, second)
 
 
 def test_no_circle_of_boruvkas_is_of_more_than_two_trees() -> None:
