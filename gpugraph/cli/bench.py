@@ -185,7 +185,7 @@ def bench(
     from gpugraph.bench.toml_file import Document
 
     if sweeps:
-        show("\n".join(f"{name:<22} {read_sweep(name).title}" for name in shipped()))
+        show("\n".join(f"{name:<24} {read_sweep(name).title}" for name in shipped()))
         return
     with errors_at(f"{defaults().origins['bench.budget']}, bench.budget"):
         default_s = parse_seconds(defaults().budget)

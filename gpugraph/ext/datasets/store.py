@@ -182,7 +182,7 @@ def describe(dataset: Dataset) -> dict[str, Any]:
     """Return all that is known of a data set, as JSON's types."""
     held = cached(dataset)
     known = asdict(dataset) | {"name": str(dataset), "urls": sources(dataset)}
-    by = "SHA-256" if dataset.sha256 else "digest" if dataset.digest else "pin" if held.pin else "its first use pins"
+    by = "SHA-256" if dataset.sha256 else "digest" if dataset.digest else "pin" if held.pin else "first download"
     kept = {"folder": str(held.folder), "bytes": held.bytes, "file": held.file and held.file.name, "pin": held.pin}
     return known | {"checked_by": by, "cached": kept | {"graphs": [path.name for path in held.graphs]}}
 

@@ -162,7 +162,7 @@ def test_every_command_of_the_page_has_the_options_that_it_is_given() -> None:
 
 def test_the_command_lists_sizes_licences_citations_and_the_cache(lists: Lists, server: Server) -> None:
     out = succeed("datasets").out
-    assert re.search(r"^dimacs9:USA-road-d.COL +435,666 +1,057,066 +its first use pins$", out, re.MULTILINE)
+    assert re.search(r"^dimacs9:USA-road-d.COL +435,666 +1,057,066 +first download$", out, re.MULTILINE)
     assert re.search(r"^dimacs9:rome99 .* 132 KiB +SHA-256$", out, re.MULTILINE)
     assert "licence: CC-BY 4.0" in out
     assert "cite: J. Leskovec" in out
