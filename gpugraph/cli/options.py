@@ -340,9 +340,7 @@ input_options = bundle(
         "--columns", metavar="A,B[,C]", default="", help="Columns of a table: ends and weight, e.g. src,dst,weight."
     ),
     click.option("--weight", metavar="NAME", help="Attribute of the edges that holds their weight [default: weight]."),
-    click.option(
-        "--directed/--undirected", default=None, help="Lines are arcs or edges, if the file does not state it."
-    ),
+    click.option("--directed/--undirected", default=None, help="Take lines as arcs or as edges if unstated."),
     click.option(
         "--vertices", type=click.IntRange(0), metavar="N", help="Number of vertices, if the file does not state it."
     ),

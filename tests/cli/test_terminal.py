@@ -16,10 +16,14 @@ from tests import manpage
 from tests.cli.runner import refuse, run, succeed
 
 
-def test_the_help_takes_the_width_of_the_terminal() -> None:
+def test_the_help_takes_the_width_of_the_terminal_and_60_lines_at_80() -> None:
     command = [sys.executable, "-m", "gpugraph", "mst", "-h"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "COLUMNS": "120"})
-    assert 100 < max(map(len, done.stdout.splitlines())) <= 120
+    for width in (80, 120):
+        environment = {**os.environ, "COLUMNS": str(width)}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+        lines = done.stdout.splitlines()
+        assert width - 20 < max(map(len, lines)) <= width
+        assert len(lines) <= 60
 
 
 def test_the_help_of_a_problem_fits_a_screen_and_names_what_it_leaves_out() -> None:
