@@ -40,7 +40,7 @@ from gpugraph.problems.mst import gpu_filter_boruvka
 from gpugraph.problems.mst.forest import Forest
 from gpugraph.problems.registry import algorithms, load_problem
 from tests.problems.gpu_cases import VALUES, cases, expected, expected_on_zoo, run_on
-from tests.tiers import drawn
+from tests.tiers import drawn, extended
 from tests.zoo import undirected, zoo
 
 HEADER = Path(__file__).with_name("wrapping_positions.h").read_text()
@@ -154,6 +154,21 @@ def test_results_on_graphs_drawn_at_random_are_those_of_the_cpu(problem: str, na
         assert_right(problem, name, graph, query_of(problem, graph), seed)
 
     is_right()
+
+
+@extended
+@pytest.mark.parametrize(("problem", "name"), UNSIGNED)
+@pytest.mark.parametrize("spec", ["random:n=300,deg=14,w=1..9", "star:5000,w=1..99"])
+def test_kernels_have_no_race_but_those_that_are_meant(
+    problem: str, name: str, spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_file, "MAX_NARROW_ARCS", 0)
+    monkeypatch.setattr(gpu_filter_boruvka, "FILTER_ARCS", 512)
+    graph, device = generate(spec), EmulatedDevice(seed=3, races=True)
+    query = query_of(problem, graph)
+    found, _ = run_on(device, problem, name, graph, query=query)
+    assert verdict_on_device(device, problem, graph, query, found).status == "passed"
+    assert device.races() == []
 
 
 # ------------------------------------------------------------------ certificates
