@@ -179,7 +179,11 @@ cli = LazyGroup(
     name="gpugraph",
     callback=_everything,
     help=help_text(_everything.__doc__),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 120,
+        "token_normalize_func": lambda name: "reweight" if name == "weights" else name,  # its older spelling
+    },
     params=[
         click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error."),
         click.Option(["-V", "--version"], callback=_print_version, **_AT_ONCE),
@@ -259,7 +263,6 @@ _MEANT_OPTIONS = {
     "--parameter-list": "--set NAME=A,B",
     "--command-name": "--peer-command 'NAME = {command = …}'",
     "--prepare": "--peer-command 'NAME = {before = …}'",
-    "--weights": "--reweight KIND",
 }
 """What people write for an option and its value, where the command has that option."""
 

@@ -32,7 +32,6 @@ GRID = "grid:3x3"
         (["algos", "--problem", "ssp"], "did you mean 'sssp'?"),
         (["convert", GRID, "out.csr", "--reweight", "hsah:1..9"], "did you mean 'hash'?"),
         (["sssp", GRID, "--algo", "delta-stepping", "--set", "dleta=3"], "did you mean 'delta'?"),
-        (["mst", GRID, "--weights", "unit"], "write --reweight KIND"),
         (["mst", GRID, "--runs", "3"], "write --repeat N"),
         (["bench", GRID, "--parameter-scan", "n", "1", "8"], "write --set NAME=MIN..MAX"),
         (["bench", GRID, "--prepare", "sync"], "write --peer-command 'NAME = {before = …}'"),

@@ -256,3 +256,11 @@ def test_later_samples_are_not_charged_to_the_time_to_answer(monkeypatch):
 
 def test_a_kind_of_weights_that_is_none_names_the_option_for_attributes():
     assert "an attribute of a file's edges is named by --weight km" in refuse(2, "mst", "grid:3x3", "--reweight", "km")
+
+
+def test_reweight_has_an_older_spelling_that_still_works():
+    for option in ("--reweight", "--weights"):
+        record = json.loads(
+            succeed("mst", "grid:3x3,w=5..9", option, "unit", "--device", "cpu", "--format", "json").stdout
+        )
+        assert record["result"]["total_weight"] == 8
