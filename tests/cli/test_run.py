@@ -261,6 +261,6 @@ def test_a_kind_of_weights_that_is_none_names_the_option_for_attributes():
 def test_reweight_has_an_older_spelling_that_still_works():
     for option in ("--reweight", "--weights"):
         record = json.loads(
-            succeed("mst", "grid:3x3,w=5..9", option, "unit", "--device", "cpu", "--format", "json").stdout
+            succeed("mst", "grid:3x3,w=5..9", option, "unit", "--device", "cpu", "--format", "json").out
         )
         assert record["result"]["total_weight"] == 8
