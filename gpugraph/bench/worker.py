@@ -42,6 +42,7 @@ from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
 from gpugraph.problems import foreign
 from gpugraph.problems.algorithm import algorithm_from
+from gpugraph.problems.registry import command_of
 from gpugraph.records.json_text import json_text
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
     from gpugraph.bench.sweep import Sweep
 
 Send = Callable[..., None]
+
+SMALL = "rmat:5,w=1..255"
+"""The graph of the untimed runs before a worker's first cells."""
 
 
 def main() -> None:
@@ -127,6 +131,7 @@ class Worker:
     def __init__(self, send: Send):
         self._send = send
         self._session: Any = None
+        self._warm = False
 
     def serve(self, request: Mapping[str, Any]) -> None:
         """Answer one request."""
@@ -164,11 +169,12 @@ class Worker:
         for index, plugin in request.get("plugins", {}).items():
             self._session.describe(cells[int(index)], algorithm_from(plugin))
         sampling = Sampling(**request["sampling"])
-        places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
-        before = request.get("earlier", {})
-        earlier = {at: before[str(i)] for at, i in enumerate(places) if str(i) in before}
-        self._send("opened")
         try:
+            self._warm_up(cells)
+            places = self._identify(cells, sampling, frozenset(request.get("finished", ())))
+            before = request.get("earlier", {})
+            earlier = {at: before[str(i)] for at, i in enumerate(places) if str(i) in before}
+            self._send("opened")
             self._session.measure(
                 [cells[i] for i in places],
                 sampling,
@@ -182,6 +188,29 @@ class Worker:
         except (DeviceLost, SpoiledGraph) as lost:
             self._send("lost", message=str(lost))
             os._exit(1)  # whatever would be freed now is lost as well
+
+    def _warm_up(self, cells: Sequence[Cell]) -> None:
+        """Run the algorithms of ours in the first cells once on a small graph, untimed: no cell pays for all others."""
+        if self._warm:
+            return
+        self._warm, fails = True, list[tuple[int, Exception]]()
+        ours = {
+            (one.problem, one.algorithm, one.device): (
+                at,
+                Cell(one.problem, SMALL, one.algorithm, one.device, None, one.preparations, one.options, phases=False),
+            )
+            for at, one in enumerate(cells)
+            if command_of(one.problem).on_graph and not foreign.is_foreign(one.algorithm)
+            if not one.device.startswith("emulated")
+        }
+        places, tried = [at for at, _ in ours.values()], [one for _, one in ours.values()]
+        ignored = {"progress": lambda what: None, "finished": lambda at, record: None}
+        try:
+            self._session.measure(tried, Sampling.fixed(1, 0), failed=lambda *failure: fails.append(failure), **ignored)
+        except Exception:  # the device is lost
+            at, error = fails[-1]
+            self._failed(places[at], cells[places[at]], error)
+            raise
 
     def _identify(self, cells: Sequence[Cell], sampling: object, finished: frozenset[str]) -> list[int]:
         """Open the graph and tell the id of every cell; return the places of those to be measured."""

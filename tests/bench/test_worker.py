@@ -10,13 +10,16 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.messages import cell_from, cell_to_words
+from gpugraph.bench.worker import SMALL, Worker
 from gpugraph.measure.cell import Cell
+from gpugraph.measure.run_cell import DeviceLost
 from tests.cli.runner import refuse
 from tests.tiers import extended
 
@@ -50,6 +53,61 @@ def found(heard: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 def test_a_cell_survives_the_way_to_the_worker():
     cell = Cell("sssp", "rmat:8", "delta-stepping", "cpu", "random:2", ("renumber",), {"delta": "3"}, axes={"n": 1})
     assert cell_from(cell_to_words(cell)) == cell
+
+
+class Noted:
+    """A session that notes what it is to measure, and loses the device over the algorithms in ``fatal``."""
+
+    def __init__(self, fatal: str = "") -> None:
+        self.fatal, self.asked = fatal, list[list[tuple[str, str]]]()
+
+    def identify(self, cell: Cell, *_: object) -> str:
+        return cell.algorithm
+
+    def failed_record(self, cell: Cell, error: Exception) -> Any:
+        return SimpleNamespace(data={"algorithm": cell.algorithm, "message": str(error)})
+
+    def measure(self, cells: list[Cell], sampling: object, *, failed: Any, **_: object) -> None:
+        self.asked.append([(cell.graph, cell.algorithm) for cell in cells])
+        for at, cell in enumerate(cells):
+            if cell.algorithm == self.fatal:
+                failed(at, ValueError("boom"))
+                raise DeviceLost("lost")
+
+
+def served(session: Noted, *cells: Cell, times: int = 1) -> list[tuple[str, dict[str, Any]]]:
+    sent: list[tuple[str, dict[str, Any]]] = []
+    worker = Worker(lambda event, **content: sent.append((event, content)))
+    worker._session = session
+    for _ in range(times):
+        worker.serve({"do": "measure", "cells": [cell_to_words(cell) for cell in cells], "sampling": {}})
+    return sent
+
+
+def test_the_first_cells_of_a_worker_run_once_untimed_on_a_small_graph() -> None:
+    session = Noted()
+    cells = [Cell("mst", "rmat:6", name, "cpu") for name in ("kruskal", "prim", "peer:scipy", "kruskal")]
+    sent = served(session, *cells, Cell("mst", "rmat:6", "filter-boruvka", "emulated"), times=2)
+    asked = [("rmat:6", name) for name in ("kruskal", "prim", "peer:scipy", "kruskal", "filter-boruvka")]
+    assert session.asked == [[(SMALL, "kruskal"), (SMALL, "prim")], asked, asked]
+    assert not [event for event, _ in sent if event == "finished"]
+
+
+def test_a_device_lost_before_the_first_cell_is_that_cells_and_not_tried_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def ended(code: int) -> None:
+        raise SystemExit(code)
+
+    monkeypatch.setattr(os, "_exit", ended)
+    sent: list[tuple[str, dict[str, Any]]] = []
+    worker = Worker(lambda event, **content: sent.append((event, content)))
+    worker._session = Noted(fatal="prim")
+    cells = [cell_to_words(Cell("mst", "rmat:6", name, "cpu")) for name in ("kruskal", "prim")]
+    with pytest.raises(SystemExit):
+        worker.serve({"do": "measure", "cells": cells, "sampling": {}})
+    (_, finished), (_, lost) = sent
+    assert (finished["index"], finished["record"]["message"], lost["message"]) == (1, "boom", "lost")
 
 
 def test_it_measures_what_competes_and_tells_ids_before_and_records_after(worker):

@@ -71,6 +71,8 @@ def test_times_that_drift_are_called_unstable_unless_they_drift_together() -> No
     assert not has_drift(steady[0])
     (cell,) = compare([record("a", 2 * steady[0])], [record("a", drifting)]).cells
     assert (cell.verdict, cell.claim.few[:26]) == ("unclear", "unstable: the times drift,")
+    ends = min(drifting) / max(2 * steady[0]), max(drifting) / min(2 * steady[0])
+    assert cell.claim.interval == pytest.approx(ends)  # of all samples
     (ranking,), _ = rank([record("a", drifting), record("b", 1.2 * wave * steady[1])])
     assert ranking.against_best[0].proven
 

@@ -241,7 +241,8 @@ def test_a_lead_names_failures_and_the_programs_that_were_not_run() -> None:
     rows = [of_run("kruskal", 1), of_run("peer:ecl-mst", 2), of_run("peer:adds-x8", 1, outcome="timeout")]
     rows += [of_run("kruskal", 1, "grid:5x5"), of_run("peer:ecl-mst", 8, "grid:5x5")]
     elsewhere = of_run("peer:raft-pr3118", 1, "grid:9x9", file="other.jsonl")
-    found = against_others.lead(rows, {"mst": "kruskal"}, known=[*rows, elsewhere])
+    wrong = of_run("kruskal", 0.1, "grid:5x5", outcome="wrong")
+    found = against_others.lead([*rows, wrong], {"mst": "kruskal"}, known=[*rows, elsewhere])
     assert (found["mean"], found["without"], found["sound"]) == (pytest.approx(4.0), pytest.approx(8.0), 1)
     assert (found["peers"], found["missing"], found["commits"]) == (["ECL-MST"], ["RAFT"], ["a" * 7])
     assert against_others.ratio(found) == "**4** (2.00 to 8.00); 8 on the 1 without a failure"
@@ -256,6 +257,8 @@ def test_a_lead_of_several_problems_is_one_mean() -> None:
     paths = [Record.of({**row.data, "problem": "sssp"}, file="r.jsonl", line=1) for row in rows[:2]]
     found = against_others.lead([*rows, *paths], {"mst": "kruskal", "sssp": "kruskal"})
     assert (found["count"], found["mean"], found["apart"]) == (3, pytest.approx((2 * 8 * 2) ** (1 / 3)), False)
+    other = of_run("peer:ecl-mst", 2, uuid="GPU-2")
+    assert against_others.lead([rows[0], other, *rows[2:]], {"mst": "kruskal"})["apart"]
 
 
 def test_other_programs_are_compared_by_the_call_where_it_was_measured() -> None:
