@@ -80,7 +80,6 @@ MUTANTS = (
     ),
     Mutant(_CELLS, "device.uuid or device.name", "device.name", _PAGES),
     Mutant(_CELLS, 'str(environment.get("command"))', '""', _PAGES),
-    Mutant(_OTHERS, "ours[problem] and row.ok and", "ours[problem] and", _PAGES),
     Mutant(_OTHERS, "apart or of_several_runs([best, *others])", "of_several_runs([best, *others])", _PAGES),
     Mutant(_OTHERS, "if (problem, graph) in failing:", "if False:", _PAGES),
     Mutant(_OTHERS, "sorted({name for _, name in exist - run_here})", "[]", _PAGES),

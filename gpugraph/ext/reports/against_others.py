@@ -118,8 +118,8 @@ def lead(
     failed, apart, used = set[str](), False, list[Record]()
     peers = set[str]()
     for (problem, graph, _), cell in cells.items():
-        mine = [row for row in cell if row.algorithm == ours[problem] and row.ok and row.kernel_s]
-        others = [row for row in cell if is_other(row) and row.ok and row.kernel_s]
+        mine = [row for row in cell if row.algorithm == ours[problem] and row.kernel_s]
+        others = [row for row in cell if is_other(row) and row.kernel_s]
         if not (mine and others):
             continue
         best, fastest = min(mine, key=_call_s), min(others, key=_call_s)
