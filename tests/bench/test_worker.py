@@ -24,6 +24,8 @@ from tests.cli.runner import refuse
 from tests.tiers import extended
 
 ROOT = Path(__file__).resolve().parents[2]
+GREETING = {"do": "devices", "names": []}
+"""A request that is answered at once: a worker that answers has started."""
 QUICK = {"min_samples": 2, "max_samples": 2}
 
 
@@ -40,8 +42,7 @@ def answers(worker: WorkerProcess, *cells: Cell, **more: Any) -> list[dict[str, 
     while True:
         event = worker.hear(60)
         assert event is not None
-        if event["event"] != "ready":
-            heard.append(event)
+        heard.append(event)
         if event["event"] in ("done", "lost"):
             return heard
 
@@ -184,7 +185,7 @@ def test_devices_are_described_or_it_is_said_why_not(worker):
 
 def test_a_worker_that_is_killed_is_noticed():
     with WorkerProcess() as worker:
-        worker.hear(60)
+        assert worker.answer(GREETING, "devices", 60)
         os.kill(worker.pid, signal.SIGKILL)
         with pytest.raises(WorkerDied, match="SIGKILL") as died:
             worker.hear(10)
@@ -201,7 +202,7 @@ PARENT = """
 import sys, time
 from gpugraph.bench.local_workers import WorkerProcess
 worker = WorkerProcess()
-worker.hear(60)
+assert worker.answer({"do": "devices", "names": []}, "devices", 60)
 print(worker.pid, flush=True)
 time.sleep(60)
 """

@@ -51,7 +51,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def declare(**entries: Any) -> None:
         made = [FakeEntry(name.replace("_", "-"), loaded) for name, loaded in entries.items()]
-        monkeypatch.setattr(sources, "entry_points", lambda group: made if group == "gpugraph.algorithms" else [])
+        monkeypatch.setattr(sources, "installed", lambda: {entry.name: entry for entry in made})
 
     return declare
 
