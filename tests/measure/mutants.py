@@ -55,7 +55,11 @@ MUTANTS = (
     Mutant("base/exact.py", "_NARROW = (1 << 63) // _CHUNK - 1", "_NARROW = 1 << 45", "tests/test_exact.py"),
     Mutant("ext/check_record/plausible_figures.py", _BYTES, _BYTES.replace("limit", "limit / 10")),
     Mutant(
-        "ext/check_record/plausibility.py", "!= WorkShape()", "is None", "tests/measure/test_plausibility.py", "forged"
+        "ext/check_record/plausibility.py",
+        "!= WorkShape(absent=record.shape.work.absent)",
+        "is None",
+        "tests/measure/test_plausibility.py",
+        "forged",
     ),
     Mutant(
         "devices/cuda_streams.py", "self._stop.record(self._device.stream)", "self._start.record(self._device.stream)"
