@@ -94,27 +94,11 @@ delta_stepping(int32 source, int32 goal, distance_t limit, uint32 number, int32 
     const Graph graph = {vertices, arcs, offsets, targets, weights};
     Outbox outbox = {shared, graph, distance, control, true, 0, 0, 0, 0, 0, 0};
     Push push = {graph, distance, control, outbox, shared.horizon};
+    const Memory memory = {{near_vertex, near_length}, {far_vertex, far_length}, hub_vertex, hub_length,
+                           hub_first_piece, histogram, wide_control};
     Search search = {shared, graph, goal, limit, symmetric, group_shift, packs, local_limit, room, far_room,
-                     packed_rows, distance, {near_vertex, near_length}, {far_vertex, far_length},
-                     hub_vertex, hub_length, hub_first_piece, histogram, control, wide_control, outbox, push, 0};
-    search.start(source, next, next_words);
-    while (true) {
-        if (!search.relax_rounds()) return;
-        if (!search.is_early() && shared.lost) {
-            search.collect_lost();
-            continue;
-        }
-        // All that is wanted is settled: nobody writes a distance before all have read the goal's.
-        const distance_t end = search.end_of_search();
-        if (!search.is_early() && shared.threshold >= end) {
-            if (is_first_thread() && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
-            break;
-        }
-        const Next after = search.move_threshold(end);
-        if (after == RELAXING) continue;
-        if (after == WIDER_WORDS || push.horizon == UNREACHED) break;
-        search.cross_horizon();
-    }
+                     packed_rows, distance, memory, control, outbox, push, 0};
+    if (!search.find(source, next, next_words)) return;
     if (is_first_thread()) {
         reply(reply_word, number, current(&control[OVERFLOW]));
         for (int tally = 0; tally < TALLIES; ++tally) control[STEPS + tally] = shared.counted[tally];

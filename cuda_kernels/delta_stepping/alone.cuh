@@ -95,4 +95,26 @@ __device__ __forceinline__ void Search::follow_first_block() {
     __syncthreads();
 }
 
+// Make the whole search.  False if the host wants the kernel to end.
+__device__ __forceinline__ bool Search::find(int32 source, uint64* next, uint32 next_words) {
+    start(source, next, next_words);
+    while (true) {
+        if (!relax_rounds()) return false;
+        if (!is_early() && shared.lost) {
+            collect_lost();
+            continue;
+        }
+        // All that is wanted is settled: nobody writes a distance before all have read the goal's.
+        const distance_t end = end_of_search();
+        if (!is_early() && shared.threshold >= end) {
+            if (is_first_thread() && end != UNREACHED) control[OVERFLOW] = 0;  // of sums beyond it
+            return true;
+        }
+        const Next after = move_threshold(end);
+        if (after == RELAXING) continue;
+        if (after == WIDER_WORDS || push.horizon == UNREACHED) return true;
+        cross_horizon();
+    }
+}
+
 #endif

@@ -18,7 +18,11 @@ constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
 // GPUs of sm_80 to sm_89 needs 80.  Those before hold one block only in their shared memory.
 constexpr int MOST_BLOCK = 512;
 constexpr int AMPERE_BLOCK = 384;
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+constexpr int SMALL_BLOCK = 320;  // of searches in groups, whose loop needs some 90
+#if defined(SMALL_BLOCKS) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+constexpr int RESIDENT = NARROW ? 2 : 1;
+constexpr int BLOCK = NARROW ? SMALL_BLOCK : MOST_BLOCK;
+#elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 constexpr int RESIDENT = NARROW ? 2 : 1;
 constexpr int BLOCK = MOST_BLOCK;
 #elif __CUDA_ARCH__ >= 800 && !defined(BLOCKS_ALIKE)

@@ -24,8 +24,22 @@ a new threshold, unless that moves early.  Bucket B ends when the threshold of b
 #include "delta_stepping/buckets.cuh"
 #include "delta_stepping/carried.cuh"
 
+#ifndef PACKED_AHEAD
+#define PACKED_AHEAD false  // rows have been packed before the launch
+#endif
+
 // What comes after a look at what is pending.
 enum Next { RELAXING, CROSSING, WIDER_WORDS };
+
+// What a search writes but for distances and `control`.
+struct Memory {
+    Queue near, far;  // two queues and two lists, one behind the other
+    int32* hub_vertex;
+    distance_t* hub_length;
+    uint64* hub_first_piece;
+    uint32* histogram;
+    uint64* wide_control;
+};
 
 // The arguments of the kernel, and what its phases share.  All threads must call all functions but enter(), clear() and
 // those that only return something.
@@ -41,13 +55,8 @@ struct Search {
     uint32 room, far_room; // entries of a near queue, and of a far list
     PackedRow* packed_rows;
     distance_t* distance;
-    Queue near_queues, far_lists;  // two of each, one behind the other
-    int32* hub_vertex;
-    distance_t* hub_length;
-    uint64* hub_first_piece;
-    uint32* histogram;
+    const Memory& memory;
     uint32* control;
-    uint64* wide_control;
     Outbox& outbox;
     Push& push;
     uint32 round;          // the last one
@@ -77,19 +86,20 @@ struct Search {
     // The near queue that a round makes.
     __device__ __forceinline__ List near(uint32 in_round) const {
         const int64 first = static_cast<int64>(in_round % 2) * room;
-        return {{near_queues.vertex + first, near_queues.length + first}, &control[NEAR + in_round % 3], room, nullptr};
+        return {{memory.near.vertex + first, memory.near.length + first}, &control[NEAR + in_round % 3], room, nullptr};
     }
 
     // The far list of a bucket.
     __device__ __forceinline__ List far(uint32 of_bucket) const {
         const int64 first = static_cast<int64>(of_bucket % 2) * far_room;
-        return {{far_lists.vertex + first, far_lists.length + first}, &control[FAR + of_bucket % 3], far_room,
-                &wide_control[FAR_LEAST + of_bucket % 3]};
+        return {{memory.far.vertex + first, memory.far.length + first}, &control[FAR + of_bucket % 3], far_room,
+                &memory.wide_control[FAR_LEAST + of_bucket % 3]};
     }
 
     // The hubs that a round puts aside.
     __device__ __forceinline__ Hubs hubs(uint32 in_round) const {
-        return {hub_vertex, hub_length, hub_first_piece, &wide_control[HUB_PIECES + in_round % 3],
+        return {memory.hub_vertex, memory.hub_length, memory.hub_first_piece,
+                &memory.wide_control[HUB_PIECES + in_round % 3],
                 static_cast<uint64>(graph.arcs / LOCAL_ROW + 1)};
     }
 
@@ -251,6 +261,7 @@ struct Search {
     __device__ __forceinline__ uint32 relax_alone();
     __device__ __forceinline__ uint32 move_alone(uint32 step);
     __device__ __forceinline__ void follow_first_block();
+    __device__ __forceinline__ bool find(int32 source, uint64* next, uint32 next_words);
 
     // Whether the host wants the kernel to end, alike in all threads of all blocks.  The first thread, which brings
     // what the host has `requested`, names the next barrier: a block that passes that one sees it, and one that is late
@@ -306,8 +317,8 @@ struct Search {
         }
         const bool crosses = !is_early() && shared.threshold >= push.horizon;
         if (!few && !crosses) {
-            survey_pending(shared, distance, graph.vertices, histogram + turn * BINS, &control[PENDING + turn],
-                           &wide_control[LEAST + turn], [&]() { barrier(); });
+            survey_pending(shared, distance, graph.vertices, memory.histogram + turn * BINS, &control[PENDING + turn],
+                           &memory.wide_control[LEAST + turn], [&]() { barrier(); });
         }
         const uint32 waiting = crosses ? 0 : shared.seen.listed;
         if (is_early() && waiting == 0) {
@@ -371,8 +382,9 @@ struct Search {
     // Pack rows when steps have taken about as long as that takes.
     __device__ __forceinline__ void pack_if_it_pays() {
         if (PACKABLE && packs && !shared.packed &&
-            shared.counted[STEPPED] * PACKED_A_STEP > static_cast<uint64>(graph.vertices) * PACKED) {
-            pack_rows(graph, packed_rows);
+            (PACKED_AHEAD ||
+             shared.counted[STEPPED] * PACKED_A_STEP > static_cast<uint64>(graph.vertices) * PACKED)) {
+            if (!PACKED_AHEAD) pack_rows(graph, packed_rows);
             barrier();
             if (threadIdx.x == 0) shared.packed = 1;
         }
@@ -381,10 +393,10 @@ struct Search {
     // Clear, in the first block, what the bucket after the next begins with.
     __device__ __forceinline__ void clear_for_next_bucket(uint32 bucket, uint32 turn, bool few) {
         if (blockIdx.x != 0) return;
-        for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) histogram[(turn ^ 1) * BINS + bin] = 0;
+        for (int bin = threadIdx.x; bin < BINS; bin += BLOCK) memory.histogram[(turn ^ 1) * BINS + bin] = 0;
         if (threadIdx.x == 0) {
             control[PENDING + (turn ^ 1)] = 0;
-            wide_control[LEAST + (turn ^ 1)] = 0;
+            memory.wide_control[LEAST + (turn ^ 1)] = 0;
             *far(bucket + 2).count = 0;
             *far(bucket + 2).least = 0;
             note(BUCKETS_DONE);
@@ -399,10 +411,10 @@ struct Search {
     // those there pull; else those within are relaxed once more, but for what had been settled before.
     __device__ __forceinline__ void cross_horizon() {
         const distance_t crossed = push.horizon;
-        if (shared.complete == 0) weigh_sides(shared, graph, distance, &wide_control[BALANCE]);
+        if (shared.complete == 0) weigh_sides(shared, graph, distance, &memory.wide_control[BALANCE]);
         barrier();  // all have seen the queue empty, and the end of the search, before either changes
         const bool mostly_within = shared.complete == 0
-                                       ? static_cast<int64>(current(&wide_control[BALANCE])) >= 0
+                                       ? static_cast<int64>(current(&memory.wide_control[BALANCE])) >= 0
                                        : shared.counted[RELAXED] > static_cast<uint32>(graph.vertices) / 2;
         if (threadIdx.x == 0) {
             shared.horizon = UNREACHED;

@@ -21,6 +21,7 @@ Array = Any
 Arguments = tuple[Array | np.generic, ...]
 """Of a kernel: arrays of the device, and typed scalars."""
 Defines = Mapping[str, str | int]
+Grid = int | tuple[int, int]
 Launch = Callable[..., None]
 """Launches with the arguments that are still missing, the first, typed scalars; returns before the kernel has ended."""
 
@@ -45,12 +46,12 @@ class Kernel(Protocol):
     """Threads that a block may have: what its ``__launch_bounds__`` say, or less."""
 
     def __call__(
-        self, grid: int, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
+        self, grid: Grid, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
         """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended.
 
         Args:
-            grid: blocks.
+            grid: blocks; or blocks of a row, and rows.
             block: threads of a block.
             args: arrays, and typed scalars.
             shared_bytes: dynamic shared memory of a block.

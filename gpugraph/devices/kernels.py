@@ -6,6 +6,7 @@ compiler version and architecture.  A run on a GPU and the compile check without
 
 import ctypes
 import hashlib
+import math
 import os
 import re
 import struct
@@ -20,7 +21,7 @@ import numpy as np
 from gpugraph.base import code_cache
 from gpugraph.base.clock import COMPILING
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
-from gpugraph.devices.base import Arguments, Array, Defines, KernelArgumentError, KernelCompileError
+from gpugraph.devices.base import Arguments, Array, Defines, Grid, KernelArgumentError, KernelCompileError
 from gpugraph.devices.cuda_runtime import translated
 from gpugraph.devices.cuda_streams import OpenGpu
 from gpugraph.devices.kernel_source import Source, define_lines, load_source
@@ -219,7 +220,7 @@ class CudaKernel:
             self.most_threads = int(raw.max_threads_per_block)
 
     def __call__(
-        self, grid: int, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
+        self, grid: Grid, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
         """Launch ``grid`` blocks of ``block`` threads; returns before the kernel has ended.
 
@@ -228,11 +229,12 @@ class CudaKernel:
         Raises:
             KernelArgumentError: the arguments do not fit the kernel, or the grid or block does not fit the GPU.
         """
-        self.check(grid, block, args, shared_bytes)
+        shape = grid if isinstance(grid, tuple) else (grid,)
+        self.check(math.prod(shape), block, args, shared_bytes)
         device = self._device
         device.last_kernel = self.name
         with translated(device.label, self._doing):
-            self._function((grid,), (block,), args, shared_bytes, self._stream, self._cooperative)
+            self._function(shape, (block,), args, shared_bytes, self._stream, self._cooperative)
         if stop is not None:
             device.interrupts.add(stop.data.ptr)
 

@@ -56,6 +56,7 @@ SMALL = {
     "figures/near-far": ("graph=rmat:5,w=1..255",),
     "figures/prim": ("graph=dense:n=16,density=0.5", "prim-persistent.blocks=2", "prim-persistent.threads=32"),
     "figures/scan": ("size=2KiB", "length=16", "n=16", "sparse=32", "edges=120", "scale=5", "side=4"),
+    "figures/side-by-side": ("graph=rmat:5", "source=random:3"),
     "figures/sssp": ("graph=rmat:5,w=1..255", "source=max-degree"),
     "papers/kolganov2015": ("scale=6", "share=0.25", "memory=1MB", "size=2KiB"),
     "papers/martin2009": ("n=48", "degree=9"),

@@ -69,14 +69,14 @@ def test_architectures_that_the_compiler_does_not_know_keep_their_budget(
 
 
 def test_what_drivers_declare_stays_a_matter_of_minutes() -> None:
-    """At most 221: 170 of one device's kernels, and the least that those need which came after.
+    """At most 223: 170 of one device's kernels, and the least that those need which came after.
 
     These are of ranks 6 of forests (types of weights), 1 of components and 5 of delta-stepping's (weights by distance
-    words), 12 of delta-stepping from many sources (the same and narrow words, by arc indices), 2 of Graph500's (arc
-    indices), 13 of float32 weights that are summed in float64 (one of each file that had float32, by arc indices), and
-    12 of arc indices without a sign (one of each file that takes them).
+    words), 12 of delta-stepping from many sources (the same and narrow words, by arc indices) and 2 of the same side by
+    side, 2 of Graph500's (arc indices), 13 of float32 weights that are summed in float64 (one of each file that had
+    float32, by arc indices), and 12 of arc indices without a sign (one of each file that takes them).
     """
-    assert len({entry.key for entry in ENTRIES}) == len(ENTRIES) <= 221
+    assert len({entry.key for entry in ENTRIES}) == len(ENTRIES) <= 223
 
 
 def test_spills_more_registers_and_unknown_kernels_are_complained_of() -> None:

@@ -22,6 +22,8 @@ from gpugraph.base.errors import GpuGraphError
 from gpugraph.devices.cuda import CudaDevice
 from gpugraph.devices.cuda_runtime import DeviceMemory
 from gpugraph.devices.cuda_streams import Interrupts
+from gpugraph.ext.batched.sssp import side_by_side
+from gpugraph.ext.batched.sssp.side_by_side import SideBySide
 from gpugraph.ext.emulator.device import EmulatedDevice, EmulatedKernel
 from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems.sssp.gpu_tight_arcs import TightArcs
@@ -127,6 +129,15 @@ def test_searches_from_many_sources_stop_when_asked(count: int) -> None:
     state = batched.State(make_resident(path(700), device)[0], device)
     batched.run(state, NullClock(), tuple(range(count)))
     assert device.read(state.arrays["control"], batched.FILE["SWEEPS"]) <= 2
+
+
+@needs_compiler
+@pytest.mark.usefixtures("asked_at_once")
+def test_searches_side_by_side_take_no_source_any_more_when_asked() -> None:
+    device = EmulatedDevice(seed=3)
+    beside = SideBySide(make_resident(path(70), device)[0], device, 32, 2)
+    beside.search(NullClock(), range(9), device.empty((9, 70), np.uint32))
+    assert device.read(beside.arrays["queue"], side_by_side.FILE["TAKEN"]) == 0
 
 
 @needs_compiler

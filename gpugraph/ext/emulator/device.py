@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from gpugraph.base.clock import Clock, HostClock, HostStopwatch
 from gpugraph.base.errors import GpuGraphError, InputError
 from gpugraph.base.host import available_memory, require_memory, total_memory
-from gpugraph.devices.base import Arguments, Array, Defines, Stopwatch, check_copy, read_exactly
+from gpugraph.devices.base import Arguments, Array, Defines, Grid, Stopwatch, check_copy, read_exactly
 from gpugraph.devices.base import Launch as PreparedLaunch
 from gpugraph.devices.kernel_source import Source, load_source
 from gpugraph.ext.emulator.module import (
@@ -88,7 +88,7 @@ class EmulatedKernel:
         self._cooperative = cooperative
 
     def __call__(
-        self, grid: int, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
+        self, grid: Grid, block: int, args: Arguments, shared_bytes: int = 0, *, stop: Array | None = None
     ) -> None:
         """Run ``grid`` blocks of ``block`` threads to their end; Ctrl-C, and whatever else a signal's handler throws,
         sets the word ``stop`` and waits for that.
@@ -97,21 +97,21 @@ class EmulatedKernel:
             InputError: the arguments or the shape do not fit the kernel.
             KernelFault: the kernel could not go on.
         """
-        resident = self.resident_blocks(block, shared_bytes)
-        if self._cooperative and 1 <= block <= MAX_THREADS and grid > resident:
+        resident, shape = self.resident_blocks(block, shared_bytes), grid if isinstance(grid, tuple) else (grid,)
+        if self._cooperative and 1 <= block <= MAX_THREADS and math.prod(shape) > resident:
             raise InputError(
-                f"{self._name}: {grid} blocks of {block} threads cannot wait for each other, "
+                f"{self._name}: {math.prod(shape)} blocks of {block} threads cannot wait for each other, "
                 f"{resident} are resident at once",
                 remedy="launch at most kernel.resident_blocks(block)",
             )
         if stop is None:
-            self.launch(args, (grid,), (block,), shared_bytes)
+            self.launch(args, shape, (block,), shared_bytes)
             return
         # In a thread, so that this one can be interrupted; then the kernel is told, and its end waited for.
         with ThreadPoolExecutor(1, thread_name_prefix="gpugraph-launch") as pool:
             pool.submit(int).result()  # a thread whose start is interrupted is none that the pool waits for
             try:
-                pool.submit(self.launch, args, (grid,), (block,), shared_bytes).result()
+                pool.submit(self.launch, args, shape, (block,), shared_bytes).result()
             except BaseException:
                 stop[...] = 1
                 raise

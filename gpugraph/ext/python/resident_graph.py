@@ -11,6 +11,7 @@ asked for otherwise.
 
 import math
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from numbers import Real
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.clock import NullClock
-from gpugraph.base.errors import InputError, VerificationFailed, expect, shown, unknown_name
+from gpugraph.base.errors import InputError, OutOfMemory, VerificationFailed, expect, shown, unknown_name
 from gpugraph.base.host import ForkLock
 from gpugraph.devices import discovery
 from gpugraph.devices.base import Array, Device
@@ -50,6 +51,8 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 _WORDS_AT_ONCE, _LEAST_BLOCK = 2**28, 64
 """Distances from many sources are found so many at a time, but of so many sources at least."""
 
+_TOGETHER = 10
+"""Sources from which on a GPU searches from all together."""
 _SMALL = 64 << 10
 """Bytes of a result whose way back is no phase worth a wait of its own."""
 
@@ -260,6 +263,10 @@ class ResidentGraph(Shown):
             return self._matrix(sources, goal, cutoff, predecessors, algo, way, options)
         many = isinstance(source, list | tuple | np.ndarray) and not self._is_node(source)
         vertices = [vertex for one in (source if many else [source]) for vertex in self._vertices(one)]
+        if len(vertices) >= _TOGETHER and self.device.kind != "cpu" and algo == "auto" and not (limited or on_device):
+            several = [f"index:{vertex}" for vertex in vertices]
+            with suppress(OutOfMemory):  # one by one they take less
+                return list(self._matrix(several, None, None, predecessors, algo, way, options))
         if limited and self.device.kind == "cpu" and algo == "auto" and not options:
             found = [self._until(vertex, goal, cutoff) for vertex in vertices]
             kind: object = "search"

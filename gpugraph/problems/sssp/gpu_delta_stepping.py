@@ -90,15 +90,9 @@ class Width:
         """Return the launch on one set of counters, which clears the next."""
         view, counted = self.view, carve(own, counters(self.bits))
         stop, (room, far_room, _) = counted["control"][FILE["STOP"] : FILE["STOP"] + 1], rooms(view)
-        degree = max(mean_degree(view), 1)
-        group_shift = min(5, max(2, math.ceil(math.log2(1.5 * degree))))  # about as many lanes to a row as it has arcs
-        # Fewer entries are relaxed in local steps where each brings more arcs, and never more than a block holds.
-        share = min(LOCAL_SHARE * self.block / FILE["MOST_BLOCK"], FILE.constant("MOST_LOCAL", {"BLOCK": self.block}))
-        limit = int(self.grid * share * min(1.0, LOCAL_DEGREE / degree))
         arguments = (
-            *(np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(not view.host.graph.directed)),
-            *(np.int32(group_shift), np.int32(packs(view, self.bits)), np.uint32(limit)),
-            *(np.uint32(room), np.uint32(far_room), view.offsets, view.targets, view.weights, *self.arrays.values()),
+            *(*numbers(view, self.bits, self.grid, self.block), np.uint32(room), np.uint32(far_room)),
+            *(view.offsets, view.targets, view.weights, *self.arrays.values()),
             *(*counted.values(), next_, np.uint32(len(next_)), self.timeline, self.device.reply.word),
         )
         return self.kernel.prepared(self.grid, self.block, arguments, stop=stop)
@@ -139,6 +133,17 @@ class State:
     def overflowed(self) -> bool:
         """Wait until the kernel tells whether a sum of integers did not fit a word."""
         return self.view.weights.dtype.kind != "f" and bool(self.device.reply.wait())
+
+
+def numbers(view: ResidentView, bits: int, grid: int, block: int) -> tuple[np.generic, ...]:
+    """Return the kernel's arguments from ``vertices`` to ``local_limit`` for a search by so many blocks."""
+    degree = max(mean_degree(view), 1)
+    group_shift = min(5, max(2, math.ceil(math.log2(1.5 * degree))))  # about as many lanes to a row as it has arcs
+    # Fewer entries are relaxed in local steps where each brings more arcs, and never more than a block holds.
+    share = min(LOCAL_SHARE * block / FILE["MOST_BLOCK"], FILE.constant("MOST_LOCAL", {"BLOCK": block}))
+    limit = int(grid * share * min(1.0, LOCAL_DEGREE / degree))
+    graph = np.int32(view.vertices), view.index_dtype.type(view.arcs), np.int32(not view.host.graph.directed)
+    return *graph, np.int32(group_shift), np.int32(packs(view, bits)), np.uint32(limit)
 
 
 def rooms(sizes: InputSizes) -> tuple[int, int, int]:

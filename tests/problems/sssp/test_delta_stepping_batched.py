@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gpugraph
 import gpugraph.ext.batched.sssp.gpu_delta_stepping_batched as batched
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.errors import InputError, OutOfMemory
+from gpugraph.devices.kernel_file import needs
+from gpugraph.ext.batched.sssp import side_by_side
+from gpugraph.ext.batched.sssp.side_by_side import Apart
 from gpugraph.ext.emulator.device import EmulatedDevice
 from gpugraph.ext.python.sources import source_list
 from gpugraph.graph.csr import CSRGraph
@@ -22,12 +27,12 @@ from gpugraph.graph.view import GraphView, make_resident
 from gpugraph.problems import SourceList
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.problems.sssp import BATCHED
-from gpugraph.problems.sssp.distances import DistanceMatrix
+from gpugraph.problems.sssp.distances import DistanceMatrix, matrix_from_words
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
 from tests.problems.gpu_cases import expected
-from tests.problems.sssp.small_graphs import SEARCHABLE
-from tests.tiers import first
+from tests.problems.sssp.small_graphs import SEARCHABLE, expected_distances, graphs
+from tests.tiers import drawn, first, only
 from tests.zoo import directed, undirected, zoo
 
 FEW = ("star-equal", "complete", "grid", "many-tiny", "zero-weights", "random-ties", "directed-random")
@@ -149,7 +154,7 @@ def test_only_on_a_graph_that_keeps_a_device_busy_searches_have_to_gain_by_shari
     for spec, limited in (("path:300", False), (f"path:{batched.SATURATING}", True)):
         state = batched.State(make_resident(GraphView.of(generate(spec)), device)[0], device)
         state.threads, state.groups = 8, 2
-        assert (state.most_falls(16) == 2 * batched.SATURATING * 64) is limited
+        assert (state.most_falls(16) == 2 * batched.SATURATING * batched.FALLS) is limited
 
 
 @needs_compiler
@@ -276,3 +281,116 @@ def test_the_command_line_takes_counts_lists_and_all(tmp_path: Path) -> None:
 )
 def test_sources_that_contradict_each_other_are_refused(wrong: tuple[str, ...]) -> None:
     refuse(2, "sssp", "grid:9x9", "--device", "cpu", *wrong)
+
+
+# ------------------------------------------------------------------ side by side
+
+
+def beside(
+    device: Any, graph: CSRGraph, groups: int, sources: tuple[int, ...] = ()
+) -> tuple[DistanceMatrix, HostClock]:
+    """Return what searches in so many groups of blocks find, 0 to let them choose, and their clock."""
+    view, clock, sources = make_resident(GraphView.of(graph), device)[0], HostClock(), sources or some(graph)
+    rows, overflow = Apart(view, device, "float64", groups).run(clock, sources)
+    return matrix_from_words(graph, sources, device.download(rows), overflow), clock
+
+
+def chains(dtype: str = "uint32") -> CSRGraph:
+    """Return a graph of long ways and few arcs, whose rows are packed where weights and distances are narrow."""
+    return undirected(500, [(i, (i + step) % 500, 1 + i * step % 9) for i in range(500) for step in (1, 37)], dtype)
+
+
+@needs_compiler
+@pytest.mark.parametrize("groups", first(2, [3, 1, 2, 4, 90]))
+def test_searches_side_by_side_give_each_row_as_alone(groups: int) -> None:
+    for seed, graph in enumerate((zoo("directed-random"), chains(), generate("rmat:7"), hub())):
+        matrix, clock = beside(EmulatedDevice(seed=seed), graph, groups)
+        assert_right(matrix, some(graph))
+        assert clock.counters["alone" if groups == 1 else "beside"] == 9
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", only(("float64", "huge-weights"), SEARCHABLE))
+def test_searches_side_by_side_take_every_kind_of_weight(name: str) -> None:
+    assert_right(beside(EmulatedDevice(seed=2), zoo(name), 3)[0], some(zoo(name)))
+
+
+@needs_compiler
+@drawn(60)
+@given(graphs(), st.data())
+def test_any_sources_of_any_graph_side_by_side(graph: CSRGraph, data: Any) -> None:
+    sources = tuple(data.draw(st.lists(st.integers(0, graph.vertices - 1), min_size=1, max_size=6)))
+    matrix, _ = beside(EmulatedDevice(seed=data.draw(st.integers(0, 99))), graph, data.draw(st.integers(2, 4)), sources)
+    for row, source in zip(matrix, sources, strict=True):
+        np.testing.assert_array_equal(row.raw, expected_distances(graph, source))
+
+
+@needs_compiler
+def test_searches_side_by_side_restart_together_where_one_does_not_fit() -> None:
+    graph = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
+    assert_right(beside(EmulatedDevice(), graph, 2)[0], some(graph))
+    half = directed(4, [(0, 1, 2**63), (1, 2, 2**63), (2, 3, 1)], "uint64")
+    with pytest.raises(InputError, match="does not fit in 64 bits"):
+        beside(EmulatedDevice(), half, 2, (0, 1))
+
+
+@needs_compiler
+def test_what_is_faster_for_each_search_makes_the_rest() -> None:
+    graph = generate("grid:6x6")
+    matrix, clock = beside(EmulatedDevice(seed=1), graph, 0, tuple(range(30)))
+    assert_right(matrix, range(30))
+    counted = {name: clock.counters[name] for name in ("alone", "beside")}
+    assert counted in ({"alone": 1, "beside": 29}, {"alone": 22, "beside": 8})
+    few = beside(EmulatedDevice(seed=1), graph, 0, tuple(range(24)))[1]
+    assert (few.counters["alone"], "beside" in few.counters) == (24, False)
+
+
+@needs_compiler
+def test_where_memory_is_short_fewer_searches_are_made_at_once() -> None:
+    device, graph = EmulatedDevice(), chains()
+    view = make_resident(GraphView.of(graph), device)[0]
+    apart = Apart(view, device, "float64", 4)
+    for room, groups in ((4, 4), (2, 2), (1, None)):
+        most = needs(side_by_side.arrays(view, 32, room))
+        device.require = lambda needed, most=most: require_at_most(needed, most)  # type: ignore[method-assign]
+        apart._beside.clear()
+        found = apart._side_by_side(32, 4)
+        assert (found and found.groups) == groups
+
+
+def require_at_most(needed: int, most: int) -> None:
+    if needed > most:
+        raise OutOfMemory("no room", remedy="none")
+
+
+@needs_compiler
+def test_searches_side_by_side_have_no_race_beyond_those_explained_in_the_kernels() -> None:
+    device = EmulatedDevice(seed=3, races=True)
+    for graph in (zoo("grid"), chains()):
+        assert_right(beside(device, graph, 2)[0], some(graph))
+    assert device.races() == []
+
+
+@needs_compiler
+def test_a_list_of_many_sources_is_searched_together_and_one_row_is_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, ran = zoo("grid"), []
+    with gpugraph.on(graph, device="emulated") as g:
+        monkeypatch.setattr(type(g), "_matrix", counted(ran, type(g)._matrix))
+        rows = g.sssp([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], predecessors=True)
+        alone = g.sssp([9, 0])
+    assert len(ran) == 1
+    assert [row.source for row in rows] == list(range(10))
+    assert [rows[9].raw.tolist(), rows[0].raw.tolist()] == [row.raw.tolist() for row in alone]
+
+
+def counted(ran: list[int], method: Any) -> Any:
+    def call(*arguments: Any) -> Any:
+        ran.append(1)
+        return method(*arguments)
+
+    return call
+
+
+def test_a_negative_number_of_groups_is_refused() -> None:
+    words = ("sssp", "grid:3x3", "--device", "emulated", "--sources", "3", "--batch", "--set", "groups=-1")
+    assert "option 'groups' is -1" in refuse(2, *words)

@@ -2,7 +2,7 @@
 
 How it works, its arrays and invariants are in ``cuda_kernels/delta_stepping_batched.cu``; the host only allocates,
 starts it, and starts it once more with wider distances if one did not fit: integers of 32 bits begin with distances
-of 16.  Searches that turn out to gain nothing from each other are made one by one.
+of 16.  Searches that turn out to gain nothing from each other are made apart (``side_by_side.py``).
 
 Source: see the kernel's docblock.
 """
@@ -15,12 +15,14 @@ import numpy as np
 from gpugraph.base.clock import Clock
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
+from gpugraph.ext.batched.sssp import side_by_side
+from gpugraph.ext.batched.sssp.side_by_side import Apart, check_groups
 from gpugraph.ext.device_graphs.device_build import transposed_on_device
 from gpugraph.graph.digest import array_digest
 from gpugraph.graph.view import ResidentView
-from gpugraph.problems.algorithm import InputSizes
+from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.registry import add_algorithm
-from gpugraph.problems.sssp import BATCHED, gpu_delta_stepping
+from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
 from gpugraph.problems.sssp.distances import DistanceMatrix, distance_bytes, matrix_from_words, require_room
 from gpugraph.problems.sssp.gpu_words import DISTANCE_SETS, distance_types, first_bits
@@ -31,6 +33,8 @@ FILE = KernelFile(
 )
 COUNTERS = ("sweeps", "lists", "lowered")
 """Words of ``control`` that records tell."""
+FALLS = 16
+"""Times that a line may fall: on rmat:22 one search after another takes as long as sweeps in which it does 15 times."""
 SATURATING = 2**18
 """Vertices from which on one search keeps the device busy, so that several side by side have to gain by sharing."""
 
@@ -75,8 +79,8 @@ def arrays(sizes: InputSizes, bits: int, count: int) -> ArrayTable:
 class State:
     """What searches need; the arrays are made when the first batch tells how many there are."""
 
-    def __init__(self, view: ResidentView, device: Device, sums: str = FLOAT64):
-        self.sums = sums
+    def __init__(self, view: ResidentView, device: Device, sums: str = FLOAT64, groups: int = 0):
+        self.sums, self.at_once = sums, check_groups(groups)
         self.view, self.device, self.block = view, device, FILE["BLOCK"]
         self.timeline = device.empty(len(FILE.phases), np.uint64)
         self.held: tuple[int, int] = (0, 0)  # for how many sources, with distances of how many bits
@@ -106,15 +110,16 @@ class State:
         self.held = count, bits
 
     @cached_property
-    def alone(self) -> gpu_delta_stepping.State:
-        """What searches one by one need."""
-        return gpu_delta_stepping.State(self.view, self.device, self.sums)
+    def apart(self) -> Apart:
+        """What searches need that do not sweep together."""
+        return Apart(self.view, self.device, self.sums, self.at_once)
 
     def most_falls(self, bits: int) -> int:
         """Return how many lines may fall before the searches are made one by one."""
         if self.view.vertices < SATURATING:
             return 2**64 - 1
-        return self.groups * self.view.vertices * self.threads * 8 * FILE["SHARE"] // bits
+        distances = self.threads * 8 * FILE["SHARE"] // bits
+        return self.groups * self.view.vertices * min(FALLS, distances)
 
 
 def state_bytes(sizes: InputSizes) -> int:
@@ -136,11 +141,13 @@ def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
     Raises OutOfMemory if the device or the host has no room for all.
     """
     require_room(state.view.host.graph, len(sources), state.sums)
+    if state.at_once:
+        return apart(state, clock, sources)
     bits = narrowest(state.view.weights.dtype, state.sums)
     while True:
         overflow, left = search(state, clock, sources, bits)
         if left:
-            return one_by_one(state, clock, sources)
+            return apart(state, clock, sources)
         if not overflow or bits == 64:
             break
         clock.count("restarts")
@@ -187,23 +194,10 @@ def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> t
     return overflow, bool(control[FILE["LEFT"]])
 
 
-def one_by_one(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
-    """Find the distances from each source by ``delta-stepping``; returns what ``run`` does."""
-    clock.count("alone", len(sources))
-    alone, device = state.alone, state.device
-    for bits in sorted({alone.narrow, 64}):
-        alone.use_width(bits)
-        state.held, state.arrays = (0, 0), {}  # their memory is needed
-        state.rows = device.empty((len(sources), state.view.vertices), f"u{bits // 8}")
-        state.overflow = False
-        for row, source in zip(state.rows, sources, strict=True):
-            gpu_delta_stepping.search(alone, clock, source)
-            device.copy(row, alone.width.arrays["distance"])
-            state.overflow = state.overflow or alone.overflowed()
-            if state.overflow and bits < 64:
-                break
-        else:
-            break
+def apart(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
+    """Find the distances by searches that do not sweep together; returns what ``run`` does."""
+    state.held, state.arrays, state.rows = (0, 0), {}, None  # their memory is needed
+    state.rows, state.overflow = state.apart.run(clock, sources)
     return state.rows
 
 
@@ -211,6 +205,16 @@ def finish(state: State, words: np.ndarray[Any, Any], sources: tuple[int, ...]) 
     """Return the distances, of integers or in the type of sums."""
     return matrix_from_words(state.view.host.graph, sources, words, state.overflow)
 
+
+def compile_(view: ResidentView, device: Device, *, sums: str = FLOAT64, groups: int = 0) -> None:
+    """Compile the kernels that the searches begin with, and those of searches that may be left by the others."""
+    if not groups:
+        load_kernels(view, device, narrowest(view.weights.dtype, sums))
+    if groups or view.vertices >= SATURATING:
+        side_by_side.load_kernels(view, device, word_bits(view.weights.dtype, sums))
+
+
+GROUPS = Option("groups", int, 0, "searches at once, without sweeps; 0 sweeps, and chooses where that does not pay")
 
 add_algorithm(
     "sssp",
@@ -223,10 +227,10 @@ add_algorithm(
     run=run,
     finish=finish,
     digest=array_digest,
-    compile=lambda view, device, sums=FLOAT64: load_kernels(view, device, narrowest(view.weights.dtype, sums)),
+    compile=compile_,
     minimum_bytes=distance_bytes,
     state_bytes=state_bytes,
-    options=(SUMS,),
-    version=2,
+    options=(SUMS, GROUPS),
+    version=3,
     batched=True,
 )
