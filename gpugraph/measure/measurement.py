@@ -105,7 +105,7 @@ class Measurement:
             "busy": on_gpu,
             "throttle": not (several or isinstance(self.setup.open_device.nvml, str)),
             "phases": cell.phases and not cell.profile and is_last,
-            "call": on_gpu and is_last and self.algorithm.own_seconds is None and not sampling.cold,
+            "call": on_gpu and is_last and not (self.algorithm.own_seconds or sampling.cold or cell.profile),
             "energy": sampling.energy and is_last,
             "traffic": sampling.asks_bandwidth(kind) or not given,
             "price": sampling.price > 0,

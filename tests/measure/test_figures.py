@@ -68,6 +68,7 @@ D2H = [0.5, 0.25, 0.75, 0.5, 0.5, 1.0]
 KERNEL_S, D2H_S, TRANSFER_S = 2.375, 0.5, 0.375  # their medians: neither the least nor the mean
 WARM_UP_S, ENERGY_S, FINISH_S = 40.0, 0.5, 0.03125
 INNER = [1.5, 2.5, 2.0, 4.0, 1.0]
+CALL = [4.0, 3.0]  # the first is untimed; the second is longer than these runs may be
 SAMPLING = Sampling(0.0, 6, 6, math.inf, warmup=1, energy=True, transfers=3)
 MTEPS = 5 / KERNEL_S / 1e6
 """Of a graph of 5 edges."""
@@ -79,7 +80,7 @@ class Script(FakeTime):
     def __init__(self, patch: pytest.MonkeyPatch):
         super().__init__()
         self.cupy, self.nvml, self.puppet = FakeCupy(), FakeNvml(), Puppet("scripted", [])
-        self.kernel = [WARM_UP_S - 8.0, *KERNEL, *INNER, *[ENERGY_S] * 6]
+        self.kernel = [WARM_UP_S - 8.0, *KERNEL, *INNER, *CALL, *[ENERGY_S] * 6]
         self.d2h, self.uploads = iter([8.0, *D2H]), iter([1 / 32] * 3 + [2 / 32] * 3 + [3 / 32] * 3)
         self.cupy.now_ms = lambda: self.now * 1e3
         self.cupy.cuda.runtime.deviceGetPCIBusId = lambda index: "0000:1B:00.0"
@@ -165,7 +166,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
 
 REPEATED_S = (
     *(32.0, WARM_UP_S, sum(KERNEL) - KERNEL_S, sum(D2H) - D2H_S, 5 * FINISH_S),
-    *(sum(INNER), 6 * ENERGY_S, 66 / 32),  # energy: with work, and without before
+    *(sum(INNER), sum(CALL), 6 * ENERGY_S, 66 / 32),  # energy: with work, and without before
     9 / 32 + 15 / 32,  # of three copies the median is the transfer
 )
 PHASE_S = {
@@ -194,6 +195,7 @@ def test_a_record_has_the_median_of_every_phase_and_they_add_up_to_the_clock(scr
     assert (data["rounds"], data["sampling"]["processes"], data["sampling"]["stopped_by"]) == (3, [6], "count")
     assert data["kernel_phases_s"] == {"find": 1.0, "merge": 0.5}  # of the run of median length
     assert (data["kernel_phases_run_s"], data["kernel_phases_runs"]) == (2.0, 5)
+    assert data["call"] == {"samples_s": [3.0], "wall_s": [3.0]}
     assert data["kernel_phases_shares"] == {"find": [0.5] * 3, "merge": [0.25] * 3, "other": [0.25] * 3}
     # sampling ended by the count; the check of the first result counts for nothing
     assert data["sampling"]["spent_s"] == WARM_UP_S + sum(KERNEL) + sum(D2H) + 5 * FINISH_S
@@ -242,9 +244,9 @@ def test_the_screen_prints_the_figures_of_the_record(script: Script) -> None:
         "kernel": "2.375 s",
         "d2h": "500 ms",
     }
-    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "104.594 s", "close": "64.000 s"}
+    expected |= {"finish": "31.2 ms", "verify": "16.000 s", "sampling": "111.594 s", "close": "64.000 s"}
     assert {name: times[name] for name in expected} == expected
-    assert times["total"] == "5 min 31 s"
+    assert times["total"] == "5 min 38 s"
     assert "6 samples of the kernel, 2.000 s to 3.500 s, median 2.000 s to 3.500 s (95 %)" in " ".join(lines.split())
     assert shown["MTEPS"] == "2.105e-06 (1.429e-06 to 2.5e-06)"  # 5 edges in 2.375, 3.5 and 2 s
     assert "end to end  1.538e-06" in lines
@@ -312,10 +314,12 @@ def test_of_several_sources_the_kernel_is_the_median_of_all_and_the_rate_the_har
     """A record of three sources that take 1, 2 and 4 seconds for as many edges."""
     monkeypatch.setattr(type(load_problem("mst")), "queries", lambda problem, graph, how: [(), (), ()])
     script.kernel = [0.5, 1.5, 3.0] + [1.0, 2.0, 4.0] * 5  # the least of each is not its median
+    script.kernel += [1.0, 1.5, 1.0, 2.5, 1.0, 4.5]  # of each a call, after one untimed
     script.d2h = iter([0.5] * 18)
     record = script.measure(replace(SAMPLING, warmup=0, energy=False), phases=False)
     assert record.kernel_s == 2.0
     assert [one["kernel_s"] for one in record.data["per_source"]] == [1.0, 2.0, 4.0]
+    assert record.data["call"]["samples_s"] == [1.5, 2.5, 4.5]
     rates = [5 / seconds / 1e6 for seconds in (1, 2, 4)]
     assert record.mteps == pytest.approx(3 / sum(1 / rate for rate in rates)) == pytest.approx(5e-6 * 3 / 7)
     ends = [seconds + 0.5 + TRANSFER_S for seconds in (1, 2, 4)]
@@ -333,7 +337,7 @@ def test_processes_scatter_with_their_own_freedom() -> None:
 
 def test_a_record_of_several_processes_is_known_as_well_as_they_agree(script: Script) -> None:
     each = [[2.0, 2.5], [2.0, 3.0], [3.0, 3.5]]
-    script.kernel, script.d2h = [s for part in each for s in part], iter([0.5] * 6)
+    script.kernel, script.d2h = [s for part in (*each, CALL) for s in part], iter([0.5] * 6)
     script.uploads = iter([1 / 32] * 27)
     sampling = Sampling(0.0, 6, 6, math.inf, warmup=0, processes=3)
     record = _in_processes(script, sampling, 3)
