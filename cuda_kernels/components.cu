@@ -307,7 +307,8 @@ __device__ __noinline__ void find_giant(int32 vertices, const index_t* __restric
     const uint32 most = static_cast<uint32>(best >> 32);
     const bool none = most * FEW < SAMPLES;
     const bool out = (none || mine != static_cast<uint32>(best)) && length > 0;
-    const uint32 arcs = warp_scan(out ? static_cast<uint32>(length < 1 << 20 ? length : static_cast<index_t>(1 << 20)) : 0u);
+    const index_t counted = length < 1 << 20 ? length : static_cast<index_t>(1 << 20);
+    const uint32 arcs = warp_scan(out ? static_cast<uint32>(counted) : 0u);
     const uint32 count = __popc(__ballot_sync(FULL_MASK, out));
     if (lane_id() == WARP - 1) atomicAdd(&outside, static_cast<uint64>(count) << 32 | arcs);
     __syncthreads();

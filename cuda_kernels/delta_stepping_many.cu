@@ -60,14 +60,15 @@ __device__ __forceinline__ uint32 take_search(uint32* queue, uint32* turn, uint3
 // Launch: cooperative, BLOCK threads, as many blocks as are resident at most: those of a group times the groups.  The
 // other arguments are those of delta_stepping.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
-delta_stepping_many_search(const int32* __restrict__ sources, uint32 count, int32 vertices, index_t arcs, int32 symmetric,
-                    int32 group_shift, int32 packs, uint32 local_limit, uint32 room, uint32 far_room,
-                    const index_t* __restrict__ offsets, const int32* __restrict__ targets,
-                    const weight_t* __restrict__ weights, PackedRow* packed_rows, distance_t* rows,
-                    int32* near_vertex, distance_t* near_length, int32* far_vertex, distance_t* far_length,
-                    int32* hub_vertex, distance_t* hub_length, uint64* hub_first_piece, uint32* histogram,
-                    uint32* control, uint64* wide_control, uint64* sets, uint32 set_words, uint32* queue,
-                    uint32* turns) {
+delta_stepping_many_search(const int32* __restrict__ sources, uint32 count, int32 vertices, index_t arcs,
+                           int32 symmetric, int32 group_shift, int32 packs, uint32 local_limit, uint32 room,
+                           uint32 far_room,
+                           const index_t* __restrict__ offsets, const int32* __restrict__ targets,
+                           const weight_t* __restrict__ weights, PackedRow* packed_rows, distance_t* rows,
+                           int32* near_vertex, distance_t* near_length, int32* far_vertex, distance_t* far_length,
+                           int32* hub_vertex, distance_t* hub_length, uint64* hub_first_piece, uint32* histogram,
+                           uint32* control, uint64* wide_control, uint64* sets, uint32 set_words, uint32* queue,
+                           uint32* turns) {
     __shared__ Shared shared;
     __shared__ Between between;
     const Graph graph = {vertices, arcs, offsets, targets, weights};
