@@ -11,8 +11,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _FLAGS = {"directed": "directed=True", "undirected": "directed=False"}
 _FLAGS |= {name: f"{name.replace('-', '_')}=True" for name in ("symmetrize", "keep-ids", "renumber")}
+_NAMES = {"reweight": "weights"}
 _OPTION = re.compile(
-    rf"--(?:({'|'.join(_FLAGS)})\b|(algo|columns|device|input-format|output-format|seed|source|vertices|weights?)\b"
+    rf"--(?:({'|'.join(_FLAGS)})\b|(algo|columns|device|input-format|output-format|reweight|seed|source|vertices|weight)\b"
     r"(?: (?!(?:and|are|as|for|in|is|or|out|says|takes|to)\b)([\w.:,*]*[\w*]))?)"
 )
 
@@ -20,7 +21,9 @@ _OPTION = re.compile(
 def _as_argument(option: re.Match[str]) -> str:
     """Return what an option of the command line is called in Python."""
     flag, name, value = option.groups()
-    return _FLAGS[flag] if flag else name.replace("-", "_") + (f"={value!r}" if value else "")
+    if flag:
+        return _FLAGS[flag]
+    return _NAMES.get(name, name.replace("-", "_")) + (f"={value!r}" if value else "")
 
 
 def in_python_terms(function: _Function) -> _Function:
