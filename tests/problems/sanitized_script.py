@@ -169,15 +169,17 @@ def check_delta_stepping(device: Device) -> None:
 
 
 def check_batches(device: Device) -> None:
-    """Search from several sources together: cut rows, lists, floats, wider words, two groups, and one by one."""
+    """Search from several sources together: cut rows, lists, floats, wider words, groups, one by one, side by side."""
     hub = undirected(540, [(0, i, i % 100) for i in range(1, 540)])
     path = undirected(5, [(i, i + 1, 2**31) for i in range(4)])
     runs = ((hub, 32, (0, 7)), (generate("complete:20"), 32, (0, 1)), (path, 32, (0, 4)), (zoo("float64"), 64, (0, 1)))
     many = ((zoo("star"), 32, tuple(range(9)) * 8), (generate("path:300,w=1..9"), 32, (0, 9)))
     for graph, bits, sources in kept((*runs, *many, (zoo("directed-random"), 32, (0, 1)))):
-        found, _ = run_on(device, "sssp", BATCHED, graph, query=(sources,), index_bits=bits)
-        for row in found:
-            np.testing.assert_array_equal(row.raw, expected("sssp", graph, (row.source,)).raw)
+        for groups in (0, 2):
+            how = {"index_bits": bits, "options": {"groups": groups}}
+            found, _ = run_on(device, "sssp", BATCHED, graph, query=(sources,), **how)
+            for row in found:
+                np.testing.assert_array_equal(row.raw, expected("sssp", graph, (row.source,)).raw)
 
 
 def check_components(device: Device) -> None:
