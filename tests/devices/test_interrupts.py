@@ -174,13 +174,20 @@ def test_the_certificate_of_distances_stops_when_asked() -> None:
 
 
 def interrupt_when(ready: Callable[[], bool], taken: Callable[[], bool]) -> threading.Thread:
-    """Send this process a SIGINT as soon as something holds; once more where one is lost, in a destructor say."""
+    """Send the main thread a SIGINT as soon as something holds; once more where one is lost, in a destructor say.
+
+    Earlier tests of this process may have left threads and signals as a command never has them.
+    """
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    signal.siginterrupt(signal.SIGINT, True)
+    main = threading.main_thread().ident
+    assert main is not None
 
     def watch() -> None:
         while not ready():
             time.sleep(0.001)
         while not taken():
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_kill(main, signal.SIGINT)
             end = time.monotonic() + 2
             while not taken() and time.monotonic() < end:
                 time.sleep(0.001)
