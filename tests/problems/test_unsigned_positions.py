@@ -7,6 +7,7 @@ what comes of having no sign.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from gpugraph.ext.components.labels import Components
 from gpugraph.ext.device_graphs.device_build import build_on_device
 from gpugraph.ext.emulator import toolchain
 from gpugraph.ext.emulator.device import EmulatedDevice
+from gpugraph.ext.emulator.module import library_of
 from gpugraph.ext.formats.files import save_file
 from gpugraph.ext.graph500.generator import Tuples
 from gpugraph.ext.graph500.on_cpu import CpuMachine
@@ -57,12 +59,15 @@ def wrapping_lines(defines: Any) -> str:
 
 
 @pytest.fixture
-def wrapping(monkeypatch: pytest.MonkeyPatch) -> None:
+def wrapping(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Give every graph positions without a sign, of 16 bits, and hold heavy edges back on small graphs."""
+    library_of.cache_clear()  # what is loaded is known by its source alone, which is the same with these positions
     monkeypatch.setattr(toolchain, "define_lines", wrapping_lines)
     monkeypatch.setattr(kernel_file, "MAX_NARROW_ARCS", 0)
     monkeypatch.setattr(kernel_file, "MAX_UNSIGNED_ARCS", MOST)
     monkeypatch.setattr(gpu_filter_boruvka, "FILTER_ARCS", 512)
+    yield
+    library_of.cache_clear()
 
 
 def assert_right(problem: str, name: str, graph: CSRGraph, query: tuple[Any, ...], seed: int = 0) -> dict[str, int]:
