@@ -10,7 +10,6 @@ import json
 import lzma
 import os
 import random
-import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +28,7 @@ from gpugraph.graph.open import open_graph
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.records.record_file import read_record_file
 from tests.cli.runner import refuse, succeed
+from tests.memory import with_peak
 from tests.tiers import extended, first
 
 ALWAYS = 1 << 24
@@ -73,13 +73,9 @@ def _of(content: str) -> bytes:
 
 
 def _refused(*words: object) -> str:
-    tracemalloc.start()
-    try:
-        line = refuse(2, *words)
-        gc.collect()
-        assert tracemalloc.get_traced_memory()[1] < MOST
-    finally:
-        tracemalloc.stop()
+    line, peak = with_peak(lambda: refuse(2, *words))
+    gc.collect()
+    assert peak < MOST
     return line
 
 
@@ -149,10 +145,7 @@ def test_a_graph_of_graphviz_is_not_held_token_by_token(
     (tmp_path / "g.dot").write_bytes(b"digraph {" + edge * ((1 << 17) // len(edge)) + b"a }")
     load_file(tmp_path / "g.dot")  # what is imported and compiled
     gc.collect()
-    tracemalloc.start()
-    graph = load_file(tmp_path / "g.dot")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    graph, peak = with_peak(lambda: load_file(tmp_path / "g.dot"))
     assert graph.vertices == 2
     assert peak < 30 << 17
 

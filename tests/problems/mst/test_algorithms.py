@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -24,6 +22,7 @@ from gpugraph.problems.mst import cpu_kruskal
 from gpugraph.problems.mst.problem import PROBLEM
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.registry import algorithms, find_algorithm
+from tests.memory import with_peak
 from tests.problems.mst.helpers import CPU_ALGORITHMS, forest_by, random_graph
 from tests.tiers import by_width, drawn, only
 from tests.zoo import COMMON, ZOO, undirected, zoo
@@ -184,12 +183,7 @@ def test_a_run_of_the_papers_baseline_allocates_nothing() -> None:
     algorithm, view = find_algorithm("mst", "boruvka-lists", "cpu"), GraphView.of(generate("random:n=8192,deg=8"))
     state = algorithm.prepare(view, None)
     first = algorithm.run(state, NullClock())
-    tracemalloc.start()
-    try:
-        second = algorithm.run(state, NullClock())
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    second, peak = with_peak(lambda: algorithm.run(state, NullClock()))
     assert peak < 50_000
     assert np.shares_memory(first, second)
     assert not np.shares_memory(algorithm.finish(state, second).edges, second)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from gpugraph.ext.scan.array import ArrayInput, generate_heads, open_array, with
 from gpugraph.ext.scan.scanned import Scanned
 from gpugraph.ext.scan.verify import sums_are_exact
 from gpugraph.problems.registry import find_algorithm, load_problem
+from tests.memory import with_peak
 from tests.problems.scan.scan_cases import TYPES, scanned_by
 
 PROBLEM = load_problem("scan")
@@ -205,12 +205,7 @@ def test_a_run_of_one_thread_allocates_nothing(spec: str) -> None:
     algorithm = find_algorithm("scan", name, "cpu")
     state = algorithm.prepare(open_array(spec), Cpu(), **({"per": "element"} if "segments" in spec else {}))
     first = algorithm.run(state, NullClock())
-    tracemalloc.start()
-    try:
-        second = algorithm.run(state, NullClock())
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    second, peak = with_peak(lambda: algorithm.run(state, NullClock()))
     assert peak < 100_000
     for one, other in zip(first.arrays, second.arrays, strict=True):
         assert np.shares_memory(one, other)
