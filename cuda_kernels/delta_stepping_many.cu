@@ -25,7 +25,8 @@ constexpr int TURN_WORDS = 32;  // a cache line
 enum QueueWord {
     TAKEN,               // sources that groups have taken
     HALT,                // the host may set it: then no more are taken
-    WIDER,               // a sum did not fit: all searches have to be made with wider words, and no more are taken
+    WIDER,               // a sum did not fit: all searches have to be made with wider words, and no more are taken if
+                         // there are such words
     TOTAL_ROUNDS,        // of all searches together, modulo 2^32
     TOTAL_SETTLED,
     TOTAL_PUSHES,
@@ -50,7 +51,8 @@ struct Between {
 // Take the next search of this group, alike in all its blocks, when they have all ended the last.  Thread 0 calls.
 __device__ __forceinline__ uint32 take_search(uint32* queue, uint32* turn, uint32 count, uint32* met) {
     if (blockIdx.x == 0) {
-        const bool ends = static_cast<volatile uint32*>(queue)[HALT] != 0 || current(&queue[WIDER]) != 0;
+        const bool restarts = DISTANCE_BITS == 32 && current(&queue[WIDER]) != 0;
+        const bool ends = restarts || static_cast<volatile uint32*>(queue)[HALT] != 0;
         turn[SEARCH] = ends ? count : atomicAdd(&queue[TAKEN], 1u);
     }
     arrive_and_wait<uint32>(&turn[MET], met, []() {});

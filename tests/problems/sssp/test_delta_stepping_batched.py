@@ -335,6 +335,15 @@ def test_searches_side_by_side_restart_together_where_one_does_not_fit() -> None
 
 
 @needs_compiler
+@pytest.mark.parametrize("groups", first(2, [2, 1, 0]))
+def test_a_sum_beyond_64_bits_ends_no_other_search(groups: int) -> None:
+    """It is of an arc that no path takes, and no words are wider: all searches are made all the same."""
+    graph = undirected(30, [*((i, i + 1, 2**12) for i in range(29)), (0, 29, 2**64 - 2**11)], "uint64")
+    sources = (5, *range(30))
+    assert_right(beside(EmulatedDevice(seed=4), graph, groups, sources)[0], sources)
+
+
+@needs_compiler
 def test_what_is_faster_for_each_search_makes_the_rest() -> None:
     graph = generate("grid:6x6")
     matrix, clock = beside(EmulatedDevice(seed=1), graph, 0, tuple(range(30)))

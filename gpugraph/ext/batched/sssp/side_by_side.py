@@ -111,13 +111,13 @@ class Apart:
         return rows, overflow
 
     def _search(self, clock: Clock, sources: Sequence[int], rows: Array, bits: int) -> bool:
-        """Write all rows, or those before one that may not fit: then return True."""
+        """Write all rows, and return whether one may not fit; then words of 64 bits alone are all written."""
         chosen = self.at_once or (GROUPS if len(sources) > 3 * GROUPS else 1)
         beside = self._side_by_side(bits, min(chosen, len(sources))) if chosen > 1 else None
         parts: list[tuple[SideBySide | None, int]] = [(beside, len(sources))]
         if beside is not None and not self.at_once:
             parts = [(None, 1), (beside, 2 * beside.groups)]
-        done, spent = 0, list[float]()
+        done, spent, overflow = 0, list[float](), False
         self.alone.use_width(bits)  # compiled before anything is timed
         while done < len(sources):
             if len(spent) == 2:
@@ -125,12 +125,13 @@ class Apart:
             by, count = parts[len(spent)]
             part, start = slice(done, done + count), time.perf_counter()
             search = self._one_by_one if by is None else by.search
-            if search(clock, sources[part], rows[part]):
+            overflow |= search(clock, sources[part], rows[part])
+            if overflow and bits < 64:
                 return True
             clock.count("alone" if by is None else "beside", count)
             self.device.synchronize()
             done, spent = done + count, [*spent, (time.perf_counter() - start) / count]
-        return False
+        return overflow
 
     def _side_by_side(self, bits: int, groups: int) -> SideBySide | None:
         """Return what makes so many searches at once, or fewer if memory is short; None where one is left."""
@@ -145,13 +146,15 @@ class Apart:
         return self._beside[key]
 
     def _one_by_one(self, clock: Clock, sources: Sequence[int], rows: Array) -> bool:
-        """Write the distances from each source; return True at the first that may not fit its words."""
+        """Write the distances from each source; return whether one may not fit, of narrow words at the first."""
+        overflow = False
         for row, source in zip(rows, sources, strict=True):
             single.search(self.alone, clock, source)
             self.device.copy(row, self.alone.width.arrays["distance"])
-            if self.alone.overflowed():
-                return True
-        return False
+            overflow |= self.alone.overflowed()
+            if overflow and row.dtype.itemsize < 8:
+                break
+        return overflow
 
 
 def check_groups(groups: int) -> int:
