@@ -117,7 +117,7 @@ def test_whether_the_target_was_reached_is_said_with_the_reason():
 def test_differences_of_a_few_per_cent_in_one_process_are_not_to_be_relied_on():
     text = in_one_line(shown(row("a", 1, noise=0.001), row("b", 1.05, noise=0.001, seed=2)))
     assert "a is 1.05" in text
-    assert "gpugraph bench --processes 5 tells" in text
+    assert "come and go with the process: gpugraph bench --processes 5" in text
 
 
 def test_beside_a_gpu_the_device_is_named_and_the_transfers_counted():

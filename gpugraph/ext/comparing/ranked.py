@@ -231,7 +231,7 @@ def _cautions_of_all(named: Named) -> Iterator[tuple[str, str]]:
     close = [row for c in claims if c.proven and (c.ratio or 0.0) < CLOSE for row in (c.first, c.second)]
     if any(len(row.processes) == 1 for row in close):
         differ = "differences of a few per cent come and go with the process"
-        yield "one process", f"{differ}; gpugraph bench --processes 5 tells"
+        yield "one process", f"{differ}: gpugraph bench --processes 5"
 
 
 def _noisy(row: Record) -> str:

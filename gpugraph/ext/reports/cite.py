@@ -110,10 +110,12 @@ def explain(name: str, quiet: bool) -> None:
     if not found:
         raise unknown_name("algorithm", name, sorted({one.name for one in listed} | WORDS.keys()))
     lines: list[Line] = []
+    base = f"{Path(__file__).parents[3]}/"  # shown apart: a path that breaks at the end of a line cannot be copied
     for one in found:
         lines += [[]] if lines else []
         lines.append([(f"{one.problem} --algo {one.name}", "bold"), (f"  on {', '.join(one.devices)}", "dim")])
         for title, text in explanation(one).items():
+            text = f"{text.replace(base, '')}, in {base}" if title == "source" and base in text else text
             lines += field(title, text, width=page_width())
     show_lines(lines)
 

@@ -1,4 +1,4 @@
-"""Borůvka's algorithm on the CPU: a thread pool that offer edges to trees by compare-and-swap.
+"""Borůvka's algorithm on the CPU: threads offer edges to trees by compare-and-swap.
 
 Every tree picks its least outgoing edge and the picks are contracted, until no tree has an outgoing edge:
 
