@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,8 @@ _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:|#)([^)]+)\)")
 _KERNELS = "gpugraph/devices/prebuilt.zip"
 _COMPILER = ("cuda-toolkit[nvrtc]", "cuda-bindings")
 _WHEELS = "platform_machine in 'x86_64 aarch64'"
+_LONGEST_S = 1200.0
+"""Seconds that the compilation of the kernels may take; it is a minute or two on eight cores."""
 
 
 def for_pypi(text: str, address: str) -> str:
@@ -50,10 +53,10 @@ def gpu_here() -> tuple[int, int] | None:
     device_at, major_at, minor_at, version_at = map(ctypes.byref, numbers)
     try:
         driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return None
-    failed = driver.cuInit(0) or driver.cuDeviceGet(device_at, 0) or driver.cuDriverGetVersion(version_at)
-    if failed or any(driver.cuDeviceGetAttribute(at, n, device) for at, n in ((major_at, 75), (minor_at, 76))):
+        failed = driver.cuInit(0) or driver.cuDeviceGet(device_at, 0) or driver.cuDriverGetVersion(version_at)
+        if failed or any(driver.cuDeviceGetAttribute(at, n, device) for at, n in ((major_at, 75), (minor_at, 76))):
+            return None
+    except (OSError, AttributeError):  # no driver, or a library that only has its name
         return None
     capability = 10 * major.value + minor.value
     return capability, 13 if capability >= 75 and version.value >= 13000 else 12
@@ -73,10 +76,8 @@ class CustomBuildHook(BuildHookInterface):
             return
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
-        if (Path(self.root) / ".git").exists():
-            commit, changed = self._git("rev-parse", "--short=12", "HEAD"), self._git("status", "--porcelain")
-            unclean = any(not (line.startswith("??") and line.endswith(".jsonl")) for line in changed.splitlines())
-            (folder / "commit.txt").write_text(f"{commit}{'+' if unclean else ''}\n", "utf-8")
+        if (Path(self.root) / ".git").exists() and (commit := self._commit()):
+            (folder / "commit.txt").write_text(f"{commit}\n", "utf-8")
             build_data["force_include"][str(folder / "commit.txt")] = "gpugraph/commit.txt"
         if (gpu := self._gpu()) is not None and self._compile(f"sm_{gpu[0]}", folder):
             build_data["force_include"][str(folder / "prebuilt.zip")] = _KERNELS
@@ -86,7 +87,7 @@ class CustomBuildHook(BuildHookInterface):
         return None if self.target_name != "wheel" or (Path(self.root) / _KERNELS).exists() else gpu_here()
 
     def _compile(self, arch: str, folder: Path) -> bool:
-        """Compile the kernels; if that fails, as without NVRTC, the first command will compile them.
+        """Compile the kernels; if that fails or does not end, as without NVRTC, the first command will compile them.
 
         NVRTC is looked for where an environment has its packages, but pip builds with packages that lie elsewhere.
         """
@@ -95,9 +96,33 @@ class CustomBuildHook(BuildHookInterface):
         libraries = [str(lib) for entry in sys.path for lib in Path(entry).glob("nvidia/*/lib")]
         searched = os.pathsep.join([*libraries, os.environ.get("LD_LIBRARY_PATH", "")])
         environment = os.environ | {"GPUGRAPH_CACHE_DIR": str(folder / "cache"), "LD_LIBRARY_PATH": searched}
-        return subprocess.run(words, cwd=self.root, env=environment).returncode == 0
+        with subprocess.Popen(words, cwd=self.root, env=environment, start_new_session=True) as process:
+            try:
+                ended = f"exit code {process.wait(_LONGEST_S)}"
+            except subprocess.TimeoutExpired:
+                ended = f"no end after {_LONGEST_S:.0f} s"
+            finally:
+                if process.poll() is None:  # with the processes that it has started
+                    os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode != 0:
+            print(f"gpugraph: no kernels for {arch}, the first command compiles them: {ended}", file=sys.stderr)
+        return process.returncode == 0
 
-    def _git(self, *words: str) -> str:
-        return subprocess.run(
-            ["git", "-C", self.root, *words], capture_output=True, text=True, check=True
-        ).stdout.strip()
+    def _commit(self) -> str:
+        """Return the commit, with a ``+`` where files were changed; nothing where git is missing or refuses.
+
+        A new file counts as a change, but for records.
+        """
+        # Named, a repository may be another user's, as in a container, and GIT_DIR of a hook of git is another one's.
+        words = ["git", "-C", self.root, "--git-dir=.git", "--work-tree=.", "status", "--porcelain=v2", "--branch"]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            print(f"gpugraph: the commit is not known: {error}", file=sys.stderr)
+            return ""
+        lines = done.stdout.splitlines()
+        commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid")), "(initial)")
+        if commit == "(initial)":
+            print(f"gpugraph: the commit is not known: {done.stderr.strip() or 'there is none'}", file=sys.stderr)
+            return ""
+        return commit[:12] + "+" * any(re.match(r'#|\? .*\.jsonl"?$', line) is None for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import runpy
 import shlex
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -116,14 +118,14 @@ def test_kernels_for_volta_are_compiled_by_cuda_12(hook: Any, monkeypatch: pytes
     assert hook._gpu() == (70, 12)
 
 
-@pytest.mark.parametrize("failing", ["libcuda.so.1", "cuInit", "cuDeviceGet", "cuDeviceGetAttribute"])
+@pytest.mark.parametrize("failing", ["libcuda.so.1", "symbols", "cuInit", "cuDeviceGet", "cuDeviceGetAttribute"])
 def test_without_a_gpu_a_build_needs_and_compiles_nothing(
     hook: Any, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
     def load(name: str) -> FakeDriver:
         if name == failing:
             raise OSError(name)
-        return FakeDriver(90, 13000, failing)
+        return object() if failing == "symbols" else FakeDriver(90, 13000, failing)  # type: ignore[return-value]
 
     monkeypatch.setattr(ctypes, "CDLL", load)
     data: dict[str, Any] = {"force_include": {}}
@@ -131,22 +133,86 @@ def test_without_a_gpu_a_build_needs_and_compiles_nothing(
     assert (hook.dependencies(), data) == ([], {"force_include": {}})
 
 
+def _python(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Let a shell script take the place of the Python that compiles; it may print to the file ``words``."""
+    (folder / "python").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "python").chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.chdir(folder)
+
+
 @pytest.mark.parametrize("code", [0, 1])
 def test_a_wheel_brings_kernels_for_the_gpu_of_its_machine_where_they_compile(
-    hook: Any, monkeypatch: pytest.MonkeyPatch, code: int
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    commands = []
-
-    def run(words: list[str], **_: Any) -> Any:
-        commands.append(words)
-        return subprocess.CompletedProcess(words, code)
-
-    monkeypatch.setattr(subprocess, "run", run)
+    _python(tmp_path, monkeypatch, f'printf "%s\\n" "$@" > words; exit {code}')
     data: dict[str, Any] = {"force_include": {}}
     hook.initialize("standard", data)
-    assert [words[1:6] for words in commands] == [["-m", "gpugraph.ext.builds.kernels", "--uint32", "--arch", "sm_90"]]
-    written = {commands[0][-1]: "gpugraph/devices/prebuilt.zip"}
-    assert data == {"force_include": written if code == 0 else {}}
+    words = (tmp_path / "words").read_text().splitlines()
+    assert words[:5] == ["-m", "gpugraph.ext.builds.kernels", "--uint32", "--arch", "sm_90"]
+    assert data == {"force_include": {words[-1]: "gpugraph/devices/prebuilt.zip"} if code == 0 else {}}
+
+
+def test_a_compiler_that_does_not_end_is_killed_with_its_processes_and_the_wheel_is_built(
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _python(tmp_path, monkeypatch, "mkfifo held; sleep 60 > held & cat held")
+    monkeypatch.setitem(type(hook)._compile.__globals__, "_LONGEST_S", 0.2)
+    data: dict[str, Any] = {"force_include": {}}
+    hook.initialize("standard", data)
+    assert data == {"force_include": {}}
+    assert "the first command compiles them: no end after" in capsys.readouterr().err
+    if (tmp_path / "held").exists():  # a pipe ends for its reader once nobody is left who writes
+        with open(os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK), "rb") as held:
+            began = time.monotonic()
+            os.set_blocking(held.fileno(), True)
+            assert held.read() == b""
+        assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("where", ["no git", "no commit", "no repository", "a submodule without one"])
+def test_a_package_is_built_without_its_commit_where_git_does_not_tell(
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    monkeypatch.setattr(type(hook), "_gpu", lambda self: None)
+    if where in ("no git", "no commit"):
+        subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    elif where == "no repository":
+        (tmp_path / ".git").mkdir()
+    else:
+        (tmp_path / ".git").write_text("gitdir: /nowhere/.git/modules/gpugraph\n")
+    if where == "no git":
+        monkeypatch.setenv("PATH", str(tmp_path))
+    data: dict[str, Any] = {"force_include": {}}
+    hook.initialize("standard", data)
+    assert data == {"force_include": {}}
+    assert capsys.readouterr().err.startswith("gpugraph: the commit is not known: ")
+
+
+@pytest.mark.parametrize("owner", ["same", "other"])
+def test_the_commit_is_that_of_the_tree_whoever_owns_it_and_whatever_runs_the_build(
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: str
+) -> None:
+    monkeypatch.setattr(type(hook), "_gpu", lambda self: None)
+    commits = []
+    for name in ("tree", "other"):
+        (tmp_path / name).mkdir()
+        git = ["git", "-C", str(tmp_path / name), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+        for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", name]):
+            subprocess.run([*git, *words], check=True)
+        head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+        commits.append(head.stdout[:12])
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other" / ".git"))  # as a hook of git has it
+    if owner == "other":
+        monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    made = type(hook)(str(tmp_path / "tree"), {}, None, None, "", "wheel")
+    assert made._commit() == commits[0]
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "tree" / "gpugraph" / "measure" / "environment.py"))
+    assert environment.git_commit.__wrapped__() == commits[0]
+    (tmp_path / "tree" / "é.jsonl").touch()
+    assert made._commit() == commits[0]
+    (tmp_path / "tree" / "é.py").touch()
+    assert made._commit() == commits[0] + "+" == environment.git_commit.__wrapped__()
 
 
 def test_neither_an_sdist_nor_a_checkout_nor_one_with_compiled_kernels_compiles(hook: Any, tmp_path: Path) -> None:

@@ -83,9 +83,10 @@ def git_commit() -> str | None:
     if not (root / ".git").exists():
         return text.read_text("utf-8").strip() if (text := root / "gpugraph" / "commit.txt").exists() else None
     try:
-        # Nothing is written, so that no signal tears it.
-        git = ["git", "--no-optional-locks", "-C", str(root), "status", "--porcelain=v2", "--branch"]
-        done = subprocess.run(git, capture_output=True, text=True, timeout=5)
+        # Nothing is written, so that no signal tears it.  Named, it may be another user's, and GIT_DIR has no say.
+        git = ["git", "--no-optional-locks", "-C", str(root), "--git-dir=.git", "--work-tree=."]
+        words = [*git, "status", "--porcelain=v2", "--branch"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=5)
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = done.stdout.splitlines()
