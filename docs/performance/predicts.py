@@ -368,23 +368,23 @@ class Study:
 ANSWER = """\
 # Does counted work predict a GPU's time?
 
-{answer}. [Counters](../counters.md) were compared with times of {steps} changes from the logs of
+It does {answer}. [Counters](../counters.md) were compared with times of {steps} changes from the logs of
 [forests](mst.md), [paths](sssp.md) and [components](components.md). For {judged} of them the times of one
-{device} differ by more than {gate:g} %. Taken towards the slower side, {caught} of these touch more sectors.
-Taken towards the faster side, {false} do, which is a false alarm. The rank correlation of sectors and times is
+{device} differ by more than {gate:g} %. In the slower direction {caught} of these changes touch more sectors.
+In the faster direction {false} do, which is a false alarm. The rank correlation of sectors and times is
 {agree:.2f}.
 
-Each change was applied again to the code as it is now. Where the log says *faster*, the code has it, and the change
-was undone. The GPU ran large graphs, the emulated device small ones of the same family. Numbers are the value with
-the change divided by that without it.
+Each change was applied to the present code. The code already contains the changes that the log calls *faster*, so
+these were undone. The GPU ran large graphs, the emulated device small ones of the same family. Numbers are the value
+with the change divided by that without it.
 """
 
 LIMITS = """\
-Counters cannot see latency, caches or clocks. More loads under way at once, fewer registers spilled, and words that
-many warps wait for change the time and no counter. A change that pays only on large graphs, or by the number of
+Counters cannot see latency, caches or clocks. More loads in flight, fewer spilled registers, and contended words change
+the time and no counter. A change that pays only on large graphs, or by the number of
 blocks, may do nothing on a small graph and four emulated multiprocessors. A change may also trade one counter for
-another, such as fewer barriers for more sectors. So a gate shows that a kernel does more work. Whether that costs
-time, only a GPU shows.
+another, such as fewer barriers for more sectors. So a gate shows that a kernel does more work. Only a GPU
+shows whether that costs time.
 
 Counted by {compiler}.
 Timed on one {device}: medians of {runs} runs, all versions in turns.
@@ -403,8 +403,8 @@ def page(counted: str, timed: str) -> None:
     good = caught >= 0.8 * len(study.judged) and false <= 0.2 * len(study.judged)
     print(
         ANSWER.format(
-            answer="Mostly" if good else "In part", steps=len(STEPS), judged=len(study.judged), device=study.device,
-            gate=100 * GATE, caught=caught, false=false, agree=study.correlation("sectors"),
+            answer="for the most part" if good else "in part", steps=len(STEPS), judged=len(study.judged),
+            device=study.device, gate=100 * GATE, caught=caught, false=false, agree=study.correlation("sectors"),
         )
     )  # fmt: skip
     print(f"| change | log | log says | GPU time | {' | '.join(COUNTED[:3])} |\n|---|---|---|--:|--:|--:|--:|")
