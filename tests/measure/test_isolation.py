@@ -55,6 +55,7 @@ def change_everything(folder: Path) -> None:
     random.seed(7)
     set_threads(1)
     gc.disable()
+    gc.set_threshold(0)
     warnings.simplefilter("error")
     sys.setrecursionlimit(500)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -73,6 +74,7 @@ def state() -> list[Any]:
         random.getstate(),
         threads(),
         gc.isenabled(),
+        gc.get_threshold(),
         list(warnings.filters),
         sys.getrecursionlimit(),
         signal.getsignal(signal.SIGTERM),

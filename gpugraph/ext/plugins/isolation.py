@@ -111,7 +111,7 @@ def kept() -> Iterator[None]:
     numpy_state, python_state = np.random.get_state(), random.getstate()
     errors, error_call = np.geterr(), np.geterrcall()
     workers = threads()
-    collects, depth, mask = gc.isenabled(), sys.getrecursionlimit(), os.umask(0o077)
+    collects, thresholds, depth, mask = gc.isenabled(), gc.get_threshold(), sys.getrecursionlimit(), os.umask(0o077)
     os.umask(mask)
     traced, profiled = sys.gettrace(), sys.getprofile()
     folder = ""
@@ -131,6 +131,7 @@ def kept() -> Iterator[None]:
                 sys.setprofile(profiled)
             sys.setrecursionlimit(depth)
             (gc.enable if collects else gc.disable)()
+            gc.set_threshold(*thresholds)
             os.umask(mask)
             np.seterrcall(error_call)
             np.seterr(**errors)
