@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from gpugraph.ext.ranks.comm import HostComm
 
 
-_FIRST_WORD_S = 1.0
+_FIRST_WORD_S = 3.0
 """Rank 0 says first what all of them have to say."""
-_LAST_WORD_S = 0.3
+_LAST_WORD_S = 0.5
 """What a rank has said mpiexec must have read before it hears that all are to end: it may drop what comes then."""
 
 
