@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from tests.compile_first import compile_share
 
         compile_share(int(worker.removeprefix("gw")), int(workers))
+
+
+@pytest.fixture(autouse=True)
+def _no_program_of_another_test() -> Iterator[None]:
+    """Forget the programs that a command, a sweep or a test has made known as peers: others would list them."""
+    yield
+    if peers := sys.modules.get("gpugraph.ext.peers"):
+        peers.register_commands({})
 
 
 _SCHEMA = Path(__file__).resolve().parents[1] / "docs" / "record.schema.json"

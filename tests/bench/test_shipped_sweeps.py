@@ -90,11 +90,6 @@ def plan_of(name: str, *settings: str) -> Plan:
     return expand_sweep(sweep, KINDS)
 
 
-@pytest.fixture(autouse=True)
-def no_other_commands(monkeypatch):
-    monkeypatch.setattr("gpugraph.ext.peers._COMMANDS", {})
-
-
 def test_every_sweep_that_is_shipped_is_tried_small():
     assert set(shipped()) == set(SMALL)
 

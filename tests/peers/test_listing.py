@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from gpugraph.ext.peers import LIBRARIES, register_commands
+from gpugraph.ext.peers import LIBRARIES
 from gpugraph.ext.peers.adapter import peered_problems
 from tests.cli.runner import succeed
-
-
-@pytest.fixture(autouse=True)
-def _no_commands_of_other_tests() -> None:
-    register_commands({})
 
 
 def test_every_library_is_listed_with_its_version_or_the_way_to_get_it() -> None:

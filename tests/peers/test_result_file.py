@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,6 @@ def _arrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
             monkeypatch.setitem(sys.modules, name, None)
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-
-
-@pytest.fixture(autouse=True)
-def _no_commands_afterwards() -> Iterator[None]:
-    yield
-    register_commands({})
 
 
 def answer(folder: Path, text: str, graph: CSRGraph, problem: str, printed: str = "", **table: Any) -> Record:
