@@ -17,6 +17,7 @@ import pytest
 
 from gpugraph.base import code_cache
 from gpugraph.base.errors import DeviceUnavailable, GpuGraphWarning
+from tests.measure.fakes import FakeTime
 
 Damage = Callable[[bytes], bytes]
 DAMAGES: dict[str, Damage] = {
@@ -207,8 +208,7 @@ def test_a_maker_that_was_killed_is_waited_for_no_longer(folder: Path, monkeypat
 
 
 def test_who_waits_says_for_what_and_not_for_ever(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_cache, "LONGEST_WAIT", 0.1)
-    monkeypatch.setattr(code_cache, "_UNTOLD_WAIT", 0.0)
+    monkeypatch.setattr(code_cache, "time", FakeTime())
     told: list[str] = []
     name = "boruvka-plain-0123456789abcdef0123.so"
     with code_cache.reporting_compilations_to(told.append), code_cache.sole_maker("emulated", name):

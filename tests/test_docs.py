@@ -80,7 +80,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(page: Path, tmp_path: Pa
         codes = [int(code) for code in how.removeprefix("exit=").split(",")] if how.startswith("exit=") else [0]
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", lines],
-            env={**os.environ, **paths}, cwd=folder, capture_output=True, text=True, timeout=300,
+            env={**os.environ, **paths}, cwd=folder, capture_output=True, text=True, timeout=600,
         )  # fmt: skip
         assert done.returncode in codes, done.stderr
 

@@ -195,5 +195,5 @@ def test_a_file_whose_writing_no_block_could_end_does_not_outlive_its_process(tm
         "assert len(os.listdir()) == 1\n"
         f"{ending}\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr, os.listdir(tmp_path)) == (130, "", [])

@@ -56,7 +56,7 @@ def test_a_command_compiles_nothing_that_the_package_brings(package: Path, tmp_p
     for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
         environment.pop(name, None)
     words = [sys.executable, "-P", "-c", script, package.parent, *command]
-    subprocess.run(words, cwd=tmp_path, env=environment, check=True, timeout=120)
+    subprocess.run(words, cwd=tmp_path, env=environment, check=True, timeout=300)
     kept = {file.name: file.read_bytes() for file in (tmp_path / "cache" / "numba").glob("*.code")}
     assert kept, "callers bring the code of what they call; each that is called from outside is there"
     assert kept.items() <= brought.items(), "what is compiled has another name"
@@ -146,7 +146,7 @@ def test_the_runtime_that_is_kept_serves_what_is_compiled_later(tmp_path: Path) 
 
     def outcome(name: str) -> str:
         words = [sys.executable, "-c", script, name]
-        done = subprocess.run(words, cwd=tmp_path, env=environment, check=True, timeout=120, capture_output=True)
+        done = subprocess.run(words, cwd=tmp_path, env=environment, check=True, timeout=300, capture_output=True)
         return done.stdout.decode().splitlines()[-1]
 
     assert outcome("first.csr") == "0 True"

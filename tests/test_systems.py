@@ -49,7 +49,7 @@ def on(system: str, *words: str) -> subprocess.CompletedProcess[str]:
     text = "import asyncio, shutil, sys, click._termui_impl, click.shell_completion\n"  # these ask themselves
     text += f"sys.platform = {system!r}; sys.argv = {['gpugraph', *words]!r}\n"
     text += "from gpugraph.__main__ import main; main()"
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
 
 
 def commands_on(system: str, *commands: list[object]) -> list[list[object]]:
@@ -96,7 +96,7 @@ def test_a_command_that_measures_ends_with_one_line_on_another_system(system: st
 
 def test_a_program_on_another_system_gets_an_exception_where_it_measures() -> None:
     text = "import sys; sys.platform = 'darwin'; import gpugraph; gpugraph.read_records; gpugraph.mst"
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
     assert done.stderr.splitlines()[-1] == "ImportError: gpugraph.mst: gpugraph runs on Linux, not on darwin"
 
 

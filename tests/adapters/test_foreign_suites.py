@@ -90,7 +90,7 @@ else:
     raise AssertionError("None is no weight")
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
 
@@ -100,6 +100,6 @@ def test_networkx_learns_of_the_backend_without_loading_it(environment, tmp_path
         "print([name for name in ('networkx', 'numpy', 'numba') if name in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.stdout.strip() == "[]", done.stdout + done.stderr

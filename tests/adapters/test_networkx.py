@@ -176,7 +176,7 @@ def test_threads_that_share_a_graph_take_turns(name):
     converted = convert_from_nx(G)
     expected = outcome(there, name, G)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: outcome(getattr(backend, name), converted), range(100), timeout=120))
+        found = list(pool.map(lambda _: outcome(getattr(backend, name), converted), range(100), timeout=300))
     assert all(one == expected for one in found)
 
 

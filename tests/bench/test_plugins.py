@@ -76,7 +76,7 @@ def test_a_plugin_that_hangs_while_it_is_imported_is_refused_when_time_is_up(
     start = time.monotonic()
     with pytest.raises(InputError, match=r"importing it took more than 0\.3 s"):
         expand_sweep(read_sweep(path), {"cpu": "cpu"})
-    assert time.monotonic() - start < 60
+    assert time.monotonic() - start < 300
 
 
 def test_a_plugin_that_ends_its_process_while_it_is_imported_is_refused_in_words(write: Write) -> None:

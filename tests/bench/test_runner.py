@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(local_workers, "GRACE_S", 0.2)
+    monkeypatch.setattr(local_workers, "GRACE_S", 300.0)
     return Bench(tmp_path)
 
 
@@ -47,7 +47,8 @@ def test_cells_of_one_graph_go_together_and_each_is_stored_with_its_place_in_the
     assert (first["sweep"], first["series"]) == ("t", "known path:{n}")
 
 
-def test_a_cell_that_hangs_is_killed_and_the_others_of_its_graph_are_measured_without_it(bench):
+def test_a_cell_that_hangs_is_killed_and_the_others_of_its_graph_are_measured_without_it(bench, monkeypatch):
+    monkeypatch.setattr(local_workers, "GRACE_S", 0.2)
     bench.run(planned("a"), planned("hang", time_s=0.3), planned("b"), planned("c", "path:10"))
     assert outcomes(bench) == {"a path:9": "ok", "hang path:9": "timeout", "b path:9": "ok", "c path:10": "ok"}
     assert bench.requests == ["a hang b", "b", "c"]
@@ -160,7 +161,7 @@ def test_a_kill_at_any_moment_loses_only_the_running_cell(tmp_path, seed):
         process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 300
         while not path.exists() and time.monotonic() < limit:
             time.sleep(0.01)
         time.sleep(chance.uniform(0.05, 0.4))
@@ -185,7 +186,7 @@ def test_ctrl_c_stores_what_is_finished_and_ends_the_worker(tmp_path):
         pass
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=300)
     assert "KeyboardInterrupt" in err
     assert len(read_records(bench.path)) == 30
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from gpugraph.bench import local_workers
 from gpugraph.bench.local_workers import WorkerDied, WorkerProcess
 from gpugraph.bench.messages import cell_from, cell_to_words
 from gpugraph.bench.worker import SMALL, Worker
@@ -40,7 +41,7 @@ def answers(worker: WorkerProcess, *cells: Cell, **more: Any) -> list[dict[str, 
     worker.ask({"do": "measure", "cells": words, "sampling": QUICK, **more})
     heard = []
     while True:
-        event = worker.hear(60)
+        event = worker.hear(300)
         assert event is not None
         heard.append(event)
         if event["event"] in ("done", "lost"):
@@ -176,23 +177,25 @@ def test_what_an_algorithm_prints_does_not_disturb_the_talk(worker, tmp_path):
 
 def test_devices_are_described_or_it_is_said_why_not(worker):
     worker.ask({"do": "devices", "names": ["cpu", "cuda:99"]})
-    event = worker.hear(60)
+    event = worker.hear(300)
     assert event is not None
     assert event["devices"]["cpu"]["kind"] == "cpu"
     assert event["devices"]["cpu"]["free_bytes"] > 0
     assert event["devices"]["cuda:99"]["unavailable"]
 
 
-def test_a_worker_that_is_killed_is_noticed():
+def test_a_worker_that_is_killed_is_noticed(monkeypatch):
+    monkeypatch.setattr(local_workers, "GRACE_S", 300.0)
     with WorkerProcess() as worker:
-        assert worker.answer(GREETING, "devices", 60)
+        assert worker.answer(GREETING, "devices", 300)
         os.kill(worker.pid, signal.SIGKILL)
         with pytest.raises(WorkerDied, match="SIGKILL") as died:
-            worker.hear(10)
+            worker.hear(300)
     assert died.value.exit_code == 3  # memory may have run out
 
 
 def test_a_worker_that_is_killed_while_it_plans_ends_the_bench_with_a_line_and_no_defect(tmp_path, monkeypatch):
+    monkeypatch.setattr(local_workers, "GRACE_S", 300.0)
     monkeypatch.setattr(WorkerProcess, "ask", lambda self, request: os.kill(self.pid, signal.SIGKILL))
     said = refuse(3, "bench", "path:5", "--algo", "kruskal@cpu", "--save", str(tmp_path / "r.jsonl"))
     assert said.startswith("gpugraph: error: the worker that plans: its process was ended by SIGKILL")
@@ -202,9 +205,9 @@ PARENT = """
 import sys, time
 from gpugraph.bench.local_workers import WorkerProcess
 worker = WorkerProcess()
-assert worker.answer({"do": "devices", "names": []}, "devices", 60)
+assert worker.answer({"do": "devices", "names": []}, "devices", 300)
 print(worker.pid, flush=True)
-time.sleep(60)
+time.sleep(1000)
 """
 
 
@@ -215,7 +218,7 @@ def test_a_worker_dies_with_its_parent():
     pid = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
-    for _ in range(100):
+    for _ in range(6000):
         if not _runs(pid):
             break
         time.sleep(0.05)
@@ -229,7 +232,8 @@ def _runs(pid: int) -> bool:
 
 
 @extended
-def test_a_worker_that_is_asked_to_end_tidies_up(tmp_path):
+def test_a_worker_that_is_asked_to_end_tidies_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(local_workers, "GRACE_S", 300.0)
     program = f"""
 import sys, tempfile, time
 from gpugraph.bench import worker
@@ -237,7 +241,7 @@ from gpugraph.bench import worker
 def serve(self, request):
     with tempfile.TemporaryDirectory(dir={str(tmp_path)!r}):
         print("busy", file=sys.stderr, flush=True)
-        time.sleep(30)
+        time.sleep(1000)
 
 worker.Worker.serve = serve
 worker.main()

@@ -167,7 +167,7 @@ def test_control_characters_are_drawn_as_letters(tmp_path):
 
 def test_a_drawing_library_that_ends_its_process_is_one_line(tmp_path: Path) -> None:
     """Its engine asks for gigabytes of address space, and ends by SIGTRAP without them."""
-    words = (sys.executable, "-m", "gpugraph", "plot", REAL, "--x", "algorithm", "-o", tmp_path / "figure.svg")
+    words = (sys.executable, "-m", "gpugraph", "plot", REAL, "--x", "algorithm", "-o", tmp_path / "figure.svg", "-q")
     limit = (3 << 29, 3 << 29)
     ran = subprocess.run(words, capture_output=True, text=True, preexec_fn=lambda: setrlimit(RLIMIT_AS, limit))
     assert ran.returncode == 3, ran.stderr

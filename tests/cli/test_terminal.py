@@ -20,7 +20,7 @@ def test_the_help_takes_the_width_of_the_terminal_and_60_lines_at_80() -> None:
     command = [sys.executable, "-m", "gpugraph", "mst", "-h"]
     for width in (80, 120):
         environment = {**os.environ, "COLUMNS": str(width)}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
         lines = done.stdout.splitlines()
         assert width - 20 < max(map(len, lines)) <= width
         assert len(lines) <= 60
@@ -61,17 +61,17 @@ def test_colours_in_a_pipe_are_for_those_who_ask(
 
 def test_a_graph_goes_down_a_pipe_by_the_ending_of_its_format() -> None:
     command = [sys.executable, "-m", "gpugraph", "generate", "grid:3x3", "-o", "-", "--output-format", "gr", "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0
     assert done.stdout.startswith("p sp 9 24\n")
     back = [sys.executable, "-m", "gpugraph", "info", "-", "--format", "json"]
-    assert '"edges": 12' in subprocess.run(back, input=done.stdout, capture_output=True, text=True, timeout=60).stdout
+    assert '"edges": 12' in subprocess.run(back, input=done.stdout, capture_output=True, text=True, timeout=300).stdout
     assert "--output-format csr" in refuse(2, "generate", "grid:3x3", "-o", "-")
 
 
 def test_an_answer_goes_down_a_pipe_alone() -> None:
     words = ["mst", "path:4", "-o", "-", "--device", "cpu", "--repeat", "1"]
-    done = subprocess.run([sys.executable, "-m", "gpugraph", *words], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-m", "gpugraph", *words], capture_output=True, text=True, timeout=300)
     assert [line.count(",") for line in done.stdout.splitlines()] == [2] * 4
     assert done.stdout.startswith("u,v,weight\n")
     assert "verdict" in done.stderr
@@ -99,7 +99,7 @@ def test_a_page_of_help_on_a_terminal_shows_no_escape_codes(tmp_path: Path) -> N
     environment.pop("LESS", None)
     command = [sys.executable, "-m", "gpugraph", "help", "config"]
     done = subprocess.run(
-        command, stdout=child, stdin=child, stderr=subprocess.PIPE, text=True, env=environment, timeout=60
+        command, stdout=child, stdin=child, stderr=subprocess.PIPE, text=True, env=environment, timeout=300
     )
     os.close(child)
     os.close(main)

@@ -29,7 +29,7 @@ driver = Driver()
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "gpugraph", *words]
-    return subprocess.run(line, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+    return subprocess.run(line, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
 
 
 def hanging_kernel(folder: Path) -> str:
@@ -74,14 +74,16 @@ def test_an_algorithm_of_the_package_is_killed_in_time_with_all_its_ranks(device
 def test_of_several_algorithms_only_the_one_that_hangs_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(HOLDS_THE_INTERPRETER)
-    words = ("mst", "path:3", "--algo", f"kruskal,{path}:driver", "--device", "cpu", "--timeout", "5", "-q")
-    ended = command(*words, "--format", "csv", "--repeat", "3", "--save", str(tmp_path / "two.jsonl"))
+    words = ("mst", "path:3", "--algo", f"kruskal,{path}:driver", "--device", "cpu", "--repeat", "3", "-q")
+    for limit_s in ("5", "100"):
+        saved = tmp_path / f"{limit_s}.jsonl"
+        ended = command(*words, "--format", "csv", "--timeout", limit_s, "--save", str(saved))
+        records = map(json.loads, saved.read_text().splitlines())
+        outcomes = {record["algorithm"]: record["outcome"] for record in records}
+        if outcomes["kruskal"] == "ok":  # else even starting it took longer
+            break
     assert ended.returncode == 0, ended
-    records = map(json.loads, (tmp_path / "two.jsonl").read_text().splitlines())
-    assert {record["algorithm"]: record["outcome"] for record in records} == {
-        "kruskal": "ok",
-        f"{path}:driver": "timeout",
-    }
+    assert outcomes == {"kruskal": "ok", f"{path}:driver": "timeout"}
 
 
 def test_a_command_that_ends_in_time_is_left_alone() -> None:

@@ -177,12 +177,12 @@ def test_threads_that_load_one_library_at_once_share_it(monkeypatch: pytest.Monk
         return object()
 
     def build(*_: object, **__: object) -> Path:
-        both.wait(60)
+        both.wait(300)
         return Path("one.so")
 
     monkeypatch.setattr(module, "build_library", build)
     monkeypatch.setattr(module, "_loaded", functools.cache(load))
     work = functools.partial(module.library_of.__wrapped__, None, (), None, False, None)
     with ThreadPoolExecutor(2) as pool:
-        first, second = (job.result(60) for job in [pool.submit(work) for _ in range(2)])
+        first, second = (job.result(300) for job in [pool.submit(work) for _ in range(2)])
     assert first is second

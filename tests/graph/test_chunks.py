@@ -36,7 +36,7 @@ def test_results_come_in_the_order_of_the_ranges_whoever_is_done_first() -> None
 
     def work(start: int, stop: int) -> int:
         if start == 0:
-            assert first_may_end.wait(10)
+            assert first_may_end.wait(300)
         else:
             first_may_end.set()
         return stop

@@ -51,7 +51,7 @@ def _heed_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def ended(process: subprocess.Popen[str], seconds: float = 100.0) -> Ended:
+def ended(process: subprocess.Popen[str], seconds: float = 300.0) -> Ended:
     """Wait for a command; raises AssertionError where it hangs, and kills it then."""
     try:
         out, err = process.communicate(timeout=seconds)

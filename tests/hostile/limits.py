@@ -34,7 +34,7 @@ LIMITS = {
     "address space": (resource.RLIMIT_AS, 200 << 20, 4 << 30),
     "a file": (resource.RLIMIT_FSIZE, 1, 1 << 17),
 }
-SECONDS = 150.0
+SECONDS = 300.0
 
 
 def try_limit(trial: Trial) -> str:

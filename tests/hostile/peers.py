@@ -81,7 +81,7 @@ def ended(folder: Path, name: str) -> str:
     head = f"import os, sys, time\nfile, result = sys.argv[1], sys.argv[2]\nSUM = {WEIGHT}\n"
     (folder / "program.py").write_text(head + body + GOOD)
     command = f"'{sys.executable}' '{folder / 'program.py'}' {{graph.wel}}"
-    table = {"time": "took (.+)", "timeout": "20s", "problem": "mst"}
+    table = {"time": "took (.+)", "timeout": "120s", "problem": "mst"}
     if "result" in body:
         table["command"] = f"{command} {{result}}"
     else:

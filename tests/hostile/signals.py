@@ -143,7 +143,7 @@ def _check_end(end: Ended, number: int, *, early: bool) -> None:
 
 def _check_nobody_is_left(token: str) -> None:
     """Raise unless all processes that a command started come to their end."""
-    until = time.monotonic() + 15
+    until = time.monotonic() + 120
     while left := _processes(token):
         assert time.monotonic() < until, f"processes are left: {left}"
         time.sleep(0.02)

@@ -91,12 +91,12 @@ def _fail(trial: Trial) -> str:
 
 @extended
 def test_what_dies_hangs_throws_or_warns_is_reported_by_its_number_and_its_files_are_kept(tmp_path: Path) -> None:
-    tally = run_in_workers(Part("odd", "", 0, _fail, batch=7, seconds=1.0), 1, range(21), 2, tmp_path)
+    tally = run_in_workers(Part("odd", "", 0, _fail, batch=7, seconds=5.0), 1, range(21), 2, tmp_path)
     assert [failure.number for failure in tally.failures] == [3, 5, 8, 11, 12]
     whys = (
         "signal SIGSEGV",
         "code 0",
-        "still running after 1 s",
+        "still running after 5 s",
         "ValueError: eleven",
         "warning comes through: twelve",
     )

@@ -21,7 +21,7 @@ from tests.hostile.trials import Part, Trial
 THREADS = 8
 CALLS = 24
 """Calls that the threads of one trial share."""
-CHILD_SECONDS = 30
+CHILD_SECONDS = 300
 """A child that takes longer hangs, and is ended by SIGALRM."""
 
 Call = Callable[[], object]

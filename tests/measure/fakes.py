@@ -91,6 +91,10 @@ class FakeTime:
 
     monotonic = perf_counter
 
+    def sleep(self, seconds: float) -> None:
+        """Let so much time pass."""
+        self.now += seconds
+
     def lasting(self, seconds: float) -> Callable[[int], None]:
         """Return what makes a run last so long."""
 

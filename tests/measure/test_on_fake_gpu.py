@@ -13,7 +13,7 @@ from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices import bandwidth
 from gpugraph.devices import nvml as library
 from gpugraph.devices.cuda import CudaDevice
-from gpugraph.ext.instruments import energy
+from gpugraph.ext.instruments import call, energy
 from gpugraph.ext.instruments.call import RUNS
 from gpugraph.measure import inputs
 from gpugraph.measure.cell import Cell
@@ -32,6 +32,12 @@ CELL = Cell("mst", "grid:5x5", "puppet", "cuda", phases=False, verify="reference
 def the_host_makes_the_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fake GPU runs no kernels, those that make graphs among them."""
     monkeypatch.setattr("gpugraph.graph.generate.can_generate", lambda spec: False)
+
+
+@pytest.fixture(autouse=True)
+def no_run_or_transfer_is_called_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call, "LIMIT_S", 1e9)
+    monkeypatch.setattr(inputs, "SHORT_TRANSFER_S", 1e9)
 
 
 @pytest.fixture
@@ -140,11 +146,11 @@ def test_a_call_is_timed_on_an_idle_stream_by_both_clocks(puppet: Puppet, monkey
     puppet.on_run = lambda turn: log.append("run")
     synchronize = CudaDevice.synchronize
     monkeypatch.setattr(CudaDevice, "synchronize", lambda device: log.append("idle") or synchronize(device))
-    call = measured(Sampling.fixed(2, 1))["call"]
+    timed = measured(Sampling.fixed(2, 1))["call"]
     assert "".join(log).endswith("idlerunidle" * (1 + RUNS))
-    assert call["samples_s"] == [0.002] * RUNS  # the fake's events are always 2 ms apart
-    assert len(call["wall_s"]) == RUNS
-    assert min(call["wall_s"]) > 0
+    assert timed["samples_s"] == [0.002] * RUNS  # the fake's events are always 2 ms apart
+    assert len(timed["wall_s"]) == RUNS
+    assert min(timed["wall_s"]) > 0
 
 
 @pytest.mark.usefixtures("cupy")

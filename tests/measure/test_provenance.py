@@ -68,7 +68,7 @@ def test_saved_records_leave_a_checkout_clean_and_any_other_file_does_not(tmp_pa
 
     def git(*words: str) -> str:
         mine = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
-        return subprocess.run([*mine, *words], capture_output=True, text=True, timeout=20, check=True).stdout
+        return subprocess.run([*mine, *words], capture_output=True, text=True, timeout=300, check=True).stdout
 
     def asked() -> str | None:
         module.git_commit.cache_clear()

@@ -158,7 +158,7 @@ def test_an_mpi_that_is_missing_is_named_with_its_remedy(tmp_path: Path) -> None
     promised = {**environment(), "PMI_SIZE": "2", "PMI_RANK": "0"}
     promised["PYTHONPATH"] = f"{tmp_path}:{promised['PYTHONPATH']}"
     words = [sys.executable, "-m", "gpugraph", "mst", "rmat:5", "--device", "cpu", "-q"]
-    run = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=promised, timeout=60)
+    run = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=promised, timeout=300)
     assert run.returncode == 3
     assert "[mpi]'" in run.stderr
     assert len(run.stderr.splitlines()) == 1
@@ -223,7 +223,7 @@ def test_a_rank_beyond_their_number_is_refused_in_a_line(monkeypatch: pytest.Mon
         [sys.executable, "-m", "gpugraph", "mst", "path:3"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**environment(), "PMI_SIZE": "4", "PMI_RANK": "9"},
     )
     line = (

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-TIMEOUT_S = 60.0
+TIMEOUT_S = 300.0
 FLAGS = (
     "--headless=new",
     "--no-sandbox",  # containers have no user namespaces; the page is our own
@@ -115,7 +115,7 @@ class Browser:
             self._session = None
             self.send("Browser.close")
         try:
-            self._process.wait(10)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -21,7 +21,7 @@ from gpugraph.ext.reports.headlines import headlines
 from gpugraph.ext.reports.versus import gains, matrices, times_as_fast
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_records
-from tests.report.browser import Browser, find_browser
+from tests.report.browser import TIMEOUT_S, Browser, find_browser
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 from tests.report.sweep import cell, sweep, write
 
@@ -398,7 +398,7 @@ def test_in_a_browser_the_data_are_downloaded(opened, tmp_path):
     opened.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     for name in ("cells.csv", "records.jsonl.gz"):
         opened.run(f"document.querySelector('a[download=\"{name}\"]').click()")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + TIMEOUT_S
         while not ((tmp_path / name).exists() and (tmp_path / name).stat().st_size):
             assert time.monotonic() < deadline, list(tmp_path.iterdir())
             opened.run("new Promise((done) => setTimeout(done, 50))")
@@ -436,7 +436,7 @@ def test_in_a_browser_a_figure_is_saved_as_svg_and_as_png_in_the_colours_shown(o
     for kind in ("svg", "png"):
         opened.run(f"document.querySelector('#throughput-mst-rmat [data-save={kind}]').click()")
         path = tmp_path / f"throughput-mst-rmat.{kind}"
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + TIMEOUT_S
         while not (path.exists() and path.stat().st_size):
             assert time.monotonic() < deadline, list(tmp_path.iterdir())
             opened.run("new Promise((done) => setTimeout(done, 50))")

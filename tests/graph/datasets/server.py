@@ -49,7 +49,7 @@ def serving() -> Iterator[Server]:
         def do_GET(self) -> None:
             wanted = self.headers.get("Range", "")
             told.asked.append((self.path, wanted))
-            told.gate.wait(30)
+            told.gate.wait(300)
             script = told.next.get(self.path, [])
             what = script.pop(0) if script else None
             content = told.files.get(self.path)

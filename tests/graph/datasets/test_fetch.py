@@ -225,7 +225,7 @@ def test_a_real_limit_to_the_size_of_files_is_reported_too(lists: Lists, server:
     limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)}
     own = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # Python would cut its own files off, and use them
     (one,) = commands(1, "info", "own:roads", **limited, env=own)
-    _, said = one.communicate(timeout=120)
+    _, said = one.communicate(timeout=300)
     assert one.returncode == 2, said
     assert said.count("gpugraph: error: ") == 1
     assert "cannot be written: file too large" in said
@@ -272,7 +272,7 @@ def test_two_at_once_fetch_it_once(lists: Lists, server: Server) -> None:
         assert all(one.poll() is None for one in both)
         time.sleep(0.01)
     server.gate.set()
-    said = [one.communicate(timeout=120) for one in both]
+    said = [one.communicate(timeout=300) for one in both]
     assert [one.returncode for one in both] == [0, 0], said
     assert len({json.loads(out)["digest"] for out, _ in said}) == 1
     assert len(server.asked) == 1
@@ -280,14 +280,15 @@ def test_two_at_once_fetch_it_once(lists: Lists, server: Server) -> None:
 
 def test_a_command_that_is_interrupted_leaves_a_part_for_the_next(lists: Lists, server: Server, folder: Path) -> None:
     server.files["/a/roads.gr"] = LONG
-    server.next["/a/roads.gr"] = ["short"] + ["drop"] * 4
+    server.next["/a/roads.gr"] = ["short"] + [503] * 4
+    server.headers["Retry-After"] = "30"  # it waits for that while it is looked at
     (one,) = commands(1, "info", "own:roads")
     part = folder / "own/roads/roads.gr.part"
     while not (part.exists() and part.stat().st_size == len(LONG) // 2):
         assert one.poll() is None
         time.sleep(0.01)
     one.send_signal(signal.SIGINT)
-    _, said = one.communicate(timeout=120)
+    _, said = one.communicate(timeout=300)
     assert (one.returncode, said.count("gpugraph: interrupted")) == (130, 1)
     server.asked.clear()
     server.next.clear()
