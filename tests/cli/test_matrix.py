@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpugraph.base.errors import VerificationFailed
+from gpugraph.base.errors import InputError, VerificationFailed
 from gpugraph.ext.matrix.check import certify_within
 from gpugraph.ext.matrix.table import distances_between
 from gpugraph.ext.python.resident_graph import ResidentGraph
@@ -62,13 +62,35 @@ def test_any_vertices_of_any_graph(graph: CSRGraph, data: Any) -> None:
 
 def test_a_search_ends_with_its_farthest_goal_and_what_lies_beyond_is_not_found(monkeypatch: Any) -> None:
     graph, seen = generate("path:20000,w=1..9"), []
-    monkeypatch.setattr("gpugraph.ext.matrix.table.certify_within", lambda *found: seen.append(found[2].copy()))
-    found, searches, early = table(graph, [0], [3, 40])
+    monkeypatch.setattr(
+        "gpugraph.ext.matrix.table.certify_within", lambda *found: seen.extend((found[2].copy(), found[4]))
+    )
+    found, searches, early = table(graph, [0], [40, 3])
     assert (searches, early) == (1, 1)
     reached = np.count_nonzero(seen[0] != unreached(seen[0].dtype))
     assert 40 < reached < 10_000
-    assert found[0].tolist() == rows(graph, [0])[0, [3, 40]].tolist()
+    assert found[0].tolist() == rows(graph, [0])[0, [40, 3]].tolist()
+    assert seen[1] == found[0, 0], "certified as far as the farthest goal"
     assert table(undirected(4, [(0, 1, 5)]), [0], [1, 3])[1:] == (1, 0), "a goal without a path needs the whole search"
+
+
+@needs_compiler
+def test_a_gpu_certifies_every_row_and_returns_as_many_at_once_as_fit(monkeypatch: Any) -> None:
+    for name, value in (("_WORDS_AT_ONCE", 1), ("_LEAST_BLOCK", 2)):
+        monkeypatch.setattr(f"gpugraph.ext.matrix.table.{name}", value)
+    graph, checked = generate("grid:5x5"), []
+    monkeypatch.setattr(ResidentGraph, "_certify", lambda held, by, way, row, *limits: checked.append(row.source))
+    sources, goals = [3, 0, 24, 7, 7, 1], [*range(25)]
+    found = table(graph, sources, goals, "emulated")[0]
+    np.testing.assert_array_equal(found, rows(graph, sources))
+    assert checked == [0, 1, 3, 7, 24]
+
+
+def test_a_goal_too_far_for_64_bits_is_refused() -> None:
+    graph = directed(3, [(0, 1, 2**63), (1, 2, 2**63)], "uint64")
+    assert table(graph, [0], [1])[0].tolist() == [[2**63]]
+    with pytest.raises(InputError, match="from vertex 0 to vertex 2 does not fit in 64 bits"):
+        table(graph, [0], [1, 2])
 
 
 def test_from_the_shorter_list_are_the_searches_where_that_gives_the_same() -> None:
@@ -93,6 +115,29 @@ def test_the_certificate_refuses_a_wrong_distance_up_to_the_end_and_no_other(
         certify_within(graph, Arcs.of(graph), wrong, 0, right[9])
     if vertex:
         certify_within(graph, Arcs.of(graph), wrong, 0, right[vertex - 1])
+
+
+@pytest.mark.parametrize(
+    ("arcs", "distance", "words"),
+    [
+        ([(0, 1, 1), (1, 2, 5), (0, 2, 2)], [0, 1, 6], "the arc 0 → 2 of weight 2.* can be relaxed"),
+        ([(0, 1, 1), (1, 2, 5)], [1, 2, 7], "vertex 0 has distance 1.0, but is not reached"),
+        ([(0, 1, 0), (1, 2, 5)], [0, 0, 0], "vertex 2 has distance 0.0, but is not reached"),
+        ([(0, 1, 1), (1, 2, 5)], [0, 1, 4], "vertex 2 has distance 4.0, but is not reached"),
+        ([(0, 1, 1), (1, 2, 5)], [0, 1, np.nan], "vertex 2 has distance nan, but is not reached"),
+        ([(0, 1, 1), (1, 2, 5), (2, 3, 1)], [0, 1, np.nan, 7], "vertex 2 has distance nan, but is not reached"),
+    ],
+    ids=["a longer way", "all shifted", "an arc that adds", "the goal too near", "NaN", "NaN on the way"],
+)
+def test_the_certificate_names_what_is_wrong_up_to_the_last_goal(arcs: Any, distance: Any, words: str) -> None:
+    graph, found = directed(len(distance), arcs, "float64"), np.array(distance, np.float64)
+    with pytest.raises(VerificationFailed, match=words):
+        certify_within(graph, Arcs.of(graph), found, 0, found[-1])
+
+
+def test_a_sum_that_wraps_is_no_shorter_way() -> None:
+    graph = directed(3, [(0, 1, 2**12), (1, 2, 2**12), (2, 1, 2**64 - 2**11)], "uint64")
+    certify_within(graph, Arcs.of(graph), rows(graph, [0])[0], 0, 2**13)
 
 
 def test_a_circle_of_arcs_that_add_nothing_is_no_path() -> None:

@@ -61,6 +61,6 @@ def _first_fault(offsets: Any, targets: Any, weights: Any, distance: Any, source
                     waiting[count] = v
                     count += 1
     for v in range(n):
-        if distance[v] <= end and not linked[v]:
+        if not distance[v] > end and not linked[v]:  # NaN among them
             return np.int64(-1), np.int64(v)
     return np.int64(-1), np.int64(-1)

@@ -326,12 +326,13 @@ def test_any_sources_of_any_graph_side_by_side(graph: CSRGraph, data: Any) -> No
 
 
 @needs_compiler
-def test_searches_side_by_side_restart_together_where_one_does_not_fit() -> None:
+@pytest.mark.parametrize("groups", [2, 1])
+def test_searches_side_by_side_restart_together_where_one_does_not_fit(groups: int) -> None:
     graph = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
-    assert_right(beside(EmulatedDevice(), graph, 2)[0], some(graph))
+    assert_right(beside(EmulatedDevice(), graph, groups)[0], some(graph))
     half = directed(4, [(0, 1, 2**63), (1, 2, 2**63), (2, 3, 1)], "uint64")
     with pytest.raises(InputError, match="does not fit in 64 bits"):
-        beside(EmulatedDevice(), half, 2, (0, 1))
+        beside(EmulatedDevice(), half, groups, (0, 1))
 
 
 @needs_compiler
