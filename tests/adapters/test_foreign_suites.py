@@ -35,7 +35,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def run_pytest(environment: dict[str, str], folder: Path, *arguments: str) -> str:
     quick = ("--assert=plain", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest")
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, *quick, *arguments]
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
     return done.stdout
 
