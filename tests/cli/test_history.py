@@ -36,3 +36,12 @@ def test_equal_runs_have_no_step_and_one_run_no_history(tmp_path):
     for name in ("7", "8"):
         (tmp_path / f"{name}.jsonl").unlink()
     assert "fewer than two" in refuse(2, "history", tmp_path)
+
+
+def test_two_files_without_a_common_cell_are_named(tmp_path):
+    folder = folder_of(tmp_path, [1.0])
+    write([cell("sssp", "dijkstra", "cpu", 12)], folder / "other.jsonl")
+    told = refuse(2, "history", folder)
+    assert "other.jsonl" in told
+    assert "9.jsonl" in told
+    assert "no cell in common" in told

@@ -112,7 +112,7 @@ def compare(base: Sequence[Record], new: Sequence[Record], *, threshold: float =
         raise InputError(f"the threshold {threshold:g} is not above 0", remedy="give e.g. --threshold 5%")
     pairs, unpaired = pair(base, new)
     if not pairs:
-        remedy = "give two runs of the same sweep or command; --by algorithm ranks what did the same work"
+        remedy = "give two runs of the same sweep or command; --by algorithm compares algorithms on one graph"
         raise InputError("the two runs have no cell in common", remedy=remedy)
     untimed = {
         id(both[0]): Compared(Claim(*both), *ended) for both in pairs if (ended := _without_times(*both, threshold))

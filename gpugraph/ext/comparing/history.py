@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpugraph.base.errors import InputError, Regression
 from gpugraph.base.quantities import duration
-from gpugraph.ext.comparing.compare import REGRESSIONS, Compared, compare
+from gpugraph.ext.comparing.compare import REGRESSIONS, Compared, compare, pair
 from gpugraph.ext.comparing.comparison import describe_cell
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_records
@@ -31,7 +31,11 @@ def read_runs(folder: str) -> tuple[list[list[Record]], list[str]]:
 
 
 def find_steps(runs: Sequence[Sequence[Record]], threshold: float) -> list[Compared]:
-    """Return the cells that changed from one run to the next, in their order."""
+    """Return the cells that changed from one run to the next, in their order; InputError if two have none in common."""
+    for base, new in pairwise(runs):
+        if not pair(base, new)[0]:
+            what = f"{base[0].file} and {new[0].file} have no cell in common"
+            raise InputError(what, remedy="keep only the files of one sweep in the folder")
     compared = [compare(*pair, threshold=threshold) for pair in pairwise(runs)]
     return [cell for one in compared for cell in one.cells if cell.verdict in _STEPS]
 
