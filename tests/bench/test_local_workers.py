@@ -158,6 +158,7 @@ def test_the_command_runs_a_sweep_on_two_shares_of_the_processors(tmp_path, monk
 def gpus(monkeypatch: pytest.MonkeyPatch) -> FakeCupy:
     fake = FakeCupy(gpus=2)
     monkeypatch.setattr(here, "gpus", lambda: fake.gpus)
+    monkeypatch.setattr(here, "_processors", lambda: [0, 1])
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     return fake
 
