@@ -227,6 +227,8 @@ class _Reader:
         elif lists == ["graph"] and key.lower() == "directed":
             if token not in ("0", "1"):
                 raise self._wrong(f"directed is {token[:32]}, neither 0 nor 1", i)
+            if self._directed:
+                raise self._wrong("directed is there twice", i)
             self._directed = token
         elif lists in (["graph", "node"], ["graph", "edge"]):
             self._set(key, token, i)

@@ -369,6 +369,8 @@ class _Reader:
             if name in _PARENTS:
                 raise self._wrong(f"<{name}> inside of <{parent}>")
         end, parser = self._parser.EndElementHandler, self._parser
+        if end in (self._weight_ends, self._default_ends):
+            raise self._wrong(f"<{name}> inside of a weight")
 
         def begins(*_: object) -> None:
             self._skipped += 1

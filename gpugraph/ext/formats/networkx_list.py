@@ -7,6 +7,7 @@ from typing import Any
 
 from gpugraph.ext.formats.attributes import Edges, is_number
 from gpugraph.ext.formats.base import Format
+from gpugraph.ext.formats.text.list_head import declared, statement
 from gpugraph.graph.build import ArcList
 from gpugraph.graph.input_file import Source
 
@@ -32,7 +33,7 @@ def read(source: Source) -> ArcList:
                         edges.flush()
                         waiting.clear()
         edges.flush()
-    return edges.arcs(edges.numbers)
+    return declared(edges.arcs(edges.numbers), statement(source))
 
 
 def _take(edges: Edges, source: Source, bare: bytes, line: int) -> None:

@@ -17,7 +17,7 @@ from gpugraph.base.errors import GraphFormatError, InputError, reading
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import check_vertices, refuse_nan
-from gpugraph.ext.formats.text.column_roles import Roles, roles
+from gpugraph.ext.formats.text.column_roles import Roles, roles, sense_of
 from gpugraph.ext.formats.text.columns import rounded_weights, wide_weights
 from gpugraph.ext.formats.text.fields import Shape, Words, split
 from gpugraph.ext.formats.text.list_head import (
@@ -60,6 +60,10 @@ def read_table(source: Source) -> ArcList:
     if chosen.weight is not None:
         weights = columns[2]
         if head.delimiter == ";":  # as Excel writes where the decimal point is a comma
+            few = [next((word for word in weights.words if mark in word), "") for mark in ",."]
+            if all(few):
+                what = f"weights have commas and points, as {few[0]!r} and {few[1]!r}"
+                raise source.error(what, "write all of them with points, and thousands without a mark")
             weights = replace(weights, words=[word.replace(",", ".") for word in weights.words])
     if chosen.kind is not None:
         kinds = columns[-1]
@@ -224,14 +228,19 @@ def _arcs_of_columns(
     )
     kept = broken_promises(said, rows, arcs.vertices)
     arcs = replace(arcs, weighs=weighs, notes=(*kept, *notes, *chosen.left), listed=counted(rows, "row"))
-    if isinstance(kinds, Words) and source.directed is None:
-        return _directed_by_row(arcs, kinds, names[chosen.kind or 0])
+    if kinds is not None and source.directed is None:
+        return _directed_by_row(source, arcs, _as_words(kinds), names[chosen.kind or 0])
     return declared(arcs, said)
 
 
-def _directed_by_row(arcs: ArcList, kinds: Words, name: str) -> ArcList:
+def _directed_by_row(source: Source, arcs: ArcList, kinds: Words, name: str) -> ArcList:
     """Return arcs of rows of which a column says which are directed; of the others it has both arcs if any is."""
-    directed = np.array([word.strip().lower() == "directed" for word in kinds.words] or [True])[kinds.codes]
+    senses = {word: sense_of(name, word) for word in kinds.words}
+    for word in [word for word, sense in senses.items() if sense is None][:1]:
+        row, line = kinds.place(kinds.first_row(word))
+        what = f"{row}: {word!r} in column '{name}' does not say whether the row is directed"
+        raise source.error(what, "mend it, or say it of all rows: --directed or --undirected", line=line)
+    directed = np.array([*senses.values()] or [True], bool)[kinds.codes]
     why = f"column '{name}' says so"
     if directed.all() or not directed.any():
         is_directed = bool(directed.any())

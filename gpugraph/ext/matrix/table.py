@@ -61,7 +61,7 @@ def _on_cpu(held: ResidentGraph, starts: Vertices, ends: Vertices, progress: Pro
     """Return the distances by a search for each core, and how many searches ended early."""
     from gpugraph.ext.tuned.sssp.cpu_delta_stepping import prepare_many, search_each
 
-    graph, early = held.graph, []
+    graph, ended = held.graph, list[bool]()  # whether early
     states, dtype = prepare_many(GraphView.of(graph), None), distance_dtype(graph.weight_dtype)
 
     def take(distance: NDArray[Any], source: int) -> NDArray[Any]:
@@ -71,9 +71,9 @@ def _on_cpu(held: ResidentGraph, starts: Vertices, ends: Vertices, progress: Pro
             refuse_wrapped(graph, source, distance)
         farthest = np.finfo(dtype).max if dtype.kind == "f" else most - 1
         certify_within(graph, states[0].arcs, distance, source, farthest if is_whole else found.max())
-        early.extend([] if is_whole else [source])
-        progress("searching", len(early) / len(starts))
+        ended.append(not is_whole)
+        progress("searching", len(ended) / len(starts))
         return found if dtype.kind == "f" else read_words(found, dtype)
 
     rows = search_each(states, NullClock(), starts.tolist(), take, ends)
-    return np.stack(rows), len(early)
+    return np.stack(rows), sum(ended)

@@ -216,6 +216,7 @@ def test_the_line_of_a_bad_edge_among_many_is_named(tmp_path: Path, at: int, mon
         (graph_of("edge [ source 0 target 1 7 weight ]"), "a name is expected, not 7"),
         (graph_of("edge [ source 0 target 1 weight ]"), "weight has no value"),
         (graph_of("edge [ source 0 target 1 weight NAN ]"), "NaN"),
+        (graph_of("directed 1 directed 0"), "directed is there twice"),
         (graph_of("directed 2"), "directed is 2, neither 0 nor 1"),
         (graph_of("graph [ ]"), "a graph inside of a graph is not read"),
         (graph_of("") + "graph [ ]", "line 7: begins a second graph"),

@@ -171,6 +171,7 @@ BOMB = '<!DOCTYPE g [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
         (document(nodes("ab") + edge("a", "b", "NaN")), "NaN"),
         (document(nodes("ab") + edge("a", "b", "")), "the weight '' is not a number"),
         (document(nodes("ab") + edge("a", "b", '1</data><data key="w">2')), "an edge has 'weight' twice"),
+        (document(nodes("ab") + edge("a", "b", "1<b>2</b>")), "<b> inside of a weight"),
         (document(nodes("a")).replace("</graphml>", '<graph edgedefault="directed"/></graphml>'), "a second <graph>"),
         (document("<hyperedge/>"), "line 4: <hyperedge> is not read"),
         (document('<node id="a"><port name="p"/></node>'), "<port> is not read"),

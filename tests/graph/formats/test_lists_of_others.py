@@ -143,6 +143,29 @@ READ: dict[str, tuple[str, bool, list[tuple[Any, Any, Any]], str]] = {
         [(1, 2, 3)],
         "'Undirected, weighted network'",
     ),
+    "comment5.txt": ("# directed: False\n1 2 3\n", False, [(1, 2, 3)], "its comment says 'directed: False'"),
+    "comment6.txt": ("% directed=1\n1 2\n2 1\n", True, [(1, 2, 1), (2, 1, 1)], "its comment says 'directed=1'"),
+    "comment7.csv": ("# Directed\tno\nfrom,to\na,b\n", False, [("a", "b", 1)], "its comment says 'Directed"),
+    "comment8.txt": ("# The graph is undirected.\n1 2\n", False, [(1, 2, 1)], "its comment says 'undirected'"),
+    "comment9.edgelist": (
+        "# undirected: true\n1 2 {'weight': 3}\n",
+        False,
+        [(1, 2, 3)],
+        "its comment says 'undirected: true'",
+    ),
+    "mutual.csv": (
+        "Source,Target,Type\na,b,Mutual\nb,c,Directed\n",
+        True,
+        [("a", "b", 1), ("b", "a", 1), ("b", "c", 1)],
+        "directed: column 'Type' says so",
+    ),
+    "each.csv": (
+        "from,to,weight,directed\n1,2,5,TRUE\n2,3,7,FALSE\n",
+        True,
+        [(1, 2, 5), (2, 3, 7), (3, 2, 7)],
+        "1 row of column 'directed' undirected: taken as two arcs each",
+    ),
+    "oneway.csv": ("u,v,oneway\n1,2,0\n2,3,0\n", False, [(1, 2, 1), (2, 3, 1)], "column 'oneway' says so"),
     "titles-in-comment.txt": (
         "# src dst timestamp\n1 2 1082040961\n",
         True,
@@ -249,6 +272,15 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "one.txt": ("1\n2\n3\n", "line 3: 1 field; an edge list has 'u v'"),
     "word.tsv": ("a\tb\t2\n1\t2\t3\n", "line 1: the vertex id 'a' is not an integer — .*input_format='table'"),
     "word.csv": ("a,b,2\n+1,2,3\n", "line 1: the vertex id 'a' is not an integer — .*input_format='table'"),
+    "adjacent.adjlist": ("0 1 2\n1 2 3\n", "is an adjacency list of NetworkX"),
+    "thousands.csv": (
+        "from;to;km\n1;2;1.234\n2;3;5,5\n",
+        "weights have commas and points, as '5,5' and '1.234' — write all of them with points",
+    ),
+    "late-type.csv": (
+        "source,target,type\n" + "1,2,Directed\n" * 150 + "1,3,road\n",
+        r"line 152: row 151: 'road' in column 'type' does not say whether .* directed=True or directed=False",
+    ),
     "nan.csv": ("source,target\n1.0,2.0\n3.0,nan\n", "line 3: row 2 has no id, but 'nan'"),
 }
 
@@ -290,6 +322,15 @@ def test_the_column_that_weighs_may_be_named(tmp_path: Path) -> None:
     assert edges(load(tmp_path, "a.csv", text, weight="year")) == [(1, 2, 1999)]
     assert edges(load(tmp_path, "a.csv", text)) == [(1, 2, 7)]
     assert edges(load(tmp_path, "a.csv", text, weights="unit")) == [(1, 2, 1)]
+    ways = "u,v,oneway\n1,2,1\n2,3,0\n"
+    for options in ({"weight": "oneway"}, {"columns": "u,v,oneway"}):
+        assert edges(load(tmp_path, "a.csv", ways, **options)) == [(1, 2, 1), (2, 3, 0)]
+    assert not load(tmp_path, "a.parquet", parquet_of(u=[1, 2], v=[2, 3], oneway=[False, False])).directed
+    assert edges(load(tmp_path, "a.parquet", parquet_of(u=[1, 2], v=[2, 3], oneway=[1, 0]))) == [
+        (1, 2, 1),
+        (2, 3, 1),
+        (3, 2, 1),
+    ]
     with pytest.raises(InputError, match="unknown column 'tool'"):
         load(tmp_path, "a.csv", text, weight="tool")
 

@@ -23,6 +23,12 @@ _NO_WEIGHTS = words_of(
     "timestamp time timeset date datetime year month day id edgeid eid key index label name type kind relation",
     "relationship interval created createdat since until ts epoch unixtime unixts osmid wayid linkid row rowid",
 )
+_SENSES = {
+    "type": {"directed": True, "undirected": False, "mutual": False},
+    "directed": dict.fromkeys(("true", "yes", "1"), True) | dict.fromkeys(("false", "no", "0"), False),
+}
+_SENSES["oneway"] = _SENSES["directed"]
+"""Words of columns that say of each row whether it is an arc, by their titles: Gephi's, igraph's and OSM's."""
 _PLACES = words_of("lat lon lng long latitude longitude easting northing")
 _COORDINATES = _PLACES | words_of("x y z")
 
@@ -34,7 +40,7 @@ class Roles:
     Attributes:
         ends: tails and heads.
         weight: the weights, or None.
-        kind: Gephi's ``Type``, which says of each row whether it is directed, or None.
+        kind: what says of each row whether it is directed, as Gephi's ``Type``, or None.
         given: the ends are named as such, by their titles or by the user.
         left: sentences on columns that are left out.
     """
@@ -52,11 +58,15 @@ class Roles:
 
 
 def _kind_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
-    """Return the column that says of each row whether it is directed, as Gephi writes it."""
-    for i, name in enumerate(names):
-        if plain_title(name) == "type" and rows and all(row[i].lower() in ("directed", "undirected") for row in rows):
-            return i
-    return None
+    """Return the column that says of each row whether it is directed, by its title and its words."""
+    senses = [_SENSES.get(plain_title(name), {}) for name in names]
+    fitting = (i for i, sense in enumerate(senses) if rows and all(row[i].strip().lower() in sense for row in rows))
+    return next(fitting, None)
+
+
+def sense_of(title: str, word: str) -> bool | None:
+    """Return whether a word of a column means that a row is directed; None for a word that means neither."""
+    return _SENSES[plain_title(title)].get(word.strip().lower())
 
 
 def roles(source: Source, head: ListHead, said: Statement) -> Roles:
@@ -114,7 +124,7 @@ def _by_request(source: Source, names: list[str], kind: int | None) -> Roles:
         remedy = "give two or three columns: --columns src,dst,weight"
         raise InputError(f"--columns {','.join(wanted)} makes no edges", where=source.path, remedy=remedy)
     at = [names.index(name) for name in wanted]
-    return Roles((at[0], at[1]), at[2] if len(at) == 3 else None, kind, given=True)
+    return Roles((at[0], at[1]), at[2] if len(at) == 3 else None, None if kind in at else kind, given=True)
 
 
 def _by_titles(
@@ -169,7 +179,7 @@ def _weighed(
         else ""
     )
     left = (f"left out: {'column' if len(out) == 1 else 'columns'} {', '.join(map(repr, out))}{remedy}",) if out else ()
-    return Roles(ends, third, kind, given, left)
+    return Roles(ends, third, None if kind == third else kind, given, left)
 
 
 def is_table(source: Source, head: ListHead, said: Statement) -> bool:

@@ -29,11 +29,12 @@ _KONECT = re.compile(
 )
 _SNAP = re.compile(rb"(?m)^[#%][^\n]*?\bNodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
 _KIND = re.compile(
-    rb"(?mi)^[ \t]*[#%][ \t]*(?:(?:this is )?an? |(?:graph |network )?type[ \t]*[:=][ \t]*|graph[ \t]*[:=][ \t]*)?"
-    rb"((?:(?:un)?weighted,?[ \t]+)?(un)?directed(?:,?[ \t]+(?:un)?weighted)?"
-    rb"(?:[ \t]+(?:graph|network)\b|(?=[ \t]*\r?$)))([^\n]*)"
+    rb"(?mi)^[ \t]*[#%][ \t]*(?:(?:this is )?an? |(?:the )?(?:graph|network) is (?:an? )?"
+    rb"|(?:graph |network )?type[ \t]*[:=][ \t]*|graph[ \t]*[:=][ \t]*)?"
+    rb"((?:(?:un)?weighted,?[ \t]+)?(un)?directed(?:,?[ \t]+(?:un)?weighted)?(?:[ \t]+(?:graph|network)\b"
+    rb"|[ \t]*[:= \t][ \t]*(?:(?:true|yes|1)|(false|no|0))(?=[ \t]*\r?$)|(?=[ \t.]*\r?$)))([^\n]*)"
 )
-"""A comment that is, or begins with, the kind of the graph."""
+"""A comment that is, or begins with, the kind of the graph, or says of it yes or no."""
 _SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 
@@ -92,12 +93,13 @@ def statement(source: Source) -> Statement:
         why = f"its first line says '{kind}'"
         edges = next(iter(counts), None)
         return Statement(kind == "asym", why, kind == "bip", True, weights == "unweighted", vertices, edges)
-    snap, kinds = _SNAP.search(source.head), {match[2] is None: match for match in _KIND.finditer(comments)}
+    snap, found = _SNAP.search(source.head), _KIND.finditer(comments)
+    kinds = {(match[2] is None) is (match[3] is None): match for match in found}
     vertices, edges = ((int(snap[1]),), int(snap[2])) if snap else ((), None)
     if len(kinds) != 1:
         return Statement(vertices=vertices, edges=edges)
     ((directed, match),) = kinds.items()
-    once = b"each unordered pair" in match[3]
+    once = b"each unordered pair" in match[4]
     why = f"its comment says '{match[1].decode('ascii', 'replace')}'"
     if directed and once:
         return Statement(None, f"{why} and 'each unordered pair … once'", vertices=vertices, edges=edges)
