@@ -92,7 +92,7 @@ def python() -> str:
     functions = [name for name, thing in public.items() if not isinstance(thing, type)]
     classes = [f"{thing.__module__}.{name}" for name, thing in public.items() if isinstance(thing, type)]
     errors = [one for one in classes if one.startswith("gpugraph.base.errors.")]
-    parts = [_titled("Python", "="), ".. automodule:: gpugraph", _titled("Functions", "-")]
+    parts = [_titled("Python interface", "="), ".. automodule:: gpugraph", _titled("Functions", "-")]
     parts += [f".. autofunction:: gpugraph::{name}" for name in functions]
     parts.append(_titled("What they take and return", "-"))
     parts += [f".. autoclass:: {name}\n   :members:\n   :inherited-members:" for name in classes if name not in errors]
