@@ -48,6 +48,8 @@ def serve(request: dict[str, Any]) -> None:
         send("current", index=index)
         send("progress", what="sample 1")
         act = cell["algorithm"]
+        while act == "meet" and len(LOG.read_text().splitlines()) < 2:  # until another worker has a graph too
+            time.sleep(0.01)
         if act == "late" and index > 0:
             break
         if act == "hang":
