@@ -63,7 +63,7 @@ def _digest(roots: frozenset[str]) -> str | None:
     files = sorted(str(getattr(sys.modules.get(name), "__file__", "")) for name in roots)
     kept_as = f"{hashlib.sha256(chr(0).join(files).encode()).hexdigest()}.tree"
     with contextlib.suppress(OSError, ValueError, KeyError):
-        if (kept := code_cache.find("sources", kept_as)) is not None:
+        if (kept := code_cache.look_up("sources", kept_as)) is not None:
             known = json.loads(kept.content)
             if all(_state(path) == state for path, state in known["files"].items()):
                 return str(known["sha256"])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.base import code_cache
 from gpugraph.measure import environment as module
 from gpugraph.measure import provenance as provenance_module
 from gpugraph.measure.cell import Cell
@@ -56,7 +57,10 @@ def test_only_a_change_of_the_code_changes_the_digest(tmp_path, monkeypatch, cha
         monkeypatch.setitem(provenance_module.sys.modules, "a_driver", type("M", (), {"__file__": str(driver)}))
         return provenance_module._digest(frozenset(["a_driver"]))
 
-    before = digest()
+    said: list[str] = []
+    with code_cache.reporting_compilations_to(said.append):
+        before = digest()
+    assert said == []  # a digest is not compiled
     driver.write_text(driver.read_text().replace("Return one", "Return 1") + change)
     assert (digest() == before) is same
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)

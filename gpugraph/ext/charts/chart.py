@@ -225,7 +225,7 @@ def vega_bundle() -> str:
     """Return Vega, Vega-Lite and vega-embed as one script, kept in the cache: putting it together takes two seconds."""
     engine = check_engine()
     name = f"vega-{engine.__version__}.js"
-    kept = code_cache.find("scripts", name)
+    kept = code_cache.look_up("scripts", name)
     if kept is not None:
         return kept.content.decode()
     script = called("javascript_bundle")
