@@ -73,6 +73,16 @@ def check_ends(path: str | os.PathLike[str]) -> None:
         raise InputError("is a device", where=path, remedy="name a file")
 
 
+def is_same_file(first: str, second: str) -> bool:
+    """Tell whether two paths lead to one file, there or to be made; a pipe or a device, which takes all, is none."""
+    try:
+        return os.path.samefile(first, second) and os.path.isfile(first)
+    except FileNotFoundError:
+        return os.path.realpath(first) == os.path.realpath(second)
+    except (OSError, ValueError):  # using it will tell
+        return False
+
+
 LONGEST_TEXT = 1 << 26
 """Bytes of a text that is read as a whole; sweeps and settings have some thousand, a template some million."""
 

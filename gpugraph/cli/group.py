@@ -196,6 +196,8 @@ cli = LazyGroup(
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A disk that is full is no defect of ours, wherever it is met."""
+_CLOSED = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ELOOP, errno.EIO)
+"""Nor is a path that the system does not let anybody use."""
 
 
 def guard(run: Callable[[], None], *, debug: bool = False) -> int:
@@ -244,6 +246,9 @@ def explain(error: BaseException) -> tuple[int, str]:
         error = InputError(
             f"cannot write: {reason}", where=error.filename, remedy="free some space, or write elsewhere"
         )
+    if isinstance(error, OSError) and error.errno in _CLOSED and error.filename is not None:
+        what = f"cannot be used: {(error.strerror or str(error)).lower()}"
+        error = InputError(what, where=error.filename, remedy="check its name and its permissions")
     if isinstance(error, GpuGraphError):
         return error.exit_code, f"error: {installable_here(str(error))}"
     what = " ".join(f"{type(error).__name__}: {error}".split())

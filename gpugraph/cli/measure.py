@@ -128,7 +128,7 @@ def _request(problem: str, options: Mapping[str, Any]) -> Request:
         where = defaults().origins["default.graph"]
         what = f"no graph given: taking {request.graph}, the default of {where}; give a file, a spec or a data set"
         tell([what], quiet=request.outputs.quiet)
-    _check_outputs(problem, str(request.graph), request.outputs)
+    _check_outputs(problem, request.outputs)
     log_decisions(request.outputs.verbose)
     return request
 
@@ -339,7 +339,7 @@ def _notices(record: Record, output: str | None) -> list[str]:
     return notices
 
 
-def _check_outputs(problem: str, graph: str, outputs: Outputs) -> None:
+def _check_outputs(problem: str, outputs: Outputs) -> None:
     """Refuse before the work what could not be written after it."""
     output, save, exports = outputs.output, outputs.save, outputs.exports
     if exports or outputs.style != "table":
@@ -349,15 +349,11 @@ def _check_outputs(problem: str, graph: str, outputs: Outputs) -> None:
     check_drawing(outputs.draw)
     for path in (one for one in (output, save, *exports) if one is not None):
         check_destination(path, append=path is save)
-        if os.path.exists(path) and os.path.exists(graph) and os.path.samefile(path, graph):
-            raise InputError("is the graph itself and would be overwritten", where=path, remedy="name another file")
     if save is not None and os.path.isfile(save):
         from gpugraph.bench.store import WAIT_S, Store
 
         Store(save, resume=True, wait_s=WAIT_S).close()
     if output is not None:
-        if save is not None and os.path.realpath(output) == os.path.realpath(save):
-            raise InputError("is given for the result and for the record", where=save, remedy="name another file")
         result_files().check_result_name(output, problem_called(problem))
 
 

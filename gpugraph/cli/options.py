@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from gpugraph.base.errors import InputError, check_name, errors_at
-from gpugraph.base.files import parse_toml, read_text, resource_dir
+from gpugraph.base.files import is_same_file, parse_toml, read_text, resource_dir
 from gpugraph.base.quantities import parse_seconds
 from gpugraph.graph.read_options import MIRROR, OFFLINE, OWN
 from gpugraph.problems.contract import METHODS_OF_A_RUN, PROBLEMS, TRANSFERS
@@ -38,12 +38,38 @@ RARE = (
 )
 """Parameters of a command with many that ``--help`` only names; ``--help-all`` describes them."""
 
+_READ = ["graph", "graphs", "array", "sources", "goals", "results", "files", "sweep", "template", "commands", "reuse"]
+_WRITTEN = {"output": "result", "exports": "table", "keep": "edge list", "draw": "drawing", "save": "record"}
+"""Parameters that may name files that a command reads, and those that it writes; ``convert`` may replace its own."""
+
+_MAY_BE_EMPTY = ("title", "columns", "reference")
+
 VARIABLE = "_GPUGRAPH_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
 
 
 class GroupedCommand(click.Command):
     """A command whose help is laid out so."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it, unless a word is empty, as an unset variable of a shell leaves it, or a file is read and written."""
+        taken: list[tuple[str, str]] = []
+        for one in self.params:
+            name = max(one.opts, key=len)
+            for word in _words(ctx, one.name):
+                if not word and one.name not in _MAY_BE_EMPTY:
+                    raise InputError(f"{name} is empty", remedy="give it a value, or leave it out")
+                if one.name in _READ and os.path.isfile(word):
+                    noun = f"the file of {name}" if isinstance(one, click.Option) else f"the {name} itself"
+                    noun = f"one of the {name}" if one.nargs < 0 else noun
+                    taken.append((f"{noun} and would be overwritten", word))
+        for parameter, noun in _WRITTEN.items():
+            for path in _words(ctx, parameter):
+                for use, file in taken:
+                    if is_same_file(file, path):
+                        raise InputError(f"is {use.format(noun)}", where=path, remedy="name another file")
+                taken.append((f"given for the {noun} and for the {{}}", path))
+        return super().invoke(ctx)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the first sentence, the example, and the rest."""
@@ -75,6 +101,12 @@ class GroupedCommand(click.Command):
         if more:
             formatter.write_paragraph()
             formatter.write_text(more)
+
+
+def _words(ctx: click.Context, name: str | None) -> Sequence[Any]:
+    """Return the texts that a parameter was given."""
+    value = ctx.params.get(name or "")
+    return [one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, str)]
 
 
 def write_help(formatter: click.HelpFormatter, help: str) -> None:

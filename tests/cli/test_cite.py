@@ -45,6 +45,14 @@ def test_records_are_cited_once_each_with_their_programs_and_data_sets(tmp_path)
     assert text.count("{") == text.count("}")
 
 
+@pytest.mark.parametrize("source", ["snap:no such name", "snap:", "konect:gone", "suitesparse:one"])
+def test_a_graph_that_no_list_of_data_sets_has_is_cited_by_its_collection(tmp_path, source):
+    record = cell("mst", "kruskal", "cpu", 16)
+    record["graph"] = {**record["graph"], "source": source}
+    text = succeed("cite", write([record], tmp_path / "r.jsonl")).out
+    assert f"@misc{{{source.partition(':')[0]}, title = {{" in text
+
+
 def test_an_algorithm_is_explained_with_its_phases_its_source_and_its_papers():
     text = " ".join(succeed("explain", "boruvka").out.split())
     assert "find_min" in text

@@ -12,6 +12,7 @@ from gpugraph.base.errors import GpuGraphWarning, InputError, installable_here
 from gpugraph.cli.group import explain, guard
 from gpugraph.cli.output import Progress, warnings_as_notices
 from tests.cli.runner import refuse, run
+from tests.report.sweep import cell, write
 
 GRID = "grid:3x3"
 
@@ -112,6 +113,77 @@ def test_result_and_record_do_not_go_into_one_file(tmp_path):
     assert "for the result and for the record" in refuse(
         2, "mst", GRID, "-o", tmp_path / "r.csv", "--save", tmp_path / "r.csv"
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "matrix g.csv --from v.csv --to v.txt -o v.csv",
+        "matrix g.csv --from v.txt --to v.csv -o v.csv",
+        "matrix g.csv --from v.txt --to v.txt -o g.csv",
+        "matrix g.csv --from v.txt --to v.txt -o link.csv",
+        "mst g.csv -o g.csv",
+        "mst g.csv --export g.csv",
+        "bench g.csv --save r.jsonl --export g.csv",
+        "compare r.json --by algorithm --export r.json",
+        "plot r.json -o r.json",
+        "plot r.jsonl r.json -o r.json",
+        "report r.json -o r.json",
+        "report r.jsonl --template t.md -o t.md",
+        "graph500 --scale 6 --reuse g.csv --keep link.csv",
+    ],
+)
+def test_no_output_overwrites_what_the_command_reads(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"g.csv": "0,1\n1,2\n", "v.csv": "0\n", "v.txt": "1\n", "t.md": "hi"}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "link.csv").symlink_to("g.csv")
+    for name in ("r.json", "r.jsonl"):
+        write([cell("mst", "kruskal", "cpu", 16)], tmp_path / name)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert "would be overwritten — name another file" in refuse(2, *words.split())
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["bench grid:3x3 --save r.json --export r.json", "mst grid:3x3 --save r.csv --export r.csv"],
+)
+def test_no_output_overwrites_another(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "for the table and for the record" in refuse(2, *words.split())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["mst", GRID, "--save", ""], "--save"),
+        (["bench", GRID, "--save", ""], "--save"),
+        (["bench", GRID, "--runs", "2", "--save", ""], "--save"),
+        (["graph500", "--scale", "6", "--results", ""], "--results"),
+        (["bench", "--sweep", ""], "--sweep"),
+        (["bench", GRID, "--peer", ""], "--peer"),
+        (["mst", GRID, "--algo", ""], "--algo"),
+        (["history", ""], "folder"),
+        (["report", "r.jsonl", "--template", ""], "--template"),
+    ],
+)
+def test_a_word_that_an_unset_variable_left_empty_is_refused(words, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert f"{name} is empty" in refuse(2, *words)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [errno.ENAMETOOLONG, errno.EACCES, errno.ELOOP, errno.EIO])
+def test_a_path_that_the_system_refuses_is_no_defect(number):
+    code, line = explain(OSError(number, os.strerror(number), "given"))
+    assert (code, "given: cannot be used" in line) == (2, True)
+
+
+@pytest.mark.parametrize("words", [["history"], ["graph500", "--scale", "6", "--results"]])
+def test_a_folder_whose_name_is_too_long_is_refused_in_words(words):
+    assert "x: " in refuse(2, *words, "x" * 300)
 
 
 def test_an_output_whose_name_is_too_long_is_refused_before_the_work(tmp_path):

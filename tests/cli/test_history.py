@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 import random
+
+import pytest
 
 from tests.cli.runner import refuse, run, succeed
 from tests.report.sweep import cell, write
@@ -45,3 +48,15 @@ def test_two_files_without_a_common_cell_are_named(tmp_path):
     assert "other.jsonl" in told
     assert "9.jsonl" in told
     assert "no cell in common" in told
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "dangling link"])
+def test_what_is_no_file_of_records_is_named_and_not_waited_for(tmp_path, kind):
+    folder_of(tmp_path, [1.0, 1.0])
+    made = {"pipe": os.mkfifo, "folder": os.mkdir, "dangling link": lambda path: os.symlink("nowhere", path)}
+    made[kind](tmp_path / "0.jsonl")
+    assert "0.jsonl: is no file of records" in refuse(2, "history", tmp_path)
+
+
+def test_a_folder_that_is_none_is_named(tmp_path):
+    assert "nowhere: cannot be read" in refuse(2, "history", tmp_path / "nowhere")

@@ -1,10 +1,12 @@
 """``gpugraph history``: the same cells measured at many commits, and the commit at which a time changed."""
 
+import os
 from collections.abc import Sequence
+from fnmatch import fnmatch
 from itertools import pairwise
 from pathlib import Path
 
-from gpugraph.base.errors import InputError, Regression
+from gpugraph.base.errors import InputError, Regression, unreadable
 from gpugraph.base.quantities import duration
 from gpugraph.ext.comparing.compare import REGRESSIONS, Compared, compare, pair
 from gpugraph.ext.comparing.comparison import describe_cell
@@ -19,8 +21,14 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 def read_runs(folder: str) -> tuple[list[list[Record]], list[str]]:
     """Return the records of every file of a folder, the earliest first, and notices; InputError if it has no two."""
     runs, notices = [], list[str]()
-    for path in sorted(Path(folder).glob("*.jsonl*")):
-        rows, more = read_records([str(path)])
+    try:
+        names = sorted(name for name in os.listdir(folder) if fnmatch(name, "*.jsonl*"))
+    except (OSError, ValueError) as error:
+        raise unreadable(folder, error) from None
+    for path in (os.path.join(folder, name) for name in names):
+        if not os.path.isfile(path):  # of a pipe there would be no end
+            raise InputError("is no file of records", where=path, remedy="take it out of the folder")
+        rows, more = read_records([path])
         runs.append(rows)
         notices += more
     if len(runs) < 2:

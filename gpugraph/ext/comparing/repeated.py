@@ -14,6 +14,8 @@ def repeat(run: Callable[[str], None], save: str | None, runs: int) -> None:
     """Call ``run`` with a file for the records of each run, and compare each with the one before."""
     if save is None:
         raise InputError("--runs needs files for its records", remedy="name one with --save: FILE-1.jsonl and so on")
+    if os.path.exists(save) and not os.path.isfile(save):
+        raise InputError("is no file, and --runs writes FILE-1.jsonl and so on", where=save, remedy="name a file")
     stem, ending = os.path.splitext(save)
     paths = [f"{stem}-{turn}{ending}" for turn in range(1, runs + 1)]
     for path in paths:

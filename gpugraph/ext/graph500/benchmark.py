@@ -5,6 +5,7 @@ The statistics and their names are those of the reference code, so that results 
 
 import itertools
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -183,7 +184,7 @@ class Files:
                 raise InputError("is given to be read and to be written", where=self.keep, remedy="leave out --keep")
             for path in (self.keep, weights_file(self.keep)):
                 check_writable(path)
-        if self.results is not None and not self.results.is_dir():
+        if self.results is not None and not os.path.isdir(self.results):
             raise InputError("is no folder", where=self.results, remedy="make it first, or name another one")
         if self.results is not None:
             check_writable(self.results / "0.parents")

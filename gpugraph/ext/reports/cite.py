@@ -54,12 +54,13 @@ def _entries(row: Record) -> Iterator[str]:
 
 
 def _of_data_set(source: str) -> Iterator[str]:
-    from gpugraph.ext.datasets.registry import find, registry
+    """Yield the entry of the collection of a data set, which is that of all its graphs."""
+    from gpugraph.ext.datasets.registry import registry
 
     prefix = source.partition(":")[0]
-    if prefix in registry():
-        one = find(source)
-        yield f"@misc{{{prefix}, title = {{{_plain(one.title)}}}, note = {{{_plain(one.citation)}}}}}"
+    if (collection := registry().get(prefix)) is not None:
+        title, note = (_plain(collection.table.get(name, "")) for name in ("title", "citation"))
+        yield f"@misc{{{prefix}, title = {{{title}}}, note = {{{note}}}}}"
 
 
 def papers(authors: str) -> list[str]:

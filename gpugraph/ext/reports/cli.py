@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, quie
     """
     from gpugraph.records.record_file import read_records
 
-    style = _checked_style(results, output, style, asked)
+    style = _checked_style(output, style, asked)
     with Progress(quiet=quiet) as progress:
         progress("reading the results")
         rows, notices = read_records(results)
@@ -63,9 +62,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, quie
         show(text)
 
 
-def _checked_style(
-    results: Sequence[str], output: str | None, style: str | None, asked: Mapping[str, str | None]
-) -> str:
+def _checked_style(output: str | None, style: str | None, asked: Mapping[str, str | None]) -> str:
     """Return the format asked for, by its name or that of the file, if such a report can be written there."""
     if asked["template"] and (asked["sweep"] or style):
         raise InputError("--template says all that is shown", remedy="leave --format and --sweep out")
@@ -79,8 +76,6 @@ def _checked_style(
         raise InputError(f"--sweep is shown as text or Markdown, not {style}", remedy=remedy)
     if output is not None:
         check_destination(output)
-        if any(os.path.exists(output) and os.path.exists(p) and os.path.samefile(output, p) for p in results):
-            raise InputError("is one of the results and would be overwritten", where=output, remedy="name another file")
     if style != "text":
         exporter(style).check()
     return style

@@ -1,6 +1,5 @@
 """Prefix sums and segmented minima of an array: the problem, its algorithms, its oracles and its certificates."""
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,12 +22,10 @@ FILES = {
 def _arrange(options: dict[str, Any]) -> dict[str, Any]:
     """Put the array's spec in the place of the options that say what it is.
 
-    Raises InputError if an option says what the array says already, or the result would overwrite the array.
+    Raises InputError if an option says what the array says already.
     """
     array, size, dtype, seed = (options.pop(name) for name in ("array", "size", "dtype", "seed"))
-    exclusive, segments, output = options.pop("exclusive"), options.pop("segments"), options["output"]
-    if array and output and os.path.exists(array) and os.path.exists(output) and os.path.samefile(array, output):
-        raise InputError("is the array itself and would be overwritten", where=output, remedy="name another file")
+    exclusive, segments = options.pop("exclusive"), options.pop("segments")
     known = {"seed": seed, "exclusive": "yes" if exclusive else None, "segments": segments}
     how = [f"{key}={value}" for key, value in known.items() if value is not None]
     if array is None:
