@@ -1,8 +1,17 @@
 """``python -m gpugraph``, and the script ``gpugraph``."""
 
+import os
+import sys
 import time
 
 _BEGAN = time.perf_counter(), time.process_time()
+
+if sys.platform != "win32":
+    import resource
+
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        # Python 3.11 would keep what the limit leaves of its compiled code, and take it for the whole ever after.
+        sys.dont_write_bytecode, os.environ["PYTHONDONTWRITEBYTECODE"] = True, "1"
 
 from gpugraph.cli import main as _main  # noqa: E402  # a command begins before anything is imported
 

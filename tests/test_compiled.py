@@ -162,6 +162,18 @@ def test_a_run_that_needs_the_compiler_is_refused_where_numba_is_switched_off(pr
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("text", ["disable_jit: 1\n", "a: [\n", "- x\n", "num_threads: many\n"])
+def test_a_file_of_numba_in_the_folder_that_cannot_be_used_is_named(tmp_path: Path, text: str) -> None:
+    pytest.importorskip("yaml")  # without it Numba reads no such file
+    (tmp_path / ".numba_config.yaml").write_text(text)
+    words = [sys.executable, "-m", "gpugraph", "mst", "rmat:6", "--device", "cpu", "-q"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("gpugraph: error: ")
+    assert "run in another folder" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("variable", ["NUMBA_OPT", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"])
 @pytest.mark.parametrize("value", first(1, ["wrong", ""]))
 def test_a_variable_that_numba_cannot_use_is_named_in_one_line(variable: str, value: str) -> None:

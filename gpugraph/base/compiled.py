@@ -135,6 +135,9 @@ prange = cast(type[range], FromNumba(lambda: _numba().numba.prange))
 # ------------------------------------------------------------------ threads
 
 
+_NUMBA_FILE, _NO_NUMBA_FILE = ".numba_config.yaml", "correct it, or run in another folder"
+
+
 def _numba() -> Any:
     """Return the module that imports Numba.  Raises InputError if a variable of Numba's is set wrongly."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
@@ -147,10 +150,17 @@ def _numba() -> Any:
         try:
             with _spared():
                 loaded = importlib.import_module("gpugraph.base.numba_cache")
-        except RuntimeWarning as warning:
-            name = str(warning).split("'")[1]
-            what = f"{name} is {os.environ.get(name, '')[:40]!r}, which Numba cannot use"
-            raise InputError(what, remedy="change it, or unset it") from warning
+        except Exception as error:
+            name = str(error).split("'")[1] if isinstance(error, RuntimeWarning) else ""
+            if name in os.environ:
+                what = f"{name} is {os.environ[name][:40]!r}, which Numba cannot use"
+                raise InputError(what, remedy="change it, or unset it") from error
+            if not os.path.exists(_NUMBA_FILE):
+                raise
+            what = f"is not read by Numba: {' '.join(str(error).split())[:200]}"
+            raise InputError(what, where=_NUMBA_FILE, remedy=_NO_NUMBA_FILE) from error
+    if loaded.numba.config.DISABLE_JIT:
+        raise InputError("switches off the compiler, which is needed", where=_NUMBA_FILE, remedy=_NO_NUMBA_FILE)
     if "NUMBA_THREADING_LAYER" in os.environ or "NUMBA_THREADING_LAYER_PRIORITY" in os.environ:
         try:
             loaded.numba.get_num_threads()  # starts the threads, which finds out
@@ -175,7 +185,7 @@ def _spared() -> Iterator[None]:
     packages.entry_points = dict  # type: ignore[attr-defined]  # none: extensions serve no code of ours
     stands_in = {"numba.experimental": types.ModuleType("numba.experimental"), "importlib.metadata": packages}
     spared: dict[str, Any] = {"scipy": None, "yaml": None, **stands_in} if IN_COMMAND else {}
-    if os.path.exists(".numba_config.yaml"):
+    if os.path.exists(_NUMBA_FILE):
         spared.pop("yaml", None)
     spared = {name: module for name, module in spared.items() if name not in sys.modules}
     sys.modules.update(spared)

@@ -154,16 +154,26 @@ RAISE_FILES = "raise the limit: ulimit -n 1024"
 """The remedy where a process may open no more files."""
 
 
-def used_up(error: BaseException) -> OutOfMemory | None:
+def used_up(error: BaseException) -> OutOfMemory | InputError | None:
     """Return the error for a resource of the process that ran out, memory or open files, in whatever words it is said.
 
-    None for any other exception.  A library that cannot be loaded and a thread that cannot be started are among them.
+    None for any other exception.  A library that cannot be loaded and a thread that cannot be started are among them,
+    and so are a current folder that was removed, and code of Python's that a full disk has cut short.
     """
     seen: BaseException | None = error
     while seen is not None:
         number, text = getattr(seen, "errno", None), in_one_line(seen)  # a foreign one may not even have a text
         if number in (errno.EMFILE, errno.ENFILE) or _NO_FILES in text:
             return OutOfMemory("too many files are open", remedy=RAISE_FILES)
+        if isinstance(seen, FileNotFoundError) and seen.filename is None and number == errno.ENOENT:  # of os.getcwd
+            return InputError("the current folder no longer exists", remedy="change to one that does")
+        if isinstance(seen, EOFError) and "marshal data" in text:
+            remedy = "remove the folders __pycache__ there, or install it again"
+            return InputError(
+                "a file of compiled Python is cut short",
+                where=os.path.dirname(os.path.dirname(__file__)),
+                remedy=remedy,
+            )
         if isinstance(seen, MemoryError) or number == errno.ENOMEM or any(words in text for words in _NO_MEMORY):
             detail = f" ({' '.join(str(error).split())})" if str(error) else ""
             return OutOfMemory(f"the machine's memory does not suffice{detail}", remedy="take a smaller graph")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import marshal
 import os
 import warnings
 
@@ -179,6 +180,23 @@ def test_a_word_that_an_unset_variable_left_empty_is_refused(words, name, tmp_pa
 def test_a_path_that_the_system_refuses_is_no_defect(number):
     code, line = explain(OSError(number, os.strerror(number), "given"))
     assert (code, "given: cannot be used" in line) == (2, True)
+
+
+def test_a_current_folder_that_was_removed_is_no_defect(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(FileNotFoundError) as caught:
+        os.getcwd()
+    code, line = explain(caught.value)
+    assert (code, "the current folder no longer exists" in line) == (2, True)
+
+
+def test_code_of_python_that_a_full_disk_cut_short_is_no_defect():
+    with pytest.raises(EOFError) as caught:
+        marshal.loads(marshal.dumps(compile("a = 1", "a", "exec"))[:-1])
+    code, line = explain(caught.value)
+    assert (code, "remove the folders __pycache__" in line) == (2, True)
 
 
 @pytest.mark.parametrize("words", [["history"], ["graph500", "--scale", "6", "--results"]])

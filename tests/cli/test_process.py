@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import pstats
+import resource
 import shlex
 import signal
 import subprocess
@@ -202,6 +204,19 @@ def limited(*words):
 open_writer, atomic.open_writer = atomic.open_writer, limited
 main()
 """
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system's limit of file sizes")
+def test_under_a_limit_of_file_sizes_no_code_of_ours_is_kept_that_is_cut_short(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "gpugraph", "algos"],
+        env=os.environ | {"PYTHONPYCACHEPREFIX": str(tmp_path)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
+    for file in tmp_path.rglob("gpugraph/**/*.pyc"):
+        marshal.loads(file.read_bytes()[16:])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the system's limit of file sizes")
