@@ -51,8 +51,11 @@ VARIABLE = "_GPUGRAPH_COMPLETE"
 class GroupedCommand(click.Command):
     """A command whose help is laid out so."""
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run it, unless a word is empty, as an unset variable of a shell leaves it, or a file is read and written."""
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse empty words, as an unset variable of a shell leaves them, and a file that is read and written."""
+        rest = super().parse_args(ctx, args)
+        if ctx.resilient_parsing:  # a shell asks what may follow
+            return rest
         taken: list[tuple[str, str]] = []
         for one in self.params:
             name = max(one.opts, key=len)
@@ -69,7 +72,7 @@ class GroupedCommand(click.Command):
                     if is_same_file(file, path):
                         raise InputError(f"is {use.format(noun)}", where=path, remedy="name another file")
                 taken.append((f"given for the {noun} and for the {{}}", path))
-        return super().invoke(ctx)
+        return rest
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the first sentence, the example, and the rest."""
