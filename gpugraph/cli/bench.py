@@ -206,7 +206,7 @@ def bench(
         changed |= {name: given for name, given in (("graph", [*graphs]), ("algorithm", names)) if given}
         asked = read_sweep(sweep or "smoke", changed, budget, default_s, laptop=laptop)
         if sweep is None and "graph" in changed:  # the user's own cells, and none of smoke's
-            asked = replace(asked, title=", ".join(map(str, changed["graph"])))
+            asked = replace(asked, name="bench", title=", ".join(map(str, changed["graph"])))
     asked = replace(asked, title=title or asked.title, budget_began=Command.began if runs is None else None)
 
     given = {name: value for name, value in sampled.items() if value is not None and value is not False}

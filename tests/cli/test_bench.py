@@ -225,7 +225,7 @@ def test_a_device_and_a_title_of_ones_own_take_the_place_of_the_sweeps(folder):
     words = ("bench", "--sweep", "t.toml", "--device", "cpu", "--title", "My laptop", "--save", "r.jsonl")
     assert "of 'My laptop' go" in succeed(*words).err
     assert {record["device"]["kind"] for record in read_records("r.jsonl")} == {"cpu"}
-    assert "cells of 'path:9' go" in succeed("bench", "--axis", "graph=path:9", "--device", "cpu").err
+    assert "cells of 'path:9' go to bench-" in succeed("bench", "--axis", "graph=path:9", "--device", "cpu").err
 
 
 @extended
