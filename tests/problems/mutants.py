@@ -9,6 +9,7 @@ from tests.measure.mutants import Mutant
 
 _ON_ZOO = "tests/problems/test_gpu_algorithms_emulated.py"
 _CERTIFICATE = "tests/problems/mst/test_gpu_verify.py"
+_TABLE, _BESIDE = "tests/cli/test_matrix.py", "tests/problems/sssp/test_delta_stepping_batched.py"
 
 ANSWERS = (
     # kernels
@@ -71,4 +72,11 @@ ANSWERS = (
     Mutant("ext/comparing/claims.py", "1.0 if spread or together else PROCESS_CHANCE", "1.0"),
     Mutant("ext/comparing/claims.py", "known[0] == known[1] and", "", "tests/measure/test_ranking.py"),
     Mutant("devices/cuda_streams.py", "self._stop.synchronize()", "pass", "tests/devices/test_cuda_device.py"),
+    # tables of distances, and searches side by side
+    Mutant("ext/matrix/check.py", "linked[source] = distance[source] == 0", "linked[source] = True", _TABLE),
+    Mutant("ext/matrix/check.py", "if not distance[v] > end", "if distance[v] < end", _TABLE),
+    Mutant("ext/matrix/table.py", "is_whole else found.max()", "is_whole else found.min()", _TABLE),
+    Mutant("ext/matrix/table.py", 'verify="all"', 'verify="none"', _TABLE),
+    Mutant("delta_stepping_many.cu", "DISTANCE_BITS == 32 && current", "current", _BESIDE, "beyond_64_bits"),
+    Mutant("delta_stepping_many.cu", "hub_first_piece + group * hubs", "hub_first_piece", _BESIDE, "own_lists"),
 )

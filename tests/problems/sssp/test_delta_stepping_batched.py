@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import gpugraph
 import gpugraph.ext.batched.sssp.gpu_delta_stepping_batched as batched
+import gpugraph.problems.sssp.gpu_delta_stepping as delta_stepping
 from gpugraph.base.clock import HostClock, NullClock
 from gpugraph.base.errors import InputError, OutOfMemory
 from gpugraph.devices.kernel_file import needs
@@ -30,6 +31,7 @@ from gpugraph.problems.sssp import BATCHED
 from gpugraph.problems.sssp.distances import DistanceMatrix, matrix_from_words
 from tests.cli.runner import refuse, run, succeed
 from tests.emulator.compiler import needs_compiler
+from tests.problems.extreme_weights import shrunk
 from tests.problems.gpu_cases import expected
 from tests.problems.sssp.small_graphs import SEARCHABLE, expected_distances, graphs
 from tests.tiers import drawn, first, only
@@ -333,6 +335,23 @@ def test_searches_side_by_side_restart_together_where_one_does_not_fit(groups: i
     half = directed(4, [(0, 1, 2**63), (1, 2, 2**63), (2, 3, 1)], "uint64")
     with pytest.raises(InputError, match="does not fit in 64 bits"):
         beside(EmulatedDevice(), half, groups, (0, 1))
+
+
+@needs_compiler
+def test_searches_side_by_side_put_hubs_aside_each_in_its_own_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They meet hubs of unequal size in different orders, some of them together."""
+    monkeypatch.setattr(delta_stepping, "LOCAL_SHARE", 6)
+    for driver in (delta_stepping, side_by_side):
+        shrunk(monkeypatch, tmp_path, driver, HUB_ROW=24, LOCAL_ROW=12, LOCAL_STEPS=5, LARGE=64)
+    sizes = (520, 40, 300, 140)
+    begins = [4 + sum(sizes[:i]) for i in range(4)]
+    spokes = [(i, begins[i] + j, j * 7919 % 100 + 1) for i in range(4) for j in range(sizes[i])]
+    graph = undirected(4 + sum(sizes), [*spokes, *((i, j, 1) for i in range(4) for j in range(i))])
+    sources = (*begins, *range(4))
+    for seed in range(3):
+        assert_right(beside(EmulatedDevice(seed=seed), graph, 3, sources)[0], sources)
 
 
 @needs_compiler
