@@ -55,3 +55,10 @@ def test_a_sweep_may_be_run_several_times_each_compared_with_the_one_before(fold
     assert "finished before: 1 cell" in again.err
     assert "r-1.jsonl" in refuse(2, *words, "--save", "r.jsonl")
     assert "--runs needs files" in refuse(2, *words)
+
+
+@pytest.mark.parametrize("save", ["/dev/null", "folder.jsonl"])
+def test_the_files_of_several_runs_are_named_after_a_file(folder, save):
+    (folder / "folder.jsonl").mkdir()
+    assert "is no file" in refuse(2, "bench", *SMALL, "--runs", "2", "--save", save)
+    assert [path.name for path in folder.iterdir()] == ["folder.jsonl"]

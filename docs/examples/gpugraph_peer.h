@@ -68,13 +68,13 @@ public:
     bool run() {
         if (running_) end();
         running_ = left_-- > 0;
-        own_ = -1;
+        has_own_ = false;
         if (running_) begin();
         return running_;
     }
 
-    /* The program's own time of this run, in milliseconds. */
-    void own_ms(double milliseconds) { own_ = milliseconds; }
+    /* The program's own time of this run, in milliseconds; gpugraph refuses one that is no time. */
+    void own_ms(double milliseconds) { own_ = milliseconds, has_own_ = true; }
 
     template <typename Value>
     void answer(const char* figure, Value value) const {
@@ -106,7 +106,7 @@ private:
         check(cudaEventElapsedTime(&events, from_, to_));
         time = events;
 #endif
-        std::cout << std::fixed << std::setprecision(6) << "time_ms: " << (own_ >= 0 ? own_ : time) << "\n"
+        std::cout << std::fixed << std::setprecision(6) << "time_ms: " << (has_own_ ? own_ : time) << "\n"
                   << "wall_ms: " << wall << "\n" << std::defaultfloat;
     }
 
@@ -121,8 +121,8 @@ private:
     cudaStream_t stream_;
 #endif
     int left_;
-    bool running_ = false;
-    double own_ = -1;
+    bool running_ = false, has_own_ = false;
+    double own_ = 0;
     clock::time_point start_;
 };
 

@@ -12,6 +12,7 @@ import pytest
 from gpugraph.base.files import resource_dir
 from gpugraph.ext.check_record.plausibility import findings
 from gpugraph.ext.peers import parse_commands, read_tables, register_commands
+from gpugraph.ext.peers.peer import PeerThrew
 from tests.peers.helpers import measured
 from tests.zoo import zoo
 
@@ -134,6 +135,17 @@ def test_a_program_may_hand_over_the_time_of_its_own_stopwatch(tmp_path: Path, c
     assert lines.count("time_ms: 1234.500000") == 3
     assert lines[-1] == "weight: 7"
     assert sum(line.startswith("wall_ms: ") for line in lines) == 3
+
+
+@pytest.mark.parametrize("time", ["-1.0", "std::numeric_limits<double>::quiet_NaN()"])
+def test_a_stopwatch_that_shows_no_time_is_not_replaced_by_the_clock_of_the_host(
+    tmp_path: Path, compiler: str, time: str
+) -> None:
+    program = built(tmp_path, compiler, f"peer.own_ms({time});")
+    table = {"command": f"'{program}' {{graph.wel}} 3", "time": "^time_ms: ([0-9.]+)", "unit": "ms"}
+    register_commands({"kruskal": table})
+    with pytest.raises(PeerThrew, match="it printed no time"):
+        measured(zoo("random"), "peer:kruskal")
 
 
 def test_the_tables_of_the_peers_that_are_measured_come_with_gpugraph(

@@ -152,7 +152,8 @@ def _remove_abandoned() -> None:
     """Remove the folders of processes that were killed: their locks are free."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if folder.stat().st_uid != os.getuid() or time.time() - folder.stat().st_mtime < _YOUNG_S:
+            state = folder.lstat()  # of a link that another user has planted, theirs
+            if state.st_uid != os.getuid() or time.time() - state.st_mtime < _YOUNG_S:
                 continue
             with open(folder / _LOCK, "rb") as lock:
                 if _try_lock(lock):
