@@ -13,7 +13,11 @@ if sys.platform != "win32":
         # Python 3.11 would keep what the limit leaves of its compiled code, and take it for the whole ever after.
         sys.dont_write_bytecode, os.environ["PYTHONDONTWRITEBYTECODE"] = True, "1"
 
-from gpugraph.cli import main as _main  # noqa: E402  # a command begins before anything is imported
+try:
+    from gpugraph.cli import main as _main  # a command begins before anything is imported
+except KeyboardInterrupt:  # before it takes signals itself
+    print("gpugraph: interrupted", file=sys.stderr)
+    sys.exit(130)
 
 
 def main() -> None:

@@ -191,6 +191,25 @@ main()
     assert (process.returncode, err) == (130, "gpugraph: interrupted by SIGTERM\n")
 
 
+INTERRUPTED = """
+import sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "gpugraph.cli.process":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+import gpugraph.__main__
+"""
+
+
+def test_an_interruption_while_the_command_line_is_imported_is_one_line():
+    process = start(INTERRUPTED, "algos")
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "gpugraph: interrupted\n")
+
+
 LIMITED = """
 import resource, sys
 sys.dont_write_bytecode = True  # Python would cut its own files off
