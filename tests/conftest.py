@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gpugraph.records.record import Record
 
@@ -22,6 +23,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would e
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # nobody's threads spin while other tests wait for the processor
 for _name in ("GPUGRAPH_MIRROR", "GPUGRAPH_DATASETS", "GPUGRAPH_DATA_DIR"):
     os.environ.pop(_name, None)
+
+# No property fails because the machine is slow, in drawing an example or in trying it.
+settings.register_profile("patient", settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]))
+settings.load_profile("patient")
 
 # A shell that starts the tests in the background, or nohup, has them ignore signals, and so would all that they start.
 for _signal, _handler in (
