@@ -92,6 +92,6 @@ def test_the_child_of_a_fork_has_threads_of_its_own() -> None:
     expected = in_threads(lambda start, stop: stop - start, ranges)
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(300)
         os._exit(int(in_threads(lambda start, stop: stop - start, ranges) != expected))
     assert os.waitpid(child, 0)[1] == 0
