@@ -156,7 +156,7 @@ def test_a_wheel_brings_kernels_for_the_gpu_of_its_machine_where_they_compile(
 def test_a_compiler_that_does_not_end_is_killed_with_its_processes_and_the_wheel_is_built(
     hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _python(tmp_path, monkeypatch, "mkfifo held; sleep 60 > held & cat held")
+    _python(tmp_path, monkeypatch, "mkfifo held; sleep 1000 > held & cat held")
     monkeypatch.setitem(type(hook)._compile.__globals__, "_LONGEST_S", 0.2)
     data: dict[str, Any] = {"force_include": {}}
     hook.initialize("standard", data)
@@ -167,7 +167,7 @@ def test_a_compiler_that_does_not_end_is_killed_with_its_processes_and_the_wheel
             began = time.monotonic()
             os.set_blocking(held.fileno(), True)
             assert held.read() == b""
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 300
 
 
 @pytest.mark.parametrize("where", ["no git", "no commit", "no repository", "a submodule without one"])

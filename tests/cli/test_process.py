@@ -206,7 +206,7 @@ import gpugraph.__main__
 
 def test_an_interruption_while_the_command_line_is_imported_is_one_line():
     process = start(INTERRUPTED, "algos")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (130, "gpugraph: interrupted\n")
 
 
