@@ -271,7 +271,7 @@ def expect(kind: type, **given: Any) -> None:
         int: ((int, np.integer), "a whole number of up to 64 bits"),
     }[kind]
     for name, value in given.items():
-        if not isinstance(value, kinds) or (kind is int and int(value).bit_length() > 64):
+        if type(value) is np.timedelta64 or not isinstance(value, kinds) or (kind is int and abs(int(value)) >= 2**64):
             raise InputError(f"{name} is {shown(value)}", remedy=f"give {described}")
 
 

@@ -78,7 +78,7 @@ def as_integer(source: object) -> int | None:
     """Return an integer of Python or NumPy, or the decimal text of one; None for anything else, True among it."""
     if isinstance(source, str):
         return int(source) if is_whole(source.strip()) else None
-    return int(source) if isinstance(source, int | np.integer) and not isinstance(source, bool) else None
+    return int(source) if isinstance(source, int | np.integer) and type(source) not in (bool, np.timedelta64) else None
 
 
 def by_number(graph: CSRGraph, vertex: int) -> int:

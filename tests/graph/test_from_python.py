@@ -201,6 +201,7 @@ ROW = ([0, 1, 2], [1, 0])
         ((*ROW, np.ones(2, complex)), "weights of type complex128 are not supported"),
         ((*ROW, np.ones(2, "M8[s]")), "not supported"),
         ((*ROW, np.array([1, None])), "position 1 is None"),
+        ((*ROW, [1, np.timedelta64(5, "s")]), r"position 1 is np.timedelta64\(5,'s'\), of type timedelta64"),
         ((*ROW, np.ma.masked_array([1, 2], [0, 1])), "masked in part"),
         (([0, 1.5, 2], [1, 0], None), "offsets are of type float64"),
         (([[0, 1, 2]], [1, 0], None), "offsets have 2 dimensions"),

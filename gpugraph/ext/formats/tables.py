@@ -191,6 +191,8 @@ def _of_arrow(source: Source, column: Any, name: str) -> Column:
 
     if pa.types.is_dictionary(column.type) and not _is_text(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_duration(column.type):
+        raise source.error(f"column '{name}' is of type {column.type}", "write its times as numbers of one unit")
     absent = column.is_null()
     if pc.any(absent).as_py():
         raise _missing(source, name, f"row {int(np.argmax(absent.to_numpy())) + 1}")

@@ -294,7 +294,7 @@ def numbers(values: list[Any], reals: type | tuple[type, ...]) -> NDArray[Any]:
     ``reals`` are the types to take: sums of narrower ones than float64 are rounded differently.
     """
     kinds = set(map(type, values))
-    whole = {kind for kind in kinds if issubclass(kind, int | np.integer | np.bool_)}
+    whole = {kind for kind in kinds - {np.timedelta64} if issubclass(kind, int | np.integer | np.bool_)}
     if strange := {kind for kind in kinds - whole if not issubclass(kind, reals)}:
         raise Declined(f"an edge's weight is a {next(iter(strange)).__name__}")
     try:

@@ -87,7 +87,8 @@ def without_nan(weights: NDArray[Any], name: Callable[[int], str]) -> NDArray[An
 def _weights_of_numbers(values: list[Any], name: Callable[[int], str]) -> NDArray[Any]:
     """Return numbers in the narrowest integer type that holds them all, or in their floating type, exactly."""
     kinds = set(map(type, values))
-    whole = {kind for kind in kinds if issubclass(kind, INTEGERS)}
+    # To NumPy a time is an integer.
+    whole = {kind for kind in kinds if issubclass(kind, INTEGERS) and not issubclass(kind, np.timedelta64)}
     real = {kind for kind in kinds if issubclass(kind, REALS)}
     for strange in kinds - whole - real:
         at = next(i for i, value in enumerate(values) if type(value) is strange)

@@ -309,6 +309,8 @@ def test_columns_of_parquet_stay_what_they_are(tmp_path: Path) -> None:
         (1, 2, 1),
         (2, 3, 1),
     ]
+    with pytest.raises(InputError, match=r"column 'weight' is of type duration\[us\]"):
+        load(tmp_path, "a.parquet", parquet_of(u=[1], v=[2], weight=pa.array([5], pa.duration("us"))))
     category = pa.array(["a", "b"]).dictionary_encode()
     assert edges(load(tmp_path, "a.parquet", parquet_of(source=category, target=["b", "c"], w=[1, 2])))[0] == (
         "a",

@@ -93,8 +93,8 @@ def statement(source: Source) -> Statement:
         why = f"its first line says '{kind}'"
         edges = next(iter(counts), None)
         return Statement(kind == "asym", why, kind == "bip", True, weights == "unweighted", vertices, edges)
-    snap, found = _SNAP.search(source.head), _KIND.finditer(comments)
-    kinds = {(match[2] is None) is (match[3] is None): match for match in found}
+    snap, matches = _SNAP.search(source.head), _KIND.finditer(comments)
+    kinds = {(match[2] is None) is (match[3] is None): match for match in matches}
     vertices, edges = ((int(snap[1]),), int(snap[2])) if snap else ((), None)
     if len(kinds) != 1:
         return Statement(vertices=vertices, edges=edges)
