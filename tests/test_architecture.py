@@ -233,6 +233,7 @@ JUDGES = sorted(
     module
     for module in MODULES
     if re.fullmatch(r"gpugraph\.(problems|ext)\.(\w+\.((gpu_)?verify|checked_arcs|rounded_sums)|oracle_sums)", module)
+    or module in ("gpugraph.ext.matrix.check", "gpugraph.ext.python.certified")
 )
 """Modules of certificates and references."""
 
