@@ -22,6 +22,7 @@ while compiled code holds the interpreter.
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import math
@@ -69,6 +70,8 @@ def main() -> None:
         while True:
             worker.serve(requests.get())
     except _EndedError:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        atexit._run_exitfuncs()  # temporary folders go
         os._exit(1)
 
 

@@ -480,3 +480,13 @@ def test_what_an_algorithm_of_ours_found_right_is_not_computed_again(tmp_path: P
     found = measure(cells, Sampling.fixed(2, 0)).records[1].data["verification"]
     assert (found["status"], found["method"]) == ("passed", "certificate")
     assert "that of boruvka, which passed its check" in found["detail"]
+
+
+def test_a_bench_leaves_nothing_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    table = 'mine = {command = "cat {graph.wel}", time = "whole"}'
+    words = ["bench", "grid:3x3", "--algo", "kruskal", "--device", "cpu", "--max-seconds", "0.01", "--peer", "mine"]
+    succeed(*words, "--peer-command", table, "--save", tmp_path / "r.jsonl")
+    assert "peer:mine" in (tmp_path / "r.jsonl").read_text()
+    assert list((tmp_path / "temporary").iterdir()) == []
