@@ -45,10 +45,11 @@ USUAL_SAMPLES = 30
 class Need:
     """What a cell will need: seconds of its own and to open the graph (shared), bytes at the peak on host and GPU.
 
-    ``basis`` says where ``seconds`` comes from: ``"results"``, ``"traffic"`` or ``"rates"``.
+    ``least_s``: with the fewest samples.  ``basis``: the source, ``"results"``, ``"traffic"`` or ``"rates"``.
     """
 
     seconds: float
+    least_s: float
     opening_s: float
     host_bytes: int
     device_bytes: int
@@ -89,13 +90,15 @@ class Prices:
         known = self._known.get((cell.series or "",)) or self._known.get(planned.algorithm_key)  # of its series if any
         nearest = min(known, key=lambda one: abs(one[0] - size.arcs)) if known else None
         sample_s, basis = _sample_s(planned, declared, nearest)
-        samples = min(max(self._sampling.min_samples, USUAL_SAMPLES), self._sampling.max_samples)
-        limit_s = self._sampling.time_limit_s
-        sampled_s = min(limit_s, samples * sample_s * runs)
+        least, limit_s = self._sampling.min_samples, self._sampling.time_limit_s
+        counts = (min(max(least, USUAL_SAMPLES), self._sampling.max_samples), least)
+        sampled_s = [min(limit_s, samples * sample_s * runs) for samples in counts]
         if _is_command(planned):
-            sampled_s = max(sampled_s, min(PATIENCE * limit_s, min(PROCESSES, samples) * sample_s))
+            started_s = min(PATIENCE * limit_s, min(PROCESSES, counts[0]) * sample_s)
+            sampled_s = [max(one, started_s) for one in sampled_s]
         once_s = SETUP_S[kind] + (self._sampling.warmup + 3 * cell.phases + 1) * sample_s
         checked_s = 0.0 if cell.verify == "none" else runs * arcs / _checked_per_s(declared, arcs, kind)
+        usual_s, least_s = ((once_s + checked_s) * times + one for one in sampled_s)
         device_bytes = 0
         if kind != "cpu" and nearest is not None and nearest[2]:
             device_bytes = nearest[2] * arcs // nearest[0]
@@ -103,7 +106,8 @@ class Prices:
             state_bytes = size.state_bytes if declared.state_bytes is None else declared.state_bytes
             device_bytes = declared.view_bytes + size.extra_bytes + state_bytes
         return Need(
-            seconds=(once_s + checked_s) * times + sampled_s,
+            seconds=usual_s,
+            least_s=least_s,
             opening_s=(0.1 + arcs / (OPENED_ARCS_PER_S * usable_cores())) * times,
             host_bytes=host_bytes(planned) + (device_bytes if kind == "emulated" else 0),
             device_bytes=device_bytes,
@@ -192,13 +196,13 @@ class Budget:
         self._pace: dict[str, float] = defaultdict(lambda: 1.0)
         self._opening_pace = 1.0
         self._left: list[Planned] = []
-        self._seconds: dict[int, float] = {}
+        self._needs: dict[int, Need] = {}
         self._sharing: Counter[Input] = Counter()
 
     def expect(self, cells: Sequence[Planned]) -> None:
         """Take note of the cells that are to be run."""
         self._left = list(cells)
-        self._seconds = {id(planned): self._prices.need(planned).seconds for planned in cells}
+        self._needs = {id(planned): self._prices.need(planned) for planned in cells}
         self._sharing.update(planned.cell.input for planned in cells)
 
     def obstacle(self, planned: Planned, begun: int, *, first: bool) -> str | None:
@@ -212,8 +216,7 @@ class Budget:
         if left_s <= 0 and not first:
             whose = "" if self._until is not None else f" for {device}"
             return f"the budget of {in_seconds(self._budget_s)}{whose} is spent"
-        opening_s = need.opening_s * self._opening_pace / max(self._sharing[planned.cell.input], 1)
-        price_s = (need.seconds * self._pace[device] + opening_s) * (1 - begun / self._processes)
+        price_s = self._least_s(planned, need) * (1 - begun / self._processes)
         if price_s > left_s and not first:
             return f"would take about {in_seconds(price_s)}, {in_seconds(left_s)} of the budget are left"
         return None
@@ -224,9 +227,25 @@ class Budget:
             return self._until - time.perf_counter()
         return self._budget_s * self._workers - self._spent_s[device]
 
-    def on_the_clock(self) -> dict[str, float]:
-        """Return the seconds that the clock leaves as an item of a request to a worker; none without such a budget."""
-        return {} if self._until is None else {"left_s": self._left_s("")}
+    def _least_s(self, planned: Planned, need: Need) -> float:
+        """Return the seconds that a cell takes with the fewest samples, with its share of opening the graph."""
+        opening_s = need.opening_s * self._opening_pace / max(self._sharing[planned.cell.input], 1)
+        return need.least_s * self._pace[planned.cell.device] + opening_s
+
+    def seconds_for(self, cells: Sequence[Planned]) -> dict[str, float]:
+        """Return items of a request to a worker: ``refine_s``, and of a budget by the clock what is left, ``left_s``.
+
+        ``refine_s`` is what the fewest samples of all other cells leave of the budget, in order, as far as they fit.
+        """
+        clock, own, left_s = self._until is not None, {id(planned) for planned in cells}, dict[str, float]()
+        for planned in (*cells, *self._left):
+            device = "" if clock else planned.cell.device
+            if id(planned) in own:
+                left_s.setdefault(device, self._left_s(device) * (self._workers if clock else 1))
+            elif (least_s := self._least_s(planned, self._needs[id(planned)])) <= left_s.get(device, 0.0):
+                left_s[device] -= least_s
+        by_clock = {"left_s": self._left_s("")} if clock else {}
+        return {"refine_s": sum(left_s.values()) / self._workers, **by_clock}
 
     def charge(
         self, cells: Sequence[Planned], own_s: Sequence[float], elapsed_s: float, expected: Sequence[Need] | None
@@ -253,10 +272,10 @@ class Budget:
         self._prices.learn(record)
         self._left = [other for other in self._left if other is not planned]
         alike = [other for other in self._left if other.algorithm_key == planned.algorithm_key]
-        self._seconds |= {id(other): self._prices.need(other).seconds for other in alike}
+        self._needs |= {id(other): self._prices.need(other) for other in alike}
         wanted: dict[str, float] = defaultdict(float)
         for other in self._left:
-            wanted[other.cell.device] += self._seconds[id(other)] * self._pace[other.cell.device]
+            wanted[other.cell.device] += self._needs[id(other)].seconds * self._pace[other.cell.device]
         if self._until is not None:
             return min(sum(wanted.values()), max(self._left_s(""), 0.0) * self._workers)
         return sum(min(seconds, max(self._left_s(device), 0.0)) for device, seconds in wanted.items())

@@ -4,6 +4,7 @@ A cell that appears twice is kept once.  What is left out is counted with its re
 silence.  A worker does this: it takes the problems and algorithms that are to be measured.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -60,8 +61,13 @@ def expand_sweep(
     if not plan.cells:
         why = "; ".join(plan.left_out) or "an axis is empty"
         raise InputError(f"no cell is left to run: {why}", where=sweep.path, remedy="--list shows what is left out")
-    plan.cells.sort(key=lambda p: (p.size.arcs, p.size.vertices, str(p.cell.graph), p.cell.problem))
+    plan.cells.sort(key=_order)
     return plan
+
+
+def _order(planned: Planned) -> tuple[object, ...]:
+    graph, size = str(planned.cell.graph), planned.size
+    return not os.path.isfile(graph), size.arcs, size.vertices, graph, planned.cell.problem
 
 
 def _cells(

@@ -67,7 +67,7 @@ class Planned:
 
 @dataclass
 class Plan:
-    """The cells of a sweep, small graphs first, and how many were left out for which reason."""
+    """The cells of a sweep, a user's files and then small graphs first, and how many were left out for which reason."""
 
     cells: list[Planned] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)

@@ -103,7 +103,7 @@ class Runner:
     def run(self) -> Totals:
         """Run every cell that is not finished; return how it went.  Ctrl-C leaves what was stored."""
         left = self._unfinished()
-        self._budget.expect(left)
+        self._budget.expect([p for p in left if not p.refused and self._obstacle(p, self.workers[0]) is None])
         unfinished = {self._name(planned) for planned in left}
         self.store.drop(lambda record: record.outcome == "skipped" and record.shape.cell.name in unfinished)
         units = units_of(left)
@@ -213,7 +213,7 @@ class Runner:
             "sampling": dict(self.sweep.sampling),
             "peers": self.sweep.peers,
             "finished": self.finished,
-            **self._budget.on_the_clock(),
+            **self._budget.seconds_for(cells),
             "earlier": {str(i): self._parts[id(p)][1]["record"] for i, p in enumerate(cells) if id(p) in self._parts},
             "plugins": {
                 i: algorithm_to_words(planned.plugin) for i, planned in enumerate(cells) if planned.plugin is not None

@@ -12,8 +12,8 @@ request         answers
 ``describe``    one ``described``: what a user's own algorithm says of itself (``describe_plugin``)
 ``measure``     ``current``, ``progress`` and ``decided`` as they come; ``identified`` or ``already`` for each cell,
                 then ``opened``; ``finished`` with its record for each cell that got a sample in the seconds that
-                are left (``left_s``); ``done`` at the end, or ``lost`` where a kernel took the GPU's context with
-                it or foreign code wrote into the graph
+                are left (``left_s``), beyond the fewest only within ``refine_s``; ``done`` at the end, or ``lost``
+                where a kernel took the GPU's context with it or foreign code wrote into the graph
 ==============  ==================================================================================
 
 The worker ends with its parent: at the end of standard input, and on Linux at once, by the kernel's own hand, even
@@ -164,7 +164,7 @@ class Worker:
         from gpugraph.measure.instruments import SpoiledGraph
         from gpugraph.measure.run_cell import DeviceLost
 
-        until = time.perf_counter() + request.get("left_s", math.inf)
+        until, refined = (time.perf_counter() + request.get(name, math.inf) for name in ("left_s", "refine_s"))
         self._open()
         if request.get("peers"):
             foreign.peers().register_commands(request["peers"])
@@ -187,6 +187,7 @@ class Worker:
                 current=lambda at: self._send("current", index=places[at]),
                 earlier=earlier,
                 until=until,
+                refine_until=refined,
             )
         except (DeviceLost, SpoiledGraph) as lost:
             self._send("lost", message=str(lost))

@@ -81,6 +81,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         current: Callable[[int], None] = lambda index: None,
         earlier: Mapping[int, Mapping[str, object]] | None = None,
         until: float = math.inf,
+        refine_until: float = math.inf,
     ) -> None:
         """Measure cells that compete, their samples interleaved.
 
@@ -95,6 +96,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
             earlier: by a cell's place the record of the processes that took samples of it before this one.
             until: when all should have ended, as ``time.perf_counter`` shows it.  Cells then end with the samples they
                 have.  Those that have none are given up, the first excepted: neither callback is called for them.
+            refine_until: likewise, for cells that have the fewest samples.
 
         Raises:
             DeviceLost, SpoiledGraph: after ``failed`` was called for the cell that lost the GPU, or changed the
@@ -123,7 +125,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
                         runs[index].prepare()
                         turns.begun(index)
                         continue
-                    stopped_by = _turn(index, runs, turns, until)
+                    stopped_by = _turn(index, runs, turns, until, refine_until)
                     if stopped_by is None:
                         continue
                     record = record_of(runs.pop(index), stopped_by)
@@ -206,11 +208,11 @@ class Session(contextlib.AbstractContextManager["Session"]):
         self.close()
 
 
-def _turn(index: int, runs: dict[int, Measurement], turns: Turns, until: float) -> str | None:
+def _turn(index: int, runs: dict[int, Measurement], turns: Turns, until: float, refine_until: float) -> str | None:
     """Let a cell take its turn; return why it ends, or None."""
     run = runs[index]
-    ending_s = sum(other.ending_s for other in runs.values())
-    time_is_up = run.samples > 0 and time.perf_counter() + ending_s >= until
+    end = time.perf_counter() + sum(other.ending_s for other in runs.values())
+    time_is_up = run.samples > 0 and end >= (min(until, refine_until) if run.stopping.has_least else until)
     if not time_is_up and turns.takes_sample(index):
         run.sample()
     reason = "time" if time_is_up else run.stopping.reason()

@@ -55,9 +55,9 @@ class Stopping:
         share, trials = self.share, self._trials
         taken = len(trials[-1].kernel_s)
         wrong = self._ends_when_wrong and any(trial.verdict.status == "failed" for trial in trials)
-        too_few = not wrong and sum(len(trial.d2h_s) for trial in trials) < self._least
         if taken == 0:
             return None
+        too_few = not wrong and self._started_too_seldom
         if taken < share.max_samples and too_few and self.spent_s < PATIENCE * share.time_limit_s:
             return None  # a program that measures itself is started once more: fewer processes rank nothing
         if taken >= share.max_samples or (share.adaptive and wrong):
@@ -67,6 +67,15 @@ class Stopping:
             if self.is_narrow:
                 return "target"
         return "time" if self.spent_s >= share.time_limit_s else None
+
+    @property
+    def _started_too_seldom(self) -> bool:
+        return sum(len(trial.d2h_s) for trial in self._trials) < self._least
+
+    @property
+    def has_least(self) -> bool:
+        """Whether the fewest samples are taken, of a program that measures itself from enough starts."""
+        return len(self._trials[-1].kernel_s) >= self.share.min_samples and not self._started_too_seldom
 
     @property
     def is_narrow(self) -> bool:

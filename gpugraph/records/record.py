@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from gpugraph.base.clock import PhaseTimer
@@ -421,15 +420,6 @@ class Record:
         data |= {name: {**(data.get(name) or {}), **values} for name, values in objects.items()}
         return Record.of(data, file=self.file, line=self.line)
 
-    def by_process(self, samples: Sequence[float]) -> list[list[float]]:
-        """Return the cell's samples, or values derived from them in their order, by process and then by source."""
-        each = len(samples) // self.sources
-        ends = [sum(self.processes[:i]) for i in range(len(self.processes) + 1)]
-        return [
-            [s for source in range(self.sources) for s in samples[source * each + low : source * each + high]]
-            for low, high in pairwise(ends)
-        ]
-
     # ------------------------------------------------------------------ rates, and what the device tells
 
     @property
@@ -448,14 +438,6 @@ class Record:
     def end_to_end(self) -> float | None:
         """Millions of edges a second by the way to the device, kernel and way back."""
         return self.shape.mteps.end_to_end if self.finished and not self.why_no_rates else None
-
-    @property
-    def mteps_interval(self) -> tuple[float | None, float | None]:
-        """Ends of the interval of ``mteps``, which comes from the kernel time alone; None where there is none."""
-        if self.mteps is None or self.interval_s is None or not self.kernel_s or self.interval_s[0] <= 0:
-            return None, None
-        low, high = self.interval_s
-        return self.mteps * self.kernel_s / high, self.mteps * self.kernel_s / low
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -62,24 +62,6 @@ class Estimate:
         t = t_quantile(self.freedom, level)
         return self.value - t * self.below, self.value + t * self.above
 
-    def p_value(self) -> float:
-        """Return the two-sided p-value of the hypothesis that the true value is 0."""
-        error = self.below if self.value > 0 else self.above
-        if error == 0:
-            return float(self.value == 0)
-        return 2 * t_beyond(self.freedom, abs(self.value) / error)
-
-    def minus(self, other: "Estimate") -> "Estimate":
-        """Return the difference from an independent estimate; the degrees of freedom are Welch's.
-
-        Source: B. L. Welch, The Generalization of Student's Problem, 1947.
-        """
-        below, above = math.hypot(self.below, other.above), math.hypot(self.above, other.below)
-        parts = [((one.below + one.above) ** 2, one.freedom) for one in (self, other)]
-        total = sum(part for part, _ in parts)
-        freedom = total**2 / sum(part**2 / free for part, free in parts) if total else self.freedom
-        return Estimate(self.value - other.value, below, above, freedom)
-
 
 def t_beyond(freedom: float, t: float) -> float:
     """Return the probability that Student's t with these degrees of freedom, 1 at least, exceeds ``t`` ≥ 0.

@@ -36,17 +36,17 @@ def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[
 
 def price_lines(plan: Plan, prices: Prices, sweep: Sweep, *, width: int | None = None) -> list[Line]:
     """Return the cells with what each will take of time, and what of them the budget has room for."""
-    rows, spent = [], dict[str, float]()
+    rows, spent, least = [], dict[str, float](), dict[str, float]()
     for group in groups_of(plan.cells):
         for planned in group:
             need = prices.need(planned)
             seconds = need.seconds + need.opening_s / len(group)
             whose = "all cells" if sweep.budget_by_clock else planned.cell.device
-            by_then = spent.get(whose, 0.0) + seconds
-            fits = by_then <= sweep.budget_s or not spent
+            least_s = least.get(whose, 0.0) + need.least_s + seconds - need.seconds
+            fits = least_s <= sweep.budget_s or not spent
             if fits:
-                spent[whose] = by_then
-            fate = in_seconds(by_then) if fits else "skipped: budget"
+                spent[whose], least[whose] = min(spent.get(whose, 0.0) + seconds, max(sweep.budget_s, least_s)), least_s
+            fate = in_seconds(spent[whose]) if fits else "skipped: budget"
             rows.append([*_named(planned), in_seconds(seconds), fate, need.basis])
     header = ["problem", "algorithm", "device", "graph", "takes", "by then", "by"]
     lines: list[Line] = [*columns(header, rows, right=(4, 5), width=width), []]

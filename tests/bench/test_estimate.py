@@ -93,6 +93,35 @@ def test_a_budget_by_the_clock_is_one_for_all_devices_and_runs_on_while_graphs_a
     assert "spent" in str(budget.obstacle(one, 0, first=False))
 
 
+@pytest.mark.parametrize("by_clock", [True, False])
+def test_the_fewest_samples_of_all_other_cells_that_fit_are_set_aside_before_a_cell_is_refined(monkeypatch, by_clock):
+    monkeypatch.setattr(estimate.time, "perf_counter", lambda: 100.0)
+    prices = Prices(Sampling(min_samples=10))
+    cells = [
+        Planned(Cell("mst", graph, "kruskal", "cpu"), "cpu", size_of(graph), Limits())
+        for graph in ("rmat:12", "rmat:16", "rmat:17", "rmat:30")
+    ]
+    first, *others, huge = cells
+    fewest_s = [need.least_s + need.opening_s for need in map(prices.need, others)]
+    assert prices.need(huge).least_s > 1000 > sum(fewest_s)
+    assert all(prices.need(one).least_s < prices.need(one).seconds for one in others)
+    for workers in (1, 2):
+        budget = Budget(100.0, prices, 1, workers, by_clock=by_clock)
+        budget.expect(cells)
+        left = budget.seconds_for([first])
+        assert left["refine_s"] == pytest.approx(100.0 - sum(fewest_s) / workers)
+        assert left.get("left_s") == (100.0 if by_clock else None)
+        assert budget.seconds_for(cells[:3])["refine_s"] == 100.0
+
+
+def test_a_cell_runs_if_the_budget_has_room_for_its_fewest_samples():
+    planned = Planned(Cell("mst", "rmat:16", "kruskal", "cpu"), "cpu", size_of("rmat:16"), Limits())
+    need = Prices(Sampling(min_samples=3)).need(planned)
+    for share, runs in ((1.01, True), (0.99, False)):
+        budget = Budget(share * (need.least_s + need.opening_s), Prices(Sampling(min_samples=3)), 1)
+        assert (budget.obstacle(planned, 0, first=False) is None) == runs
+
+
 def test_a_budget_by_the_clock_counts_what_the_command_did_before_its_cells_and_lets_one_cell_run_all_the_same():
     began = estimate.time.perf_counter() - 9.0
     budget = Budget(5.0, Prices(Sampling()), 1, by_clock=True, began=began)

@@ -105,6 +105,13 @@ def test_cells_beyond_the_budget_are_skipped_with_the_reason(bench):
     assert "budget" in read_records(bench.path)[-1]["message"]
 
 
+def test_a_graph_that_does_not_fit_sets_no_seconds_aside(bench, monkeypatch):
+    expected = []
+    monkeypatch.setattr(Budget, "expect", lambda self, cells: expected.extend(cells))
+    bench.run(planned("a", "rmat:34"))
+    assert expected == []
+
+
 def test_a_cell_that_a_worker_gave_up_for_want_of_time_is_skipped(bench, monkeypatch):
     bench.budget_s, bench.by_clock = 600.0, True
     spent = iter([600.0, 600.0, 0.0])

@@ -262,6 +262,14 @@ def test_a_point_may_have_hardware_of_its_own_and_be_a_speedup(plan, tmp_path):
     assert told["points"] == [{"speedup": 2.5, "scale": 6, "over": "one thread"}]
 
 
+def test_the_graphs_of_a_users_files_come_before_generated_ones_each_kind_small_ones_first(plan, tmp_path):
+    for name, edges in (("big", 40), ("small", 2)):
+        (tmp_path / f"{name}.wel").write_text("".join(f"{i} {i + 1} 3\n" for i in range(edges)))
+    files = [str(tmp_path / f"{name}.wel") for name in ("small", "big")]
+    made = plan(f'[axes]\ngraph = ["path:9", "{files[1]}", "path:4", "{files[0]}"]\nalgorithm = "kruskal"')
+    assert [planned.cell.graph for planned in made.cells] == [*files, "path:4", "path:9"]
+
+
 SCAN = """
 [axes]
 problem = "scan"

@@ -125,9 +125,9 @@ MUTANTS = (
     Mutant(_RECORD, 'apart = ("sampling", *self.once)', "apart = self.once"),
     Mutant(_RECORD, 'for name in (*WAY_THERE, "d2h"))', "for name in WAY_THERE)"),
     Mutant(
-        _RECORD,
-        "self.kernel_s / high, self.mteps * self.kernel_s / low",
-        "self.kernel_s / low, self.mteps * self.kernel_s / high",
+        "ext/comparing/cells.py",
+        "row.kernel_s / high, row.mteps * row.kernel_s / low",
+        "row.kernel_s / low, row.mteps * row.kernel_s / high",
     ),
     Mutant("records/columns.py", "return (row.kernel_s or 0.0) + row.transfer_s if", "return (row.kernel_s or 0.0) if"),
     Mutant("records/fields.py", '"transfer + d2h, ms", 1e3', '"transfer + d2h, ms", 1e6'),

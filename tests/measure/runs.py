@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
@@ -35,11 +34,11 @@ class Notes:
         self.errors[index] = error
 
 
-def measure(cells: list[Cell], sampling: Sampling, used: Session | None = None, until: float = math.inf) -> Notes:
+def measure(cells: list[Cell], sampling: Sampling, used: Session | None = None, **until: float) -> Notes:
     notes = Notes()
     with Session() if used is None else used as open_session:
         open_session.measure(
-            cells, sampling, lambda what: None, notes.finished, notes.failed, notes.current.append, until=until
+            cells, sampling, lambda what: None, notes.finished, notes.failed, notes.current.append, **until
         )
     return notes
 

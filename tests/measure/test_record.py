@@ -5,7 +5,7 @@ from csv import DictReader
 import pytest
 
 from gpugraph.ext.charts.page import page
-from gpugraph.ext.comparing.cells import label, speedups
+from gpugraph.ext.comparing.cells import by_process, label, speedups
 from gpugraph.ext.comparing.compare import compare
 from gpugraph.ext.comparing.comparison import comparison_sheet
 from gpugraph.ext.comparing.ranking import as_one_source
@@ -75,9 +75,9 @@ def test_a_time_of_few_samples_says_so_wherever_it_is(samples, sampling, few):
 def test_samples_stand_source_by_source_and_within_by_process():
     record = sssp_record(sources=2) | {"samples_s": {"kernel": [1, 2, 3, 4, 5, 6]}, "sampling": {"processes": [1, 2]}}
     row = Record.of(record)
-    assert row.by_process(row.samples) == [[1, 4], [2, 3, 5, 6]]
+    assert by_process(row, row.samples) == [[1, 4], [2, 3, 5, 6]]
     wrong = Record.of(record | {"sampling": {"processes": [1, 1]}})
-    assert wrong.by_process(wrong.samples) == [[1, 2, 3, 4, 5, 6]]
+    assert by_process(wrong, wrong.samples) == [[1, 2, 3, 4, 5, 6]]
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,18 @@ def test_at_the_end_of_the_time_for_all_cells_end_with_what_they_have_and_those_
     assert (notes.ended, notes.errors, log) == ([0], {}, ["one"])
 
 
+def test_no_cell_is_refined_before_all_have_the_fewest_samples_nor_after_its_share_of_the_budget(monkeypatch, clock):
+    (one, two), log = puppets(monkeypatch, "one", "two")
+    one.on_run = two.on_run = clock.lasting(1.0)
+    sampling = Sampling(target=0, min_samples=3, max_samples=9, warmup=0)
+    for refine_until, taken in ((0.0, 3), (9.5, 5)):
+        clock.now, log[:] = 0.0, []
+        notes = measure([cell("one"), cell("two")], sampling, refine_until=refine_until)
+        assert [len(notes.records[i].data["samples_s"]["kernel"]) for i in (0, 1)] == [taken, taken]
+        assert sorted(log[:6]) == ["one"] * 3 + ["two"] * 3
+        assert notes.records[0].data["sampling"]["stopped_by"] == "time"
+
+
 def test_the_first_cell_gets_a_sample_even_if_there_is_no_time_left(monkeypatch, clock):
     puppets(monkeypatch, "one", "two")
     notes = measure([cell("one"), cell("two")], Sampling(target=0, min_samples=9, warmup=0), until=0.0)

@@ -15,7 +15,7 @@ from gpugraph.ext.charts.chart import Ink, Spec, config, entries, paint, row_hei
 from gpugraph.ext.charts.curves import Look, Mark, Point, best_first, curves
 from gpugraph.ext.charts.plain_svg import short_number, ticks
 from gpugraph.ext.charts.rates import stated_marks
-from gpugraph.ext.comparing.cells import label, ordered, speedups, work
+from gpugraph.ext.comparing.cells import label, mteps_interval, ordered, speedups, work
 from gpugraph.ext.reports.panels import LOG_BEYOND, SCALE, problem_name
 from gpugraph.records.columns import Labelled
 from gpugraph.records.fields import FIELDS, GAINS, VALUES
@@ -243,7 +243,7 @@ def text_of(value: object) -> str:
 def _interval(row: Record, y: str) -> tuple[float | None, float | None]:
     """Return the ends of a value's interval, where it comes from the kernel time alone."""
     if y == "mteps":
-        return row.mteps_interval
+        return mteps_interval(row)
     if y != "kernel" or row.interval_s is None or not row.kernel_s or row.interval_s[0] <= 0:
         return None, None
     return row.interval_s[0] * 1e3, row.interval_s[1] * 1e3

@@ -8,6 +8,7 @@ from gpugraph.base.quantities import in_units, percent, rate
 from gpugraph.ext.charts.chart import PAGE, Chart, Spec, channel, layer, row_height, tooltip
 from gpugraph.ext.charts.curves import Look, Mark, Point, curves, describe, log_axis, log_domain
 from gpugraph.ext.charts.panels import charts, failures, point, rate_title, times
+from gpugraph.ext.comparing.cells import mteps_interval
 from gpugraph.ext.reports.panels import Panel, panels, problem_name
 from gpugraph.ext.reports.published import Stated, stated
 from gpugraph.ext.reports.versus import Gain, machine, times_as_fast
@@ -28,7 +29,7 @@ def throughput(cells: Sequence[Labelled]) -> list[Chart]:
                 tip = {"MTEPS": rate(row.mteps)}
                 if row.transfers and row.end_to_end is not None:
                     tip["end to end"] = f"{rate(row.end_to_end)} MTEPS"
-                low, high = row.mteps_interval
+                low, high = mteps_interval(row)
                 points.append(point(panel, cell, row.mteps, {**tip, **times(row)}, low=low, high=high))
         papers, failed = _papers(panel, _stated_rate), failures(panel)
         caption = "Higher is better. Marks are medians, bars their 95 % confidence intervals."

@@ -10,6 +10,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from gpugraph.base.quantities import counted
+from gpugraph.ext.comparing.cells import by_process
 from gpugraph.problems.registry import command_of, load_problem
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import (
@@ -253,7 +254,7 @@ def _sampled(record: Record) -> Iterator[str]:
     """Yield where all samples together took longer than sampling did."""
     phases, spent_s = record.shape.phases_s, record.shape.sampling.spent_s
     samples = (
-        sum(record.by_process(record.samples)[-1]) if record.samples else 0.0
+        sum(by_process(record, record.samples)[-1]) if record.samples else 0.0
     )  # earlier processes have phases of their own
     spent = (phases.get("sampling") or 0.0) + (phases.get("kernel") or 0.0)
     spent = spent if spent_s is None else min(spent, spent_s)

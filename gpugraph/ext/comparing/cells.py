@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from gpugraph.records.columns import Labelled
@@ -134,6 +135,24 @@ def speedups(rows: Sequence[Record]) -> dict[int, Speedup]:
 def work(row: Record) -> tuple[str, str, str]:
     """Return what two cells must share to have done the same work."""
     return row.problem, row.shape.graph.digest or row.graph_name, json.dumps(row.asked_source, default=str)
+
+
+def by_process(row: Record, samples: Sequence[float]) -> list[list[float]]:
+    """Return a cell's samples, or values derived from them in their order, by process and then by source."""
+    each = len(samples) // row.sources
+    ends = [sum(row.processes[:i]) for i in range(len(row.processes) + 1)]
+    return [
+        [s for source in range(row.sources) for s in samples[source * each + low : source * each + high]]
+        for low, high in pairwise(ends)
+    ]
+
+
+def mteps_interval(row: Record) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of ``mteps``, which is that of the kernel time; None where there is none."""
+    if row.mteps is None or row.interval_s is None or not row.kernel_s or row.interval_s[0] <= 0:
+        return None, None
+    low, high = row.interval_s
+    return row.mteps * row.kernel_s / high, row.mteps * row.kernel_s / low
 
 
 def key_text(value: object) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpugraph.base.quantities import duration, percent
+from gpugraph.ext.comparing.cells import by_process
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import (
     ESTIMATE_SAMPLES,
@@ -26,6 +27,7 @@ from gpugraph.records.statistics import (
     estimate_of_processes,
     median,
     rounds,
+    t_beyond,
 )
 
 ALPHA = 0.01
@@ -139,10 +141,10 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
     times, logs, drifts = (_levelled(first, first), _levelled(second, first)), list[NDArray[np.float64]](), False
     if spread:
         of = [
-            estimate_of_processes([median(part) for part in row.by_process(t.tolist())])
+            estimate_of_processes([median(part) for part in by_process(row, t.tolist())])
             for row, t in zip((first, second), times, strict=True)
         ]
-        shown = tested = of[1].minus(of[0])
+        shown = tested = difference_of(of[1], of[0])
     else:
         series = [rounds(t.reshape(row.sources, -1).tolist()) for row, t in zip((first, second), times, strict=True)]
         if min(map(len, series)) < ESTIMATE_SAMPLES:
@@ -154,7 +156,7 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
             difference = logs[1][:both] - logs[0][:both]
             shown, tested, logs = estimate(difference), estimate_for_test(difference), [difference]
         else:
-            shown, tested = (of(logs[1]).minus(of(logs[0])) for of in (estimate, estimate_for_test))
+            shown, tested = (difference_of(of(logs[1]), of(logs[0])) for of in (estimate, estimate_for_test))
         drifts = any(map(has_drift, logs))
     if _unfit(first) or _unfit(second):
         return Claim(first, second, math.exp(shown.value), None, 1.0, spread, together)
@@ -164,7 +166,27 @@ def _claim(first: Record, second: Record, together: bool) -> Claim:
         ends = min(logs[-1]) - max(than), max(logs[-1]) - min(than)
     ratio, low, high = (math.exp(max(-300.0, min(300.0, end))) for end in (shown.value, *ends))
     chance = 1.0 if spread or together else PROCESS_CHANCE
-    return Claim(first, second, ratio, (low, high), tested.p_value(), spread, together, chance, drifts)
+    return Claim(first, second, ratio, (low, high), _p_value(tested), spread, together, chance, drifts)
+
+
+def difference_of(one: Estimate, other: Estimate) -> Estimate:
+    """Return the difference of two independent estimates; the degrees of freedom are Welch's.
+
+    Source: B. L. Welch, The Generalization of Student's Problem, 1947.
+    """
+    below, above = math.hypot(one.below, other.above), math.hypot(one.above, other.below)
+    parts = [((each.below + each.above) ** 2, each.freedom) for each in (one, other)]
+    total = sum(part for part, _ in parts)
+    freedom = total**2 / sum(part**2 / free for part, free in parts) if total else one.freedom
+    return Estimate(one.value - other.value, below, above, freedom)
+
+
+def _p_value(found: Estimate) -> float:
+    """Return the two-sided p-value of the hypothesis that the true value is 0."""
+    error = found.below if found.value > 0 else found.above
+    if error == 0:
+        return float(found.value == 0)
+    return 2 * t_beyond(found.freedom, abs(found.value) / error)
 
 
 _DRIFT = 0.93

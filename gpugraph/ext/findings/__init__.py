@@ -16,6 +16,7 @@ from gpugraph.base.quantities import duration, percent, value
 from gpugraph.bench.axes import variables_in
 from gpugraph.bench.sweep import Finding, Sweep
 from gpugraph.bench.toml_file import Document
+from gpugraph.ext.comparing.cells import by_process
 from gpugraph.ext.findings.formula import (
     NAMES,
     Choice,
@@ -123,7 +124,7 @@ def half_width_among(record: Record, choices: int) -> float | None:
     """
     if record.half_width is None or choices < 2 or not record.samples:
         return record.half_width
-    parts = record.by_process(record.samples)
+    parts = by_process(record, record.samples)
     each = len(record.samples) // record.sources
     groups = [record.samples[i * each : (i + 1) * each] for i in range(record.sources)]
     freedom = len(parts) - 1 if len(parts) > 1 else estimate(rounds(groups)).freedom
