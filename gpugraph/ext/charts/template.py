@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from itertools import chain
 from math import inf
 from pathlib import Path
@@ -22,8 +23,10 @@ from gpugraph.bench.sweep import Question, Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.comparing.cells import APART
 from gpugraph.ext.findings.shown import table_markdown, verdicts_markdown
+from gpugraph.ext.machine.break_even import break_even, edges_text
 from gpugraph.ext.machine.data_sheets import NAMES, RATES, parse_gpus, shares_of_estimate
 from gpugraph.ext.reports.against_others import CLOCKS, failures, lead, marks, note, ratio
+from gpugraph.problems.foreign import is_foreign
 from gpugraph.records.record import Record
 from gpugraph.report.exporters import Exporter
 from gpugraph.report.markdown_csv import grid
@@ -158,6 +161,25 @@ class _Page:
                 held = max(one.shape.peak_device_bytes or 0 for one in best.values())
                 rows.append([problem, graph + marks(best.values(), one_run=False), *shown, in_units(held)])
         return "\n".join(grid(["problem", "graph", *devices, "GPU memory"], rows, [len(devices) + 2])) + note(used)
+
+    def break_even(self, cpus: Mapping[str, str], gpu: Sequence[str], graphs: Sequence[str]) -> str:
+        """Return a table of the edges from which a GPU is faster than CPUs, by our fastest records of some graphs."""
+        known = []
+        for files in (*([file] for file in cpus.values()), gpu):
+            rows = [row for file in files for row in self._of("", file) if row.ok and not is_foreign(row.algorithm)]
+            rows.sort(key=lambda row: -(row.kernel_s or inf))
+            known.append({(row.problem, row.graph_source): row for row in rows})
+        *own, there = known
+        table, used = [], list[Record]()
+        for problem, graph in sorted(set.intersection(*map(set, known))):
+            if any(fnmatchcase(graph, pattern) for pattern in graphs):
+                records = [of[problem, graph] for of in known]
+                used += records
+                edges = [break_even(of[problem, graph], there[problem, graph]) for of in own]
+                texts = [edges_text(one[at]) for at in (0, 1) for one in edges]
+                table.append([problem, graph + marks(records, one_run=False), *texts])
+        titles = ["problem", "graph", *(f"{kind}, {name}" for kind in ("command", "call") for name in cpus)]
+        return "\n".join(grid(titles, table, range(2, len(titles)))) + note(used)
 
     def estimates(self, arcs: int) -> str:
         """Return a table of GPUs by data sheet, and of the times estimated for so many arcs, as ``info --gpu`` does."""

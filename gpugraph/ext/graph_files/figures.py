@@ -5,6 +5,7 @@ from typing import Any
 
 from gpugraph.base.quantities import count, counted, duration, in_units
 from gpugraph.ext.graph_files.properties import Degrees, GraphProperties
+from gpugraph.ext.machine.break_even import edges_text
 from gpugraph.ext.machine.data_sheets import OF_ESTIMATE
 from gpugraph.report.terminal import BAR_WIDTH, Line, columns, field, indented
 
@@ -78,8 +79,8 @@ def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
     table = [
         [
             name, in_units(one["host_bytes"]), duration(one["cpu_s"]), in_units(one["device_bytes"]),
-            "-" if one["gpu_s"] is None else duration(one["gpu_s"]), _from(one["pays_from"]),
-            _from(one["pays_there_from"]),
+            "-" if one["gpu_s"] is None else duration(one["gpu_s"]), edges_text(one["pays_from"]),
+            edges_text(one["pays_there_from"]),
         ]
         for name, one in advice["problems"].items()
     ]  # fmt: skip
@@ -95,8 +96,9 @@ def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
     lines += [line for i, text in enumerate(paid) for line in field("" if i else "cost", text, width=width)]
     said = (
         "Times are the kernel's, estimated from smaller graphs, and may be off by a factor of three. A GPU is faster "
+        "from this many edges: 'GPU from' for a command with building and verifying, 'calls from' with the graph "
+        "already on the GPU."
     )
-    said += "from this many edges: 'GPU from' for a command, 'calls from' with the graph already on the GPU."
     assumed = advice["gpus"][0]["name"] if advice["gpus"] else "H200"
     lines += indented(said + ("" if gpu["usable"] else f" They assume an NVIDIA {assumed}."), 0, width=width)
     return [*lines, *_estimates(advice["gpus"], width)] if advice["gpus"] else lines
@@ -125,7 +127,3 @@ def _estimates(gpus: Sequence[Mapping[str, Any]], width: int) -> list[Line]:
 
 def _range(ends: Sequence[float] | None, text: Callable[[float], str]) -> str:
     return "-" if not ends else f"{text(ends[0])} to {text(ends[1])}" if ends[0] else f"below {text(ends[1])}"
-
-
-def _from(edges: int | None) -> str:
-    return "never" if edges is None else f"{edges / 1e6:.3g} M" if edges >= 1e6 else count(round(edges, -2))

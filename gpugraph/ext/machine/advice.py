@@ -1,5 +1,6 @@
 """Which hardware for a graph, before it is read: the memory and the time it will need, and when a GPU pays."""
 
+import itertools
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,8 @@ from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
 from gpugraph.ext.formats.header_size import header_size
 from gpugraph.ext.instruments.price import costs
-from gpugraph.ext.machine.data_sheets import Gpu
+from gpugraph.ext.machine.break_even import break_even
+from gpugraph.ext.machine.data_sheets import Gpu, parse_gpus
 from gpugraph.ext.machine.listing import found_devices
 from gpugraph.measure.cell import Cell, resolve_algorithm
 from gpugraph.measure.run_cell import Session
@@ -26,16 +28,7 @@ ROUGH = Sampling(min_samples=3, max_samples=10, time_limit_s=0.5, transfers=1)
 """An order of magnitude is enough."""
 
 LARGEST_SCALE = {"cpu": 17, "cuda": 22}
-"""Of the graphs that rates are measured on: they take seconds on a small machine."""
-
-START_S, CALL_S, BUS_BYTES_PER_S = 0.9, 1e-3, 55e9
-"""Of a GPU: to start a command, to answer a call on a small graph that it has, and to copy a graph to it.
-
-Source: docs/when.md, on an H200.
-"""
-
-H200_ARCS_PER_S = 5e10
-"""What takes the place of a GPU's rate where none can be measured: of shortest paths on rmat:20, in docs/records."""
+"""Of the graphs that rates are measured on: they take seconds on a small machine.  These tell when a GPU pays."""
 
 
 def advise(
@@ -47,14 +40,16 @@ def advise(
         graph: a file or a spec.
         progress: called with a few words whenever something new begins.
         price: of an hour of a device, in any currency; 0: none is stated.
-        gpus: those for which times are estimated by data sheet; the first is assumed where there is none here.
+        gpus: those for which times are estimated by data sheet; the first is assumed where there is none here, or an
+            H200.
 
     Returns:
         ``graph``, ``vertices``, ``arcs``, whether they are ``exact``, or those of a file's ``header``; ``cpu`` and
         ``gpu`` as ``found_devices`` lists them, with ``free_bytes``; by problem ``host_bytes`` and ``device_bytes`` at
-        the peak, ``cpu_s`` and ``gpu_s`` of the kernel, and the edges from which a GPU is faster: ``pays_from`` in a
-        command and ``pays_there_from`` where it has the graph; with a price ``cpu_cost`` and ``gpu_cost``, as
-        ``costs`` gives them; ``gpus``, what ``estimate`` says of each.  What is not known, or never happens, is None.
+        the peak, ``cpu_s`` and ``gpu_s`` of the kernel, and the edges from which a GPU is faster, by ``break_even``:
+        ``pays_from`` in a command and ``pays_there_from`` where it has the graph; with a price ``cpu_cost`` and
+        ``gpu_cost``, as ``costs`` gives them; ``gpus``, what ``estimate`` says of each.  What is not known, or never
+        happens, is None.
 
     Raises:
         InputError: there is no such graph.
@@ -70,20 +65,16 @@ def advise(
 
     session = Session()
     for device in (cpu, gpu) if gpu["usable"] else (cpu,):
-        scale = min(max(round(math.log2(max(size.vertices, 1))), 8), LARGEST_SCALE[device["kind"]])
-        for problem in solved:
-            cell = Cell(problem, f"rmat:{scale}", device=device["device"], verify="none", phases=False)
+        most = LARGEST_SCALE[device["kind"]]
+        scale = min(max(round(math.log2(max(size.vertices, 1))), 8), most)
+        for each, problem in itertools.product(sorted({scale, most}), solved):
+            verify = "auto" if each == most else "none"
+            cell = Cell(problem, f"rmat:{each}", device=device["device"], verify=verify, phases=False)
             session.measure([cell], sampling, progress, lambda _, record: records.append(record), failed)
+    assumed = gpus[0] if gpus else parse_gpus(["H200"], price)[0]
     problems = {
-        problem: _problem(
-            problem,
-            graph,
-            size,
-            {row.device_kind: row for row in records if row.problem == problem},
-            price,
-            gpus[0].scale if gpus else 1.0,
-        )
-        for problem in solved
+        name: _problem(name, graph, size, [row for row in records if row.problem == name], price, assumed)
+        for name in solved
     }
     stated = not size.exact and os.path.isfile(graph) and header_size(graph) is not None
     known = {"graph": graph, "vertices": size.vertices, "arcs": size.arcs, "exact": size.exact, "header": stated}
@@ -106,8 +97,9 @@ def estimate(gpu: Gpu, size: InputSize, needs: Mapping[str, int]) -> dict[str, A
 
 
 def _problem(
-    problem: str, graph: str, size: InputSize, records: dict[str, Record], price: float, scale: float
+    problem: str, graph: str, size: InputSize, rows: Sequence[Record], price: float, assumed: Gpu
 ) -> dict[str, Any]:
+    records, largest = ({row.device_kind: row for row in by_size} for by_size in (rows[::-1], rows))
     prices = Prices(ROUGH, [*records.values()])
     on_gpu = resolve_algorithm(Cell(problem, graph), load_problem(problem), None, "cuda").name
     needs = {
@@ -115,21 +107,15 @@ def _problem(
         for kind, name in (("cpu", records["cpu"].algorithm), ("cuda", on_gpu))
     }
     arc_s = {kind: (one.kernel_s or 0.0) / (one.shape.graph.arcs or 1) for kind, one in records.items()}
-    gained_s = arc_s["cpu"] - arc_s.get("cuda", 1 / H200_ARCS_PER_S / scale)
-    copied_s = size.nbytes / max(size.arcs, 1) / BUS_BYTES_PER_S
     seconds = {kind: arc_s[kind] * size.arcs for kind in arc_s if price and size.arcs}
     paid = {f"{kind}_cost": costs(price, s, 2 * s / size.arcs) for kind, s in seconds.items()}
+    pays_from, pays_there_from = break_even(largest["cpu"], largest.get("cuda", assumed))
     return {
         **{name.replace("cuda", "gpu"): cost for name, cost in paid.items()},
         "host_bytes": needs["cpu"].host_bytes,
         "device_bytes": needs["cuda"].device_bytes,
         "cpu_s": arc_s["cpu"] * size.arcs,
         "gpu_s": arc_s["cuda"] * size.arcs if "cuda" in arc_s else None,
-        "pays_from": _edges(START_S, gained_s - copied_s),
-        "pays_there_from": _edges(CALL_S, gained_s),
+        "pays_from": pays_from,
+        "pays_there_from": pays_there_from,
     }
-
-
-def _edges(once_s: float, gained_s: float) -> int | None:
-    """Return the edges, of two arcs each, whose gain makes up for what a GPU takes once."""
-    return round(once_s / gained_s / 2) if gained_s > 0 else None
