@@ -71,6 +71,14 @@ pictures:    ## the README's: a chart of stored records, light and dark, and a t
 	$(PYTHON) docs/pictures/bars.py docs/pictures/competitors-dark.svg --dark
 	$(PYTHON) docs/pictures/cast.py docs/pictures/terminal.svg $(TERMINAL)
 
+RECORDS = $(wildcard docs/records/*.jsonl)
+EXAMPLE = $(foreach name,mst-h200 sssp-h200 components-h200 cpu-cpu16,docs/records/figures-$(name).jsonl)
+
+pages:       ## the documentation's pages that are made of stored records, and the example report
+	for page in papers when performance/measurements results graph500; do \
+	  $(PYTHON) -m gpugraph report $(RECORDS) --template docs/$$page.md.j2 -o docs/$$page.md || exit 1; done
+	$(PYTHON) -m gpugraph report $(EXAMPLE) -o docs/example_report.html
+
 TERMINAL = 'gpugraph mst rmat:12 --algo boruvka,kruskal@cpu --peer scipy --target 5%'
 
 prebuilt:    ## compile the kernels of ordinary commands, for the next wheel to bring: a release needs it (half an hour)

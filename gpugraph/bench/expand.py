@@ -61,13 +61,9 @@ def expand_sweep(
     if not plan.cells:
         why = "; ".join(plan.left_out) or "an axis is empty"
         raise InputError(f"no cell is left to run: {why}", where=sweep.path, remedy="--list shows what is left out")
-    plan.cells.sort(key=_order)
+    plan.cells.sort(key=lambda p: (p.size.arcs, p.size.vertices, str(p.cell.graph), p.cell.problem))
+    plan.cells.sort(key=lambda p: not os.path.isfile(str(p.cell.graph)))
     return plan
-
-
-def _order(planned: Planned) -> tuple[object, ...]:
-    graph, size = str(planned.cell.graph), planned.size
-    return not os.path.isfile(graph), size.arcs, size.vertices, graph, planned.cell.problem
 
 
 def _cells(

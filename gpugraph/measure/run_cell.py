@@ -212,7 +212,8 @@ def _turn(index: int, runs: dict[int, Measurement], turns: Turns, until: float, 
     """Let a cell take its turn; return why it ends, or None."""
     run = runs[index]
     end = time.perf_counter() + sum(other.ending_s for other in runs.values())
-    time_is_up = run.samples > 0 and end >= (min(until, refine_until) if run.stopping.has_least else until)
+    least = run.samples >= run.stopping.share.min_samples and run.stopping.starts_suffice
+    time_is_up = run.samples > 0 and end >= (min(until, refine_until) if least else until)
     if not time_is_up and turns.takes_sample(index):
         run.sample()
     reason = "time" if time_is_up else run.stopping.reason()

@@ -57,7 +57,7 @@ class Stopping:
         wrong = self._ends_when_wrong and any(trial.verdict.status == "failed" for trial in trials)
         if taken == 0:
             return None
-        too_few = not wrong and self._started_too_seldom
+        too_few = not (wrong or self.starts_suffice)
         if taken < share.max_samples and too_few and self.spent_s < PATIENCE * share.time_limit_s:
             return None  # a program that measures itself is started once more: fewer processes rank nothing
         if taken >= share.max_samples or (share.adaptive and wrong):
@@ -69,13 +69,9 @@ class Stopping:
         return "time" if self.spent_s >= share.time_limit_s else None
 
     @property
-    def _started_too_seldom(self) -> bool:
-        return sum(len(trial.d2h_s) for trial in self._trials) < self._least
-
-    @property
-    def has_least(self) -> bool:
-        """Whether the fewest samples are taken, of a program that measures itself from enough starts."""
-        return len(self._trials[-1].kernel_s) >= self.share.min_samples and not self._started_too_seldom
+    def starts_suffice(self) -> bool:
+        """Whether a program that measures itself was started often enough."""
+        return sum(len(trial.d2h_s) for trial in self._trials) >= self._least
 
     @property
     def is_narrow(self) -> bool:

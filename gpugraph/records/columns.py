@@ -173,6 +173,7 @@ COLUMNS: tuple[Column, ...] = (
     file_column("traffic.share"),
     file_column("work.total", each=True),
     file_column("peak_device_bytes"),
+    file_column("version", read=lambda c: c.record.version or None, optional=True),
     file_column("outcome", read=lambda c: c.record.outcome),
     file_column("message", read=lambda c: c.record.message or None),
     file_column("verification.status"),

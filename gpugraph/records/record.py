@@ -69,6 +69,7 @@ MOST_SCALE = 64
 """Scales beyond it are none: no graph has so many vertices."""
 
 EMULATED = "times on the emulated device are not performance; no MTEPS is given"
+STALE = " †"  # after what an earlier version of our code has measured
 UNVERIFIED = "the result is not verified; no MTEPS is given"
 
 _SCALED = re.compile(r"(rmat|ssca2):(?:scale=)?(\d\d?)\b")
@@ -89,6 +90,7 @@ class Record:
         results: of each query, likewise.
         notices: what to print with the record, likewise.
         file, line: where it was read.
+        version: of our code that measured it, "earlier" or "unrecorded", where that is known not to be today's.
     """
 
     data: dict[str, Any]
@@ -97,6 +99,7 @@ class Record:
     notices: tuple[str, ...] = ()
     file: str | None = None
     line: int | None = None
+    version: str = ""
 
     def __repr__(self) -> str:
         what = f"{self.problem} by {self.program} on {self.graph_name}, {self.device_kind}"
@@ -160,8 +163,8 @@ class Record:
 
     @property
     def program(self) -> str:
-        """The algorithm's name as tables, figures and sentences show it: a peer's without ``peer:``."""
-        return self.shape.algorithm.removeprefix("peer:")
+        """The algorithm's name as people are shown it: a peer's without ``peer:``, † after one of earlier code."""
+        return self.shape.algorithm.removeprefix("peer:") + (STALE if self.version else "")
 
     @property
     def axes(self) -> Mapping[str, object]:
@@ -418,7 +421,7 @@ class Record:
         """Return the record with other values in some of its objects, and without a field."""
         data = {name: value for name, value in self.data.items() if name != without}
         data |= {name: {**(data.get(name) or {}), **values} for name, values in objects.items()}
-        return Record.of(data, file=self.file, line=self.line)
+        return replace(Record.of(data, file=self.file, line=self.line), version=self.version)
 
     # ------------------------------------------------------------------ rates, and what the device tells
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import math
 import random
@@ -12,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from gpugraph.ext.charts.assets import asset
 from gpugraph.ext.charts.chart import DARK, LIGHT, config
 from gpugraph.ext.charts.page import POLICY, page
 from gpugraph.ext.charts.page_text import definitions
@@ -24,6 +27,9 @@ from gpugraph.records.record_file import read_records
 from tests.report.browser import TIMEOUT_S, Browser, find_browser
 from tests.report.canned import emulated, failed, mst_record, sssp_record
 from tests.report.sweep import cell, sweep, write
+
+EXAMPLE = ("mst-h200", "sssp-h200", "components-h200", "cpu-cpu16")
+"""Of the files of records that the example report is made of."""
 
 VOID = {"meta", "link", "br", "input"}
 
@@ -566,6 +572,17 @@ def test_in_a_browser_the_table_of_all_cells_fits_1280_pixels(opened):
                              "return [t.parentElement.clientWidth, t.scrollWidth]; })()")  # fmt: skip
     assert taken <= room
     opened.send("Emulation.clearDeviceMetricsOverride")
+
+
+def test_the_example_report_is_todays_page_of_todays_records():
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    made = (docs / "example_report.html").read_text("utf-8")
+    own = [asset("style.css"), asset("page.js"), *re.findall(r"<h2>[^<{]+</h2>", asset("page.html"))]
+    assert not [text[:60] for text in own if text.strip() not in made], "they differ; run make pages"
+    stored = b"".join((docs / "records" / f"figures-{name}.jsonl").read_bytes() for name in EXAMPLE)
+    (packed,) = re.findall(r'href="data:application/gzip;base64,([^"]+)"', made)
+    kept = [json.loads(line)["cell"]["id"] for line in gzip.decompress(base64.b64decode(packed)).splitlines()]
+    assert kept == [json.loads(line)["cell"]["id"] for line in stored.splitlines()], "they differ; run make pages"
 
 
 def test_in_a_browser_the_example_report_is_at_most_ten_screens_high(browser):

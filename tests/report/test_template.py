@@ -11,6 +11,7 @@ import pytest
 
 from gpugraph.base.errors import InputError
 from gpugraph.ext.charts.template import fill
+from gpugraph.ext.comparing import versions
 from gpugraph.ext.comparing.cells import APART, of_several_runs
 from gpugraph.ext.reports import against_others
 from gpugraph.measure.provenance import sources_digest
@@ -177,7 +178,7 @@ def test_a_cell_that_was_not_measured_is_no_earlier_version(tmp_path):
 @extended
 def test_every_table_of_a_page_says_that_its_algorithm_has_changed(tmp_path, monkeypatch):
     ours = lambda row: None if ":" in row.algorithm else "another"  # noqa: E731
-    monkeypatch.setattr(against_others, "digest_of", ours)
+    monkeypatch.setattr(versions, "digest_of", ours)
     records, alone, tried = read_records(STORED)[0], tmp_path / "p.md.j2", 0
     for template in DOCS.rglob("*.md.j2"):
         text = template.read_text("utf-8")

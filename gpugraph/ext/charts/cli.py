@@ -51,7 +51,7 @@ def plot(
     """
     from gpugraph.ext.charts.chart import DARK, LIGHT, check_figure, draw
     from gpugraph.ext.charts.figure import Choice, figure, one_axis, sketch
-    from gpugraph.records.record_file import read_records
+    from gpugraph.ext.comparing.versions import read_records
 
     wide, high = _pixels("width", width), _pixels("height", height) if height else None
     ending = None if output is None else check_figure(output)

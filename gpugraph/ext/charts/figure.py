@@ -16,6 +16,7 @@ from gpugraph.ext.charts.curves import Look, Mark, Point, best_first, curves
 from gpugraph.ext.charts.plain_svg import short_number, ticks
 from gpugraph.ext.charts.rates import stated_marks
 from gpugraph.ext.comparing.cells import label, mteps_interval, ordered, speedups, work
+from gpugraph.ext.comparing.versions import explanation
 from gpugraph.ext.reports.panels import LOG_BEYOND, SCALE, problem_name
 from gpugraph.records.columns import Labelled
 from gpugraph.records.fields import FIELDS, GAINS, VALUES
@@ -84,7 +85,10 @@ def figure(rows: Sequence[Record], ink: Ink, choice: Choice, *, width: int = 640
         height = row_height(places) if drawn.words else round(width * 9 / 16)
     fit = {"type": "fit-x", "contains": "padding"}
     own = {"text": words, "subtitle": below} if words else None
-    title = own if choice.title is None else choice.title or None
+    title: object = own if choice.title is None else choice.title or None
+    if stale := explanation([cell.record for cell in drawn.cells]):
+        text, below = (words, below) if choice.title is None else (choice.title, "")
+        title = {"text": text, "subtitle": [*filter(None, [below]), stale]}
     return {"title": title, **spec, "width": width, "height": height, "autosize": fit, "config": shared}
 
 
@@ -277,6 +281,8 @@ def sketch(
     log = log and bool(positive) and not bars
     over = f"{VALUES[choice.y].title} over {drawn.x.replace('_', ' ')}{', logarithmic' if log else ''}"
     head = [*(indented(title, width=width, style="bold") if title else []), *indented(over, width=width, style="bold")]
+    if stale := explanation([cell.record for cell in drawn.cells]):
+        head += indented(stale, width=width)
     if bars:
         return head + _value_bars(series, drawn, choice.y, width, blocks)
     names = ordered(series)

@@ -105,7 +105,8 @@ def plain_svg(spec: Spec, look: Spec, *, width: int, height: int) -> str:
     x, y = (_Axis(name, layers) for name in "xy")
     text, faint, grid = (look["axis"][name] for name in ("titleColor", "labelColor", "gridColor"))
     title = spec.get("title") or {}
-    words = [title] if isinstance(title, str) else [title[name] for name in ("text", "subtitle") if title.get(name)]
+    parts = [title] if isinstance(title, str) else [title[name] for name in ("text", "subtitle") if title.get(name)]
+    words = [word for part in parts for word in ([part] if isinstance(part, str) else part)]
     out = [_text(8, 18 + 18 * i, line, text if i == 0 else faint) for i, line in enumerate(words)]
     colours = _colours(layers, look["range"]["category"])
     devices = list(dict.fromkeys(row.get("device", "") for _, _, rows in layers for row in rows))

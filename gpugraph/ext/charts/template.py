@@ -23,7 +23,7 @@ from gpugraph.bench.sweep import Question, Sweep
 from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.ext.comparing.cells import APART
 from gpugraph.ext.findings.shown import table_markdown, verdicts_markdown
-from gpugraph.ext.machine.break_even import break_even, edges_text
+from gpugraph.ext.machine.break_even import ASSUMED, break_even, edges_text
 from gpugraph.ext.machine.data_sheets import NAMES, RATES, parse_gpus, shares_of_estimate
 from gpugraph.ext.reports.against_others import CLOCKS, failures, lead, marks, note, ratio
 from gpugraph.problems.foreign import is_foreign
@@ -65,7 +65,7 @@ class _Page:
     """What a template can ask for of the records that the page is made of."""
 
     def __init__(self, records: Sequence[Record]):
-        self._records = records
+        self._records = [replace(row, version="") if row.version else row for row in records]  # ``marks`` marks rows
         self._sweeps: dict[str, Sweep] = {}
 
     def table(self, sweep: str, title: str, records: str | None = None) -> str:
@@ -179,7 +179,7 @@ class _Page:
                 texts = [edges_text(one[at]) for at in (0, 1) for one in edges]
                 table.append([problem, graph + marks(records, one_run=False), *texts])
         titles = ["problem", "graph", *(f"{kind}, {name}" for kind in ("command", "call") for name in cpus)]
-        return "\n".join(grid(titles, table, range(2, len(titles)))) + note(used)
+        return "\n".join(grid(titles, table, range(2, len(titles)))) + note(used) + f"\n\n{ASSUMED}"
 
     def estimates(self, arcs: int) -> str:
         """Return a table of GPUs by data sheet, and of the times estimated for so many arcs, as ``info --gpu`` does."""

@@ -11,7 +11,7 @@ from gpugraph.base.errors import InputError, Regression
 from gpugraph.base.quantities import counted, parse_share
 from gpugraph.cli.options import command, export_option, named, reference_option
 from gpugraph.cli.output import show, show_lines, tell
-from gpugraph.report.terminal import page_width, plain, table_width
+from gpugraph.report.terminal import indented, page_width, plain, table_width
 
 if TYPE_CHECKING:
     from gpugraph.records.record import Record
@@ -51,7 +51,7 @@ def compare(
       gpugraph compare base.jsonl new.jsonl --threshold 10%
     """
     from gpugraph.cli.exports import check_exports
-    from gpugraph.records.record_file import read_records
+    from gpugraph.ext.comparing.versions import read_records
 
     check_exports(exports)
     if by != "run":
@@ -75,11 +75,14 @@ def _rank(
     from gpugraph.cli.exports import export, show_records
     from gpugraph.ext.comparing.ranked import alone_lines, rank
     from gpugraph.ext.comparing.ranking import check_ranked
+    from gpugraph.ext.comparing.versions import explanation
 
     rankings, alone = rank(records, by, reference)
     check_ranked(rankings, alone, by)
     left_out = alone_lines(alone, width=page_width())
     show_records(records, {"text": "table"}.get(style, style), rankings)
+    if style == "text" and (stale := explanation(records)):
+        show_lines([[], *indented(stale, width=page_width())])
     if left_out and style == "text":
         show_lines([[], *left_out])
     elif left_out:

@@ -10,7 +10,8 @@ from gpugraph.base.errors import InputError, Regression, unreadable
 from gpugraph.base.quantities import duration
 from gpugraph.ext.comparing.compare import REGRESSIONS, Compared, compare, pair
 from gpugraph.ext.comparing.comparison import describe_cell
-from gpugraph.records.record import Record
+from gpugraph.ext.comparing.versions import explanation, version
+from gpugraph.records.record import STALE, Record
 from gpugraph.records.record_file import read_records
 from gpugraph.report.terminal import Line, can_draw
 
@@ -66,16 +67,19 @@ def history_lines(runs: Sequence[Sequence[Record]], steps: Sequence[Compared]) -
     for rows in runs:
         for row in rows:
             cells.setdefault(describe_cell(row), []).append(row)
-    lines: list[Line] = []
+    lines, ends = list[Line](), list[Record]()
     for name, members in cells.items():
-        times = [row.kernel_s for row in members if row.kernel_s]
-        if not times:
+        timed = [row for row in members if row.kernel_s]
+        if not timed:
             continue
+        times, last = [row.kernel_s or 0.0 for row in timed], timed[-1]
+        ends.append(last)
         most = max(times)
         drawn = "".join(_LEVELS[round((len(_LEVELS) - 1) * seconds / most)] for seconds in times) if can_draw() else ""
-        lines.append([(f"{name}  ", "bold"), (drawn, "cyan"), (f"  {duration(times[0])} to {duration(times[-1])}", "")])
+        first_and_last = f"  {duration(times[0])} to {duration(times[-1])}{STALE if version(last) else ''}"
+        lines.append([(f"{name}  ", "bold"), (drawn, "cyan"), (first_and_last, "")])
         for one in (one for one in steps if describe_cell(one.new) == name):
             ratio = f", {one.claim.ratio:.3f} times the time" if one.claim.ratio else ""
             style = "bold red" if one.verdict in REGRESSIONS else "green"
             lines.append([(f"  {one.verdict} at commit {commit(one.new)}{ratio}", style)])
-    return lines
+    return [*lines, [], [(stale, "")]] if (stale := explanation(ends, version)) else lines

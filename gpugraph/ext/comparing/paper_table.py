@@ -7,6 +7,7 @@ from statistics import geometric_mean
 from gpugraph.ext.comparing.cells import label
 from gpugraph.ext.comparing.ranked import Named, sentences
 from gpugraph.ext.comparing.ranking import Ranking
+from gpugraph.ext.comparing.versions import explanation
 from gpugraph.records.record import Record
 
 
@@ -41,6 +42,7 @@ def _table(problem: str, rankings: Sequence[Ranking]) -> str:
         shown = [_digits(mean, mean / 100) if mean else "{--}" for mean in of]
         means = [r"\midrule", " & ".join([f"geometric mean of {len(whole)}", *shown]) + r" \\"]
     caption = f"{problem}: median kernel time in ms, in brackets half its 95 % interval in units of the last digits"
+    caption += f". {stale}" if (stale := explanation([one.record for one in cells])) else ""
     said = [(row[0], sentences(Named(ranking))) for row, ranking in zip(rows, rankings, strict=True)]
     notes = [f"% {graph}: {sentence}" for graph, several in said for sentence in several]
     return "\n".join([
@@ -74,7 +76,7 @@ def _places(half: float) -> int:
 
 _TEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "†": r"\textdagger{}"}
     | {"±": r"$\pm$", "×": r"$\times$", "µ": r"\textmu{}", "–": "--", "<": r"\textless{}", ">": r"\textgreater{}"}
 )
 

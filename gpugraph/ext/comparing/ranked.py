@@ -12,9 +12,10 @@ from gpugraph.ext.comparing.comparison import describe_cell
 from gpugraph.ext.comparing.ranking import Ranking, with_transfers
 from gpugraph.ext.comparing.ranking import rank as rank_all
 from gpugraph.ext.comparing.sheet import Note, Sheet, Table
+from gpugraph.ext.comparing.versions import explanation
 from gpugraph.problems import RANKING
 from gpugraph.records.columns import columns_of
-from gpugraph.records.record import Record
+from gpugraph.records.record import STALE, Record
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
 from gpugraph.report.terminal import BAR_WIDTH, Line, bar, can_draw, field
 
@@ -35,6 +36,10 @@ class Named:
         """Return the name of a record."""
         return self._names[id(record)]
 
+    def plain(self, record: Record) -> str:
+        """Return the name without the mark of earlier code."""
+        return self(record).replace(STALE, "")
+
 
 def rank(
     records: Sequence[Record], by: str | None = None, reference: str = ""
@@ -47,7 +52,7 @@ def rank(
     found, alone = rank_all(records, by)
     if not reference:
         return found, alone
-    rows = [{named(row).removeprefix("peer:"): row for row in named.ranking.rows} for named in map(Named, found)]
+    rows = [{named.plain(row).removeprefix("peer:"): row for row in named.ranking.rows} for named in map(Named, found)]
     if not any(reference in names for names in rows):
         raise unknown_name("row for --reference", reference, [name for names in rows for name in names])
     compared = zip(found, (names.get(reference) for names in rows), strict=True)
@@ -66,7 +71,8 @@ def _table(named: Named, marked: Mapping[int, str] | None = None) -> Table:
 def exported_sheet(ranking: Ranking) -> Sheet:
     """Return a ranking as a README or a paper takes it: the graph, the claims in sentences, one sorted table."""
     named = Named(ranking)
-    return Sheet([_heading(ranking), *(Note("", one) for one in sentences(named)), _table(named)])
+    said = [Note("", one) for one in (*sentences(named), explanation(ranking.records)) if one]
+    return Sheet([_heading(ranking), *said, _table(named)])
 
 
 def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
@@ -101,8 +107,8 @@ def ranking_json(ranking: Ranking) -> dict[str, object]:
     named = Named(ranking)
     claims = [
         {
-            "faster": named(claim.first),
-            "slower": named(claim.second),
+            "faster": named.plain(claim.first),
+            "slower": named.plain(claim.second),
             "ratio": claim.ratio,
             "interval": claim.interval,
             "told_apart": claim.proven,
@@ -114,7 +120,7 @@ def ranking_json(ranking: Ranking) -> dict[str, object]:
     return {
         "problem": ranking.records[0].problem,
         "graph": ranking.records[0].graph_name,
-        "order": [named(record) for record in ranking.rows],
+        "order": [named.plain(record) for record in ranking.rows],
         "claims": claims,
         "sentences": sentences(named),
         "cautions": [f"{title}: {text}" for title, text in cautions(named)],

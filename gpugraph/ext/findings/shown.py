@@ -5,9 +5,10 @@ from itertools import chain
 
 from gpugraph.base.quantities import counted
 from gpugraph.bench.sweep import Finding, Sweep, Table
-from gpugraph.records.record import Record
+from gpugraph.ext.comparing.versions import explanation
+from gpugraph.records.record import STALE, Record
 from gpugraph.report.markdown_csv import grid
-from gpugraph.report.terminal import Line, columns, field
+from gpugraph.report.terminal import Line, columns, field, indented
 
 
 def finding_lines(
@@ -16,7 +17,7 @@ def finding_lines(
     """Return the tables of a sweep, at most ``table_width`` wide, and what came of its expectations."""
     lines: list[Line] = []
     for table in sweep.tables:
-        if rows := table.rows(records):
+        if rows := _marked(table, records, _stale):
             right = flush_right(rows)
             lines += [[], [(table.title, "bold")], *columns(list(table.columns), rows, right=right, width=table_width)]
     for finding in _findings(sweep, records):
@@ -27,7 +28,8 @@ def finding_lines(
         lines += field(finding.verdict, finding.text + beside, width=width, style=style)
         lines += field("", finding.ours, width=width, style="dim")
     every = [finding for expectation in sweep.expectations for finding in expectation.findings(records)]
-    return [*lines, [(counted_, "bold")]] if (counted_ := count(every)) else lines
+    lines += [[(counted_, "bold")]] if (counted_ := count(every)) else []
+    return [*lines, [], *indented(stale, width=width)] if (stale := explanation(records)) else lines
 
 
 def _findings(sweep: Sweep, records: Sequence[Record]) -> list[Finding]:
@@ -61,18 +63,26 @@ def finding_markdown(sweep: Sweep, records: Sequence[Record]) -> str:
     tables = [(table, table_markdown(table, records)) for table in sweep.tables]
     parts = [f"**{table.title}**\n\n{text}" for table, text in tables if text]
     findings = _findings(sweep, records)
-    return "\n\n".join([*parts, verdicts_markdown(findings)] if findings else parts)
+    parts += [verdicts_markdown(findings)] if findings else []
+    return "\n\n".join([*parts, stale] if (stale := explanation(records)) else parts)
 
 
-def table_markdown(
-    table: Table, records: Sequence[Record], marks: Callable[[Sequence[Record]], str] = lambda _: ""
-) -> str:
+def _stale(rows: Sequence[Record]) -> str:
+    return STALE if any(row.version for row in rows) else ""
+
+
+def _marked(table: Table, records: Sequence[Record], marks: Callable[[Sequence[Record]], str]) -> list[list[str]]:
+    """Return the rows of a table with what ``marks`` gives after the first column."""
+    beside = [[one, *chain(*groups.values())] for one, groups in table.cells(records)]
+    return [[row[0] + marks(used), *row[1:]] for row, used in zip(table.rows(records), beside, strict=True)]
+
+
+def table_markdown(table: Table, records: Sequence[Record], marks: Callable[[Sequence[Record]], str] = _stale) -> str:
     """Return a table of a sweep in Markdown, without columns that no record fills; nothing where none belongs there.
 
     ``marks`` returns what follows the first column of a row made of some records.
     """
-    beside = [[one, *chain(*groups.values())] for one, groups in table.cells(records)]
-    rows = [[row[0] + marks(used), *row[1:]] for row, used in zip(table.rows(records), beside, strict=True)]
+    rows = _marked(table, records, marks)
     shown = [place for place in range(len(table.columns)) if any(row[place] != "–" for row in rows)]
     titles, rows = [list(table.columns)[place] for place in shown], [[row[place] for place in shown] for row in rows]
     return "\n".join(grid(titles, rows, flush_right(rows))) if rows else ""

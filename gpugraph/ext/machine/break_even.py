@@ -14,6 +14,12 @@ have a target and a weight.
 Source: docs/when.md, on an H200.
 """
 
+ASSUMED = (
+    f"Assumed of a GPU: {START_S:g} s for the start of a command, {1e3 * CALL_S:g} ms for that of a call, and "
+    f"{BUS_BYTES_PER_S / 1e9:g} GB/s for copying the graph."
+)
+"""The same in words."""
+
 ANSWER = ("build", "check", "prepare", "kernel", "finish", "verify")
 """The phases that grow with the graph, but for reading a file, which takes either device as long."""
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
 from html import escape
 from pathlib import Path
 from typing import Any, overload
@@ -17,10 +18,11 @@ from gpugraph.ext.charts.figure import Choice, figure
 from gpugraph.ext.comparing.cells import label
 from gpugraph.ext.comparing.ranked import Named, sentences
 from gpugraph.ext.comparing.ranking import rank
+from gpugraph.ext.comparing.versions import explanation
+from gpugraph.ext.comparing.versions import read_records as read_stored
 from gpugraph.ext.python.html import bar, card, table
 from gpugraph.ext.reports import render, styles
 from gpugraph.problems import CSV
-from gpugraph.records import record_file
 from gpugraph.records.columns import Labelled, columns_of, precise_time
 from gpugraph.records.fields import VALUES
 from gpugraph.records.record import PHASES, Record
@@ -75,7 +77,7 @@ class Measured(Record):
     @classmethod
     def of_record(cls, record: Record) -> "Measured":
         """Return a record as one that shows itself."""
-        return cls(record.data, record.graph, record.results, record.notices, record.file, record.line)
+        return cls(**{one.name: getattr(record, one.name) for one in fields(record)})
 
     def plot(self, y: str | None = None, **how: Any) -> Plot:
         """Return a figure, as ``Records.plot`` does; of one record its samples, or else its phases."""
@@ -95,6 +97,8 @@ class Measured(Record):
         facts.append(("verdict", _verdict(self)))
         if self.half_width is not None and self.half_width > NOISY:
             facts.append(("noisy", "the times scatter; close other programs, or let gpugraph.bench take more samples"))
+        if stale := explanation([self]):
+            facts.append(("version", stale))
         parts = {name: seconds for name in PHASES if (seconds := self.phases.get(name))}
         most = max(parts.values(), default=0.0)
         rows = [[name, duration(seconds), bar(seconds / most)] for name, seconds in parts.items()]
@@ -173,7 +177,8 @@ class Records:
         ]
 
     def _said(self) -> list[str]:
-        return self.sentences() if len(self) <= SPOKEN_OF else []
+        said = self.sentences() if len(self) <= SPOKEN_OF else []
+        return [*said, stale] if (stale := explanation(self)) else said
 
     def plot(
         self,
@@ -283,7 +288,7 @@ def read_records(*paths: str | os.PathLike[str]) -> Records:
     for path in paths:
         if not isinstance(path, str | os.PathLike):
             raise InputError(f"path is {shown(path)}", remedy="give the path of a file of records")
-    return Records(*record_file.read_records(paths))
+    return Records(*read_stored(paths))
 
 
 def report(records: object, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
@@ -308,7 +313,7 @@ def report(records: object, path: str | os.PathLike[str], *, title: str | None =
     given: list[Any] = list(records) if isinstance(records, Iterable) else [records]
     rows, notices = given, list(getattr(records, "notices", ()))
     if given and all(isinstance(one, str | os.PathLike) for one in given):
-        rows, notices = record_file.read_records(given)
+        rows, notices = read_stored(given)
     if not rows or not all(isinstance(one, Record) for one in rows):
         remedy = "give what gpugraph.bench returned, or files of records"
         raise InputError("there is no record to report", remedy=remedy)

@@ -18,11 +18,16 @@ def styles() -> dict[str, str]:
 
 def render(rows: Sequence[Record], style: str, *, title: str | None = None, notices: Sequence[str] = ()) -> str:
     """Return a report of records in one of the ``styles``; for a page an InputError where nothing can draw."""
+    from gpugraph.ext.comparing.versions import explanation
     from gpugraph.records.record import with_distinct_names
 
     rows = with_distinct_names(rows)
     if style != "text":
-        return exporter(style).load()(Results(rows, title=title, notices=notices))
+        stale = explanation(rows)
+        if stale and style == "html":
+            notices = [*notices, stale]
+        text = exporter(style).load()(Results(rows, title=title, notices=notices))
+        return f"{text}\n\n{stale}" if stale and style == "markdown" else text
     from gpugraph.ext.reports.summary import summary
     from gpugraph.report.terminal import plain
 

@@ -6,17 +6,15 @@ no headline; a † marks what an earlier version of our code has measured.
 
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cache
 from math import inf
 from statistics import geometric_mean
 from typing import Any
 
 from gpugraph.base.errors import InputError
 from gpugraph.ext.comparing.cells import of_several_runs
-from gpugraph.measure.provenance import sources_digest
+from gpugraph.ext.comparing.versions import explanation, version
 from gpugraph.problems.foreign import PEER, is_foreign
-from gpugraph.problems.registry import find_algorithm
-from gpugraph.records.record import Record
+from gpugraph.records.record import STALE, Record
 
 NAMES = {
     "adds": "ADDS", "afforest-cuda": "Afforest", "cugraph": "cuGraph", "doublegraph": "doubleGraph", "ecl": "ECL",
@@ -43,27 +41,6 @@ def is_other(row: Record) -> bool:
     return row.algorithm.startswith(PEER) and not row.algorithm.startswith(f"{PEER}gpugraph-")
 
 
-def digest_of(row: Record) -> str | None:
-    """Return the digest of today's sources of a record's algorithm, None where it is not one of ours."""
-    return None if is_foreign(row.algorithm) else _digest_of(row.problem, row.algorithm, row.device_kind)
-
-
-@cache
-def _digest_of(problem: str, algorithm: str, device_kind: str) -> str | None:
-    try:
-        return sources_digest(find_algorithm(problem, algorithm, device_kind))
-    except InputError:  # it has another name today, or is no longer there
-        return "gone"
-
-
-def version(row: Record) -> str:
-    """Return "earlier" or "unrecorded" where today's code did not measure a record, else nothing."""
-    measured, today = row.shape.provenance.sources_sha256, digest_of(row)
-    if row.outcome == "skipped" or today is None or measured == today:  # of a skipped cell no code ran
-        return ""
-    return "earlier" if measured else "unrecorded"
-
-
 def lacks_launch(row: Record) -> bool:
     """Tell whether a time of ours on a GPU is known without its launch alone, which other programs' times contain."""
     return row.device_kind == "cuda" and row.ok and not is_foreign(row.algorithm) and not row.shape.call.samples_s
@@ -74,18 +51,13 @@ def marks(rows: Iterable[Record], *, one_run: bool = True) -> str:
     known = list(rows)
     clocks = one_run and any(map(is_other, known)) and any(map(lacks_launch, known))
     apart = " ‡" if one_run and of_several_runs(known) else ""
-    return (" †" if any(map(version, known)) else "") + apart + (" §" if clocks else "")
+    return (STALE if any(map(version, known)) else "") + apart + (" §" if clocks else "")
 
 
 def note(rows: Iterable[Record]) -> str:
     """Return a line that names the algorithms of ours which have changed since they were measured; none, nothing."""
-    found: dict[str, set[str]] = {"earlier": set(), "unrecorded": set()}
-    for row in rows:
-        if said := version(row):
-            found[said].add(f"`{row.algorithm}`")
-    found["unrecorded"] -= found["earlier"]
-    parts = [f"an {said} version of {', '.join(sorted(names))}" for said, names in found.items() if names]
-    return f"\n\n*† Measured with {' and '.join(parts)}.*" if parts else ""
+    text = explanation(rows, version, "`")
+    return f"\n\n*{text}*" if text else ""
 
 
 def lead(

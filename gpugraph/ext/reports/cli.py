@@ -42,7 +42,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, quie
     Example:
       gpugraph report results.jsonl -o report.html
     """
-    from gpugraph.records.record_file import read_records
+    from gpugraph.ext.comparing.versions import read_records
 
     style = _checked_style(output, style, asked)
     with Progress(quiet=quiet) as progress:

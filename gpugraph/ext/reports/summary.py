@@ -6,6 +6,7 @@ from typing import Any
 
 from gpugraph.base.quantities import counted, rate
 from gpugraph.ext.comparing.cells import label, ordered
+from gpugraph.ext.comparing.versions import explanation
 from gpugraph.ext.reports.headlines import headlines, lead
 from gpugraph.ext.reports.panels import LOG_BEYOND, Panel, panels
 from gpugraph.ext.reports.published import Published, published
@@ -34,7 +35,8 @@ def summary(rows: Sequence[Record], width: int = 80, *, unicode: bool | None = N
         lines += _entry(one.subject, [(figures, "bold green"), (f"  {one.detail}", "dim")], width)
     for paper in published(cells):
         lines += _paper(paper, width)
-    return lines + _failures(cells, width)
+    lines += _failures(cells, width)
+    return [*lines, [], *indented(stale, width=width)] if (stale := explanation(rows)) else lines
 
 
 def _paper(paper: Published, width: int) -> list[Line]:

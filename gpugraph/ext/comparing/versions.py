@@ -1,0 +1,55 @@
+"""Which records an earlier version of our code has measured: the one mark † for it, and its one explanation."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from operator import attrgetter
+
+from gpugraph.base.errors import InputError
+from gpugraph.measure.provenance import sources_digest
+from gpugraph.problems.foreign import is_foreign
+from gpugraph.problems.registry import find_algorithm
+from gpugraph.records import record_file
+from gpugraph.records.record import STALE, Record
+
+
+def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record], list[str]]:
+    """Return the records of files to be shown, those of earlier code marked, and what to print about them."""
+    rows, notices = record_file.read_records(paths)
+    return [replace(row, version=known) if (known := version(row)) else row for row in rows], notices
+
+
+def digest_of(row: Record) -> str | None:
+    """Return the digest of today's sources of a record's algorithm, None where it is not one of ours."""
+    return None if is_foreign(row.algorithm) else _digest_of(row.problem, row.algorithm, row.device_kind)
+
+
+@cache
+def _digest_of(problem: str, algorithm: str, device_kind: str) -> str | None:
+    try:
+        return sources_digest(find_algorithm(problem, algorithm, device_kind))
+    except InputError:  # it has another name today, or is no longer there
+        return "gone"
+
+
+def version(row: Record) -> str:
+    """Return "earlier" or "unrecorded" where today's code did not measure a record, else nothing."""
+    measured, today = row.shape.provenance.sources_sha256, digest_of(row)
+    if row.outcome == "skipped" or today is None or measured == today:  # of a skipped cell no code ran
+        return ""
+    return "earlier" if measured else "unrecorded"
+
+
+def explanation(rows: Iterable[Record], of: Callable[[Record], str] = attrgetter("version"), quote: str = "") -> str:
+    """Return the sentence that explains the mark, with the algorithms that it is about; nothing where none is marked.
+
+    ``of`` tells a record's version; without it, that with which ``read_records`` has marked it.
+    """
+    found: dict[str, set[str]] = {"earlier": set(), "unrecorded": set()}
+    for row in rows:
+        if known := of(row):
+            found[known].add(f"{quote}{row.algorithm}{quote}")
+    found["unrecorded"] -= found["earlier"]
+    parts = [f"an {known} version of {', '.join(sorted(names))}" for known, names in found.items() if names]
+    return f"{STALE.strip()} Measured with {' and '.join(parts)}." if parts else ""
