@@ -245,11 +245,54 @@ def test_a_lead_names_failures_and_the_programs_that_were_not_run() -> None:
     wrong = of_run("kruskal", 0.1, "grid:5x5", outcome="wrong")
     found = against_others.lead([*rows, wrong], {"mst": "kruskal"}, known=[*rows, elsewhere])
     assert (found["mean"], found["without"], found["sound"]) == (pytest.approx(4.0), pytest.approx(8.0), 1)
-    assert (found["peers"], found["missing"], found["commits"]) == (["ECL-MST"], ["RAFT"], ["a" * 7])
+    assert (found["peers"], found["missing"], found["commits"]) == (
+        ["ECL-MST"],
+        ["ADDS on 1 of 2", "RAFT"],
+        ["a" * 7],
+    )
     assert against_others.ratio(found) == "**4** (2.00 to 8.00); 8 on the 1 without a failure"
+    hung = of_run("peer:adds", 1, "grid:5x5", outcome="timeout")
+    found = against_others.lead([*rows, hung], {"mst": "kruskal"}, known=[*rows, hung, elsewhere])
+    assert against_others.ratio(found) == "**4** (2.00 to 8.00); a program failed on each graph"
     assert against_others.failures(rows) == [["ADDS", "mst", "hang", "1", "`grid:4x4`"]]
     whole = [of_run("peer:gpugraph-csr", 2), of_run("peer:gpugraph-egr", 1), of_run("peer:ecl-mst", 1)]
     assert against_others.lead(whole, {"mst": "peer:gpugraph-csr"})["mean"] == pytest.approx(0.5)
+
+
+def test_a_program_that_was_run_on_some_graphs_alone_is_named_with_their_number() -> None:
+    rows = [of_run(name, 1, f"grid:{n}x{n}") for n in (4, 5, 6) for name in ("kruskal", "peer:ecl-mst")]
+    rows += [of_run("peer:raft", 1, "grid:4x4"), of_run("peer:raft", 1, "grid:5x5", outcome="skipped")]
+    assert against_others.lead(rows, {"mst": "kruskal"}, known=rows)["missing"] == ["RAFT on 2 of 3"]
+
+
+def test_what_is_not_verified_emulated_of_another_kind_of_device_or_of_another_graph_is_not_compared() -> None:
+    ours, others = of_run("kruskal", 2), of_run("peer:ecl-mst", 4)
+    changed: list[dict[str, Any]] = [
+        {"verification": {"status": "skipped", "method": "none"}},
+        {"device": {"kind": "emulated", "name": "emulated"}},
+        {"device": {"kind": "cuda", "name": "NVIDIA H200", "uuid": "GPU-9"}},
+        {"graph": {**others.data["graph"], "digest": "1" * 64}},
+    ]
+    for change in changed:
+        apart = [Record.of({**row.data, **change}, file="r.jsonl") for row in (of_run("kruskal", 1), others)]
+        assert against_others.lead([ours, others, apart[1]], {"mst": "kruskal"})["mean"] == pytest.approx(2.0)
+        with pytest.raises(InputError, match="both 'kruskal' and a peer have solved"):
+            against_others.lead([ours, apart[1]], {"mst": "kruskal"})
+        with pytest.raises(InputError, match="both 'kruskal' and a peer have solved"):
+            against_others.lead([apart[0], others], {"mst": "kruskal"})
+
+
+@pytest.mark.parametrize("how", [{"commit": ""}, {"clean": False}, {"clean": None}])
+def test_records_of_no_known_commit_are_no_headline(how: dict[str, Any]) -> None:
+    rows = [of_run("kruskal", 1), of_run("peer:ecl-mst", 2)]
+    for at in (0, 1):
+        data = rows[at].data
+        if "commit" in how:
+            changed = {**data, "environment": {**data["environment"], "git_commit": None}}
+        else:
+            changed = {**data, "provenance": {**data.get("provenance", {}), **how}}
+        mixed = [Record.of(changed, file="r.jsonl") if i == at else row for i, row in enumerate(rows)]
+        assert against_others.ratio(against_others.lead(mixed, {"mst": "kruskal"})) == "2 ‡"
 
 
 def test_a_lead_of_several_problems_is_one_mean() -> None:

@@ -75,48 +75,74 @@ def lead(
         ``mean`` (geometric), ``least`` and ``most`` of the time of the fastest other program over ours, the ``count``
         of graphs, ``without`` the mean of those on which no program failed (None if none did) and their number
         ``sound``, whether a ratio is ``apart``, of several runs, the ``worst`` graph, the ``peers`` that were fastest
-        somewhere, ``missing`` programs that were run on such a device but not here, the ``commits`` of our times, and
-        the ``marks`` † and ‡.  A ratio that is apart is no headline.
+        somewhere, ``missing`` programs that were run on such a device but not here, or not on all of these graphs, the
+        ``commits`` of our times, and the ``marks`` † and ‡.  A ratio that is apart is no headline.  Only verified times
+        of the same graph, by its digest, on the same kind of device are compared, and none of the emulated device.
 
     Raises:
         InputError: no graph was solved by both.
     """
-    cells: dict[tuple[str, str, str], list[Record]] = {}
+    cells: dict[tuple[str, str, str | None, str], list[Record]] = {}
     for row in rows:
-        if row.problem in ours and fnmatchcase(row.graph_source, graphs):
-            cells.setdefault((row.problem, row.graph_source, str(row.asked_source)), []).append(row)
+        if row.problem in ours and fnmatchcase(row.graph_source, graphs) and _counts(row):
+            key = row.problem, row.graph_source, row.shape.graph.digest, str(row.asked_source)
+            cells.setdefault(key, []).append(row)
     failing = {(row.problem, row.graph_source) for row in rows if is_other(row) and not row.ok}
     ratios: dict[str, float] = {}
     failed, apart, used = set[str](), False, list[Record]()
-    peers = set[str]()
-    for (problem, graph, _), cell in cells.items():
-        mine = [row for row in cell if row.algorithm == ours[problem] and row.kernel_s]
-        others = [row for row in cell if is_other(row) and row.kernel_s]
+    peers, compared = set[str](), set[tuple[str, str]]()
+    for (problem, graph, _, _), cell in cells.items():
+        mine = [row for row in cell if row.algorithm == ours[problem]]
+        kinds = {row.device_kind for row in mine}
+        others = [row for row in cell if is_other(row) and row.device_kind in kinds]
         if not (mine and others):
             continue
         best, fastest = min(mine, key=_call_s), min(others, key=_call_s)
+        compared.add((problem, graph))
         name = f"{graph}, {problem}" if len(ours) > 1 else graph
         ratios[name] = _call_s(fastest) / _call_s(best)
         peers.add(program(fastest))
         used.append(best)
-        apart = apart or of_several_runs([best, *others])
+        apart = apart or of_several_runs([best, *others]) or not all(map(_is_traceable, (best, *others)))
         if (problem, graph) in failing:
             failed.add(name)
     if not ratios:
         raise InputError(f"no record has a graph that both '{', '.join(ours.values())}' and a peer have solved")
     worst = min(ratios, key=ratios.__getitem__)
     sound = [ratio for name, ratio in ratios.items() if name not in failed]
-    run_here = {(row.problem, program(row)) for row in rows if is_other(row)}
     like = {(row.problem, row.device) for row in used}
     exist = {(row.problem, program(row)) for row in known if is_other(row) and (row.problem, row.device) in like}
     return {
         "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
         "count": len(ratios), "without": geometric_mean(sound) if sound and failed else None, "sound": len(sound),
         "apart": apart, "worst": worst, "peers": sorted(peers),
-        "missing": sorted({name for _, name in exist - run_here}),
+        "missing": _missing(exist, compared, rows),
         "commits": sorted({str(row.shape.environment.get("git_commit") or "unknown")[:7] for row in used}),
         "marks": marks(used, one_run=False) + (" ‡" if apart else "") + (" §" if any(map(lacks_launch, used)) else ""),
     }  # fmt: skip
+
+
+def _counts(row: Record) -> bool:
+    """Tell whether a record has a verified time of a real device."""
+    return row.ok and row.status == "passed" and row.kernel_s is not None and row.device_kind != "emulated"
+
+
+def _is_traceable(row: Record) -> bool:
+    """Tell whether a record is known to be of a commit without changes."""
+    return row.shape.provenance.clean is True and bool(row.shape.environment.get("git_commit"))
+
+
+def _missing(exist: set[tuple[str, str]], compared: set[tuple[str, str]], rows: Iterable[Record]) -> list[str]:
+    """Return the programs, each known with a problem, that were not run on all graphs which are compared."""
+    run = {(row.problem, program(row), row.graph_source) for row in rows if is_other(row) and row.outcome != "skipped"}
+    here: dict[str, list[bool]] = {}
+    for problem, name in exist:
+        here.setdefault(name, []).extend((of, name, graph) in run for of, graph in compared if of == problem)
+    return [
+        name + (f" on {ran.count(False)} of {len(ran)}" if any(ran) else "")
+        for name, ran in sorted(here.items())
+        if not all(ran)
+    ]
 
 
 def ratio(found: Mapping[str, Any]) -> str:
@@ -124,6 +150,7 @@ def ratio(found: Mapping[str, Any]) -> str:
     mean = f"{found['mean']:.2g} ‡" if found["apart"] else f"**{found['mean']:.2g}**"
     ends = f" ({found['least']:.2f} to {found['most']:.2f})" if found["count"] > 1 else ""
     sound = f"; {found['without']:.2g} on the {found['sound']} without a failure" if found["without"] else ""
+    sound = sound or ("" if found["sound"] else "; a program failed on each graph")
     return mean + ends + sound
 
 
