@@ -265,6 +265,31 @@ def test_a_program_that_was_run_on_some_graphs_alone_is_named_with_their_number(
     assert against_others.lead(rows, {"mst": "kruskal"}, known=rows)["missing"] == ["RAFT on 2 of 3"]
 
 
+def test_a_failure_is_called_by_its_name_and_what_the_budget_skipped_is_none() -> None:
+    outcomes = {
+        "timeout": "hang",
+        "wrong": "wrong",
+        "died": "crash",
+        "out of memory": "out of memory",
+        "failed": "failed",
+    }
+    rows = [of_run(f"peer:{at}", 1, outcome=outcome) for at, outcome in enumerate([*outcomes, "skipped"])]
+    assert [row[2] for row in against_others.failures(rows)] == list(outcomes.values())
+    both = [of_run("kruskal", 1), of_run("peer:ecl-mst", 2)]
+    assert against_others.lead([*both, rows[-1]], {"mst": "kruskal"})["without"] is None
+
+
+def test_the_table_of_failures_covers_all_files_of_the_results_first_table() -> None:
+    text = (DOCS / "results.md.j2").read_text("utf-8")
+    quoted = [
+        set(re.findall(r'"([a-z0-9]+-[a-z0-9-]+)"', " ".join(re.findall(call, text, re.DOTALL))))
+        for call in (r"lead\(.*?\)\)", r"failures\(.*?\)")
+    ]
+    led = {name for name in quoted[0] if (DOCS / "records" / f"{name}.jsonl").exists()}
+    assert len(led) > 10
+    assert led <= quoted[1]
+
+
 def test_what_is_not_verified_emulated_of_another_kind_of_device_or_of_another_graph_is_not_compared() -> None:
     ours, others = of_run("kruskal", 2), of_run("peer:ecl-mst", 4)
     changed: list[dict[str, Any]] = [

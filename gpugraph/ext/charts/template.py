@@ -87,10 +87,11 @@ class _Page:
         parts = [part for one in cast("Sequence[Expectation]", expectations) for part in one.parts()]
         used = [_asked(part, found) for part in parts]
         findings = [
-            replace(finding := part.find(found), ours=finding.ours + marks(rows, one_run=False))
+            replace(finding := part.find(found), ours=finding.ours + marks(rows))
             for part, rows in zip(parts, used, strict=True)
         ]
-        return verdicts_markdown(findings) + note(chain(*used))
+        text = verdicts_markdown(findings)
+        return text + note(chain(*used)) + _explained(text)
 
     def measured(self, sweep: str, kind: str = "") -> bool:
         """Tell whether there are records of a sweep, on a kind of device if one is named."""

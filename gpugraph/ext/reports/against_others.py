@@ -26,8 +26,8 @@ NAMES = {
 
 CLOCKS = "§ Our time is the kernel's, without its launch, which the others' times contain."
 
-FAILURES = {"timeout": "hang", "wrong": "wrong", "failed": "wrong", "threw": "crash", "died": "crash"}
-"""What a program's outcome is called; any other is a refusal."""
+FAILURES = {"timeout": "hang", "threw": "crash", "died": "crash"}
+"""What a program's outcome is called, if not by its own name."""
 
 
 def program(row: Record) -> str:
@@ -39,6 +39,11 @@ def program(row: Record) -> str:
 def is_other(row: Record) -> bool:
     """Tell whether a record is of another program, and not of gpugraph as a whole command."""
     return row.algorithm.startswith(PEER) and not row.algorithm.startswith(f"{PEER}gpugraph-")
+
+
+def has_failed(row: Record) -> bool:
+    """Tell whether a record is of another program that was run, and gave no right answer."""
+    return is_other(row) and not row.ok and row.outcome != "skipped"
 
 
 def lacks_launch(row: Record) -> bool:
@@ -87,7 +92,7 @@ def lead(
         if row.problem in ours and fnmatchcase(row.graph_source, graphs) and _counts(row):
             key = row.problem, row.graph_source, row.shape.graph.digest, str(row.asked_source)
             cells.setdefault(key, []).append(row)
-    failing = {(row.problem, row.graph_source) for row in rows if is_other(row) and not row.ok}
+    failing = {(row.problem, row.graph_source) for row in rows if has_failed(row)}
     ratios: dict[str, float] = {}
     failed, apart, used = set[str](), False, list[Record]()
     peers, compared = set[str](), set[tuple[str, str]]()
@@ -162,8 +167,8 @@ def failures(rows: Iterable[Record]) -> list[list[str]]:
     """Return other programs that failed, each with problem, kind of failure, number of graphs, and the graphs."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
-        if is_other(row) and not row.ok:
-            kind = FAILURES.get(row.outcome, "refused")
+        if has_failed(row):
+            kind = FAILURES.get(row.outcome, row.outcome)
             found.setdefault((program(row), row.problem, kind), []).append(row.graph_source)
     table = []
     for key, graphs in sorted(found.items()):
