@@ -240,3 +240,11 @@ def test_what_rows_in_turn_share_becomes_a_heading_where_a_table_is_too_wide():
 def test_a_table_too_wide_for_a_terminal_becomes_titles_and_values():
     lines = plain(columns(["kernel", "MTEPS"], [["12,345.6 ms ± 0.52 %", "1,234,567.8 ± 3 %"]], right=(0, 1), width=30))
     assert lines.splitlines() == ["kernel  12,345.6 ms ± 0.52 %", "MTEPS   1,234,567.8 ± 3 %"]
+
+
+def test_of_single_samples_no_factor_is_given() -> None:
+    def factors(number: int) -> list[str]:
+        text = shown(row("a", 1.0, noise=0.0, number=number), row("b", 2.0, noise=0.0, number=number))
+        return [line.split()[-1] for line in text.splitlines() if "█" in line or "#" in line]
+
+    assert (factors(1)[1], factors(2)[1]) == ("-", "2")

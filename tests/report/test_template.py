@@ -290,6 +290,13 @@ def test_the_table_of_failures_covers_all_files_of_the_results_first_table() -> 
     assert led <= quoted[1]
 
 
+def test_a_ratio_of_single_samples_is_no_headline() -> None:
+    rows = [of_run("kruskal", 1), of_run("peer:ecl-mst", 2)]
+    one = Record.of({**rows[1].data, "samples_s": {"kernel": [2.0]}, "confidence_s": {}}, file="r.jsonl")
+    assert against_others.ratio(against_others.lead(rows, {"mst": "kruskal"})) == "**2**"
+    assert against_others.ratio(against_others.lead([rows[0], one], {"mst": "kruskal"})) == "2; one sample on 1"
+
+
 def test_what_is_not_verified_emulated_of_another_kind_of_device_or_of_another_graph_is_not_compared() -> None:
     ours, others = of_run("kruskal", 2), of_run("peer:ecl-mst", 4)
     changed: list[dict[str, Any]] = [

@@ -20,6 +20,7 @@ from gpugraph.ext.comparing.cells import by_process
 from gpugraph.records.record import Record
 from gpugraph.records.statistics import (
     ESTIMATE_SAMPLES,
+    INTERVAL_SAMPLES,
     MOST_CORRELATION,
     Estimate,
     autocorrelation,
@@ -81,6 +82,11 @@ class Claim:
         return "" if self.interval else f"too few samples: {taken[0]} and {taken[1]} prove nothing"
 
     @property
+    def single(self) -> bool:
+        """Whether one of the two has a single sample, by which nothing is ranked."""
+        return has_one_sample(self.first) or has_one_sample(self.second)
+
+    @property
     def resolution(self) -> float:
         """The ratio that one tick of the clock makes."""
         return 1 + RESOLUTION_S / (self.first.kernel_s or median(self.first.samples))
@@ -133,6 +139,11 @@ def claims(pairs: Sequence[tuple[Record, Record]], *, one_run: bool) -> list[Cla
 def usable(row: Record) -> bool:
     """Tell whether a record has samples to compare."""
     return bool(row.samples) and all(0 < sample < math.inf for sample in row.samples)
+
+
+def has_one_sample(row: Record) -> bool:
+    """Tell whether a record has a single sample of each source, and few sources."""
+    return len(row.samples) // row.sources == 1 and row.sources < INTERVAL_SAMPLES
 
 
 def _claim(first: Record, second: Record, together: bool) -> Claim:

@@ -160,6 +160,8 @@ def _chart(named: Named, width: int) -> list[Line]:
 
 def _ratio(claim: Claim, *, inverse: bool = False) -> str:
     """Return a ratio with its own interval, or that of the times the other way round."""
+    if claim.single:
+        return "-"
     ratio, interval = claim.ratio or 0.0, claim.interval
     if inverse and ratio:
         ratio, interval = 1 / ratio, interval and (1 / interval[1], 1 / max(interval[0], 1e-9))

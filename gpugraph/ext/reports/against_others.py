@@ -12,6 +12,7 @@ from typing import Any
 
 from gpugraph.base.errors import InputError
 from gpugraph.ext.comparing.cells import of_several_runs
+from gpugraph.ext.comparing.claims import has_one_sample
 from gpugraph.ext.comparing.versions import explanation, version
 from gpugraph.problems.foreign import PEER, is_foreign
 from gpugraph.records.record import STALE, Record
@@ -79,10 +80,11 @@ def lead(
     Returns:
         ``mean`` (geometric), ``least`` and ``most`` of the time of the fastest other program over ours, the ``count``
         of graphs, ``without`` the mean of those on which no program failed (None if none did) and their number
-        ``sound``, whether a ratio is ``apart``, of several runs, the ``worst`` graph, the ``peers`` that were fastest
-        somewhere, ``missing`` programs that were run on such a device but not here, or not on all of these graphs, the
-        ``commits`` of our times, and the ``marks`` † and ‡.  A ratio that is apart is no headline.  Only verified times
-        of the same graph, by its digest, on the same kind of device are compared, and none of the emulated device.
+        ``sound``, whether a ratio is ``apart``, of several runs, on how many graphs one time is a ``single`` sample,
+        the ``worst`` graph, the ``peers`` that were fastest somewhere, ``missing`` programs that were run on such a
+        device but not here, or not on all of these graphs, the ``commits`` of our times, and the ``marks`` † and ‡.  A
+        ratio that is apart, or of single samples, is no headline.  Only verified times of the same graph, by its
+        digest, on the same kind of device are compared, and none of the emulated device.
 
     Raises:
         InputError: no graph was solved by both.
@@ -94,7 +96,7 @@ def lead(
             cells.setdefault(key, []).append(row)
     failing = {(row.problem, row.graph_source) for row in rows if has_failed(row)}
     ratios: dict[str, float] = {}
-    failed, apart, used = set[str](), False, list[Record]()
+    failed, apart, used, single = set[str](), False, list[Record](), 0
     peers, compared = set[str](), set[tuple[str, str]]()
     for (problem, graph, _, _), cell in cells.items():
         mine = [row for row in cell if row.algorithm == ours[problem]]
@@ -109,6 +111,7 @@ def lead(
         peers.add(program(fastest))
         used.append(best)
         apart = apart or of_several_runs([best, *others]) or not all(map(_is_traceable, (best, *others)))
+        single += has_one_sample(best) or has_one_sample(fastest)
         if (problem, graph) in failing:
             failed.add(name)
     if not ratios:
@@ -120,7 +123,7 @@ def lead(
     return {
         "mean": geometric_mean(ratios.values()), "least": ratios[worst], "most": max(ratios.values()),
         "count": len(ratios), "without": geometric_mean(sound) if sound and failed else None, "sound": len(sound),
-        "apart": apart, "worst": worst, "peers": sorted(peers),
+        "apart": apart, "single": single, "worst": worst, "peers": sorted(peers),
         "missing": _missing(exist, compared, rows),
         "commits": sorted({str(row.shape.environment.get("git_commit") or "unknown")[:7] for row in used}),
         "marks": marks(used, one_run=False) + (" ‡" if apart else "") + (" §" if any(map(lacks_launch, used)) else ""),
@@ -152,11 +155,12 @@ def _missing(exist: set[tuple[str, str]], compared: set[tuple[str, str]], rows: 
 
 def ratio(found: Mapping[str, Any]) -> str:
     """Return a ``lead`` as text: the mean, in bold where it is a headline, its range, and the mean without failures."""
-    mean = f"{found['mean']:.2g} ‡" if found["apart"] else f"**{found['mean']:.2g}**"
+    mean = f"{found['mean']:.2g}{' ‡' if found['apart'] else ''}"
+    mean = mean if found["apart"] or found["single"] else f"**{mean}**"
     ends = f" ({found['least']:.2f} to {found['most']:.2f})" if found["count"] > 1 else ""
     sound = f"; {found['without']:.2g} on the {found['sound']} without a failure" if found["without"] else ""
     sound = sound or ("" if found["sound"] else "; a program failed on each graph")
-    return mean + ends + sound
+    return mean + ends + sound + (f"; one sample on {found['single']}" if found["single"] else "")
 
 
 def _call_s(row: Record) -> float:

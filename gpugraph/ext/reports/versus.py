@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gpugraph.base.quantities import counted
 from gpugraph.ext.comparing.cells import of_several_runs, ordered, work
+from gpugraph.ext.comparing.claims import has_one_sample
 from gpugraph.ext.comparing.ranked import Named
 from gpugraph.ext.comparing.ranked import sentences as sentences_of
 from gpugraph.ext.comparing.ranking import rank
@@ -73,7 +74,8 @@ class Score:
     """An algorithm's time over the best one's, if known, as text, and its tone, 0 to 1.
 
     The text is "best" of the fastest, and "tied" where an interval of the ratio includes 1, and neither where they are
-    of several runs.  A * marks times of few samples, and differences that the samples do not prove.
+    of several runs, or one has a single sample.  A * marks times of few samples, and differences that the samples do
+    not prove.
     """
 
     ratio: float | None
@@ -124,8 +126,9 @@ def _matrix(title: str, members: Sequence[Labelled]) -> Matrix | None:
             tied, open_, said = _unproven(fastest)
             sentences += said
             apart = of_several_runs(fastest.values())
+            single = any(has_one_sample(row) for row in fastest.values() if row.mteps)
             scores = {
-                name: _score(seconds / min(known), apart, name in tied, bool(row.few) or name in open_)
+                name: _score(seconds / min(known), apart or single, name in tied, bool(row.few) or name in open_)
                 if (seconds := _seconds(row))
                 else Score(None, row.verdict, None)
                 for name, row in fastest.items()
