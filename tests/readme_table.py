@@ -14,7 +14,12 @@ ROOT = Path(__file__).resolve().parent.parent
 ON_GPU = {"mst": "filter-boruvka", "sssp": "delta-stepping"}
 ON_CPU = {"mst": "boruvka", "sssp": "delta-stepping", "components": "afforest"}
 ROWS: Sequence[tuple[str, str, dict[str, str], tuple[str, ...]]] = (
-    ("a whole command from a file", "16 cores", {"sssp": "peer:gpugraph-wsg"}, ("figures-commands-binary-cpu16",)),
+    (
+        "a whole command from a file, uncertified",
+        "16 cores",
+        {"sssp": "peer:gpugraph-wsg"},
+        ("figures-commands-binary-cpu16",),
+    ),
     ("all three problems", "16 cores", ON_CPU, ("figures-cpu-cpu16",)),
     ("connected components", "NVIDIA H200", {"components": "hook"}, ("figures-beside-h200",)),
     ("real graphs", "NVIDIA H200", ON_GPU, ("figures-real-mst-h200", "figures-real-sssp-h200")),
