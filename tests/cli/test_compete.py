@@ -190,15 +190,15 @@ def test_stored_records_are_compared_within_one_file_and_across_files(tmp_path):
     write([row("a", 1).data, row("b", 2, seed=2).data], one)
     write([row("c", 3, seed=3).data, row("a", 0.1, device=gpu).data], two)
     within = " ".join(succeed("compare", one, "--by", "algorithm").out.split())
-    assert "a is 1.99 (1.97 to 2.03) times as fast as b" in within
+    assert "a † is 1.99 (1.97 to 2.03) times as fast as b †" in within
     assert "‡" not in within
     across = " ".join(succeed("compare", one, two, "--by", "algorithm", "--export", tmp_path / "x.json").out.split())
-    assert "times as fast as c" in across
+    assert "times as fast as c †" in across
     assert "not at once they were measured in runs of their own" in across
-    assert "left out mst rmat:16 by a on NVIDIA H200: another device: cuda, NVIDIA H200 and cpu" in across
+    assert "left out mst rmat:16 by a † on NVIDIA H200: another device: cuda, NVIDIA H200 and cpu" in across
     assert len(json.loads((tmp_path / "x.json").read_text())["records"]) == 4
     devices = " ".join(succeed("compare", one, two, "--by", "device").out.split())
-    assert "a on NVIDIA H200 is 10" in devices
+    assert "a † on NVIDIA H200 is 10" in devices
 
 
 def test_stored_records_that_cannot_be_compared_are_refused_with_the_reason(tmp_path):
