@@ -309,6 +309,7 @@ def test_searches_side_by_side_give_each_row_as_alone(groups: int) -> None:
         matrix, clock = beside(EmulatedDevice(seed=seed), graph, groups)
         assert_right(matrix, some(graph))
         assert clock.counters["alone" if groups == 1 else "beside"] == 9
+        assert min(clock.counters[name] for name in side_by_side.COUNTERS) > 0
 
 
 @needs_compiler
