@@ -286,7 +286,7 @@ def _ids(
         if is_text and (absent := [word for word in column.words if form_of(word) == "missing"]):
             notes.append(f"{absent[0]!r} is taken for the name of a vertex")
     distinct = sorted({*words[0].words, *words[1].words})
-    notes += _on_names(distinct)
+    notes = [*dict.fromkeys(notes), *_on_names(distinct)]
     numbers = {word: i for i, word in enumerate(distinct)}
     places = [np.array([numbers[w] for w in column.words] or [0], np.int64)[column.codes] for column in words]
     return (distinct, np.concatenate(places)), tuple(notes)
@@ -315,6 +315,10 @@ def _refuse_no_ids(source: Source, column: Words, form: set[str], name: str, *, 
     if "" in column.words:
         raise _missing(source, name, *column.place(column.first_row("")))
     if is_text:
+        if not source.columns and (absent := next((word for word in column.words if word in ("NaN", "nan")), None)):
+            row, line = column.place(column.first_row(absent))
+            remedy = "fill it in, or leave the row out; --columns takes it as a name"
+            raise source.error(f"{row} has no id, but {absent!r}", remedy, line=line)
         return
     if "missing" in form:
         word, row, line = first("missing")

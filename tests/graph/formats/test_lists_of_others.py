@@ -282,6 +282,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         r"line 152: row 151: 'road' in column 'type' does not say whether .* directed=True or directed=False",
     ),
     "nan.csv": ("source,target\n1.0,2.0\n3.0,nan\n", "line 3: row 2 has no id, but 'nan'"),
+    "nan_among_words.csv": ("source,target\na,b\nb,NaN\n", "line 3: row 2 has no id, but 'NaN'"),
 }
 
 
