@@ -260,7 +260,7 @@ def test_a_claim_on_several_graphs_is_judged_for_each():
 def test_of_several_graphs_of_the_largest_size_none_may_be_missing():
     least = {"value": "kernel", "most": 2}
     records = [sized(1.0, 64, f"rmat:{i}") for i in range(3)] + [sized(1.0, 16)]
-    assert "from" in claim(**least).find(records).ours
+    assert claim(**least).find(records).ours == "1 in each of 3 cells"
     few = [*records[:2], sized(1.0, 64, "rmat:2", samples=1), records[3]]
     assert claim(**least).find(few).ours == "rmat:16: 1"
 
@@ -301,6 +301,8 @@ def test_of_several_cells_the_worst_decides_and_the_ends_are_reported():
     finding = expect(least=1, unit="times").find(records)
     assert finding.verdict == "no"
     assert finding.ours == "from rmat:5: 0.5 times (plain 500 ms, 1.000 s) to rmat:6: 3 times (plain 3.000 s, 1.000 s)"
+    alike = [*records[:4], *(cell(seconds=2.0, graph=graph) for graph in times)]
+    assert expect(least=1, unit="times").find(alike).ours == "2 times in each of 4 cells"
 
 
 def test_what_was_not_measured_has_no_verdict_and_times_of_the_emulated_device_are_none():

@@ -238,6 +238,8 @@ class Expectation(Question, kw_only=True, forbid_unknown_fields=True, dict=True)
         several = len({record.algorithm for record, *_ in found}) > 1
         if many := len(found) > MOST_SHOWN:
             found.sort(key=lambda one: one[2])
+            if found[0][2] == found[-1][2]:
+                return self._finding(f"{self._worded(found[0][2])} in each of {len(found)} cells", verdict)
             found = [found[0], found[-1]]
         parts, named = [], len(found) > 1 or bool(self.where)
         for record, groups, ours, spread in found:
