@@ -68,6 +68,26 @@ def test_a_damaged_file_is_absent_until_it_is_kept_again(folder: Path, suffix: s
     assert found.content == b"compiled code"
 
 
+def test_two_files_that_changed_places_with_their_facts_are_absent_both(folder: Path) -> None:
+    paths = [code_cache.keep("emulated", name, name.encode()) for name in ("a.so", "b.so")]
+    for ending in (".so", ".json"):
+        one, other = (path.with_suffix(ending) for path in paths)
+        mine = one.read_bytes()
+        one.write_bytes(other.read_bytes())
+        other.write_bytes(mine)
+    assert [code_cache.find("emulated", path.name) for path in paths] == [None, None]
+
+
+@pytest.mark.parametrize("suffix", [".so", ".json"])
+def test_a_pipe_in_place_of_a_file_is_not_waited_for_but_replaced(folder: Path, suffix: str) -> None:
+    path = code_cache.keep("emulated", "a.so", b"compiled code")
+    path.with_suffix(suffix).unlink()
+    os.mkfifo(path.with_suffix(suffix), 0o600)
+    assert code_cache.find("emulated", "a.so") is None
+    code_cache.keep("emulated", "a.so", b"compiled code")
+    assert code_cache.find("emulated", "a.so") is not None
+
+
 def test_a_file_whose_facts_were_never_written_is_absent(folder: Path) -> None:
     code_cache.keep("emulated", "a.so", b"code").with_suffix(".json").unlink()
     assert code_cache.find("emulated", "a.so") is None

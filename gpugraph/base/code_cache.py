@@ -3,9 +3,9 @@
 Cubins, kernels of the emulated device, Numba's machine code and the script of reports lie in ``$GPUGRAPH_CACHE_DIR``,
 else in ``gpugraph`` of the user's cache directory, a folder for each kind. Folders have mode 700 and files 600,
 whatever the umask. Names hold a digest of all that the code depends on, so that nothing there is ever stale. Beside
-each file is a JSON file with facts and the SHA-256 of both: what does not agree with it is cut off or damaged
-and counts as absent, so that it is made anew. Of processes that miss a file at once one makes it, and the others wait
-for it. The folder may be removed at any time.
+each file is a JSON file with its name, facts and the SHA-256 of content and facts: a file that does not agree with it
+is damaged, or another one, and counts as absent, so that it is made anew. Of processes that miss a file at once one
+makes it, and the others wait for it. The folder may be removed at any time.
 """
 
 import contextlib
@@ -249,19 +249,20 @@ def _reason(error: OSError) -> str:
 
 def _read(path: Path) -> Entry | None:
     try:
-        with open(path, "rb") as file:
-            if not _is_own(os.fstat(file.fileno())):
-                return None
-            content = file.read()
-        with open(path.with_suffix(".json"), "rb") as file:
-            if not _is_own(os.fstat(file.fileno())):
-                return None
-            sealed = json.loads(file.read())
-        if sealed["sha256"] == _seal(content, sealed["facts"]):
+        content, sealed = _own_bytes(path), json.loads(_own_bytes(path.with_suffix(".json")))
+        if sealed["sha256"] == _seal(content, sealed["facts"]) and sealed.get("name", path.name) == path.name:
             return Entry(path, content, sealed["facts"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return None
+
+
+def _own_bytes(path: Path) -> bytes:
+    """Return what a file holds; OSError if others may write to it, or if it is a pipe, which would be waited for."""
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        if not (_is_own(status := os.fstat(file.fileno())) and stat.S_ISREG(status.st_mode)):
+            raise PermissionError
+        return file.read()
 
 
 def _seal(content: bytes, facts: dict[str, Any]) -> str:
@@ -275,7 +276,7 @@ def _write(path: Path, content: bytes, facts: dict[str, Any]) -> Path:
     vouched for by the other's.
     """
     make_private_folder(path.parent)
-    sealed = {"sha256": _seal(content, facts), "facts": facts}
+    sealed = {"name": path.name, "sha256": _seal(content, facts), "facts": facts}
     with _alone(path.parent):
         for target, written in ((path, content), (path.with_suffix(".json"), json.dumps(sealed).encode())):
             with replaced(target, private=True) as raw:
