@@ -6,9 +6,11 @@ that the first command need not compile them.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -26,6 +28,9 @@ _COMPILER = ("cuda-toolkit[nvrtc]", "cuda-bindings")
 _WHEELS = "platform_machine in 'x86_64 aarch64'"
 _LONGEST_S = 1200.0
 """Seconds that the compilation of the kernels may take; it is a minute or two on eight cores."""
+
+_LONGEST_START_S = 60.0
+"""Seconds that the driver may take to start; without persistence mode it is some seconds for each GPU."""
 
 
 def for_pypi(text: str, address: str) -> str:
@@ -48,6 +53,26 @@ class CustomMetadataHook(MetadataHookInterface):
 
 
 def gpu_here() -> tuple[int, int] | None:
+    """Return what ``gpu_of_driver`` does, in a child process: a driver that crashes or hangs must not end the build."""
+    if not hasattr(os, "fork"):
+        return None
+    answer, written = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            os.write(written, bytes((0, *(gpu_of_driver() or ()))))
+        os._exit(0)
+    os.close(written)
+    came = os.read(answer, 3) if select.select([answer], [], [], _LONGEST_START_S)[0] else b""
+    os.close(answer)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)  # it is not waited for: inside a driver that hangs it may not end
+    if not came:
+        print("gpugraph: the first command compiles its kernels: the GPU's driver crashes or hangs", file=sys.stderr)
+    return (came[1], came[2]) if came[1:] else None
+
+
+def gpu_of_driver() -> tuple[int, int] | None:
     """Return the compute capability of the first GPU, 90 for 9.0, and the CUDA to compile for it with, 12 or 13."""
     device, major, minor, version = numbers = [ctypes.c_int() for _ in range(4)]
     device_at, major_at, minor_at, version_at = map(ctypes.byref, numbers)

@@ -8,6 +8,7 @@ import re
 import runpy
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -131,6 +132,16 @@ def test_without_a_gpu_a_build_needs_and_compiles_nothing(
     data: dict[str, Any] = {"force_include": {}}
     hook.initialize("standard", data)
     assert (hook.dependencies(), data) == ([], {"force_include": {}})
+
+
+@pytest.mark.parametrize("end", [lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: time.sleep(600)])
+def test_a_driver_that_crashes_or_hangs_does_not_take_the_build_along(
+    hook: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], end: Callable[[], None]
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: end())
+    monkeypatch.setitem(type(hook)._gpu.__globals__, "_LONGEST_START_S", 0.5)
+    assert hook._gpu() is None
+    assert "the GPU's driver crashes or hangs" in capfd.readouterr().err
 
 
 def _python(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
