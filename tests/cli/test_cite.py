@@ -45,6 +45,14 @@ def test_records_are_cited_once_each_with_their_programs_and_data_sets(tmp_path)
     assert text.count("{") == text.count("}")
 
 
+def test_programs_whose_names_differ_in_signs_or_case_alone_have_keys_of_their_own(tmp_path):
+    record = cell("mst", "kruskal", "cpu", 16) | {"algorithm_source": {"authors": "external command"}, "cell": {}}
+    names = [f"peer:{name}" for name in ("a-b", "a.b", "a+b", "a b", "A-b", "a_b")]
+    text = succeed("cite", write([{**record, "algorithm": name} for name in names], tmp_path / "r.jsonl")).out
+    keys = [key.lower() for key in re.findall(r"^@\w+\{([\w-]+),", text, re.M)]
+    assert len(set(keys)) == len(keys) == 1 + len(names)
+
+
 @pytest.mark.parametrize("source", ["snap:no such name", "snap:", "konect:gone", "suitesparse:one"])
 def test_a_graph_that_no_list_of_data_sets_has_is_cited_by_its_collection(tmp_path, source):
     record = cell("mst", "kruskal", "cpu", 16)

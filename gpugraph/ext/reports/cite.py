@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import re
 import sys
@@ -49,6 +50,8 @@ def _entries(row: Record) -> Iterator[str]:
     if not found and row.algorithm:
         note = ", ".join(_plain(source[name]) for name in ("authors", "year", "section") if source.get(name))
         key = re.sub(r"\W+", "-", row.algorithm)
+        if not re.fullmatch(r"(peer:)?[a-z\d_-]+", row.algorithm):  # names that differ in signs or case need two keys
+            key += f"-{hashlib.sha256(row.algorithm.encode()).hexdigest()[:6]}"
         yield f"@misc{{{key}, title = {{{_plain(row.algorithm.removeprefix('peer:'))}}}, note = {{{note}}}}}"
     yield from _of_data_set(row.graph_source)
 
