@@ -88,6 +88,21 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for_but_replaced(folder: Path, 
     assert code_cache.find("emulated", "a.so") is not None
 
 
+@pytest.mark.parametrize("suffix", [".so", ".json"])
+def test_a_link_in_place_of_a_file_is_replaced_and_not_what_it_leads_to(
+    folder: Path, tmp_path: Path, suffix: str
+) -> None:
+    path = code_cache.keep("emulated", "a.so", b"compiled code")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("another program's")
+    path.with_suffix(suffix).unlink()
+    path.with_suffix(suffix).symlink_to(elsewhere)
+    assert code_cache.find("emulated", "a.so") is None
+    code_cache.keep("emulated", "a.so", b"compiled code")
+    assert code_cache.find("emulated", "a.so") is not None
+    assert elsewhere.read_text() == "another program's"
+
+
 def test_a_file_whose_facts_were_never_written_is_absent(folder: Path) -> None:
     code_cache.keep("emulated", "a.so", b"code").with_suffix(".json").unlink()
     assert code_cache.find("emulated", "a.so") is None

@@ -149,13 +149,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def replaced(path: str | os.PathLike[str], *, lasting: bool = True, private: bool = False) -> Iterator[IO[bytes]]:
     """Open a new file that takes the place, the permissions included, of ``path`` when the block ends well.
 
-    A link stays a link: what it leads to is replaced.  A ``private`` file has mode 600, whatever the umask.  The bare
-    means of ``atomic_write``.
+    A link stays a link: what it leads to is replaced.  A ``private`` file has mode 600, whatever the umask, and
+    replaces the link itself.  The bare means of ``atomic_write``.
 
     Raises:
         OSError: as the system has it.
     """
-    target = os.path.realpath(path)
+    target = os.path.abspath(path) if private else os.path.realpath(path)
     folder = os.path.dirname(target)
     try:
         permissions = 0o600 if private else stat.S_IMODE(os.stat(target).st_mode)
