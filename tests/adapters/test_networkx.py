@@ -211,6 +211,17 @@ def test_weights_that_no_64_bits_hold_are_left_to_networkx(weight):
         here("single_source_dijkstra", G, 0)
 
 
+@pytest.mark.parametrize("weight", ["weight", lambda u, v, data: min(one["weight"] for one in data.values())])
+def test_weights_of_edges_that_no_path_comes_to_are_left_to_networkx(weight):
+    G = nx.MultiGraph([(0, 1, {"weight": 2}), (2, 3, {"weight": None}), (2, 3, {"weight": 1})])
+    with pytest.raises(Declined, match="TypeError"):
+        here("single_source_dijkstra_path_length", G, 0, weight=weight)
+    G = nx.MultiGraph([(0, 1, {"weight": 2}), (2, 3, {})])
+    if callable(weight):
+        with pytest.raises(Declined, match="KeyError"):
+            here("single_source_dijkstra_path_length", G, 0, weight=weight)
+
+
 def test_integers_beside_floats_must_be_exact():
     G = nx.Graph([(0, 1, {"weight": 2**53 + 1}), (1, 2, {"weight": 0.5})])
     with pytest.raises(Declined):
@@ -276,6 +287,13 @@ def test_what_is_no_node_raises_what_networkx_raises(name: str, arguments: tuple
             getattr(nx, name)(graph.copy(), *arguments, backend=where)
         raised.append((found.type, str(found.value).rpartition("(")[2].rstrip(")")))  # Python 3.14 says more before it
     assert raised[0] == raised[1]
+
+
+def test_the_length_of_a_path_to_none_is_no_path() -> None:
+    graph = nx.path_graph(4)
+    assert outcome(here, "dijkstra_path_length", graph, 0, None) == outcome(
+        there, "dijkstra_path_length", graph, 0, None
+    )
 
 
 def _numbered() -> nx.Graph:

@@ -118,9 +118,12 @@ class ConvertedGraph:
         attributes, which hides an edge by returning None.
         """
         with call_profile.phase("convert"):
-            if callable(weight):
-                return self._by_function(weight)
-            weights = self.weights(weight)
+            try:
+                if callable(weight):
+                    return self._by_function(weight)
+                weights = self.weights(weight)
+            except (LookupError, TypeError) as error:  # perhaps of an edge that no path comes to
+                raise Declined(f"an edge has no weight: {error!r}") from error
             return Rows(self.offsets, self.targets, weights, weight in self._scalars)
 
     def weights(self, name: Hashable) -> NDArray[Any]:

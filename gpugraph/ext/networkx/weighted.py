@@ -48,12 +48,14 @@ def _lengths(given: Given) -> dict[Hashable, float]:
 
 def _length(given: Given) -> float:
     """Return the length of the path to the target."""
-    vertex_of(given["G"], given["source"])
-    try:
-        length: float = _lengths_and_paths(given)[0]
-    except nx.NetworkXNoPath:
-        raise nx.NetworkXNoPath(f"Node {given['target']} not reachable from {given['source']}") from None
-    return length
+    graph, source, target = given["G"], given["source"], given["target"]
+    starts = [vertex_of(graph, source)]
+    if target in {source}:
+        return 0
+    goal, found = goal_of(graph, target), nearest(graph, starts, given["weight"], target)
+    if goal is None or found.place[goal] < 0:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return length_of(found, goal)
 
 
 def _predecessors_and_lengths(given: Given) -> tuple[dict[Hashable, list[Hashable]], dict[Hashable, float]]:
