@@ -93,38 +93,57 @@ def assert_a_thread_pool_works():
 
 
 def test_an_interrupt_ends_a_team_that_would_go_on_for_ever(monkeypatch):
-    begun, read, interrupted = np.zeros(2, np.int64), os.read, []
+    begun, hear, interrupted = np.zeros(2, np.int64), thread_pool._hear, []
 
-    def interrupted_once(descriptor, count):
+    def interrupted_once(*args):
         if not interrupted:
             while not begun.all():
                 time.sleep(0.001)
             interrupted.append(True)
             raise KeyboardInterrupt
-        return read(descriptor, count)
+        return hear(*args)
 
-    monkeypatch.setattr(thread_pool.os, "read", interrupted_once)
+    monkeypatch.setattr(thread_pool, "_hear", interrupted_once)
     with pytest.raises(KeyboardInterrupt):
         thread_pool.run_on_threads(_until_stopped, begun, size=2)
     assert_a_thread_pool_works()
 
 
 def test_a_second_interrupt_leaves_the_team_behind_and_the_next_call_gets_another(monkeypatch):
-    begun, read, interrupted = np.zeros(2, np.int64), os.read, []
+    begun, hear, interrupted = np.zeros(2, np.int64), thread_pool._hear, []
     thread_pool.run_on_threads(_deal, np.zeros(1, np.int64), size=2)
     before = thread_pool._thread_pool(2)
 
-    def interrupted_twice(descriptor, count):
+    def interrupted_twice(*args):
         if len(interrupted) < 2:
             interrupted.append(True)
             raise KeyboardInterrupt
-        return read(descriptor, count)
+        return hear(*args)
 
-    monkeypatch.setattr(thread_pool.os, "read", interrupted_twice)
+    monkeypatch.setattr(thread_pool, "_hear", interrupted_twice)
     with pytest.raises(KeyboardInterrupt):
         thread_pool.run_on_threads(_until_stopped, begun, size=2)
     assert_a_thread_pool_works()
     assert thread_pool._thread_pool(2) is not before
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", ["_wake", "_hear"])
+def test_an_interrupt_at_any_moment_of_a_run_hangs_nobody(monkeypatch, step, when):
+    thread_pool.run_on_threads(_deal, np.zeros(1, np.int64), size=2)
+    done, interrupted = getattr(thread_pool, step), []
+
+    def interrupted_once(*args):
+        if when == "after" or interrupted:
+            done(*args)
+        if not interrupted:
+            interrupted.append(True)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(thread_pool, step, interrupted_once)
+    with pytest.raises(KeyboardInterrupt):
+        thread_pool.run_on_threads(_deal, np.zeros(100, np.int64), size=2)
+    assert_a_thread_pool_works()
 
 
 def test_what_a_function_raises_is_raised_and_the_team_goes_on():

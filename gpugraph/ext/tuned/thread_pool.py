@@ -171,10 +171,21 @@ def _await_turn(pipe: int, scratch: Any, controls: Any, turn: Any, rank: int) ->
         looks = look_again(looks)
 
 
+# A signal may raise in the caller before and after each of these two, but not within: ``control`` shows what was done.
+
+
 @plain_njit
-def _wake(pipes: Any, scratch: Any) -> None:
-    for rank in range(len(pipes)):
+def _wake(pipes: Any, scratch: Any, control: Any) -> None:
+    control[_CALLER] = pipes[-1]
+    for rank in range(len(pipes) - 1):
         _write(pipes[rank], scratch.ctypes, 1)
+
+
+@plain_njit
+def _hear(pipe: int, scratch: Any, control: Any) -> None:
+    """Wait until all threads are through, or until a signal comes."""
+    if _read(pipe, scratch.ctypes, 1) == 1:
+        control[_SEEN] = 1
 
 
 class _ThreadPool:
@@ -200,36 +211,41 @@ class _ThreadPool:
         os.write(int(self._writes[-1]), b"\0")
         _await_turn(int(self._reads[-1]), self._scratch[:1], self._controls, self._turn, 0)
         leave(self._controls[0], 1)
-        _wake(self._writes[:0], self._scratch[-1:])
+        _wake(self._writes[-1:], self._scratch[-1:], self._controls[0])
+        os.write(int(self._writes[-1]), b"\0")
+        self._await_end(self._controls[0])
 
     def run(self, function: Callable[..., None], args: tuple[Any, ...]) -> None:
         """Call ``function(control, rank, size, *args)`` on every thread; return when all are through."""
         self._turn[0] ^= 1
         control = self._controls[self._turn[0]]
         control[:] = 0
-        control[_CALLER] = self._writes[-1]
         self._job = function, args
         try:
-            _wake(self._writes[:-1], self._scratch[-1:])
-            os.read(int(self._reads[-1]), 1)
+            _wake(self._writes, self._scratch[-1:], control)
+            self._await_end(control)
         except BaseException:
             control[_STOP] = 1
             try:
-                os.read(int(self._reads[-1]), 1)
+                self._await_end(control)
             except BaseException:
                 _thread_pool.cache_clear()  # it is still at work: the next run gets another
                 raise
             if self._errors:
                 _thread_pool.cache_clear()
-            self._finish(control)
+            self._job = None
             raise
         if self._errors:
             error = self._errors[0]
             self._await_others(control)
-            self._errors = []
-            self._finish(control)
+            self._errors, self._job = [], None
             raise error
-        self._finish(control)
+        self._job = None  # what the threads were given is not kept
+
+    def _await_end(self, control: Any) -> None:
+        """Return when all threads are through, at once where they were not woken."""
+        while control[_CALLER] and not control[_SEEN]:
+            _hear(int(self._reads[-1]), self._scratch[-1:], control)
 
     def _await_others(self, control: Any) -> None:
         """Ask the threads to stop after an error of one; those that wait where all meet are left behind for good."""
@@ -242,11 +258,6 @@ class _ThreadPool:
             time.sleep(0.001)
         for _ in self._errors:  # each has written to the pipe, and so has the last to leave
             os.read(int(self._reads[-1]), 1)
-
-    def _finish(self, control: Any) -> None:
-        """Let all threads wait for other work, when they are through; what they were given is not kept."""
-        control[_SEEN] = 1
-        self._job = None
 
     def _work(self, rank: int, place: set[int] | None) -> None:
         if place is not None:
