@@ -12,7 +12,7 @@ code   meaning
 3      device unavailable or out of memory
 4      regression found by ``compare``, or an expectation of a sweep that is not met
 70     a defect of gpugraph's own
-130    interrupted by Ctrl-C, SIGTERM or SIGHUP
+130    interrupted by Ctrl-C, SIGTERM, SIGHUP or a limit of CPU time
 =====  ====================================================
 """
 

@@ -16,7 +16,7 @@ def known_signals(*names: str) -> tuple[signal.Signals, ...]:
 
 
 _ALARM = getattr(signal, "SIGALRM", None)
-_SIGNALS = known_signals("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
+_SIGNALS = known_signals("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGALRM")
 
 
 BEGAN = "GPUGRAPH_BEGAN"
@@ -88,7 +88,7 @@ def is_watched() -> bool:
 
 
 def take_signals() -> None:
-    """Let SIGTERM and SIGHUP do what Ctrl-C does, unless the starter had them ignored, as nohup does."""
+    """Let SIGTERM, SIGHUP and SIGXCPU do what Ctrl-C does, unless the starter had them ignored, as nohup does."""
     last = float("-inf")
 
     def interrupt(number: int, frame: object) -> None:

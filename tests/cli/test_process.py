@@ -64,6 +64,7 @@ SIGNALS = {
     "interrupted": (signal.SIGINT,),
     "interrupted by SIGTERM": (signal.SIGTERM,),
     "interrupted by SIGHUP": (signal.SIGHUP,),
+    "interrupted by SIGXCPU": (signal.SIGXCPU,),
 }
 
 
