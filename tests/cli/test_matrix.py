@@ -14,6 +14,7 @@ from gpugraph.base.errors import InputError, VerificationFailed
 from gpugraph.ext.matrix.check import certify_within
 from gpugraph.ext.matrix.table import distances_between
 from gpugraph.ext.python.resident_graph import ResidentGraph
+from gpugraph.ext.tuned.sssp import cpu_delta_stepping
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.generate import generate
 from gpugraph.problems.sssp.arcs import Arcs, unreached
@@ -91,6 +92,19 @@ def test_a_goal_too_far_for_64_bits_is_refused() -> None:
     assert table(graph, [0], [1])[0].tolist() == [[2**63]]
     with pytest.raises(InputError, match="from vertex 0 to vertex 2 does not fit in 64 bits"):
         table(graph, [0], [1, 2])
+
+
+def test_the_greatest_distance_is_certified_where_a_goal_is_not_reached(monkeypatch: Any) -> None:
+    find = cpu_delta_stepping.run
+
+    def planted(*given: Any) -> Any:
+        found = find(*given)
+        found[2] = unreached(found.dtype) - 1
+        return found
+
+    monkeypatch.setattr(cpu_delta_stepping, "run", planted)
+    with pytest.raises(VerificationFailed, match=r"vertex 2 has distance \d+, but is not reached"):
+        table(undirected(4, [(0, 1, 5)]), [0], [1, 3])
 
 
 def test_from_the_shorter_list_are_the_searches_where_that_gives_the_same() -> None:

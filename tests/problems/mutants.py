@@ -76,6 +76,7 @@ ANSWERS = (
     Mutant("ext/matrix/check.py", "linked[source] = distance[source] == 0", "linked[source] = True", _TABLE),
     Mutant("ext/matrix/check.py", "if not distance[v] > end", "if distance[v] < end", _TABLE),
     Mutant("ext/matrix/table.py", "is_whole else found.max()", "is_whole else found.min()", _TABLE),
+    Mutant("ext/matrix/table.py", "else most - 1", "else most - 2", _TABLE, "greatest"),
     Mutant("ext/matrix/table.py", 'verify="all"', 'verify="none"', _TABLE),
     Mutant("delta_stepping_many.cu", "DISTANCE_BITS == 32 && current", "current", _BESIDE, "beyond_64_bits"),
     Mutant("delta_stepping_many.cu", "hub_first_piece + group * hubs", "hub_first_piece", _BESIDE, "own_lists"),
