@@ -132,6 +132,15 @@ def test_a_folder_in_place_of_the_weights_is_no_edge_list(tmp_path: Path) -> Non
         assert "is no regular file" in str(result.exception)
 
 
+def test_an_edge_list_of_loops_alone_is_refused(tmp_path: Path) -> None:
+    tuples = generate(5, None)
+    tuples.edges[1::3] = tuples.edges[::3]
+    save(tuples, tmp_path / "edges", None)
+    result = CliRunner().invoke(graph500, ["-q", "--device", "cpu", "--scale", "5", "--reuse", str(tmp_path / "edges")])
+    assert isinstance(result.exception, InputError)
+    assert "no vertex has an edge to another one" in str(result.exception)
+
+
 @pytest.mark.parametrize("limit", [0, 3000])
 def test_where_no_file_may_grow_results_and_kept_edges_are_an_error_and_old_files_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int

@@ -219,7 +219,7 @@ def run(
     With ``energy`` that of a search is measured in turns from all roots, after the run.
 
     Raises:
-        InputError: the edge list cannot be read, or holds what no edge list does.
+        InputError: the edge list cannot be read, has no edge, or holds what no edge list does.
         OutOfMemory: the device has no room for the edge list or the rows.
         VerificationFailed: a search broke a rule; the message has the first counter-example.
     """
@@ -247,7 +247,8 @@ def run(
     with phase("prepare"):
         done.roots = draw_roots(scale, machine, roots)
     if not done.roots:
-        raise VerificationFailed("no vertex has an edge to another one", where="the edge list")
+        remedy = "give the edge list of a Graph500 generator"
+        raise InputError("no vertex has an edge to another one", where="the edge list", remedy=remedy)
     with phase("sampling"):
         machine.search(done.roots[0])  # the reference warms up by this search, too
         place.device.synchronize()
