@@ -146,8 +146,9 @@ def missing_package(error: BaseException) -> InputError | None:
     return InputError(f"the Python package '{name}' is missing", remedy=f"python -m pip install {name}")
 
 
-_NO_MEMORY = ("Cannot allocate memory", "failed to map segment from shared object", "can't start new thread")
-"""What the loader of libraries and the threads of Python say of a memory that is used up."""
+_NO_MEMORY = ("Cannot allocate memory", "failed to map segment from shared object")
+_NO_THREADS = ("can't start new thread", os.strerror(errno.EAGAIN))
+"""What Python says, and the loader of libraries, where memory or processes are used up."""
 
 _NO_FILES = "Too many open files"
 RAISE_FILES = "raise the limit: ulimit -n 1024"
@@ -165,6 +166,8 @@ def used_up(error: BaseException) -> OutOfMemory | InputError | None:
         number, text = getattr(seen, "errno", None), in_one_line(seen)  # a foreign one may not even have a text
         if number in (errno.EMFILE, errno.ENFILE) or _NO_FILES in text:
             return OutOfMemory("too many files are open", remedy=RAISE_FILES)
+        if any(words in text for words in _NO_THREADS):
+            return OutOfMemory("no other thread or process can be started", remedy="raise the limits: ulimit -u, -v")
         if isinstance(seen, FileNotFoundError) and seen.filename is None and number == errno.ENOENT:  # of os.getcwd
             return InputError("the current folder no longer exists", remedy="change to one that does")
         if isinstance(seen, EOFError) and "marshal data" in text:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gpugraph.base import code_cache
-from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError, InputError, OutOfMemory
 from gpugraph.devices.kernel_source import load_source
 from gpugraph.ext.emulator import toolchain
 from gpugraph.ext.emulator.device import EmulatedDevice
@@ -285,6 +285,14 @@ def test_a_compiler_that_has_no_room_to_write_is_no_defect_of_ours(
     full = subprocess.CompletedProcess([], 1, "", said)
     monkeypatch.setattr(toolchain.subprocess, "run", lambda *a, **k: full)
     with pytest.raises(DeviceUnavailable, match=f"compiled code cannot be written: {reason}"):
+        toolchain._run(["c++"], None)
+
+
+def test_a_compiler_that_may_start_no_process_is_no_defect_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "c++: fatal error: cannot execute 'cc1plus': vfork: Resource temporarily unavailable"
+    full = subprocess.CompletedProcess([], 1, "", said)
+    monkeypatch.setattr(toolchain.subprocess, "run", lambda *a, **k: full)
+    with pytest.raises(OutOfMemory, match="no other thread or process can be started — raise the limits"):
         toolchain._run(["c++"], None)
 
 

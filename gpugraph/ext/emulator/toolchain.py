@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gpugraph.base import code_cache
 from gpugraph.base.clock import COMPILING
-from gpugraph.base.errors import DeviceUnavailable, InputError
+from gpugraph.base.errors import DeviceUnavailable, InputError, used_up
 from gpugraph.devices.base import Defines, KernelCompileError
 from gpugraph.devices.kernel_source import Source, define_lines
 
@@ -332,6 +332,8 @@ def _run(command: Sequence[str], source: Source | None) -> str:
     for number, said in _NO_ROOM.items():
         if said in done.stderr:
             raise code_cache.no_room(OSError(number, os.strerror(number)))
+    if (shortage := used_up(OSError(done.stderr))) is not None:
+        raise shortage
     match = _DIAGNOSTIC.search(done.stderr)
     raise KernelCompileError(
         f"does not compile: {match[3]}"
