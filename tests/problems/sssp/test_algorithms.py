@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import networkx as nx
@@ -159,15 +158,15 @@ def test_a_pool_that_runs_dry_costs_time_and_no_distance(size: int) -> None:
 def test_a_search_that_was_interrupted_leaves_its_state_good(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = zoo("grid")
     state = prepare(GraphView.of(graph), None, size=size)
-    real = os.read
+    real = thread_pool._hear
 
-    def interrupted_once(descriptor: int, count: int) -> bytes:
-        monkeypatch.setattr(thread_pool.os, "read", real)
+    def interrupted_once(*args: object) -> None:
+        monkeypatch.setattr(thread_pool, "_hear", real)
         raise KeyboardInterrupt
 
     run(state, NullClock(), 0)  # the threads are there
     for _ in range(10):
-        monkeypatch.setattr(thread_pool.os, "read", interrupted_once)
+        monkeypatch.setattr(thread_pool, "_hear", interrupted_once)
         with pytest.raises(KeyboardInterrupt):
             run(state, NullClock(), 0)
         raw = run(state, NullClock(), 0)
