@@ -393,7 +393,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     """Return what a JSON file of ours says; nothing where it is absent or damaged."""
     try:
         found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -310,6 +310,13 @@ def test_what_is_kept_beside_a_graph_and_makes_no_sense_is_made_anew(
     assert json.loads(path.read_text())["answers"] == {}
 
 
+@pytest.mark.parametrize("name", ["graph.json", "pin.json"])
+def test_a_file_of_ours_that_is_nested_without_end_is_made_anew(name: str, lists: Lists, folder: Path) -> None:
+    expected = open_graph("own:roads").digest
+    (folder / "own/roads" / name).write_text("[" * 100_000)
+    assert open_graph("own:roads").digest == expected
+
+
 def test_ranks_share_a_data_set(lists: Lists) -> None:
     part = open_part("own:roads", LoneComm())
     assert part.vertices == 4
