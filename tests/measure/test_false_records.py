@@ -13,6 +13,7 @@ from gpugraph.ext.check_record import plausibility
 from gpugraph.ext.check_record.repository import knows_commits
 from gpugraph.records.record import Record
 from gpugraph.records.record_file import read_record_file
+from gpugraph.records.statistics import interval_of, relative_half_width
 from tests.cli.runner import run
 from tests.measure.test_plausibility import DELETED, changed, of_clean_commit, on_gpu, stored
 
@@ -175,7 +176,28 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Record, Record]:
     path = tmp_path_factory.mktemp("measured") / "run.jsonl"
     run("mst", "rmat:10", "--device", "cpu", "--repeat", 12, "--save", path)
     (record,) = read_record_file(path).records
-    return on_gpu(), of_clean_commit(record)
+    return on_gpu(), of_clean_commit(steady(record))
+
+
+def steady(record: Record) -> Record:
+    """Return the record of a CPU with samples around its median in no order: those of a busy machine may have one."""
+    middle = record.kernel_s or 0
+    twice_ns = round(2e9 * middle)
+    step_ns = twice_ns // 500 * 2 + twice_ns % 2  # of the same parity: the clock counts whole nanoseconds
+    times = [(twice_ns + (2 * (5 * i % 12) - 11) * step_ns) // 2 / 1e9 for i in range(12)]
+    low, high = interval_of([times], [12], middle) or (0.0, 0.0)
+    rounded_up = [round(1.01 * one, 9) for one in times]
+    return edited(
+        record,
+        samples_s__kernel=times,
+        sampling__wall_s=rounded_up,
+        sampling__cpu_s=rounded_up,
+        sampling__switches=[0] * 12,
+        sampling__outliers=[],
+        sampling__spent_s=max(record.shape.sampling.spent_s or 0, 1.1 * sum(rounded_up)),
+        sampling__reached=relative_half_width((low, high), middle),
+        confidence_s__kernel=[low, high],
+    )
 
 
 def passes(made: Any, path: Path) -> bool:
