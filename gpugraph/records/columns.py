@@ -14,7 +14,7 @@ from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.registry import command_of
 from gpugraph.records.fields import FIELDS
 from gpugraph.records.json_text import jsonable
-from gpugraph.records.record import PHASES, WAY_THERE, Record
+from gpugraph.records.record import PHASES, STALE, WAY_THERE, Record
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Labelled:
     """
 
     record: Record
-    variant: str
+    name: str
     device: str
     over_cpu: float | None = None
     answers_over_cpu: float | None = None
@@ -35,6 +35,11 @@ class Labelled:
     def alone(cls, record: Record) -> "Labelled":
         """Return a record under its own names."""
         return cls(record, record.algorithm, record.device)
+
+    @property
+    def variant(self) -> str:
+        """The name in a row that is shown: † after one of earlier code."""
+        return self.name + (STALE if self.record.version else "")
 
     @property
     def series(self) -> str:
@@ -72,11 +77,6 @@ def _checked(cell: Labelled) -> str:
     return record.status + (f" ({record.shape.verification.method})" if record.status == "passed" else "")
 
 
-def _ended(cell: Labelled) -> str:
-    record = cell.record
-    return record.verdict if record.ok else f"{record.verdict}: {record.message}".rstrip(": ")
-
-
 def _factor(times: float) -> str:
     return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
 
@@ -84,11 +84,6 @@ def _factor(times: float) -> str:
 def _of(name: str) -> Callable[[Labelled], Any]:
     """Return what reads a value of ``FIELDS``."""
     return lambda cell: FIELDS[name].value(cell.record)
-
-
-def _kernel(name: str, words: Callable[[Record], str], *shown: str) -> Column:
-    """Return a column of the kernel's time in words."""
-    return _figure(name, "kernel", lambda c: c.record.kernel_s, words=lambda c: words(c.record), shown=shown)
 
 
 def _with_transfers(cell: Labelled) -> float | None:
@@ -116,7 +111,7 @@ def energy_words(record: Record) -> str:
 
 
 SHOWN_WORK = (MARKDOWN, PAGE, BENCH)
-SHOWN_COSTS, COST = (*SHOWN_WORK, RANKING), "per 10⁶ answers"
+SHOWN_ALL, COST = (*SHOWN_WORK, RANKING), "per 10⁶ answers"
 
 _figure = partial(Column, number=True)
 
@@ -129,18 +124,18 @@ COLUMNS: tuple[Column, ...] = (
     Column("graph.edges", "edges", text=count, number=True),
     file_column("graph.weight_dtype"),
     file_column("graph.digest"),
-    Column("algorithm", "algorithm", lambda c: c.variant, shown=(CSV, MARKDOWN, PAGE, BENCH, RANKING), filter=True),
+    Column("algorithm", "algorithm", lambda c: c.name, words=lambda c: c.variant, shown=(CSV, *SHOWN_ALL), filter=True),
     file_column("device.kind"),
     file_column("device.name"),
-    Column("device", "device", lambda c: c.device, shown=(MARKDOWN, PAGE, BENCH, RANKING), filter=True),
+    Column("device", "device", lambda c: c.device, shown=SHOWN_ALL, filter=True),
     Column("verdict", "verdict", _of("verdict"), shown=(PAGE,), filter=True),
     file_column("cell.axes", each=True),
     file_column("parameters", each=True),
     file_column("result", each=True),
     *(file_column(f"phases_s.{name}", optional=name in WAY_THERE) for name in (*PHASES, "total")),
     file_column("predecessors_s", optional=True),
-    _kernel("kernel", precise_time, MARKDOWN, RANKING),
-    _kernel("kernel_short", short_time, BENCH),
+    _figure("kernel", "kernel", _of("kernel"), words=lambda c: precise_time(c.record), shown=(MARKDOWN, RANKING)),
+    _figure("kernel_short", "kernel", _of("kernel"), words=lambda c: short_time(c.record), shown=(BENCH,)),
     _figure("kernel_s", "kernel", _of("kernel"), words=lambda c: kernel_time(c.record), shown=(PAGE,)),
     _figure("half_width", "±", _of("precision"), percent, shown=(PAGE,)),
     file_column("confidence_s.kernel.low", read=lambda c: (c.record.interval_s or (None, None))[0]),
@@ -156,7 +151,7 @@ COLUMNS: tuple[Column, ...] = (
     _figure("answers_over_cpu", "× best CPU, answer", lambda c: c.answers_over_cpu, _factor, shown=(PAGE,)),
     _figure("share", "Roof", _of("roof"), percent, shown=(PAGE,)),
     *(
-        _figure(name, title, _of(field), "{:.3g}".format, optional=True, shown=SHOWN_COSTS)
+        _figure(name, title, _of(field), "{:.3g}".format, optional=True, shown=SHOWN_ALL)
         for name, title, field in (("nanojoules", "nJ/edge", "energy"), ("watts", "W", "watts"), ("cost", COST, "cost"))
     ),
     Column("energy", "energy", lambda c: c.record.joules, words=lambda c: energy_words(c.record), shown=(TABLE,)),
@@ -180,7 +175,7 @@ COLUMNS: tuple[Column, ...] = (
     file_column("verification.method"),
     file_column("time"),
     Column("checked", "verdict", _checked, shown=(MARKDOWN,)),
-    Column("ended", "outcome", _ended, shown=(BENCH,)),
+    Column("ended", "outcome", lambda c: c.record.verdict if c.record.ok else _checked(c), shown=(BENCH,)),
     Column("verdict_short", "verdict", _of("verdict"), shown=(RANKING,)),
 )
 

@@ -102,7 +102,7 @@ class Record:
     version: str = ""
 
     def __repr__(self) -> str:
-        what = f"{self.problem} by {self.program} on {self.graph_name}, {self.device_kind}"
+        what = f"{self.problem} by {self.marked} on {self.graph_name}, {self.device_kind}"
         known = f", {self.scattered}" if self.scattered else ""
         if self.half_width is not None and not known:
             known = f" ± {percent(self.half_width)}"
@@ -163,8 +163,13 @@ class Record:
 
     @property
     def program(self) -> str:
-        """The algorithm's name as people are shown it: a peer's without ``peer:``, † after one of earlier code."""
-        return self.shape.algorithm.removeprefix("peer:") + (STALE if self.version else "")
+        """The algorithm's name as people are shown it: a peer's without ``peer:``."""
+        return self.shape.algorithm.removeprefix("peer:")
+
+    @property
+    def marked(self) -> str:
+        """The same in a row that is shown: † after one of earlier code."""
+        return self.program + (STALE if self.version else "")
 
     @property
     def axes(self) -> Mapping[str, object]:

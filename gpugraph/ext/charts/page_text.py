@@ -31,7 +31,7 @@ def details(cell: Labelled) -> list[list[object]]:
     source = ", ".join(str(part) for part in row.shape.algorithm_source.values() if part)
     facts = {
         "outcome": f"{row.outcome}: {row.message}" if row.message else row.outcome,
-        "algorithm": f"{row.program} — {source}" if source else row.program,
+        "algorithm": row.marked + (f" — {source}" if source else ""),
         "device": row.device,
         "verification": f"{row.status} by {verdict.method or 'none'}: {verdict.detail or ''}",
         "measured": row.shape.time or "–",

@@ -105,7 +105,7 @@ def speedups(cells: Sequence[Labelled], found: Sequence[Sequence[Gain]]) -> list
 
 
 def _who(row: Record) -> str:
-    return f"{row.program}, {machine(row)}"
+    return f"{row.marked}, {machine(row)}"
 
 
 def bandwidth(cells: Sequence[Labelled]) -> list[Chart]:
@@ -261,7 +261,7 @@ def _over_ranks(
             base, first = runs[least], least if ideal else 1
             for n, row in runs.items():
                 gain = (base.kernel_s or 0.0) / (row.kernel_s or math.inf) * first
-                tip = {"graph": row.graph_name, "ranks": str(n), "algorithm": row.program, "kernel": kernel_time(row)}
+                tip = {"graph": row.graph_name, "ranks": str(n), "algorithm": row.marked, "kernel": kernel_time(row)}
                 points.append(Point(n, gain, *key, {**tip, "against": f"{base.graph_name}, {kernel_time(base)}"}))
         drawn = list(points)
         if ideal:

@@ -65,7 +65,7 @@ class _Page:
     """What a template can ask for of the records that the page is made of."""
 
     def __init__(self, records: Sequence[Record]):
-        self._records = [replace(row, version="") if row.version else row for row in records]  # ``marks`` marks rows
+        self._records = records
         self._sweeps: dict[str, Sweep] = {}
 
     def table(self, sweep: str, title: str, records: str | None = None) -> str:

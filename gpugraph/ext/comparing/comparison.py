@@ -95,7 +95,7 @@ def tally(comparison: Comparison) -> str:
 
 def describe_cell(row: Record) -> str:
     """Return a cell in a few words."""
-    return f"{row.problem} {row.graph_name} by {row.program} on {row.device}"
+    return f"{row.problem} {row.graph_name} by {row.marked} on {row.device}"
 
 
 def _cells(cell: Compared) -> list[str]:
@@ -104,11 +104,11 @@ def _cells(cell: Compared) -> list[str]:
         sectors = [one.shape.work.total.get("sectors", 0) for one in (cell.base, cell.new)]
         grown = f"{sectors[1] / sectors[0]:.3f}" if sectors[0] else "-"
         amounts = [counted(number, "sector") for number in sectors]
-        return [row.problem, row.graph_name, row.program, row.device, *amounts, grown, "-", cell.verdict]
+        return [row.problem, row.graph_name, row.marked, row.device, *amounts, grown, "-", cell.verdict]
     ratio = "-" if claim.ratio is None else f"{claim.ratio:.3f}"
     ratio += "" if claim.interval is None else f" ({claim.interval[0]:.3f}..{claim.interval[1]:.3f})"
     times = [_time(one) for one in (cell.base, cell.new)]
-    names = [row.problem, row.graph_name, row.program, row.device]
+    names = [row.problem, row.graph_name, row.marked, row.device]
     return [*names, *times, ratio, "-" if cell.visible is None else _change(cell.visible), cell.verdict]
 
 

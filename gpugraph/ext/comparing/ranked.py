@@ -15,7 +15,7 @@ from gpugraph.ext.comparing.sheet import Note, Sheet, Table
 from gpugraph.ext.comparing.versions import explanation
 from gpugraph.problems import RANKING
 from gpugraph.records.columns import columns_of
-from gpugraph.records.record import STALE, Record
+from gpugraph.records.record import Record
 from gpugraph.report.table import COLD_START, NOISY, THROTTLED, describe_graph, first_stands_out, throttled_samples
 from gpugraph.report.terminal import BAR_WIDTH, Line, bar, can_draw, field
 
@@ -28,17 +28,13 @@ class Named:
 
     def __init__(self, ranking: Ranking):
         self.ranking, self.cells = ranking, label(ranking.records)
-        several = len({cell.device for cell in self.cells}) > 1
-        names = [f"{cell.variant} on {cell.device}" if several else cell.variant for cell in self.cells]
-        self._names = dict(zip(map(id, ranking.records), names, strict=True))
+        self._several = len({cell.device for cell in self.cells}) > 1
+        self._cells = dict(zip(map(id, ranking.records), self.cells, strict=True))
 
-    def __call__(self, record: Record) -> str:
+    def __call__(self, record: Record, *, mark: bool = True) -> str:
         """Return the name of a record."""
-        return self._names[id(record)]
-
-    def plain(self, record: Record) -> str:
-        """Return the name without the mark of earlier code."""
-        return self(record).replace(STALE, "")
+        cell = self._cells[id(record)]
+        return (cell.variant if mark else cell.name) + (f" on {cell.device}" if self._several else "")
 
 
 def rank(
@@ -52,7 +48,7 @@ def rank(
     found, alone = rank_all(records, by)
     if not reference:
         return found, alone
-    rows = [{named.plain(row).removeprefix("peer:"): row for row in named.ranking.rows} for named in map(Named, found)]
+    rows = [{named(row, mark=False): row for row in named.ranking.rows} for named in map(Named, found)]
     if not any(reference in names for names in rows):
         raise unknown_name("row for --reference", reference, [name for names in rows for name in names])
     compared = zip(found, (names.get(reference) for names in rows), strict=True)
@@ -107,8 +103,8 @@ def ranking_json(ranking: Ranking) -> dict[str, object]:
     named = Named(ranking)
     claims = [
         {
-            "faster": named.plain(claim.first),
-            "slower": named.plain(claim.second),
+            "faster": named(claim.first, mark=False),
+            "slower": named(claim.second, mark=False),
             "ratio": claim.ratio,
             "interval": claim.interval,
             "told_apart": claim.proven,
@@ -120,7 +116,7 @@ def ranking_json(ranking: Ranking) -> dict[str, object]:
     return {
         "problem": ranking.records[0].problem,
         "graph": ranking.records[0].graph_name,
-        "order": [named.plain(record) for record in ranking.rows],
+        "order": [named(record, mark=False) for record in ranking.rows],
         "claims": claims,
         "sentences": sentences(named),
         "cautions": [f"{title}: {text}" for title, text in cautions(named)],

@@ -75,7 +75,7 @@ def _who(rows: Iterable[Record]) -> str:
     """Return whose figures they are: the algorithms on each machine."""
     on: dict[str, list[str]] = {}
     for row in rows:
-        on.setdefault(machine(row), []).append(row.program)
+        on.setdefault(machine(row), []).append(row.marked)
     return "; ".join(f"{_listed(list(dict.fromkeys(names)))} on {place}" for place, names in on.items())
 
 

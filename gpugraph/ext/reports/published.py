@@ -136,7 +136,7 @@ def _figure(value: Stated, system: str, members: Sequence[Labelled], ratios: Map
         if value.point.speedup is not None:
             one = ratios.get(id(row))
             figure = 0.0 if one is None else one.kernel
-            text = "" if one is None else f"{one.kernel:.3g} times as fast as {one.base.program} on {one.base.device}"
+            text = "" if one is None else f"{one.kernel:.3g} times as fast as {one.base.marked} on {one.base.device}"
         elif value.point.kernel_s is not None:
             text = "" if row.kernel_s is None else duration(row.kernel_s)
         else:

@@ -120,7 +120,7 @@ def _matrix(title: str, members: Sequence[Labelled]) -> Matrix | None:
     for found in graphs.values():
         fastest: dict[str, Record] = {}
         for cell in sorted(found, key=lambda cell: _seconds(cell.record) or math.inf):
-            fastest.setdefault(cell.series if variants else f"{cell.record.program}, {cell.device}", cell.record)
+            fastest.setdefault(cell.series if variants else f"{cell.record.marked}, {cell.device}", cell.record)
         known = [seconds for row in fastest.values() if (seconds := _seconds(row))]
         if len(known) > 1:
             tied, open_, said = _unproven(fastest)
