@@ -34,7 +34,7 @@ from gpugraph.measure.sampling import COMPETING
 from gpugraph.problems.contract import PROBLEMS
 from gpugraph.problems.foreign import PEER, is_file
 from gpugraph.report.exporters import rankings
-from gpugraph.report.terminal import Line, page_width, table_width
+from gpugraph.report.terminal import page_width, table_width
 
 if TYPE_CHECKING:
     from gpugraph.bench.bench import Bench
@@ -279,17 +279,17 @@ def _run(bench: Bench, exports: Sequence[str] = (), reference: str = "", *, quie
     check_destination(bench.path, append=True)
     totals = run_cells(bench, quiet=quiet, verbose=verbose, keep=True)
     records = bench.store.records if bench.store is not None else []
+    if totals.resumed:
+        records = import_module("gpugraph.ext.comparing.versions").marked(records)
     compared = bool(reference) or (bench.sweep.ad_hoc and len(records) > 1)
     ranked = rankings().rank(records, reference=reference)[0] if exports or compared else []
     if compared and any(len(ranking.records) > 1 for ranking in ranked):
         show_rankings(ranked)
     else:
         show_lines(result_lines(records, width=table_width()))
-    found: list[Line] = []
-    if bench.sweep.tables or bench.sweep.expectations:
+    if bench.sweep.tables or bench.sweep.expectations or totals.resumed:
         shown = import_module(f"{FINDINGS}.shown")
-        found = shown.finding_lines(bench.sweep, records, width=page_width(), table_width=table_width())
-    show_lines(found)
+        show_lines(shown.finding_lines(bench.sweep, records, width=page_width(), table_width=table_width()))
     export(records, exports, ranked, quiet=quiet)
     show(f"{bench.path}: {counted(len(records), 'record')} — gpugraph report {shlex.quote(bench.path)} -o report.html")
     judge(totals)

@@ -80,6 +80,20 @@ def test_latex_csv_and_the_records_of_python_mark_it_too(
     assert MARKED in shown._repr_html_()
 
 
+def test_a_bench_that_goes_on_marks_what_its_file_has_of_earlier_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("--algo", "kruskal@cpu", "--max-seconds", "0.1", "--save", "r.jsonl")
+    succeed("bench", "path:9", *words)
+    today = Path("r.jsonl").read_text("utf-8")
+    digest = json.loads(today)["provenance"]["sources_sha256"]
+    for text, marks in ((today, 0), (today.replace(digest, "0" * 64), 1)):
+        Path("r.jsonl").write_text(text, "utf-8")
+        shown = succeed("bench", "path:9", "path:12", *words, "--resume").out
+        assert (shown.count(MARKED), shown.count(EXPLAINED), "2 cells: 2 verified" in shown) == (marks, marks, True)
+
+
 def test_names_for_programs_have_no_mark(records: Path) -> None:
     old = str(records / "old.jsonl")
     ranked = json.loads(succeed("compare", old, "--by", "algorithm", "--format", "json").out)

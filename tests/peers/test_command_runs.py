@@ -18,6 +18,7 @@ import pytest
 from gpugraph.base.errors import InputError
 from gpugraph.base.exact import exact_sum
 from gpugraph.bench.sweep_file import read_sweep
+from gpugraph.ext.comparing.versions import version
 from gpugraph.ext.formats.files import save_file
 from gpugraph.ext.peers import PeerRefused, PeerThrew, PeerTimedOut, load_peer, register_commands
 from gpugraph.ext.peers.command_peer import run_command
@@ -143,6 +144,17 @@ def test_ours_is_right_on_loops_and_duplicate_edges(problem: str, monkeypatch: p
     register_commands({"mine": table | {"command": command, "device": "cpu"}})
     record = measured(zoo("random"), "peer:mine", problem=problem, repeat=1)
     assert (record.status, record.outcome) == ("passed", "ok")
+
+
+def test_a_whole_command_of_ours_is_of_earlier_code_once_the_algorithm_that_it_ran_has_changed() -> None:
+    command = "gpugraph mst {graph.csr} --algo kruskal --device cpu --repeat 1 --warmup 0 --format json"
+    register_commands({"gpugraph-csr": {"command": command, "time": "whole", "weight": '"total_weight": ([0-9]+)'}})
+    record = measured(zoo("random"), "peer:gpugraph-csr", repeat=1)
+    (program,) = record.shape.provenance.programs
+    assert (record.status, str(program.version)[:8], version(record)) == ("passed", "kruskal ", "")
+    for printed, known in ((f"kruskal {'0' * 64}", "earlier"), (None, "unrecorded")):
+        programs = [{"name": "gpugraph", "sha256": program.sha256, "version": printed}]
+        assert version(record.changed({"provenance": {"programs": programs}}, without="paper")) == known
 
 
 def test_every_figure_of_a_process_must_be_right_and_may_have_separators(tmp_path: Path) -> None:

@@ -8,21 +8,39 @@ from operator import attrgetter
 
 from gpugraph.base.errors import InputError
 from gpugraph.measure.provenance import sources_digest
-from gpugraph.problems.foreign import is_foreign
+from gpugraph.problems.foreign import PEER, is_foreign
 from gpugraph.problems.registry import find_algorithm
 from gpugraph.records import record_file
 from gpugraph.records.record import STALE, Record
+
+OUR_COMMANDS = f"{PEER}gpugraph-"
+"""How the names of our own whole commands begin, measured as if they were another program."""
 
 
 def read_records(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Record], list[str]]:
     """Return the records of files to be shown, those of earlier code marked, and what to print about them."""
     rows, notices = record_file.read_records(paths)
-    return [replace(row, version=known) if (known := version(row)) else row for row in rows], notices
+    return marked(rows), notices
+
+
+def marked(rows: Iterable[Record]) -> list[Record]:
+    """Return records, those of earlier code marked."""
+    return [replace(row, version=known) if (known := version(row)) else row for row in rows]
+
+
+def _code(row: Record) -> tuple[str, str | None]:
+    """Return the algorithm that ran, and the digest of its sources then; a whole command of ours has printed both."""
+    if not row.algorithm.startswith(OUR_COMMANDS):
+        return row.algorithm, row.shape.provenance.sources_sha256
+    printed = next((one.version for one in row.shape.provenance.programs if one.version), "")
+    name, _, digest = printed.partition(" ")
+    return name, digest or None
 
 
 def digest_of(row: Record) -> str | None:
     """Return the digest of today's sources of a record's algorithm, None where it is not one of ours."""
-    return None if is_foreign(row.algorithm) else _digest_of(row.problem, row.algorithm, row.device_kind)
+    algorithm, _ = _code(row)
+    return None if is_foreign(algorithm) else _digest_of(row.problem, algorithm, row.device_kind)
 
 
 @cache
@@ -35,7 +53,7 @@ def _digest_of(problem: str, algorithm: str, device_kind: str) -> str | None:
 
 def version(row: Record) -> str:
     """Return "earlier" or "unrecorded" where today's code did not measure a record, else nothing."""
-    measured, today = row.shape.provenance.sources_sha256, digest_of(row)
+    (_, measured), today = _code(row), digest_of(row)
     if row.outcome == "skipped" or today is None or measured == today:  # of a skipped cell no code ran
         return ""
     return "earlier" if measured else "unrecorded"
@@ -49,7 +67,7 @@ def explanation(rows: Iterable[Record], of: Callable[[Record], str] = attrgetter
     found: dict[str, set[str]] = {"earlier": set(), "unrecorded": set()}
     for row in rows:
         if known := of(row):
-            found[known].add(f"{quote}{row.algorithm}{quote}")
+            found[known].add(f"{quote}{row.program}{quote}")
     found["unrecorded"] -= found["earlier"]
     parts = [f"an {known} version of {', '.join(sorted(names))}" for known, names in found.items() if names]
     return f"{STALE.strip()} Measured with {' and '.join(parts)}." if parts else ""

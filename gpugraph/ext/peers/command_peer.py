@@ -193,8 +193,10 @@ def _memory(code: int, printed: Printed, most: int) -> str:
 
 _MOST_ZEROS = 30
 
-_PRINTED_VERSION = re.compile(r"^version: (.{1,200})$", re.MULTILINE)
-"""How a program names itself in its output (``docs/examples/gpugraph_peer.h``)."""
+_PRINTED_VERSION = re.compile(
+    r'^version: (.{1,200})$|^\{"schema": .{1,99}"algorithm": "([\w-]+)".*"sources_sha256": "(\w{64})"', re.MULTILINE
+)
+"""How a program names itself in its output (``docs/examples/gpugraph_peer.h``); gpugraph does it in its record."""
 
 
 _LAST_RUN = [""]
@@ -321,7 +323,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             what = f"it has changed {', '.join(files)}, which it was given to read; it is written anew for others"
             raise PeerThrew(what, where=label, remedy="let it work on a copy")
         if (version := _PRINTED_VERSION.search(printed.text)) is not None:
-            printed_version["version"] = version[1]
+            printed_version["version"] = " ".join(filter(None, version.groups()))
         seconds = (printed.seconds,) if peer.time is None else _own_seconds(peer, peer.time, printed, label)
         answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
         return seconds, tuple(dict.fromkeys(answers))

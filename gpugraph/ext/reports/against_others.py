@@ -13,7 +13,7 @@ from typing import Any
 from gpugraph.base.errors import InputError
 from gpugraph.ext.comparing.cells import of_several_runs
 from gpugraph.ext.comparing.claims import has_one_sample
-from gpugraph.ext.comparing.versions import explanation, version
+from gpugraph.ext.comparing.versions import OUR_COMMANDS, explanation, version
 from gpugraph.problems.foreign import PEER, is_foreign
 from gpugraph.records.record import STALE, Record
 
@@ -39,7 +39,7 @@ def program(row: Record) -> str:
 
 def is_other(row: Record) -> bool:
     """Tell whether a record is of another program, and not of gpugraph as a whole command."""
-    return row.algorithm.startswith(PEER) and not row.algorithm.startswith(f"{PEER}gpugraph-")
+    return row.algorithm.startswith(PEER) and not row.algorithm.startswith(OUR_COMMANDS)
 
 
 def has_failed(row: Record) -> bool:
