@@ -41,6 +41,7 @@ constexpr int PIECE = WARP * QUAD;  // of a long row, for one warp
 constexpr int HUB_ROW = 256;        // at least: all warps of the grid relax the row, a piece each
 constexpr int LOCAL_ROW = 64;       // at least: the same in local steps, if its lanes would take LOCAL_TURNS or more
 constexpr int LOCAL_TURNS = 8;      // turns
+constexpr int FEW_TURNS = 2;        // at most: else all lanes of the warp relax the rest of a row of fewer lanes
 constexpr int CLOSE_ROW = 16;       // at most: a narrow row is fetched in advance even into the first-level cache,
 constexpr int CLOSE_READS = 4;      // by so many reads
 constexpr int LONG_GROUP = 25;      // at least: the row needs a whole warp;

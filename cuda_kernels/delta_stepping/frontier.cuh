@@ -91,8 +91,9 @@ __device__ __forceinline__ void enter_lowered(Outbox& outbox, const Lowered (&lo
 
 // Relax the rows of the warp's lanes in groups: the LANES lanes of one row bring the same, or `lanes` where that is 0.
 // Nothing here waits for what could have been requested before: arcs are read while the distance shows whether the row
-// is stale.  Where LANES are given, for rows are long, two arcs of a lane are under way at once.  All lanes must call.
-template <int LANES>
+// is stale.  Where LANES are given, for rows are long, two arcs of a lane are under way at once; else a row that would
+// take more than FEW_TURNS is cut behind its first, and all lanes relax the REST of it.  All lanes must call.
+template <int LANES, bool REST = false>
 __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, const Hubs& hubs, Counts& counts) {
     constexpr int ARCS = LANES != 0 ? 2 : 1;
     const int32 group = LANES != 0 ? LANES : lanes, turn = ARCS * group;
@@ -110,6 +111,13 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, c
             if (is_hub) row.end = row.begin;
         }
     }
+    unsigned longer = 0;  // lanes that lead a row which is cut
+    const index_t end = row.end;
+    if (LANES == 0 && more) {
+        const bool is_long = row.end - row.begin > FEW_TURNS * turn;
+        longer = __ballot_sync(FULL_MASK, is_long && at == row.begin);
+        if (is_long) row.end = row.begin + static_cast<index_t>(turn);
+    }
     do {
         Lowered lowered[ARCS];
 #pragma unroll
@@ -118,7 +126,7 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, c
             if (at + static_cast<index_t>(k * group) >= row.end || now != row.length) continue;  // no arc, or stale
             lowered[k] = lower_head(push, row.length, arcs.head[k], arcs.weight[k], threshold, horizon);
         }
-        if (at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
+        if (!REST && at == row.begin && at < row.end && now == row.length) counts.relaxed += 1;
 #pragma unroll
         for (int k = 0; k < ARCS; ++k) {
             if (lowered[k].won()) counts.note_lowered(lowered[k].before, threshold);
@@ -128,6 +136,14 @@ __device__ __forceinline__ void relax_groups(Push& push, Row row, int32 lanes, c
         more = more && __any_sync(FULL_MASK, at < row.end);
         if (more) arcs.read(push.graph, at, row.end, group);
     } while (more);
+    if constexpr (LANES == 0) {
+        for (; longer != 0; longer &= longer - 1) {
+            const int leads = first_lane(longer);
+            const Row rest = {__shfl_sync(FULL_MASK, row.vertex, leads), __shfl_sync(FULL_MASK, row.length, leads),
+                              __shfl_sync(FULL_MASK, row.end, leads), __shfl_sync(FULL_MASK, end, leads)};
+            relax_groups<WARP, true>(push, rest, WARP, hubs, counts);
+        }
+    }
 }
 
 // Relax a row in each half of the warp, four arcs a lane: where a block holds more long rows than it has warps, fewer
