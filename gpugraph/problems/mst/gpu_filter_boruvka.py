@@ -28,8 +28,8 @@ ARCS_PER_VERTEX = 8
 FEW_PER_THREAD = 11
 """Where the threads of one block on every multiprocessor have at most so much work each, a second block there costs
 more at the barriers than it brings."""
-FILTER_ARCS = 1 << 16
-"""Below this many arcs one list is quicker than two."""
+FILTER_ARCS = 1 << 18
+"""Below this many arcs one list is quicker than two; docs/performance/mst.md, "One list for small graphs"."""
 ALL_LISTED = 1 << 19
 """Below this many edges the list has room for all."""
 LIGHT_ARCS = 1.5

@@ -273,7 +273,7 @@ add_algorithm(
     minimum_bytes=distance_bytes,
     state_bytes=state_bytes,
     options=(SUMS,),
-    version=2,
+    version=3,
     unsigned=True,
     ends_early=True,
 )
