@@ -68,6 +68,14 @@ def test_times_scale_with_the_bandwidth_and_small_graphs_have_an_upper_end_alone
     assert {NAMES[name] for name in NAMES} <= GPUS.keys()
 
 
+def test_memory_is_that_of_the_data_sheets_of_which_cuda_reports_up_to_a_tenth_more() -> None:
+    sheets = {name: gpu.sheet.memory_bytes / 1e9 for name in NAMES for gpu in parse_gpus([name], 0.0)}
+    assert (sheets["RTX3090"], sheets["RTX4090"], sheets["H100"], sheets["H200"]) == (24, 24, 80, 141)
+    reported = {(row.device, row.shape.device.memory_bytes or 0) for row in stored() if row.device in GPUS}
+    assert {name for name, _ in reported} == {NAMES["H100"], NAMES["H200"]}
+    assert all(1 < memory / GPUS[name].memory_bytes < 1.1 for name, memory in reported)
+
+
 def test_advice_lists_the_gpus_that_are_named_with_what_fits_and_what_answers_cost() -> None:
     words = ("info", "--advise", "rmat:24", "--gpu", "T4,H100=2.5")
     shown = " ".join(succeed(*words).out.split())

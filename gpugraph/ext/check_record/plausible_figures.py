@@ -48,7 +48,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Hardware:
-    """A GPU's compute capability, multiprocessors, memory in bytes as CUDA reports it, and bytes per second.
+    """A GPU's compute capability, multiprocessors, memory in bytes and bytes per second.
 
     ``tick_ns``: what the times of its events are multiples of, as far as we have seen; 0 where we have not.
     """
@@ -61,23 +61,23 @@ class Hardware:
 
 
 GPUS = {
-    "NVIDIA B200": Hardware("10.0", 148, 192e9, 7.7e12),
-    "NVIDIA H200": Hardware("9.0", 132, 150e9, 4.8e12, 32),
-    "NVIDIA H100 80GB HBM3": Hardware("9.0", 132, 85e9, 3.35e12, 32),
-    "NVIDIA H100 PCIe": Hardware("9.0", 114, 85e9, 2.0e12),
-    "NVIDIA A100-SXM4-80GB": Hardware("8.0", 108, 85e9, 2.04e12),
-    "NVIDIA A100-SXM4-40GB": Hardware("8.0", 108, 42e9, 1.56e12),
+    "NVIDIA B200": Hardware("10.0", 148, 180e9, 7.7e12),
+    "NVIDIA H200": Hardware("9.0", 132, 141e9, 4.8e12, 32),
+    "NVIDIA H100 80GB HBM3": Hardware("9.0", 132, 80e9, 3.35e12, 32),
+    "NVIDIA H100 PCIe": Hardware("9.0", 114, 80e9, 2.0e12),
+    "NVIDIA A100-SXM4-80GB": Hardware("8.0", 108, 80e9, 2.04e12),
+    "NVIDIA A100-SXM4-40GB": Hardware("8.0", 108, 40e9, 1.56e12),
     "NVIDIA L40S": Hardware("8.9", 142, 48e9, 0.864e12),
     "NVIDIA L4": Hardware("8.9", 58, 24e9, 0.3e12),
-    "NVIDIA GeForce RTX 4090": Hardware("8.9", 128, 25e9, 1.01e12),
-    "NVIDIA GeForce RTX 3090": Hardware("8.6", 82, 25e9, 0.936e12),
-    "Tesla V100-SXM2-32GB": Hardware("7.0", 80, 34e9, 0.9e12),
+    "NVIDIA GeForce RTX 4090": Hardware("8.9", 128, 24e9, 1.01e12),
+    "NVIDIA GeForce RTX 3090": Hardware("8.6", 82, 24e9, 0.936e12),
+    "Tesla V100-SXM2-32GB": Hardware("7.0", 80, 32e9, 0.9e12),
     "Tesla T4": Hardware("7.5", 40, 16e9, 0.32e12),
 }
 """GPUs by the name that the driver gives; a record of any other needs a line here.
 
-Bandwidths are those of NVIDIA's data sheets (B200: "Blackwell" datasheet 3384703, HGX).  The H100 and the H200 that we
-measured reported this memory; that of the others is as published listings of nvidia-smi have it.
+Memory and bandwidths are those of NVIDIA's data sheets (B200: "Blackwell" datasheet 3384703, HGX; GeForce: 24 GB GDDR6X
+in the specifications of the product pages).  The GB of most sheets are 2^30 bytes, so CUDA reports up to 7 % more.
 """
 
 
