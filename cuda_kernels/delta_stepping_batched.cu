@@ -14,9 +14,9 @@ and Ford's algorithm.  It relaxes an arc several times, but for all searches at 
     lists           where few have, each marks the heads of its out-arcs, and only these are looked at in the next sweep
     pieces          of a row longer than PIECE several tiles take one each; they lower its line by atomics
     long paths      without thresholds a distance falls once for every better path that comes later.  Where lines fall
-                    more often than a line has distances, nothing is gained, and the host makes the searches one by one
+                    often, or paths have many arcs, sharing gains nothing, and the host makes the searches apart
     narrow words    16 bits are enough where no path is long, and make a line twice as good.  A distance that comes near
-                    the end of a word ends the launch, and the host starts a wider one
+                    the end of a word ends the launch; then the host starts a wider one, or makes the searches apart
 
 A sweep looks at every vertex of every group (an item: group * n + vertex), or at those listed.  Groups share nothing,
 and so all pairs of a small graph are thousands of items that sweep side by side.
@@ -83,7 +83,7 @@ enum Control {
     SWEEPS = FELL + 3,      // done
     LISTS,              // of these, by a list
     LOWERED,            // lines, in all; modulo 2^32
-    LEFT,               // lines fell so often that the search was left
+    LEFT,               // lines fell so often, or in so many sweeps, that the search was left
     ROWS,                   // by class, short rows of it and of those before
     ORDERED = ROWS + CLASSES,  // by class, rows written down
     CONTROL_WORDS = ORDERED + CLASSES
@@ -538,15 +538,16 @@ delta_stepping_batched_order(int32 vertices, int32 searches, int32 threads, cons
 
 // Launch: cooperative, BLOCK threads, at most as many blocks as are resident, after the two above.  A line takes
 // `threads` threads, 1 to TILE, a power of two; searches that do not fill the last group's lines stay nowhere.  Writes
-// lines.  They mean nothing if control[OVERFLOW] says that a wider word may be needed, or control[LEFT] that more than
-// `most_falls` lines fell and the search was left.  The host may set control[STOP] while it runs: then it ends a sweep
-// or two later, and what it has written means nothing.
+// lines.  They mean nothing if control[OVERFLOW] says that a wider word may be needed, or control[LEFT] that the search
+// was left because more than `most_falls` lines fell, or something still fell in the last of `most_sweeps`.  The host
+// may set control[STOP] while it runs: then it ends a sweep or two later, and what it has written means nothing.
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32 threads, uint64 most_falls,
-                              const index_t* __restrict__ offsets, const int32* __restrict__ targets,
-                              const weight_t* __restrict__ weights, const index_t* __restrict__ out_offsets,
-                              const int32* __restrict__ out_targets, share_t* lines, uint32* changed, uint32* listed,
-                              uint32* stamp, const int32* __restrict__ order,
+                              uint32 most_sweeps, const index_t* __restrict__ offsets,
+                              const int32* __restrict__ targets, const weight_t* __restrict__ weights,
+                              const index_t* __restrict__ out_offsets, const int32* __restrict__ out_targets,
+                              share_t* lines, uint32* changed, uint32* listed, uint32* stamp,
+                              const int32* __restrict__ order,
                               const int32* __restrict__ piece_vertex, const index_t* __restrict__ piece_begin,
                               uint64* wide, uint32* control, uint64* timeline) {
     __shared__ Shared shared;
@@ -592,11 +593,12 @@ delta_stepping_batched_search(int32 vertices, index_t arcs, uint32 groups, int32
     for (uint32 turn = 1; true; ++turn) {
         const uint64 active = current(&wide[(turn - 1) % 3]);
         fallen += current(&control[FELL + (turn - 1) % 3]);
+        const bool too_many = fallen > most_falls || turn > most_sweeps;
         if (grid_thread() == 0) {
             control[LOWERED] = static_cast<uint32>(fallen);
-            control[LEFT] = active != 0 && fallen > most_falls;
+            control[LEFT] = active != 0 && too_many;
         }
-        if (active == 0 || fallen > most_falls) break;
+        if (active == 0 || too_many) break;
         // Wider words start anew.  The widest go on: only where nothing else leads somewhere does a sum matter.
         if (DISTANCE_BITS < 64 && current(&control[OVERFLOW + (turn - 1) % 3]) != 0) break;
         const uint64 all = static_cast<uint64>(arcs) * groups;

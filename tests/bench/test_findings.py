@@ -158,7 +158,7 @@ def test_a_cell_beside_is_like_the_other_but_for_what_is_named():
         cell("heap", device="cpu"),
     ]
     assert beside(one, {}, others) == [one]
-    assert beside(one, {"blocks": 4}, others) == [others[1]]
+    assert beside(one, {"blocks": 4}, others) == beside(one, {"parameters.blocks": 4}, others) == [others[1]]
     assert beside(one, {"blocks": "*", "threads": "*"}, others) == others[:3]
     assert beside(one, {"device": "cpu"}, others) == [others[3]]
     assert beside(one, {"algorithm": "heap"}, others) == [others[5]]

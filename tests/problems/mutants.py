@@ -78,6 +78,8 @@ ANSWERS = (
     Mutant("ext/matrix/table.py", "is_whole else found.max()", "is_whole else found.min()", _TABLE),
     Mutant("ext/matrix/table.py", "else most - 1", "else most - 2", _TABLE, "greatest"),
     Mutant("ext/matrix/table.py", 'verify="all"', 'verify="none"', _TABLE),
+    Mutant("delta_stepping_batched.cu", "turn > most_sweeps", "turn >= most_sweeps", _BESIDE, "within_the_limit"),
+    Mutant("ext/batched/sssp/gpu_delta_stepping_batched.py", "overflow and state.must_gain", "False", _BESIDE, "busy"),
     Mutant("delta_stepping_many.cu", "DISTANCE_BITS == 32 && current", "current", _BESIDE, "beyond_64_bits"),
     Mutant("delta_stepping_many.cu", "hub_first_piece + group * hubs", "hub_first_piece", _BESIDE, "own_lists"),
 )

@@ -119,11 +119,12 @@ def beside(record: Record, named: Conditions, records: Iterable[Record]) -> list
     known = {name: figure(record, name) for text in named.values() for name in variables_in(text)}
     wanted = {key: filled(text, known) for key, text in named.items()}
     kept = ["problem", "graph", "algorithm", *(name for name in _KEPT if name in record.axes)]
+    names = {name.removeprefix("parameters.") for name in named}
     options: set[str] = set()
     if not {"algorithm", "device"} & named.keys():
         kept += ["device", "prepare"]
-        options = record.parameters.keys() - named.keys() - {"preparations"}
-    same = [name for name in kept if name not in named]
+        options = record.parameters.keys() - names - {"preparations"}
+    same = [name for name in kept if name not in names]
     return [
         one
         for one in records

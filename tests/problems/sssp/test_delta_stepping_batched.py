@@ -143,20 +143,72 @@ def test_a_sum_beyond_64_bits_matters_only_where_nothing_else_leads(seed: int) -
 
 @needs_compiler
 def test_searches_that_gain_nothing_by_sharing_are_made_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batched.State, "most_falls", lambda state, bits: 2)
-    wide = directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
-    for graph in (zoo("grid"), zoo("float64"), wide):
+    for limits in ((2, 2**32 - 1), (2**64 - 1, 2)):
+        monkeypatch.setattr(batched.State, "limits", lambda state, limits=limits: limits_of(*limits))
+        for graph in (zoo("grid"), zoo("float64"), generate("path:300,w=1..9")):
+            matrix, clock = search(EmulatedDevice(), graph)
+            assert clock.counters["alone"] == 9
+            assert clock.counters["sweeps"] <= 2
+            assert_right(matrix, some(graph))
+
+
+def limits_of(falls: int, sweeps: int) -> tuple[np.uint64, np.uint32]:
+    return np.uint64(falls), np.uint32(sweeps)
+
+
+@needs_compiler
+def test_searches_that_end_within_the_limit_are_not_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the last sweep nothing falls, and it counts."""
+    graph = zoo("grid")
+    needed = search(EmulatedDevice(), graph)[1].counters["sweeps"]
+    for sweeps in (needed, needed - 1):
+        monkeypatch.setattr(batched.State, "limits", lambda state, most=sweeps: limits_of(2**64 - 1, most))
         matrix, clock = search(EmulatedDevice(), graph)
-        assert clock.counters["alone"] == 9
+        assert ("alone" in clock.counters) is (sweeps < needed)
         assert_right(matrix, some(graph))
+
+
+@needs_compiler
+def test_a_graph_that_keeps_a_device_busy_is_swept_in_16_bits_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a distance does not fit, the searches are made apart at once; where weights do not, nothing is swept."""
+    monkeypatch.setattr(batched, "SATURATING", 4)
+    far, wide = generate("path:300,w=200..255"), directed(4, [(0, 1, 2**32 - 2), (1, 2, 2**32 - 2), (2, 3, 5)])
+    swept = {"grid": (zoo("grid"), True, False), "far": (far, True, True), "wide": (wide, False, True)}
+    swept |= {name: (zoo(name), False, True) for name in ("float64", "huge-weights")}
+    for name, (graph, sweeps, apart) in swept.items():
+        matrix, clock = search(EmulatedDevice(), graph)
+        assert (clock.counters.get("sweeps", 0) > 0, "alone" in clock.counters) == (sweeps, apart), name
+        assert_right(matrix, some(graph))
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["uint32", "float32"])
+def test_the_need_foretold_covers_searches_made_apart_between_sweeps(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batched, "SATURATING", 4)
+    monkeypatch.setattr(batched, "MOST_SWEEPS", 2)
+    monkeypatch.setattr(side_by_side, "GROUPS", 4)  # that an emulated device has room for
+    device, graph = EmulatedDevice(), chains(dtype)
+    view = make_resident(GraphView.of(graph), device)[0]
+    state = batched.State(view, device)
+    for _ in range(2):
+        batched.run(state, NullClock(), tuple(range(64)))
+    taken, foretold = device.peak_bytes() - view.nbytes, batched.state_bytes(view)
+    assert taken <= foretold <= 1.03 * taken
 
 
 def test_only_on_a_graph_that_keeps_a_device_busy_searches_have_to_gain_by_sharing() -> None:
     device = EmulatedDevice()
-    for spec, limited in (("path:300", False), (f"path:{batched.SATURATING}", True)):
+    n = batched.SATURATING
+    for spec, falls in (("path:300", 0), (f"path:{n}", 160 / (6 - 2 / n)), (f"random:n={n},m={8 * n}", 10)):
         state = batched.State(make_resident(GraphView.of(generate(spec)), device)[0], device)
         state.threads, state.groups = 8, 2
-        assert (state.most_falls(16) == 2 * batched.SATURATING * batched.FALLS) is limited
+        limits = (int(2 * n * falls), batched.MOST_SWEEPS) if falls else (2**64 - 1, 2**32 - 1)
+        assert state.limits() == limits
+        if falls:
+            state.threads = 1  # whose lines have eight distances
+            assert state.limits()[0] == 16 * n
 
 
 @needs_compiler

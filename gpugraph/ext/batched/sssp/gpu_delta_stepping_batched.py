@@ -2,7 +2,8 @@
 
 How it works, its arrays and invariants are in ``cuda_kernels/delta_stepping_batched.cu``; the host only allocates,
 starts it, and starts it once more with wider distances if one did not fit: integers of 32 bits begin with distances
-of 16.  Searches that turn out to gain nothing from each other are made apart (``side_by_side.py``).
+of 16.  On a graph that a single search keeps busy, only lines of 16 bits are worth it.  Searches that gain nothing from
+each other are made apart (``side_by_side.py``).
 
 Source: see the kernel's docblock.
 """
@@ -23,6 +24,7 @@ from gpugraph.graph.view import ResidentView
 from gpugraph.problems.algorithm import InputSizes, Option
 from gpugraph.problems.registry import add_algorithm
 from gpugraph.problems.sssp import BATCHED
+from gpugraph.problems.sssp import gpu_delta_stepping as single
 from gpugraph.problems.sssp.arcs import FLOAT64, SUMS, word_bits
 from gpugraph.problems.sssp.distances import DistanceMatrix, distance_bytes, matrix_from_words, require_room
 from gpugraph.problems.sssp.gpu_words import DISTANCE_SETS, distance_types, first_bits
@@ -33,10 +35,23 @@ FILE = KernelFile(
 )
 COUNTERS = ("sweeps", "lists", "lowered")
 """Words of ``control`` that records tell."""
-FALLS = 16
-"""Times that a line may fall: on rmat:22 one search after another takes as long as sweeps in which it does 15 times."""
 SATURATING = 2**18
-"""Vertices from which on one search keeps the device busy, so that several side by side have to gain by sharing."""
+"""Vertices from which on one search keeps the device busy, so that sweeps have to gain by sharing, or are left.
+
+On one H200, 64 searches made apart took 17 to 35 ns a vertex on graphs of 2.5 to 31 arcs a vertex.  Lines of 16 bits
+serve all 64, and took 8 on rmat:22,w=1..255.  Those of 32 bits serve half: 15 to 39 ns where they finished.
+"""
+FALLS, LEAST_FALLS = 160, 10
+"""A line may fall ``FALLS`` / (4 + arcs a vertex) times, but ``LEAST_FALLS`` times at least, and at most as often as it
+has distances.
+
+On the same H200 a line that fell took 0.7 ns on a road, a grid and a random graph of 8 arcs a vertex, and 3 to 3.6 on
+R-MAT graphs of 30: about 0.4, and 0.09 an arc.  So the sweeps of the first three are left after 10 to 18 ns a vertex,
+before they have taken as long as the searches apart.  On denser graphs sweeps are to end: in a simulation of 64
+searches, lines fell 7 to 9 times on uniform graphs of 32 to 128 arcs a vertex, and 4 to 5 times on R-MAT graphs.
+"""
+MOST_SWEEPS = 64
+"""Sweeps before they are left.  R-MAT and random graphs took 15 to 32; a road was left after 287, a grid after 312."""
 
 
 def narrowest(weights: np.dtype[Any], sums: str) -> int:
@@ -88,6 +103,7 @@ class State:
         self.rows: Array = None
         self._kernels: dict[int, dict[str, Kernel]] = {}  # by width: a run that restarts needs two or three
         self.overflow = False  # a sum of integers may not have fitted 64 bits
+        self.must_gain = view.vertices >= SATURATING
         rows = view.offsets, view.targets, view.weights
         self.in_arcs = transposed_on_device(device, *rows) if view.host.graph.directed else rows
 
@@ -114,17 +130,25 @@ class State:
         """What searches need that do not sweep together."""
         return Apart(self.view, self.device, self.sums, self.at_once)
 
-    def most_falls(self, bits: int) -> int:
-        """Return how many lines may fall before the searches are made one by one."""
-        if self.view.vertices < SATURATING:
-            return 2**64 - 1
-        distances = self.threads * 8 * FILE["SHARE"] // bits
-        return self.groups * self.view.vertices * min(FALLS, distances)
+    def limits(self) -> tuple[np.uint64, np.uint32]:
+        """Return how many lines may fall, and in how many sweeps, before the searches are made apart."""
+        if not self.must_gain:
+            return np.uint64(2**64 - 1), np.uint32(2**32 - 1)
+        distances = self.threads * FILE["SHARE"] // 2  # of 16 bits
+        falls = min(max(FALLS / (4 + single.mean_degree(self.view)), LEAST_FALLS), distances)
+        return np.uint64(int(self.groups * self.view.vertices * falls)), np.uint32(MOST_SWEEPS)
 
 
 def state_bytes(sizes: InputSizes) -> int:
-    """Return the bytes of the searches from 64 sources; in-arcs of a directed graph take as much as the graph again."""
-    return needs(arrays(sizes, first_bits(sizes), 64))
+    """Return the bytes of the searches from 64 sources; in-arcs of a directed graph take as much as the graph again.
+
+    Searches made apart keep their memory while the next ones sweep.  A restart in 64 bits takes more.
+    """
+    bits = first_bits(sizes)
+    if sizes.vertices < SATURATING:
+        return needs(arrays(sizes, bits, 64))
+    together = arrays(sizes, 16, 64) if bits == 32 else {"rows": ((64, sizes.vertices), np.uint64)}
+    return needs(together) + single.state_bytes(sizes) + needs(side_by_side.arrays(sizes, bits, side_by_side.GROUPS))
 
 
 def load_kernels(view: ResidentView, device: Device, bits: int) -> dict[str, Kernel]:
@@ -141,12 +165,12 @@ def run(state: State, clock: Clock, sources: tuple[int, ...]) -> Array:
     Raises OutOfMemory if the device or the host has no room for all.
     """
     require_room(state.view.host.graph, len(sources), state.sums)
-    if state.at_once:
-        return apart(state, clock, sources)
     bits = narrowest(state.view.weights.dtype, state.sums)
+    if state.at_once or (state.must_gain and bits > 16):
+        return apart(state, clock, sources)
     while True:
         overflow, left = search(state, clock, sources, bits)
-        if left:
+        if left or (overflow and state.must_gain):
             return apart(state, clock, sources)
         if not overflow or bits == 64:
             break
@@ -180,7 +204,7 @@ def search(state: State, clock: Clock, sources: tuple[int, ...], bits: int) -> t
         made = [held[name] for name in ("lines", "changed", "order", "wide", "control")]
         state.kernels["order"](grid, block, (n, np.int32(len(sources)), threads, offsets, view.offsets, begun, *made))
     graph = offsets, tails, weights, view.offsets, view.targets
-    limits = np.uint32(state.groups), threads, np.uint64(state.most_falls(bits))
+    limits = np.uint32(state.groups), threads, *state.limits()
     stop = held["control"][FILE["STOP"] : FILE["STOP"] + 1]
     state.kernels["search"](state.grid, block, (n, arcs, *limits, *graph, *held.values(), state.timeline), stop=stop)
     control = device.download(held["control"])  # the one read-back
@@ -207,10 +231,12 @@ def finish(state: State, words: np.ndarray[Any, Any], sources: tuple[int, ...]) 
 
 
 def compile_(view: ResidentView, device: Device, *, sums: str = FLOAT64, groups: int = 0) -> None:
-    """Compile the kernels that the searches begin with, and those of searches that may be left by the others."""
-    if not groups:
-        load_kernels(view, device, narrowest(view.weights.dtype, sums))
-    if groups or view.vertices >= SATURATING:
+    """Compile the kernels that the searches begin with, and those of searches that may be made apart."""
+    bits, must_gain = narrowest(view.weights.dtype, sums), view.vertices >= SATURATING
+    if not groups and (bits == 16 or not must_gain):
+        load_kernels(view, device, bits)
+    if groups or must_gain:
+        single.compile_(view, device, sums=sums)
         side_by_side.load_kernels(view, device, word_bits(view.weights.dtype, sums))
 
 
@@ -231,6 +257,6 @@ add_algorithm(
     minimum_bytes=distance_bytes,
     state_bytes=state_bytes,
     options=(SUMS, GROUPS),
-    version=3,
+    version=4,
     batched=True,
 )
