@@ -67,7 +67,7 @@ def advice_lines(advice: Mapping[str, Any], *, width: int = 80) -> list[Line]:
     """Return a screen of advice on the hardware for a graph, as ``gpugraph.ext.machine.advice.advise`` gives it."""
     cpu, gpu, about = advice["cpu"], advice["gpu"], "" if advice["exact"] or advice["header"] else "about "
     vertices, edges = counted(advice["vertices"], "vertex"), counted(advice["arcs"] // 2, "edge")
-    by_header = " (by its header, for an undirected graph)" if advice["header"] else ""
+    by_header = " (by its header, for an undirected graph)" if advice["header"] else " drawn" if advice["drawn"] else ""
     lines = field("graph", f"{advice['graph']}: {about}{vertices}, {about}{edges}{by_header}", width=width)
     for label, device, need in (("CPU", cpu, "host_bytes"), ("GPU", gpu, "device_bytes")):
         text = f"none that is usable: {device['detail']}"

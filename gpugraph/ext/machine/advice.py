@@ -16,6 +16,7 @@ from gpugraph.ext.instruments.price import costs
 from gpugraph.ext.machine.break_even import break_even
 from gpugraph.ext.machine.data_sheets import Gpu, parse_gpus
 from gpugraph.ext.machine.listing import found_devices
+from gpugraph.graph.families import is_spec
 from gpugraph.measure.cell import Cell, resolve_algorithm
 from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
@@ -44,12 +45,12 @@ def advise(
             H200.
 
     Returns:
-        ``graph``, ``vertices``, ``arcs``, whether they are ``exact``, or those of a file's ``header``; ``cpu`` and
-        ``gpu`` as ``found_devices`` lists them, with ``free_bytes``; by problem ``host_bytes`` and ``device_bytes`` at
-        the peak, ``cpu_s`` and ``gpu_s`` of the kernel, and the edges from which a GPU is faster, by ``break_even``:
-        ``pays_from`` in a command and ``pays_there_from`` where it has the graph; with a price ``cpu_cost`` and
-        ``gpu_cost``, as ``costs`` gives them; ``gpus``, what ``estimate`` says of each.  What is not known, or never
-        happens, is None.
+        ``graph``, ``vertices``, ``arcs``, whether they are ``exact``, those of a file's ``header``, or ``drawn`` by a
+        spec, before repeats are merged; ``cpu`` and ``gpu`` as ``found_devices`` lists them, with ``free_bytes``; by
+        problem ``host_bytes`` and ``device_bytes`` at the peak, ``cpu_s`` and ``gpu_s`` of the kernel, and the edges
+        from which a GPU is faster, by ``break_even``: ``pays_from`` in a command and ``pays_there_from`` where it has
+        the graph; with a price ``cpu_cost`` and ``gpu_cost``, as ``costs`` gives them; ``gpus``, what ``estimate`` says
+        of each.  What is not known, or never happens, is None.
 
     Raises:
         InputError: there is no such graph.
@@ -78,6 +79,7 @@ def advise(
     }
     stated = not size.exact and os.path.isfile(graph) and header_size(graph) is not None
     known = {"graph": graph, "vertices": size.vertices, "arcs": size.arcs, "exact": size.exact, "header": stated}
+    known["drawn"] = size.exact and is_spec(graph) and not os.path.exists(graph)
     there = [estimate(one, size, {name: int(of["device_bytes"]) for name, of in problems.items()}) for one in gpus]
     return {**known, "cpu": {**cpu, "free_bytes": available_memory()}, "gpu": gpu, "problems": problems, "gpus": there}
 

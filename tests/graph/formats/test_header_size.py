@@ -53,3 +53,5 @@ def test_advice_on_a_file_has_the_size_of_its_header_though_the_rest_is_not_ther
     shown = " ".join(succeed("info", "--advise", "g.mtx").out.split())
     assert "g.mtx: 3,000 vertices, 90,000 edges (by its header" in shown
     assert "about 3,000" not in shown
+    assert "edges drawn" not in shown
+    assert "rmat:6: 64 vertices, 1,024 edges drawn" in succeed("info", "--advise", "rmat:6").out
