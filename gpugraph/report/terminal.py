@@ -36,9 +36,8 @@ def bar(length: float, blocks: bool) -> str:
 
 
 def page_width() -> int:
-    """Return the columns to lay a page out for: those of the terminal, up to 100; 80 in a pipe."""
-    width = min(shutil.get_terminal_size().columns, 100) if sys.stdout.isatty() else 80
-    return max(width, 40)
+    """Return the columns to lay a page out for: those of $COLUMNS or the terminal, from 40 to 100; in a pipe 80."""
+    return max(40, min(shutil.get_terminal_size((80, 24)).columns, 100))
 
 
 def can_draw() -> bool:
@@ -79,8 +78,8 @@ def indented(text: str, indent: int = 0, *, width: int = 80, style: str = "") ->
 
 
 def table_width() -> int | None:
-    """Return the columns that a table may take: those of the terminal; None in a pipe, where rows stay whole."""
-    return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else None
+    """Return the columns that a table may take, of $COLUMNS or the terminal; None in a pipe, where rows stay whole."""
+    return max(wide, 40) if (wide := shutil.get_terminal_size((0, 0)).columns) else None
 
 
 LEAST_WORDS = 8

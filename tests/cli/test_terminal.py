@@ -26,6 +26,17 @@ def test_the_help_takes_the_width_of_the_terminal_and_60_lines_at_80() -> None:
         assert len(lines) <= 60
 
 
+@pytest.mark.parametrize("stated", ["60", "80", "", "0", "many", "9" * 5000])
+def test_a_table_in_a_pipe_is_as_wide_as_the_variable_columns_states(
+    stated: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", stated)
+    shown = succeed("bench", "grid:4x4", "path:9", "--algo", "kruskal,prim", "--device", "cpu", "--list").out
+    assert (max(map(len, shown.splitlines())) <= 60) == (stated == "60")
+    assert ("problem mst, device cpu\n" in shown) == (stated == "60")  # what all rows have in common is said once
+    assert "  1.63 KiB" in shown
+
+
 def test_the_help_of_a_problem_fits_a_screen_and_names_what_it_leaves_out() -> None:
     shown = succeed("mst", "--help").out
     assert len(shown.splitlines()) <= 60
