@@ -330,7 +330,10 @@ def _folder(dataset: Dataset) -> Path:
         remedy = f"set {FOLDER} to a folder of yours"
         raise InputError("there is no folder to keep data sets in", where=str(dataset), remedy=remedy)
     base = Path(own).expanduser().absolute() if own else cache / "datasets"  # type: ignore[operator]
-    return base / dataset.collection / dataset.name
+    folder = base / dataset.collection / dataset.name
+    if pipe := next((one for one in folder.glob("*") if one.is_fifo()), None):
+        raise InputError("is a pipe, which would be waited for", where=pipe, remedy="take it out of the folder")
+    return folder
 
 
 def _make_folder(folder: Path) -> None:

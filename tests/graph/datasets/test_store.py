@@ -317,6 +317,22 @@ def test_a_file_of_ours_that_is_nested_without_end_is_made_anew(name: str, lists
     assert open_graph("own:roads").digest == expected
 
 
+@pytest.mark.parametrize("name", ["graph.csr", "graph.json", "pin.json", ".lock", "roads.gr"])
+def test_a_pipe_in_the_place_of_a_kept_file_is_refused_and_not_waited_for(
+    name: str, lists: Lists, folder: Path
+) -> None:
+    open_graph("own:roads")
+    kept = folder / "own" / "roads" / name
+    kept.unlink()
+    os.mkfifo(kept)
+    for words in (
+        ("mst", "own:roads", "--device", "cpu"),
+        ("datasets", "own:roads"),
+        ("datasets", "--remove", "own:roads"),
+    ):
+        assert f"{kept}: is a pipe, which would be waited for — take it out of the folder" in refuse(2, *words)
+
+
 def test_ranks_share_a_data_set(lists: Lists) -> None:
     part = open_part("own:roads", LoneComm())
     assert part.vertices == 4
