@@ -138,9 +138,10 @@ class _Page:
         return ratio(found)
 
     def failures(self, *files: str) -> str:
-        """Return a table of the programs that failed in some files, and on which graphs."""
+        """Return a table of the programs that failed in some files, and a list of the graphs below it."""
         rows = failures(row for file in files for row in self._of("", file))
-        return "\n".join(grid(["program", "problem", "failure", "graphs", "which"], rows, [3]))
+        table = grid(["program", "problem", "failure", "graphs"], [row[:4] for row in rows], [3])
+        return "\n".join([*table, "", *(f"- {', '.join(row[:3])}: {row[4]}" for row in rows)])
 
     def hardware(self, devices: Mapping[str, Sequence[str]]) -> str:
         """Return a table of the fastest verified code of each device, which has files, on graphs that all have."""
