@@ -10,6 +10,14 @@ block does together.
 
 constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
 
+// Weights of float32 that are summed in float64: arcs are as short as narrow ones, and need nearly as many warps.
+// Two blocks were tried from sm_90 on only, and neither for searches in groups nor over ranks.
+#if defined(SMALL_BLOCKS) || defined(BLOCKS_ALIKE) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
+constexpr bool MIXED = false;
+#else
+constexpr bool MIXED = INDEX_BITS == 32 && DISTANCE_BITS == 64 && sizeof(weight_t) == 4 && !SUMS_OVERFLOW;
+#endif
+
 // The constants below were tuned on an H200; docs/performance/sssp.md shows what each is worth.
 
 // ------------------------------------------------------------------ launch: threads, blocks, warps
@@ -18,13 +26,14 @@ constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
 // GPUs of sm_80 to sm_89 needs 80.  Those before hold one block only in their shared memory.
 constexpr int MOST_BLOCK = 512;
 constexpr int AMPERE_BLOCK = 384;
+constexpr int MIXED_BLOCK = 448;  // of MIXED searches, which spill with 64 registers and need 72
 constexpr int SMALL_BLOCK = 320;  // of searches in groups, whose loop needs some 90
 #if defined(SMALL_BLOCKS) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
 constexpr int RESIDENT = NARROW ? 2 : 1;
 constexpr int BLOCK = NARROW ? SMALL_BLOCK : MOST_BLOCK;
 #elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-constexpr int RESIDENT = NARROW ? 2 : 1;
-constexpr int BLOCK = MOST_BLOCK;
+constexpr int RESIDENT = NARROW || MIXED ? 2 : 1;
+constexpr int BLOCK = MIXED ? MIXED_BLOCK : MOST_BLOCK;
 #elif __CUDA_ARCH__ >= 800 && !defined(BLOCKS_ALIKE)
 constexpr int RESIDENT = NARROW ? 2 : 1;
 constexpr int BLOCK = NARROW ? AMPERE_BLOCK : MOST_BLOCK;
@@ -88,7 +97,8 @@ constexpr uint32 BUSY_SHARE = 4;  // the threshold moves early when at most this
 
 constexpr int NEARNESS_BITS = 5;  // bins of distance by which a block chooses what it relaxes first:
 constexpr int NEARNESSES = 1 << NEARNESS_BITS;  // one for each lane
-constexpr int BINS = DISTANCE_BITS * 8;  // of the histogram of distances
+constexpr int MOST_BINS = DISTANCE_BITS * 8;  // of the histogram of distances
+constexpr int BINS = MIXED ? MOST_BINS / 2 : MOST_BINS;  // bin_beyond() counts reals in units of 32 bits
 constexpr int SAMPLES = 4;        // weights that each thread samples, side by side
 constexpr int LARGE = 1 << 20;    // vertices, from which on every SURVEY_STRIDE-th line of them is surveyed
 constexpr int SURVEY_STRIDE = 8;
@@ -232,7 +242,7 @@ struct Shared {
             distance_t carried_length[PACKABLE ? CARRIED * WARPS : 1];
             PackedRow carried_row[PACKABLE ? CARRIED * WARPS : 1];
         };
-        uint32 unused[NARROW ? CLOSE_READS * BLOCK : 1];  // see fetch_close()
+        uint32 unused[NARROW || MIXED ? CLOSE_READS * BLOCK : 1];  // see fetch_close()
     };
     Due due;
     List near, far;         // where this round's vertices go,

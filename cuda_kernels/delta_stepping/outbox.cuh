@@ -144,7 +144,7 @@ struct Outbox {
         if (row.begin == row.end || row.end - row.begin > CLOSE_ROW) return;
         const index_t arc = row.begin < graph.arcs - AHEAD ? row.begin + AHEAD : row.begin;
         const int32 vertex = row.vertex < graph.vertices - AHEAD ? row.vertex + AHEAD : row.vertex;
-        if (NARROW) {
+        if (NARROW || MIXED) {
             uint32* const unused = &shared.unused[threadIdx.x * CLOSE_READS];
             fetch_close(unused, &graph.targets[row.begin]);
             fetch_close(unused + 1, &graph.weights[row.begin]);

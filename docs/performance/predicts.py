@@ -30,7 +30,7 @@ BUCKETS, STEPPING, HOOK = (
     "cuda_kernels/delta_stepping/base.cuh",
     "cuda_kernels/components.cu",
 )
-RESIDENT = "constexpr int RESIDENT = NARROW"
+RESIDENT = "constexpr int RESIDENT = NARROW || MIXED"
 LIGHT = "return LIGHT_ARCS + math.log(max(1, arcs / max(1, vertices))) / 4"
 RMAT, WEIGHTED = ("rmat:12", "rmat:21"), ("rmat:12,w=1..255", "rmat:21,w=1..255")
 UNIFORM = ("random:n=16384,m=131072", "random:n=4194304,m=33554432")

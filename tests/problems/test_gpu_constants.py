@@ -22,12 +22,12 @@ def test_prims_blocks_fit_its_shared_memory() -> None:
     assert max(prim.BLOCK_SIZES) == prim.FILE["MAX_THREADS"]
 
 
-BLOCKS = {block: delta_stepping.FILE[block] for block in ("MOST_BLOCK", "AMPERE_BLOCK")}
+BLOCKS = {block: delta_stepping.FILE[block] for block in ("MOST_BLOCK", "AMPERE_BLOCK", "MIXED_BLOCK")}
 
 
 @pytest.mark.parametrize(("block", "bits"), [("MOST_BLOCK", 32), ("MOST_BLOCK", 64), ("AMPERE_BLOCK", 32)])
 def test_delta_stepping_has_a_thread_for_each_bin(block: str, bits: int) -> None:
-    assert delta_stepping.FILE.constant("BINS", {"DISTANCE_BITS": bits}) <= BLOCKS[block]
+    assert delta_stepping.FILE.constant("MOST_BINS", {"DISTANCE_BITS": bits}) <= BLOCKS[block]
 
 
 @pytest.mark.parametrize("block", BLOCKS.values())

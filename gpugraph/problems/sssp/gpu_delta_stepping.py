@@ -66,7 +66,7 @@ def counters(bits: int) -> ArrayTable:
     A set is left 0 for the next search, so searches of another width have their own.
     """
     return {
-        "histogram": (2 * FILE.constant("BINS", {"DISTANCE_BITS": bits}), np.uint32),
+        "histogram": (2 * FILE.constant("MOST_BINS", {"DISTANCE_BITS": bits}), np.uint32),
         "control": (FILE["CONTROL_WORDS"], np.uint32),
         "wide_control": (FILE["WIDE_CONTROL_WORDS"], np.uint64),
     }

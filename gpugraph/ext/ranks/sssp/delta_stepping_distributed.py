@@ -151,7 +151,7 @@ class DeviceSearch(Arrays):
 
     def _arrays(self) -> ArrayTable:
         """Return the arrays of a rank whatever the width of distances."""
-        width = host.BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": 64})
+        width = host.BY_BIN + FILE.constant("MOST_BINS", {"DISTANCE_BITS": 64})
         return {
             "pending": (self.part.rows // 32 + 1, np.uint32),
             "hub_entry": (self._hubs, np.int32),
@@ -215,7 +215,7 @@ class DeviceSearch(Arrays):
                 setattr(self, name, array.view(dtype)[:count])
             self.bits = bits
             self.kernels = load_kernels(self.arcs, part.weight_dtype, device, bits)
-            bins = host.BY_BIN + FILE.constant("BINS", {"DISTANCE_BITS": bits})
+            bins = host.BY_BIN + FILE.constant("MOST_BINS", {"DISTANCE_BITS": bits})
             self.table = self.tables[: part.comm.size * bins]
             self.own_table = self.table[self.comm.rank * bins : (self.comm.rank + 1) * bins]
         self.base, self.unreached = self._word(0, bits), self._word(math.inf, bits)
