@@ -201,8 +201,10 @@ def test_the_need_foretold_covers_searches_made_apart_between_sweeps(
 def test_only_on_a_graph_that_keeps_a_device_busy_searches_have_to_gain_by_sharing() -> None:
     device = EmulatedDevice()
     n = batched.SATURATING
-    for spec, falls in (("path:300", 0), (f"path:{n}", 160 / (6 - 2 / n)), (f"random:n={n},m={8 * n}", 10)):
-        state = batched.State(make_resident(GraphView.of(generate(spec)), device)[0], device)
+    for spec in ("path:300", f"path:{n}", f"random:n={n},m={8 * n}"):
+        graph = generate(spec)
+        falls = 160 / (4 + len(graph.targets) / n) + 2.5 if graph.vertices == n else 0
+        state = batched.State(make_resident(GraphView.of(graph), device)[0], device)
         state.threads, state.groups = 8, 2
         limits = (int(2 * n * falls), batched.MOST_SWEEPS) if falls else (2**64 - 1, 2**32 - 1)
         assert state.limits() == limits

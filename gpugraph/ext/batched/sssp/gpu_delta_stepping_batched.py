@@ -41,14 +41,13 @@ SATURATING = 2**18
 On one H200, 64 searches made apart took 17 to 35 ns a vertex on graphs of 2.5 to 31 arcs a vertex.  Lines of 16 bits
 serve all 64, and took 8 on rmat:22,w=1..255.  Those of 32 bits serve half: 15 to 39 ns where they finished.
 """
-FALLS, LEAST_FALLS = 160, 10
-"""A line may fall ``FALLS`` / (4 + arcs a vertex) times, but ``LEAST_FALLS`` times at least, and at most as often as it
-has distances.
+FALLS, LEAST_FALLS = 160, 2.5
+"""A line may fall ``FALLS`` / (4 + arcs a vertex) + ``LEAST_FALLS`` times, and at most as often as it has distances.
 
 On the same H200 a line that fell took 0.7 ns on a road, a grid and a random graph of 8 arcs a vertex, and 3 to 3.6 on
-R-MAT graphs of 30: about 0.4, and 0.09 an arc.  So the sweeps of the first three are left after 10 to 18 ns a vertex,
-before they have taken as long as the searches apart.  On denser graphs sweeps are to end: in a simulation of 64
-searches, lines fell 7 to 9 times on uniform graphs of 32 to 128 arcs a vertex, and 4 to 5 times on R-MAT graphs.
+R-MAT graphs of 30: about 0.4, and 0.09 an arc.  So the sweeps are left when they have taken about as long as the
+searches apart.  On a uniform graph of 32 arcs a vertex, whose lines fell more than 10 times, leaving them at 10 took
+57 ms, of which 22 were searches apart.
 """
 MOST_SWEEPS = 64
 """Sweeps before they are left.  R-MAT and random graphs took 15 to 32; a road was left after 287, a grid after 312."""
@@ -135,7 +134,7 @@ class State:
         if not self.must_gain:
             return np.uint64(2**64 - 1), np.uint32(2**32 - 1)
         distances = self.threads * FILE["SHARE"] // 2  # of 16 bits
-        falls = min(max(FALLS / (4 + single.mean_degree(self.view)), LEAST_FALLS), distances)
+        falls = min(FALLS / (4 + single.mean_degree(self.view)) + LEAST_FALLS, distances)
         return np.uint64(int(self.groups * self.view.vertices * falls)), np.uint32(MOST_SWEEPS)
 
 
