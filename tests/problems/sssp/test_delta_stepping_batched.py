@@ -198,6 +198,23 @@ def test_the_need_foretold_covers_searches_made_apart_between_sweeps(
     assert taken <= foretold <= 1.03 * taken
 
 
+@needs_compiler
+def test_searches_made_apart_give_their_memory_up_where_the_next_batch_needs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each batch has as much room as the first, which sweeps before there is anything to give up."""
+    monkeypatch.setattr(batched, "SATURATING", 4)
+    monkeypatch.setattr(batched, "MOST_SWEEPS", 2)
+    device, graph, sources = EmulatedDevice(), chains(), tuple(range(64))
+    view = make_resident(GraphView.of(graph), device)[0]
+    room = device.peak_bytes() + needs(batched.arrays(view, 16, 64)) * 5 // 4
+    device.require = lambda needed: require_at_most(device._used + needed, room)  # type: ignore[method-assign]
+    state = batched.State(view, device)
+    for _ in range(3):
+        raw = device.download(batched.run(state, NullClock(), sources))
+        assert_right(batched.finish(state, raw, sources), sources)
+
+
 def test_only_on_a_graph_that_keeps_a_device_busy_searches_have_to_gain_by_sharing() -> None:
     device = EmulatedDevice()
     n = batched.SATURATING

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpugraph.base.clock import Clock
+from gpugraph.base.errors import OutOfMemory
 from gpugraph.devices.base import Array, Device, Kernel, covering_grid
 from gpugraph.devices.kernel_file import ArrayTable, KernelFile, needs
 from gpugraph.ext.batched.sssp import side_by_side
@@ -116,7 +117,11 @@ class State:
             self._kernels[bits] = load_kernels(view, device, bits)
         self.kernels = self._kernels[bits]
         table = arrays(view, bits, count)
-        device.require(needs(table))
+        try:
+            device.require(needs(table))
+        except OutOfMemory:
+            self.__dict__.pop("apart", None)
+            device.require(needs(table))
         self.arrays = {name: device.empty(size, dtype) for name, (size, dtype) in table.items()}
         self.rows = self.arrays.pop("rows")
         self.threads, self.groups = shape(bits, count)
@@ -141,7 +146,7 @@ class State:
 def state_bytes(sizes: InputSizes) -> int:
     """Return the bytes of the searches from 64 sources; in-arcs of a directed graph take as much as the graph again.
 
-    Searches made apart keep their memory while the next ones sweep.  A restart in 64 bits takes more.
+    Searches made apart keep their memory while others sweep, unless it is short.  A restart in 64 bits takes more.
     """
     bits = first_bits(sizes)
     if sizes.vertices < SATURATING:
