@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import gpugraph
-from gpugraph.ext.comparing.versions import digest_of, version
+from gpugraph.ext.comparing.versions import digests_of, version
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
-from tests.cli.runner import succeed
+from tests.cli.runner import run, succeed
 
 MARKED, EXPLAINED = "kruskal †", "† Measured with an earlier version of kruskal."
 
@@ -94,6 +94,17 @@ def test_a_bench_that_goes_on_marks_what_its_file_has_of_earlier_code(
         assert (shown.count(MARKED), shown.count(EXPLAINED), "2 cells: 2 verified" in shown) == (marks, marks, True)
 
 
+def test_a_cell_that_ended_before_its_code_was_known_is_of_no_earlier_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.mtx").write_text("no graph", "utf-8")
+    words = ("bench", "bad.mtx", "path:9", "--algo", "auto@cpu", "--max-seconds", "0.1", "--save", "r.jsonl")
+    for more in ((), ("--resume",)):
+        shown = run(*words, *more).out
+        assert ("refused" in shown, "†" in shown) == (True, False)
+
+
 def test_names_for_programs_have_no_mark(records: Path) -> None:
     old = str(records / "old.jsonl")
     ranked = json.loads(succeed("compare", old, "--by", "algorithm", "--format", "json").out)
@@ -106,4 +117,4 @@ def test_a_history_marks_the_last_time_if_the_code_has_changed_since(records: Pa
     assert shown.count(" †\n") in (0, 2)
     for row in gpugraph.read_records(str(records / "old.jsonl")):
         assert version(row) == ("earlier" if row.algorithm == "kruskal" else "")
-        assert digest_of(row)
+        assert digests_of(row)

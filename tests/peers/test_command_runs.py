@@ -30,6 +30,7 @@ from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.problems.sssp.verify import reference_distances
 from tests.cli.runner import refuse, succeed
+from tests.emulator.compiler import needs_compiler
 from tests.measure.runs import measure
 from tests.peers.helpers import measured, script
 from tests.tiers import first, only
@@ -155,6 +156,13 @@ def test_a_whole_command_of_ours_is_of_earlier_code_once_the_algorithm_that_it_r
     for printed, known in ((f"kruskal {'0' * 64}", "earlier"), (None, "unrecorded")):
         programs = [{"name": "gpugraph", "sha256": program.sha256, "version": printed}]
         assert version(record.changed({"provenance": {"programs": programs}}, without="paper")) == known
+
+
+@needs_compiler
+def test_a_whole_command_of_ours_is_of_todays_code_on_whatever_device_it_ran() -> None:
+    command = "gpugraph mst {graph.csr} --device emulated --repeat 1 --warmup 0 --format json"
+    register_commands({"gpugraph-csr": {"command": command, "time": "whole", "weight": '"total_weight": ([0-9]+)'}})
+    assert version(measured(zoo("random"), "peer:gpugraph-csr", repeat=1)) == ""
 
 
 def test_every_figure_of_a_process_must_be_right_and_may_have_separators(tmp_path: Path) -> None:

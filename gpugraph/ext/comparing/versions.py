@@ -37,10 +37,16 @@ def _code(row: Record) -> tuple[str, str | None]:
     return name, digest or None
 
 
-def digest_of(row: Record) -> str | None:
-    """Return the digest of today's sources of a record's algorithm, None where it is not one of ours."""
+def digests_of(row: Record) -> set[str | None]:
+    """Return the digests of today's sources of a record's algorithm, empty where it is not one of ours.
+
+    There are several of a whole command's, for which kind of device it chose is not known.
+    """
     algorithm, _ = _code(row)
-    return None if is_foreign(algorithm) else _digest_of(row.problem, algorithm, row.device_kind)
+    if is_foreign(algorithm):
+        return set()
+    kinds = (row.device_kind,) if algorithm == row.algorithm else ("cpu", "cuda", "emulated")
+    return {_digest_of(row.problem, algorithm, kind) for kind in kinds}
 
 
 @cache
@@ -53,8 +59,9 @@ def _digest_of(problem: str, algorithm: str, device_kind: str) -> str | None:
 
 def version(row: Record) -> str:
     """Return "earlier" or "unrecorded" where today's code did not measure a record, else nothing."""
-    (_, measured), today = _code(row), digest_of(row)
-    if row.outcome == "skipped" or today is None or measured == today:  # of a skipped cell no code ran
+    (_, measured), today = _code(row), digests_of(row)
+    never_ran = row.outcome == "skipped" or not (measured or row.ok)
+    if never_ran or not today - {None} or measured in today:
         return ""
     return "earlier" if measured else "unrecorded"
 
