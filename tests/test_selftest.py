@@ -16,6 +16,7 @@ SMALL = ("--sweep", "selftest", "--set", "device=cpu", "--set", "problem=mst", "
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")  # a table, on whatever terminal
     return tmp_path
 
 
