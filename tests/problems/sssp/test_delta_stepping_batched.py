@@ -316,7 +316,7 @@ def test_more_pairs_than_the_host_has_room_for_are_refused_with_both_figures() -
         gpugraph.sssp("path:400000", sources="all", device="cpu")
 
 
-@pytest.mark.parametrize("sources", [[], 3, None, {1}, [99999], ["no-such"], [np.timedelta64(1)]])
+@pytest.mark.parametrize("sources", [[], 3, None, {1}, [99999], ["no-such"], [np.timedelta64(1, "s")]])
 def test_what_are_no_sources_is_refused_in_one_line(sources: Any) -> None:
     with pytest.raises(InputError) as refused:
         source_list(sources) if sources is None else gpugraph.sssp(zoo("grid"), sources=sources, device="cpu")
