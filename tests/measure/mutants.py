@@ -87,7 +87,7 @@ MUTANTS = (
     Mutant(_OTHERS, "apart or of_several_runs([best, *others])", "of_several_runs([best, *others])", _PAGES),
     Mutant(_OTHERS, "if (problem, graph) in failing:", "if False:", _PAGES),
     Mutant(_OTHERS, "if not all(ran)", "if False", _PAGES),
-    Mutant("ext/comparing/versions.py", "measured == today:", "measured:", _PAGES),
+    Mutant("ext/comparing/versions.py", "measured in today:", "measured:", _PAGES),
     Mutant(
         "ext/reports/versus.py", "number if apart else", "number if False else", "tests/report/test_page.py", "tied"
     ),
