@@ -1,11 +1,10 @@
 """What NVML tells of a GPU: clocks, why they are held down, energy, driver.
 
-The library comes with the driver, and nothing depends on it: whoever asks gets the figures, or the reason why there are
-none.  It is called as it is, for what wraps it takes longer to import than many a graph to be searched.
+It is asked through ``nvidia-ml-py``, and nothing depends on it: whoever asks gets the figures, or the reason why there
+are none.
 """
 
 import contextlib
-import ctypes
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,14 @@ from gpugraph.base.errors import DeviceUnavailable
 
 _HELD_DOWN = {4: "power limit", 8: "hardware slowdown", 32: "temperature", 64: "temperature", 128: "power brake"}
 """By NVML's bits."""
-_CLOCK_SM, _CLOCK_MEMORY, _TEMPERATURE_GPU = 1, 2, 0
-_UUID_BYTES = 96
 _DRIVER_FILE = Path("/proc/driver/nvidia/version")
 
 
 def _nvml() -> Any:
-    """Return the library; raise OSError where there is none."""
-    library = ctypes.CDLL("libnvidia-ml.so.1")
-    library.nvmlErrorString.restype = ctypes.c_char_p
-    return library
+    """Return the module; raise ImportError where there is none."""
+    import pynvml  # 12 ms, for GPUs alone
+
+    return pynvml
 
 
 class Nvml:
@@ -32,44 +29,46 @@ class Nvml:
     """
 
     def __init__(self, bus_id: str):
-        self._handle = ctypes.c_void_p()
         try:
             self._library = _nvml()
-            self._call("nvmlInit_v2")
-            self._call("nvmlDeviceGetHandleByPciBusId_v2", bus_id.encode(), ctypes.byref(self._handle))
-        except (OSError, DeviceUnavailable) as error:
+        except ImportError as error:
+            reason = "NVML is not usable: the package nvidia-ml-py is not installed"
+            raise DeviceUnavailable(reason, where=bus_id, remedy="python -m pip install nvidia-ml-py") from error
+        try:
+            self._library.nvmlInit()
+            self._handle = self._library.nvmlDeviceGetHandleByPciBusId(bus_id)
+        except self._library.NVMLError as error:  # no library of the driver, or another GPU
             raise DeviceUnavailable(f"NVML is not usable: {error}".lower(), where=bus_id) from error
 
     def sm_clock_mhz(self) -> int:
         """Return the multiprocessors' clock right now, in MHz.  Raises DeviceUnavailable if the GPU does not tell."""
-        return self._ask("nvmlDeviceGetClockInfo", _CLOCK_SM)
+        return int(self._ask("nvmlDeviceGetClockInfo", self._library.NVML_CLOCK_SM))
 
     def held_down_by(self) -> tuple[str, ...]:
         """Return why power or temperature hold the clock down, or nothing, also where the driver does not say."""
         try:
-            mask = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons", kind=ctypes.c_ulonglong)
+            mask = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons")
         except DeviceUnavailable:
             return ()
         return tuple(dict.fromkeys(text for bit, text in _HELD_DOWN.items() if mask & bit))
 
     def energy_j(self) -> float:
         """Return the joules the GPU has taken since its driver was loaded.  Raises DeviceUnavailable if not counted."""
-        return self._ask("nvmlDeviceGetTotalEnergyConsumption", kind=ctypes.c_ulonglong) / 1e3
+        return float(self._ask("nvmlDeviceGetTotalEnergyConsumption")) / 1e3
 
     def uuid(self) -> str:
         """Return the GPU's own id, e.g. ``"GPU-8b5e0e4c-…"``.  Raises DeviceUnavailable if the GPU does not tell."""
-        buffer = ctypes.create_string_buffer(_UUID_BYTES)
-        self._call("nvmlDeviceGetUUID", self._handle, buffer, _UUID_BYTES)
-        return buffer.value.decode()
+        return str(self._ask("nvmlDeviceGetUUID"))
 
     def describe(self) -> dict[str, Any]:
         """Return driver, clocks in MHz and power limit in watts, as far as the GPU tells them."""
+        of = self._library
         asked: dict[str, tuple[str, *tuple[int, ...]]] = {
-            "sm_clock_max_mhz": ("nvmlDeviceGetMaxClockInfo", _CLOCK_SM),
-            "memory_clock_max_mhz": ("nvmlDeviceGetMaxClockInfo", _CLOCK_MEMORY),
-            "sm_clock_mhz": ("nvmlDeviceGetClockInfo", _CLOCK_SM),
-            "memory_clock_mhz": ("nvmlDeviceGetClockInfo", _CLOCK_MEMORY),
-            "temperature_c": ("nvmlDeviceGetTemperature", _TEMPERATURE_GPU),
+            "sm_clock_max_mhz": ("nvmlDeviceGetMaxClockInfo", of.NVML_CLOCK_SM),
+            "memory_clock_max_mhz": ("nvmlDeviceGetMaxClockInfo", of.NVML_CLOCK_MEM),
+            "sm_clock_mhz": ("nvmlDeviceGetClockInfo", of.NVML_CLOCK_SM),
+            "memory_clock_mhz": ("nvmlDeviceGetClockInfo", of.NVML_CLOCK_MEM),
+            "temperature_c": ("nvmlDeviceGetTemperature", of.NVML_TEMPERATURE_GPU),
             "power_limit_w": ("nvmlDeviceGetEnforcedPowerLimit",),
         }
         figures: dict[str, Any] = {}
@@ -80,17 +79,12 @@ class Nvml:
             figures["power_limit_w"] /= 1e3
         return figures
 
-    def _ask(self, function: str, *args: int, kind: Any = ctypes.c_uint) -> int:
-        """Return the number of a C type that a function tells of the GPU."""
-        value = kind()
-        self._call(function, self._handle, *args, ctypes.byref(value))
-        return int(value.value)
-
-    def _call(self, function: str, *args: Any) -> None:
-        status = getattr(self._library, function)(*args)
-        if status:
-            said = self._library.nvmlErrorString(status).decode(errors="replace").lower()
-            raise DeviceUnavailable(f"this GPU does not tell it ({said})", where=function)
+    def _ask(self, function: str, *args: int) -> Any:
+        """Return what a function tells of the GPU."""
+        try:
+            return getattr(self._library, function)(self._handle, *args)
+        except self._library.NVMLError as error:
+            raise DeviceUnavailable(f"this GPU does not tell it ({error})".lower(), where=function) from error
 
 
 def bus_id_of(device: Any) -> str:

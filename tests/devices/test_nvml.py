@@ -43,10 +43,23 @@ def test_what_a_gpu_does_not_tell_is_left_out_or_refused_with_the_reason(monkeyp
 
 def test_without_the_library_or_where_it_does_not_work_the_reason_is_given(monkeypatch):
     monkeypatch.setattr(nvml, "_nvml", without_nvml)
-    with pytest.raises(DeviceUnavailable, match=r"nvml is not usable: libnvidia-ml\.so\.1: no such file"):
+    with pytest.raises(DeviceUnavailable, match=r"nvidia-ml-py is not installed") as raised:
         Nvml("0000:1B:00.0")
-    monkeypatch.setattr(nvml, "_nvml", FakeNvml(silent=("nvmlInit_v2",)).load)
+    assert raised.value.remedy == "python -m pip install nvidia-ml-py"
+    monkeypatch.setattr(nvml, "_nvml", FakeNvml(silent=("nvmlInit",)).load)
     with pytest.raises(DeviceUnavailable, match=r"nvml is not usable: .*not supported"):
+        Nvml("0000:1B:00.0")
+
+
+def test_the_package_has_what_is_asked_of_it_and_says_that_there_is_no_driver(monkeypatch):
+    pynvml = pytest.importorskip("pynvml")
+    fake = FakeNvml()
+    for constant in ("NVML_CLOCK_SM", "NVML_CLOCK_MEM", "NVML_TEMPERATURE_GPU"):
+        assert getattr(pynvml, constant) == getattr(fake, constant)
+    for function in FakeNvml.TOLD:
+        assert callable(getattr(pynvml, function))
+    monkeypatch.setattr(pynvml, "nvmlInit", lambda: (_ for _ in ()).throw(pynvml.NVMLError_LibraryNotFound()))
+    with pytest.raises(DeviceUnavailable, match=r"nvml is not usable: .*library not found"):
         Nvml("0000:1B:00.0")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import pytest
 
@@ -106,45 +106,47 @@ class FakeTime:
 
 def without_nvml() -> NoReturn:
     """Stand for the function that loads NVML, where there is none."""
-    raise OSError("libnvidia-ml.so.1: no such file")
+    raise ImportError("no module named 'pynvml'")
 
 
 class FakeNvml:
-    """Stands for the library NVML: functions that write where they are told and return a status."""
+    """Stands for ``pynvml``: functions that return figures or throw, and the constants that they are asked with."""
+
+    NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU, NVMLError = 1, 2, 0, OverflowError
+    TOLD: ClassVar[dict[str, object]] = {
+        "nvmlInit": None,
+        "nvmlDeviceGetHandleByPciBusId": 1,
+        "nvmlDeviceGetUUID": "GPU-0",
+        "nvmlDeviceGetClockInfo": 1980,
+        "nvmlDeviceGetCurrentClocksThrottleReasons": 0,
+        "nvmlDeviceGetTotalEnergyConsumption": 1000,
+        "nvmlDeviceGetMaxClockInfo": 2000,
+        "nvmlDeviceGetTemperature": 41,
+        "nvmlDeviceGetEnforcedPowerLimit": 700_000,
+    }
 
     def __init__(self, clocks: Sequence[int] = (1980,), reasons: Sequence[int] = (0,), silent: Sequence[str] = ()):
         self.clocks, self.reasons, self.silent = list(clocks), list(reasons), set(silent)
         self.millijoules = 1000
 
     def load(self) -> FakeNvml:
-        """Stand for the function that loads the library."""
+        """Stand for the function that loads the module."""
         return self
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("nvml"):
             raise AttributeError(name)
-        if name == "nvmlErrorString":
-            return lambda status: b"Not Supported"
-        return lambda *args: self._answer(name, args)
+        return lambda *args: self._answer(name)
 
-    def _answer(self, name: str, args: tuple[Any, ...]) -> int:
+    def _answer(self, name: str) -> object:
         if name in self.silent:
-            return 3
-        if name == "nvmlDeviceGetUUID":
-            args[1].value = b"GPU-0"
-            return 0
-        figures: dict[str, Any] = {
+            raise self.NVMLError("Not Supported")
+        told = {
+            **self.TOLD,
             "nvmlDeviceGetClockInfo": self.clocks,
             "nvmlDeviceGetCurrentClocksThrottleReasons": self.reasons,
             "nvmlDeviceGetTotalEnergyConsumption": self.millijoules,
-            "nvmlDeviceGetMaxClockInfo": 2000,
-            "nvmlDeviceGetTemperature": 41,
-            "nvmlDeviceGetEnforcedPowerLimit": 700_000,
-            "nvmlDeviceGetHandleByPciBusId_v2": 1,
-        }
-        if name != "nvmlInit_v2":
-            told = figures[name]
-            if isinstance(told, list):
-                told = told.pop(0) if len(told) > 1 else told[0]
-            args[-1]._obj.value = told
-        return 0
+        }[name]
+        if isinstance(told, list):
+            return told.pop(0) if len(told) > 1 else told[0]
+        return told
