@@ -22,7 +22,7 @@
    compiler it is the host's.  The table of docs/peers.md:
 
        [peer.ecl-mst]
-       command = "ecl-mst {graph.egr} 5"
+       command = "ecl-mst {graph.egr} {runs}"
        time = '^time_ms: ([0-9.]+)'
        unit = "ms"
        warmup = 1

@@ -9,7 +9,7 @@ import pytest
 
 from gpugraph.base.errors import DeviceUnavailable
 from gpugraph.ext.instruments import energy
-from gpugraph.ext.instruments.energy import Counter, measure_energy, processor_counter, window
+from gpugraph.ext.instruments.energy import Counter, Process, measure_energy, processor_counter, window
 from tests.cli.runner import refuse, run, succeed
 from tests.measure.fakes import FakeTime
 from tests.peers.helpers import script
@@ -81,20 +81,46 @@ def test_a_counter_that_is_slow_to_read_does_not_dilute_short_runs(monkeypatch):
     assert found["mean_w"] == pytest.approx(500, rel=0.06)
 
 
-def test_a_run_of_a_program_takes_what_its_process_takes_above_idle_and_idle_while_it_runs(monkeypatch):
-    """A process reads for 0.5 s, and then makes 100 runs of 2 ms each."""
-    meter = Meter(450, 0.2, idle_w=120)
-    monkeypatch.setattr(energy, "time", meter)
+class Program(Meter):
+    """A process that takes 200 W for 0.5 s to start, and then makes runs of 2 ms, with a pause of 1 ms behind each."""
 
-    def process() -> None:
-        meter.sleep(0.5)
-        meter.run()
+    def __init__(self, watts: float = 450, runs: int = 5) -> None:
+        super().__init__(watts, 2e-3, step_s=0.02, idle_w=120)
+        self.asked = self.usual = runs
 
-    found = measure_energy(process, Counter("gpu", meter.read), edges=10**6, inside=lambda: (100, 2e-3))
-    assert found["process_joules"] == pytest.approx(0.5 * 120 + 0.2 * 450, rel=0.05)
-    assert found["net_joules_per_run"] == pytest.approx(330 * 2e-3, rel=0.1)
-    assert found["joules_per_run"] == pytest.approx(450 * 2e-3, rel=0.1)
+    def lengthen(self, runs: int | None) -> None:
+        self.asked = self.usual if runs is None else runs
+
+    def process(self) -> None:
+        self._pass(0.5, 200)
+        for _ in range(self.asked):
+            self.run()
+            self.sleep(1e-3)
+
+    def energy(self, monkeypatch: pytest.MonkeyPatch, **changed: object) -> dict[str, object]:
+        monkeypatch.setattr(energy, "time", self)
+        inside = {"inside": lambda: (self.asked, 2e-3), "lengthen": self.lengthen, **changed}
+        return measure_energy(self.process, Counter("gpu", self.read), edges=10**6, process=Process(**inside))
+
+
+def test_a_run_of_a_program_takes_what_further_runs_of_its_process_take_and_no_part_of_its_start(monkeypatch):
+    found = Program().energy(monkeypatch)
+    assert found["joules_per_run"] == pytest.approx(450 * 2e-3, rel=0.03)
+    assert found["net_joules_per_run"] == pytest.approx(330 * 2e-3, rel=0.03)
+    assert found["nanojoules_per_edge"] == pytest.approx(450 * 2e-3 * 1e3, rel=0.03)
+    assert found["mean_w"] == pytest.approx(450, rel=0.03)
+    assert found["process_joules"] == pytest.approx(0.5 * 200 + 5 * (2e-3 * 450 + 1e-3 * 120), rel=0.05)
     assert found["per"] == "process"
+    ten = Program(runs=10).energy(monkeypatch)
+    assert ten["joules_per_run"] == pytest.approx(found["joules_per_run"], rel=0.03)
+
+
+def test_where_a_run_cannot_be_told_from_the_start_of_its_process_the_reason_is_given(monkeypatch):
+    assert "has no {runs}" in str(Program().energy(monkeypatch, lengthen=None)["absent"])
+    deaf = Program().energy(monkeypatch, lengthen=lambda runs: None)
+    assert deaf == {"absent": "its process makes 5 runs, whatever {runs} says"}
+    still = Program(watts=110).energy(monkeypatch)  # below the idle power
+    assert still == {"absent": "the counter does not tell its runs from the start of its process"}
 
 
 def test_no_edges_give_no_energy_per_edge(monkeypatch):
@@ -214,17 +240,33 @@ def test_a_run_on_processors_takes_power_times_time_and_shows_it():
 
 
 @pytest.mark.usefixtures("hundred_watts")
-def test_a_program_that_times_itself_has_energy_by_windows_around_its_processes(tmp_path: Path):
-    body = "import time; time.sleep(0.1)\nfor _ in range(4): print('took 0.01')\nprint('weight 3')"
-    table = (
-        f"mine = {{command = \"{script(tmp_path, body)} {{graph.egr}}\", time = 'took (.+)', weight = 'weight (.+)'}}"
-    )
-    words = ("path:4,w=unit", "--peer-command", table, "--energy", "--device", "cpu")
-    found = json.loads(succeed("mst", *words, "--format", "json", "-q").out)["energy"]
+def test_a_program_that_times_itself_has_energy_by_windows_around_its_processes(monkeypatch, tmp_path: Path):
+    """Each of its runs takes 2 J, told by a file that grows, and each process what 100 W are while it lasts."""
+    (made := tmp_path / "made").touch()
+    monkeypatch.setattr(energy, "processor_counter", lambda: lambda: 100 * energy.time.shown + 2 * made.stat().st_size)
+    body = "import sys\nfor _ in range(int(sys.argv[2])): print('took 0.01')\nprint('weight 3')\n"
+    body += f"open('{made}', 'a').write('x' * int(sys.argv[2]))"
+    command = f"{script(tmp_path, body)} {{graph.egr}}"
+    times = "time = 'took (.+)', weight = 'weight (.+)'"
+    words = ("path:4,w=unit", "--energy", "--device", "cpu", "--format", "json", "-q", "--peer-command")
+    found = json.loads(succeed("mst", *words, f'mine = {{command = "{command} {{runs}}", {times}}}').out)["energy"]
     assert found["per"] == "process"
-    assert found["process_joules"] == pytest.approx(100 * found["window_s"] / found["runs"], rel=0.01)
-    assert found["process_joules"] > 10
-    assert found["joules_per_run"] == pytest.approx(100 * 0.01, abs=0.5)  # idle all the time
+    assert found["process_joules"] == pytest.approx(100 * found["window_s"] / found["runs"] + 5 * 2, rel=0.01)
+    assert found["joules_per_run"] == pytest.approx(2 + 100 * 0.01, rel=0.1)
+    line = refuse(3, "mst", *words, f'mine = {{command = "{command} 4", {times}}}')
+    assert "the energy was not measured: its runs cannot be told from the start of its process" in line
+
+
+@pytest.mark.usefixtures("hundred_watts")
+def test_a_whole_process_is_a_run_and_a_part_of_a_run_has_no_energy(tmp_path: Path):
+    command = f"{script(tmp_path, 'print(3)')} {{graph.egr}}"
+    whole = f"mine = {{command = \"{command}\", time = 'whole', weight = '(3)'}}"
+    words = ("--energy", "--device", "cpu", "--format", "json", "-q")
+    found = json.loads(succeed("mst", "path:4,w=unit", *words, "--peer-command", whole).out)["energy"]
+    assert found["per"] == "run"
+    assert found["joules_per_run"] == pytest.approx(100 * found["window_s"] / found["runs"], rel=0.01)
+    line = refuse(3, "scan", "array:n=1000", *words)
+    assert "the energy was not measured: it times only a part of each of its runs" in line
 
 
 def test_graph500_has_the_energy_of_a_search(monkeypatch, hundred_watts):

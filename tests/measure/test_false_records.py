@@ -179,9 +179,14 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Record, Record]:
     return on_gpu(), of_clean_commit(steady(record))
 
 
+IDLE_S = 0.000100003
+"""About the kernel time of rmat:10 on an idle processor, in nanoseconds that no factor of 10 divides."""
+
+
 def steady(record: Record) -> Record:
-    """Return the record of a CPU with samples around its median in no order: those of a busy machine may have one."""
-    middle = record.kernel_s or 0
+    """Return the record of a CPU with samples around ``IDLE_S`` in no order: a busy machine is slower, or has one."""
+    middle, phases, rates = IDLE_S, record.shape.phases_s, record.shape.mteps
+    assert isinstance(rates.count, int)
     twice_ns = round(2e9 * middle)
     step_ns = twice_ns // 500 * 2 + twice_ns % 2  # of the same parity: the clock counts whole nanoseconds
     times = [(twice_ns + (2 * (5 * i % 12) - 11) * step_ns) // 2 / 1e9 for i in range(12)]
@@ -190,6 +195,10 @@ def steady(record: Record) -> Record:
     return edited(
         record,
         samples_s__kernel=times,
+        phases_s__kernel=middle,
+        phases_s__total=(phases["total"] or 0) - (phases["kernel"] or 0) + middle,
+        mteps__kernel=rates.count / middle / 1e6,
+        mteps__end_to_end=rates.count / (middle + record.transfer_s) / 1e6,
         sampling__wall_s=rounded_up,
         sampling__cpu_s=rounded_up,
         sampling__switches=[0] * 12,

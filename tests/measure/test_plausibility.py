@@ -344,6 +344,7 @@ FORGED: dict[str, dict[str, Any]] = {
     "an algorithm that there is not": {"algorithm": "magic"},
     "a share beyond all bandwidth": {"traffic": {"minimum_bytes": 8, "copy_bytes_per_s": 1.0, "share": 3.0}},
     "energy of nothing": {"energy": {"joules_per_run": 1e-12}},
+    "energy of a run that takes its start along": {"energy": {"joules_per_run": 1e6, "per": "process"}},
     "a rate end to end that is too good": {"mteps.end_to_end": 1e6},
     "arcs that are counted for edges": {"mteps.counted": "arcs"},
     "samples that are left out": {"samples_s.kernel": []},

@@ -369,7 +369,7 @@ def rates(record: Record) -> Iterator[str]:
 
 def _energy(record: Record, kernel: float) -> Iterator[str]:
     energy = record.shape.energy
-    if energy.joules_per_run is None or energy.per == "process":  # which also reads, and warms up
+    if energy.joules_per_run is None:
         return
     watts = energy.joules_per_run / kernel / (record.shape.device.ranks or 1)
     limit = ((record.shape.environment.get("gpu") or {}).get("nvml") or {}).get("power_limit_w") or WATTS[1]

@@ -3,8 +3,12 @@
 A counter moves in steps, of tens of milliseconds on a GPU, so a window of runs back to back begins and ends where it
 moves, ``WINDOW_S`` apart or more, and is not read in between, for that takes longer than many a run.  A window without
 work goes before, for the idle power.  What is measured is the whole device, the host's gaps between two runs included.
+
+A program that times its own runs takes most of its energy for its start, which is no part of them.  Windows of short
+processes and of one that makes more runs differ by those runs alone.
 """
 
+import math
 import platform
 import re
 import time
@@ -23,6 +27,8 @@ WINDOW_S = 2.0
 STEP_LIMIT_S = 1.0
 """Longest wait for the counter to move; one that does not move by then does not work."""
 PAUSE_S = 0.02
+MOST_RUNS = 50_000
+"""More runs than this no process is asked for: it prints the time of each."""
 POWERCAP = Path("/sys/class/powercap")
 
 ReadJoules = Callable[[], float]
@@ -83,13 +89,25 @@ def window(run: Callable[[], object], read_j: ReadJoules, gather: Callable[[str]
         since, still = (now, value) if value != still else (since, still)
 
 
+class Process(NamedTuple):
+    """A run that is a process, which times runs of its own.
+
+    Attributes:
+        inside: returns how many runs the last process made, and the seconds of one.
+        lengthen: lets the next process make so many, or the usual number for None; None where it cannot be told.
+    """
+
+    inside: Callable[[], tuple[int, float]]
+    lengthen: Callable[[int | None], None] | None
+
+
 def measure_energy(
     run: Callable[[], object],
     counter: Counter | str,
     *,
     edges: int | float | None,
     gather: Callable[[Any], list[Any]] = alone,
-    inside: Callable[[], tuple[int, float]] | None = None,
+    process: Process | None = None,
 ) -> dict[str, object]:
     """Return the ``energy`` object of a record.
 
@@ -98,13 +116,13 @@ def measure_energy(
         counter: counts the joules; or the reason why nothing does.
         edges: what one run counts, for nanojoules per edge; None where there is no such number.
         gather: returns what all ranks have; those that share a counter are counted once.
-        inside: of a program that times runs of its own: how many a process makes, and how long one takes.
+        process: of a program that times runs of its own.
 
     Returns:
         ``joules_per_run``, ``net_joules_per_run`` above the idle power, ``nanojoules_per_edge``, ``mean_w``,
-        ``idle_w``, ``window_s``, ``runs`` and ``per``: ``run``, or ``process`` where a process makes many runs.  Then
-        a run has its part of what the process takes above the idle power, and the idle power of its own seconds.
-        Or ``absent`` with the reason.
+        ``idle_w``, ``window_s`` and ``runs``; ``per``: ``run``, or ``process`` for a program that times runs of its
+        own.  A run of such a program has what further runs of a process take above the idle power, and the idle power
+        of its own seconds; ``process_joules`` is the whole of a process.  Or ``absent`` with the reason.
     """
     reasons = [reason for reason in gather(counter if isinstance(counter, str) else "") if reason]
     if reasons or isinstance(counter, str):
@@ -116,16 +134,19 @@ def measure_energy(
 
     try:
         idle, busy = windows(lambda: time.sleep(PAUSE_S)), windows(run)
+        idle_w, mean_w = (sum(one.joules / one.seconds for one in every) for every in (idle, busy))
+        joules = sum(one.joules / one.runs for one in busy)
+        net = joules - sum(q.joules / q.seconds * one.seconds / one.runs for q, one in zip(idle, busy, strict=True))
+        described: dict[str, object] = {"per": "run"}
+        if process is not None:
+            described = {"per": "process", "process_joules": joules}
+            net, own_s = _of_further_runs(process, net, lambda: windows(run)[0], idle_w)
+            joules = net + idle_w * own_s
+            mean_w = joules / own_s
+            if net <= 0:
+                raise DeviceUnavailable("the counter does not tell its runs from the start of its process")
     except DeviceUnavailable as reason:
         return {"absent": reason.what}
-    idle_w, mean_w = (sum(one.joules / one.seconds for one in every) for every in (idle, busy))
-    joules = sum(one.joules / one.runs for one in busy)
-    net = joules - sum(q.joules / q.seconds * one.seconds / one.runs for q, one in zip(idle, busy, strict=True))
-    process: dict[str, object] = {}
-    if inside is not None:
-        (own_runs, own_s), process = inside(), {"process_joules": joules}
-        net /= own_runs
-        joules = net + idle_w * own_s
     return {
         "joules_per_run": joules,
         "net_joules_per_run": net,
@@ -134,9 +155,28 @@ def measure_energy(
         "idle_w": idle_w,
         "window_s": busy[0].seconds,
         "runs": busy[0].runs,
-        "per": "process" if process else "run",
-        **process,
+        **described,
     }
+
+
+def _of_further_runs(process: Process, few_j: float, look: Callable[[], Window], idle_w: float) -> tuple[float, float]:
+    """Return the joules above the idle power, and the seconds, of each run that a longer process makes.
+
+    ``few_j`` are the joules above the idle power of the process that ran last.  Raises DeviceUnavailable where it
+    cannot be made longer.
+    """
+    if process.lengthen is None:
+        raise DeviceUnavailable("its runs cannot be told from the start of its process: its command has no {runs}")
+    few, own_s = process.inside()
+    process.lengthen(few + min(math.ceil(WINDOW_S / own_s), MOST_RUNS))
+    try:
+        longer = look()
+        many, own_s = process.inside()
+    finally:
+        process.lengthen(None)
+    if many <= few:
+        raise DeviceUnavailable(f"its process makes {many} runs, whatever {{runs}} says")
+    return ((longer.joules - idle_w * longer.seconds) / longer.runs - few_j) / (many - few), own_s
 
 
 def counter_of(open_device: OpenDevice) -> Counter | str:
@@ -175,13 +215,15 @@ class Energy(Instrument):
 
     def ending_s(self, measurement: Measurement) -> float:
         """Return about how many seconds both windows take."""
-        return 2 * (WINDOW_S + measurement.trials[0].last_s)
+        return (3 if measurement.algorithm.warms_itself else 2) * (WINDOW_S + measurement.trials[0].last_s)
 
     def section(self, measurement: Measurement) -> dict[str, Any]:
         """Return ``energy``; on several ranks that of all together."""
         algorithm, counter = measurement.algorithm, counter_of(measurement.setup.open_device)
         if measurement.is_wrong:
             return {"energy": {"absent": "the result is wrong"}}
+        if algorithm.own_seconds is not None and algorithm.programs is None:  # the rest has its energy too
+            return {"energy": {"absent": "it times only a part of each of its runs"}}
         measurement.setup.progress(f"{algorithm.name}: measuring its energy")
         trial, own = measurement.trials[0], list[Any]()
 
@@ -190,12 +232,13 @@ class Energy(Instrument):
             measurement.device.synchronize()
 
         def inside() -> tuple[int, float]:
-            assert algorithm.own_seconds is not None
-            seconds = algorithm.own_seconds(measurement.state, own[0])
-            return (len(seconds), median(seconds)) if isinstance(seconds, Sequence) else (1, seconds)
+            seconds = cast(Sequence[float], cast(Any, algorithm.own_seconds)(measurement.state, own[0]))
+            return len(seconds), median(seconds)
 
-        timed = None if algorithm.own_seconds is None else inside
+        process = Process(inside, None) if algorithm.warms_itself else None
+        if process and (lengthen := algorithm.lengthen) is not None:
+            process = process._replace(lengthen=lambda runs: lengthen(measurement.state, runs))
         edges = measurement.setup.problem.work(measurement.input.graph, trial.result)
         with measurement.guard:
             gather = measurement.ranks.gather
-            return {"energy": measure_energy(run, counter, edges=edges, gather=gather, inside=timed)}
+            return {"energy": measure_energy(run, counter, edges=edges, gather=gather, process=process)}

@@ -3,9 +3,10 @@
 ::
 
     [peer.gap]
-    command = "sssp -f {graph.wsg} -r {source} -n 6 -d {delta}"   # no shell reads it; quotes group words
+    command = "sssp -f {graph.wsg} -r {source} -n {runs} -d {delta}"   # no shell reads it; quotes group words
     time = 'Trial Time: +([0-9.e+-]+)'       # one group: the time that the program measured itself, of each of its runs
                                              # "whole": the wall clock, from its start to its end
+    runs = 6                                 # how many runs it is asked for; --energy asks for more
     warmup = 1                               # its first times that do not count, of each process
     unit = "s"                               # s, ms or us
     distances = 'sum: ([0-9]+)'              # one group: the answer to check; or weight = '…', of a forest
@@ -17,8 +18,8 @@
     timeout = "10m"                          # then its process group is killed
 
 Placeholders: ``{graph.NAME}`` is the graph in a file of that format, ``{source}`` the 0-based source vertex,
-``{threads}`` the threads of the CPU, ``{result}`` a file that the program writes its whole answer to
-(``graph_files.py``).
+``{threads}`` the threads of the CPU, ``{runs}`` the runs that a process makes, ``{result}`` a file that the program
+writes its whole answer to (``graph_files.py``).
 """
 
 import os
@@ -45,18 +46,19 @@ FORMATS = ("adj", "csr", "egr", "el", "galois", "gr", "mtx", "sg", "wel", "wsg")
 """What ``{graph.NAME}`` may ask for."""
 
 KEYS = (
-    "command", "before", "time", "warmup", "unit", "first_vertex", "unreached", "options", "env", "problem", "device",
-    "timeout",
+    "command", "before", "time", "runs", "warmup", "unit", "first_vertex", "unreached", "options", "env", "problem",
+    "device", "timeout",
 )  # fmt: skip
 """What every table may have; besides, of each problem the key of the figure that is printed."""
 DEVICES = ("cpu", "cuda")
 DEFAULT_TIMEOUT_S = 600.0
+DEFAULT_RUNS = 5
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _OPTION = re.compile(r"[A-Za-z_][\w-]*")
-_OWN = ("source", "threads", "result", "graph")
+_OWN = ("source", "threads", "result", "runs", "graph")
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class CommandPeer:
         unit_s: what that number counts, in seconds.
         answer: pattern whose one group is the total weight or the sum of the distances, or None.
         timeout_s: seconds until it is killed.
+        runs: how many runs a process is asked for, by ``{runs}``.
         warmup: the first so many times of a process do not count.
         first_vertex: the number of the first vertex in the result file, 0 or 1.
         unreached: what the result file has for a vertex without a path, besides ``inf`` and ``-1``.
@@ -87,6 +90,7 @@ class CommandPeer:
     answer: re.Pattern[str] | None = None
     device: str = "cpu"
     timeout_s: float = DEFAULT_TIMEOUT_S
+    runs: int = DEFAULT_RUNS
     warmup: int = 0
     first_vertex: int = 0
     unreached: str = ""
@@ -199,7 +203,15 @@ def _command(name: str, table: object) -> CommandPeer:
     options = {option: values[0] for option, values in scanned.items()}
     names = placeholders((*words, *env.values()))
     fits = max(problems, key=lambda solved: len({*queries[solved]} & {*names}))  # the first of equals
-    given = {"problem": fits, "unit": "s", "device": "cpu", "warmup": 0, "first_vertex": 0, **table}
+    given = {
+        "problem": fits,
+        "unit": "s",
+        "device": "cpu",
+        "runs": DEFAULT_RUNS,
+        "warmup": 0,
+        "first_vertex": 0,
+        **table,
+    }
     for key, known in (("problem", problems), ("unit", UNITS), ("device", DEVICES)):
         check_name(key, str(given[key]), known)
     problem = given["problem"]
@@ -209,9 +221,11 @@ def _command(name: str, table: object) -> CommandPeer:
     for key in table:
         if key in others:
             raise InputError(f"has {key}, but solves {problem}", remedy=f"use {answers[problem]}")
-    for key, most in (("warmup", 1000), ("first_vertex", 1)):
-        if type(given[key]) is not int or not 0 <= given[key] <= most:
-            raise InputError(f"{key} is {given[key]!r}", remedy=f"give a whole number from 0 to {most}")
+    for key, least, most in (("runs", 1, 1_000_000), ("warmup", 0, 1000), ("first_vertex", 0, 1)):
+        if type(given[key]) is not int or not least <= given[key] <= most:
+            raise InputError(f"{key} is {given[key]!r}", remedy=f"give a whole number from {least} to {most}")
+    if "runs" in table and "runs" not in names:
+        raise InputError("runs is nowhere in the command", remedy="put {runs} where it belongs")
     with errors_at("timeout"):
         timeout_s = parse_seconds(table["timeout"]) if "timeout" in table else DEFAULT_TIMEOUT_S
     return CommandPeer(
@@ -227,7 +241,7 @@ def _command(name: str, table: object) -> CommandPeer:
         scanned={option: values for option, values in scanned.items() if len(values) > 1},
         before=before,
         env=env,
-        **{key: given[key] for key in ("device", "warmup", "first_vertex")},
+        **{key: given[key] for key in ("device", "runs", "warmup", "first_vertex")},
     )
 
 
@@ -248,7 +262,7 @@ def _time_pattern(table: Mapping[str, Any]) -> re.Pattern[str] | None:
             what = "lacks time, the pattern that finds the program's own time in its output"
             raise InputError(what, remedy="for example time = 'runtime: ([0-9.]+)'")
         return pattern
-    for key in ("unit", "warmup"):
+    for key in ("unit", "runs", "warmup"):
         if key in table:
             what = f"has {key}, which is for times that the program prints"
             raise InputError(what, remedy=f"leave {key} out, or time")
@@ -294,7 +308,7 @@ def _options(value: object) -> dict[str, list[Any]]:
 
 
 def _check_placeholders(found: list[str], before: list[str], asked: Iterable[str], options: Iterable[str]) -> None:
-    known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", *options, *asked]
+    known = [f"graph.{name}" for name in FORMATS] + ["threads", "result", "runs", *options, *asked]
     for name in (*found, *before):
         check_name("placeholder", name, known)
     for name in options:

@@ -28,7 +28,7 @@ from gpugraph.base.errors import GpuGraphWarning, InputError
 from gpugraph.base.host import available_memory
 from gpugraph.base.quantities import counted, in_units
 from gpugraph.ext.peers.adapter import Figure, PrintedFigure, load_peered
-from gpugraph.ext.peers.command import CommandPeer, filled
+from gpugraph.ext.peers.command import CommandPeer, filled, placeholders
 from gpugraph.ext.peers.graph_files import ResultFile, altered_files, graph_file, most_result_bytes, result_path
 from gpugraph.ext.peers.peer import (
     PeerRefused,
@@ -297,7 +297,11 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             remedy = f"choose one with --set {several}=…, or compare all of them: --peer {peer.name}"
             raise InputError(f"its table has several values of {several}", where=label, remedy=remedy)
         values = {f"graph.{name}": str(graph_file(graph, name, label)) for name in peer.formats()}
-        values |= {"threads": str(threads_of(device)), **{name: str(value) for name, value in options.items()}}
+        values |= {
+            "threads": str(threads_of(device)),
+            "runs": str(peer.runs),
+            **{name: str(value) for name, value in options.items()},
+        }
         state = _State(graph, values, program)
         if peer.writes_result:
             values["result"] = str(result_path(graph, id(state)))
@@ -328,6 +332,9 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
         return seconds, tuple(dict.fromkeys(answers))
 
+    def lengthen(state: _State, runs: int | None) -> None:
+        state.values["runs"] = str(peer.runs if runs is None else peer.warmup + runs)
+
     def finish(state: _State, raw: tuple[object, tuple[str, ...]], *query: int) -> object:
         _, answers = raw
         if not peer.writes_result:
@@ -355,6 +362,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         ),
         own_seconds=lambda state, handle: handle[0],
         warms_itself=peer.time is not None,
+        lengthen=lengthen if "runs" in placeholders((*peer.words, *peer.env.values())) else None,
         version=_version(peer),
         programs=lambda: [
             {"name": name, "sha256": digest, **(printed_version if name == main else {})}
