@@ -72,6 +72,8 @@ class Bench:
         self.path = self.path or newest or dated_name(self.sweep.name)
         sampling = sampling_settings({**self.sweep.sampling, **self.sampled})
         self.sweep = replace(_with_commands(self.sweep, self.commands), sampling=sampling)
+        names = [variant.name for block in self.sweep.blocks for variant in block.variants()]
+        self.peers = self.peers or foreign.programs(self.commands, names)
         self.store: Store | None = None
         self.notices: list[str] = []
         self.devices: dict[str, DescribedDevice] = {}

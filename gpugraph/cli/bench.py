@@ -221,8 +221,9 @@ def bench(
             lines = plan_lines(cells, prices, width=width)
             show_lines(lines if list_ else price_lines(cells, prices, plan.sweep, width=width))
     elif runs is None:
-        check_reference(reference, [*names, *split(peers)] if names else [])
-        _run(prepared(save or ""), exports, reference, quiet=quiet, verbose=verbose)
+        bench = prepared(save or "")
+        check_reference(reference, [*names, *bench.peers] if names else [])
+        _run(bench, exports, reference, quiet=quiet, verbose=verbose)
     elif exports:
         raise InputError("--export takes one run", remedy="export each with gpugraph compare RUN.jsonl --by algorithm")
     else:

@@ -57,8 +57,9 @@ def problem_command(problem: str) -> click.Command:
                 options["settings"] += (f"{name}={value}",)
         request = _request(problem, own.arrange(options))
         names, peers = split(request.algos), split(request.peers)
-        if len(names) > 1 or peers:
-            _compete(request, names or ["auto"], peers)
+        programs = peers or foreign.programs(request.commands, names)
+        if peers or len(names) + len(programs) > 1:
+            _compete(request, names or ["auto"], programs)
         elif request.reference:
             raise InputError("--reference is for several that are compared", remedy="name them with --algo and --peer")
         else:

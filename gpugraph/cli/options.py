@@ -367,7 +367,6 @@ offline_option = click.option(
 
 _ALGO = "See `gpugraph algos`; several are compared: a,b@cpu [default: auto]."
 _REWEIGHT = "Replace the weights: file (keep), unit, abs, hash:LO..HI, uniform:LO..HI."
-_REPEAT = "Number of samples; compared algorithms take at least 20."
 
 input_options = bundle(
     click.option("--input-format", metavar="FORMAT", help="Format of the file, if it is not recognised."),
@@ -433,7 +432,12 @@ run_options = bundle(
     peer_command,
     reference_option,
     click.option(
-        "-n", "--repeat", type=int, default=defaults().repeat or None, show_default="for about a second", help=_REPEAT
+        "-n",
+        "--repeat",
+        type=int,
+        default=defaults().repeat or None,
+        show_default="about a second's; compared: at least 20",
+        help="Number of samples.",
     ),
     click.option(
         "--warmup", type=int, default=defaults().warmup, show_default=True, help="Untimed runs before the samples."

@@ -83,10 +83,10 @@ class Measurement:
     def _why_this_algorithm(self) -> str:
         """Return which algorithm it is to be, and why."""
         cell, algorithm = self.setup.cell, self.algorithm
-        why = "asked for by name"
+        why = "requested by name"
         if cell.algorithm == "auto":
             kind = self.device.kind
-            why = f"chosen by auto, for measurements say that it is the fastest on {kind} (docs/results.md)"
+            why = f"chosen by auto: the fastest on {kind} in our measurements (docs/results.md)"
         options = self.options.items()
         settings = [f"{name}={value}" + ("" if name in cell.options else " (default)") for name, value in options]
         steps = [f"after {', '.join(cell.preparations)}"] if cell.preparations else []

@@ -41,7 +41,7 @@ _LOG = logging.getLogger("gpugraph")
 _STOPPED = {
     "target": "the median is known well enough",
     "time": "their time is up",
-    "count": "as many as were asked for",
+    "count": "as many as requested",
 }
 
 
@@ -193,7 +193,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
         key = cell.device_key
         if key not in self._devices:
             opened = self._devices[key] = self._ranks.open_device(cell.device, profile=cell.profile)
-            why = "asked for" if key[0] != "auto" else opened.notice or "the first GPU that can be used"
+            why = "requested" if key[0] != "auto" else opened.notice or "the first GPU that can be used"
             _LOG.info("device %s (%s): %s", opened.device.kind, opened.description.get("name"), why)
         return self._devices[key]
 

@@ -9,7 +9,7 @@ any other               of an installed package, by an entry point, where gpugra
 An extension is imported when such a name is used.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol, cast
 
@@ -70,6 +70,13 @@ class Plugins(Protocol):
 def peers() -> Peers:
     """Return the extension of peers."""
     return cast(Peers, import_module(EXTENSIONS["peers"]))
+
+
+def programs(tables: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the programs of ``--peer-command``: all are measured unless one of ``names`` is a peer's."""
+    if any(name.startswith(PEER) for name in names):
+        return []
+    return [name for text in tables for name in peers().read_tables(text)]
 
 
 def plugins() -> Plugins:

@@ -88,7 +88,8 @@ def _of(name: str) -> Callable[[Labelled], Any]:
 
 def _with_transfers(cell: Labelled) -> float | None:
     row = cell.record
-    return (row.kernel_s or 0.0) + row.transfer_s if row.transfers and row.finished else None
+    timed = row.transfers and row.finished and row.device_kind != "emulated"
+    return (row.kernel_s or 0.0) + row.transfer_s if timed else None
 
 
 def _end_to_end(cell: Labelled) -> float | None:
@@ -110,8 +111,7 @@ def energy_words(record: Record) -> str:
     return f"{energy.joules_per_run:.3g} J a run{an_edge}{power}"
 
 
-SHOWN_WORK = (MARKDOWN, PAGE, BENCH)
-SHOWN_ALL, COST = (*SHOWN_WORK, RANKING), "per 10⁶ answers"
+SHOWN_ALL, COST = (MARKDOWN, PAGE, BENCH, RANKING), "per 10⁶ answers"
 
 _figure = partial(Column, number=True)
 
@@ -156,7 +156,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("energy", "energy", lambda c: c.record.joules, words=lambda c: energy_words(c.record), shown=(TABLE,)),
     Column("price", "cost", _of("cost"), words=_price, shown=(TABLE,)),
-    *(_figure(name, name, _of(name), count, optional=True, shown=SHOWN_WORK) for name in ("sectors", "atomics")),
+    *(_figure(name, name, _of(name), count, optional=True, shown=SHOWN_ALL) for name in ("sectors", "atomics")),
     _figure("memory", "memory", _of("memory"), in_units, shown=(PAGE,)),
     Column("memory_most", "memory", _of("memory"), lambda most: f"{in_units(most)} at most", shown=(TABLE,)),
     file_column("energy.joules_per_run"),
@@ -184,7 +184,7 @@ _FIRST = ("problem", "algorithm", "device.kind", "device.name", "device")
 
 
 def columns_of(renderer: str, cells: Sequence[Labelled]) -> list[Column]:
-    """Return the columns that a renderer shows of some cells, in their order; the page leaves out empty figures."""
+    """Return the columns that a renderer shows of some cells, in order; the page and rankings leave out empty ones."""
     shown = [column for column in COLUMNS if renderer in column.shown]
     if renderer in (CSV, BENCH):
         shown.sort(key=lambda column: _FIRST.index(column.name) if column.name in _FIRST else len(_FIRST))
@@ -196,7 +196,9 @@ def columns_of(renderer: str, cells: Sequence[Labelled]) -> list[Column]:
         for one in _each(column, cells) if column.each else [column]:
             found.setdefault(one.name, one)
     empty = [c for c in found.values() if all(c.value(cell) is None for cell in cells)]
-    return [c for c in found.values() if c not in empty or not (c.optional or (renderer == PAGE and c.number))]
+    return [
+        c for c in found.values() if c not in empty or not (c.optional or (renderer in (PAGE, RANKING) and c.number))
+    ]
 
 
 def problem_columns(cells: Sequence[Labelled]) -> list[Column]:

@@ -134,7 +134,7 @@ def _phases(record: Record, width: int) -> list[Line]:
         lines.append([(f"{'predecessors':<20}{duration(seconds):>10}", ""), (_APART, "dim")])
     if (before_s := record.shape.interpreter_s) is not None:
         lines.append(
-            [(f"{'interpreter':<20}{duration(before_s):>10}", ""), (f"{'':>9}before, in no other figure", "dim")]
+            [(f"{'interpreter':<20}{duration(before_s):>10}", ""), (f"{'':>9}before start, not in total", "dim")]
         )
     return lines + _samples(record, width)
 

@@ -82,6 +82,17 @@ def test_a_row_of_reference_takes_the_place_of_the_fastest_in_every_sentence(tmp
     assert "times prim's" in succeed(*bench, "--reference", "prim", "--save", "b.jsonl").out
 
 
+def test_programs_of_the_command_line_compete_without_being_named_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = "command = 'echo took {n} weight 15 {graph.egr}', time = 'took ([0-9])', weight = 'weight ([0-9]+)'"
+    table = f"{{{command}, options = {{n = '1..2'}}}}"
+    words = ("--device", "cpu", "--peer-command", f"a = {table}", "--reference", "a")
+    for before in (("mst", "grid:4x4,w=unit", "--repeat", 3), ("bench", "grid:4x4,w=unit", "--max-seconds", "0.1")):
+        shown = succeed(*before, "--algo", "kruskal", *words).out
+        assert all(any(line.startswith(name) for line in lines(shown)) for name in ("a, n=1 ", "a, n=2 ", "kruskal "))
+        assert "times a, n=1's" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -123,6 +134,10 @@ def test_nothing_is_said_of_times_on_the_emulated_device():
     assert "times on the emulated device are not performance" in told
     assert "kruskal on CPU alone has a time that counts" in told
     assert " times as fast as " not in told
+    shown = succeed("mst", "grid:4x4", "--algo", "boruvka@emulated,prim@emulated", "--counters", "--repeat", 1).out
+    assert "boruvka    emulated        1" in shown
+    assert [word in shown for word in ("sectors  atomics", "kernel", "MTEPS  ")] == [True, False, False]
+    assert "boruvka and prim are not ranked" in shown or "prim and boruvka are not ranked" in shown
 
 
 @pytest.mark.parametrize(
@@ -174,14 +189,14 @@ def test_a_bench_of_a_sweep_takes_graphs_and_algorithms_in_the_place_of_its_own(
 def test_verbose_tells_why_this_algorithm_this_device_and_this_check():
     told = succeed("mst", "grid:4x4", "--device", "cpu", "--repeat", 2, "-v").err
     assert "device cpu (" in told
-    assert "asked for" in told
+    assert "requested" in told
     assert "algorithm boruvka: chosen by auto" in told
     assert "verification by certificate: chosen by auto" in told
     assert "loading grid:4x4" in told
     assert told.count("sample 1 of 2") == 1
     compared = succeed("mst", "grid:4x4", "--algo", "boruvka,kruskal", *FEW, "-v").err
-    assert "algorithm kruskal: asked for by name" in compared
-    assert "kruskal: stopped after 3 samples, as many as were asked for" in compared
+    assert "algorithm kruskal: requested by name" in compared
+    assert "kruskal: stopped after 3 samples, as many as requested" in compared
 
 
 def test_stored_records_are_compared_within_one_file_and_across_files(tmp_path):

@@ -463,7 +463,7 @@ def test_loading_is_not_called_compiling_and_the_start_of_python_is_shown_apart(
         record = Record.of(mst_record(phases_s=phases, compiled=compiled, interpreter_s=0.021, predecessors_s=0.5))
         lines = plain(table(record)).splitlines()
         assert [line[:30] for line in lines if "345 ms" in line] == [f"{name:<20}{'345 ms':>10}"]
-        assert f"{'interpreter':<20}{'21.0 ms':>10}         before, in no other figure" in lines
+        assert f"{'interpreter':<20}{'21.0 ms':>10}         before start, not in total" in lines
         assert f"{'predecessors':<20}{'500 ms':>10}         after the run, a part of finish" in lines
         blocks = {title: dict(map(tuple, facts)) for title, facts in details(Labelled.alone(record))}
         assert blocks["From the command to the answer"][name] == "345 ms"

@@ -50,14 +50,17 @@ def ordered(names: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(names), key=key)
 
 
+_SHORT = {"cpu": "CPU", "emulated": "emulated"}
+
+
 def _devices(rows: Sequence[Record]) -> dict[tuple[str, str], str]:
-    """Return short names of devices: the one processor is just the CPU."""
+    """Return short names of devices: the one processor is just the CPU, the one emulator just emulated."""
     named = {(row.device_kind, row.device) for row in rows if row.shape.device.name}
     names = {}
     for kind, name in {(row.device_kind, row.device) for row in rows}:
         alike = [device for of, device in named if of == kind]
         known = alike[0] if len(alike) == 1 else name  # a cell that gave no number may not know its device's name
-        names[kind, name] = "CPU" if kind == "cpu" and len(alike) < 2 else known
+        names[kind, name] = _SHORT.get(kind, known) if len(alike) < 2 else known
     return names
 
 

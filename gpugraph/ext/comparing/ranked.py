@@ -49,9 +49,15 @@ def rank(
     if not reference:
         return found, alone
     rows = [{named(row, mark=False): row for row in named.ranking.rows} for named in map(Named, found)]
-    if not any(reference in names for names in rows):
+    # A name without its options or its device is that of its fastest row, which comes first.
+    longer = (f"{reference},", f"{reference} on ")
+    wanted = [
+        next((row for name, row in names.items() if name == reference or name.startswith(longer)), None)
+        for names in rows
+    ]
+    if not any(wanted):
         raise unknown_name("row for --reference", reference, [name for names in rows for name in names])
-    compared = zip(found, (names.get(reference) for names in rows), strict=True)
+    compared = zip(found, wanted, strict=True)
     return [one if row is None else one.against(row) for one, row in compared], alone
 
 
@@ -181,7 +187,13 @@ def sentences(named: Named) -> list[str]:
     said += [_sentence(named, claim) for claim in ranking.neighbours if not claim.proven]
     if len(ranking.rows) == 1 and len(ranking.records) > 1:
         said.append(f"{named(ranking.rows[0])} alone has a time that counts")
-    return said + [f"{named(record)} is not ranked: {why}" for record, why in ranking.others]
+    unranked: dict[str, list[str]] = {}
+    for record, why in ranking.others:
+        unranked.setdefault(why, []).append(named(record))
+    return said + [
+        f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} not ranked: {why}"
+        for why, names in unranked.items()
+    ]
 
 
 def _sentence(named: Named, claim: Claim) -> str:
