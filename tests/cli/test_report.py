@@ -98,6 +98,7 @@ def test_a_figure_is_written_in_every_format(results, tmp_path, ending):
     assert "mteps, 169 mm wide" in succeed(*words).out
     assert path.stat().st_size > 1000
     if ending == ".json":
+        assert "vega-lite" in json.loads(path.read_text())["$schema"]
         assert json.loads(path.read_text("utf-8"))["width"] == 640
 
 
@@ -123,7 +124,7 @@ def test_a_figure_is_written_in_every_format(results, tmp_path, ending):
         (["plot", "r.jsonl", "-o", "f.svg", "--y", "mtesp"], "did you mean 'mteps'?"),
         (["plot", "r.jsonl", "-o", "f.svg", "--width", "5"], "50 to 10000"),
         (["plot", "r.jsonl", "-o", "f.svg", "--width", "84 yards"], "say 84mm"),
-        (["plot", "r.jsonl", "-o", "f.svg", "--where", "problem=flow"], "no record meets"),
+        (["plot", "r.jsonl", "-o", "f.svg", "--where", "problem=flow"], "problem is mst, sssp; a repeated --where"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_one_line_and_nothing_is_written(words, hint, results, monkeypatch):

@@ -257,6 +257,9 @@ def _drawable(text: str) -> str:
 ENDINGS = (".svg", ".pdf", ".png", ".json")
 """Of files that a figure is written to."""
 
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+"""Names the language of a ``.json``, for editors."""
+
 INCH = 96
 """Pixels of a figure to an inch, as browsers count them; a text of 12 pixels has 9 points."""
 
@@ -280,7 +283,7 @@ def draw(spec: dict[str, object], ending: str) -> bytes:
         DeviceUnavailable: the library does not get the memory that it needs.
     """
     if ending == ".json":
-        return json.dumps(spec, ensure_ascii=False, indent=1).encode()
+        return json.dumps({"$schema": SCHEMA, **spec}, ensure_ascii=False, indent=1).encode()
     clean = jsonable(spec, _drawable)
     if ending == ".svg" and not can_draw_all():
         return plain_svg(clean, clean["config"], width=clean["width"], height=clean["height"]).encode()

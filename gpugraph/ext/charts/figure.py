@@ -156,7 +156,9 @@ def chosen_points(rows: Sequence[Record], choice: Choice) -> Drawn:
         elif not cell.record.ok and y in ("mteps", "end-to-end", "kernel"):
             failed.append(Mark(place, None, cell.record.outcome, {}))
     if not points:
-        raise InputError(f"no record has a value for '{y}' over '{x}'", remedy="see --y, --x and --where")
+        emulated = all(cell.record.device_kind == "emulated" for cell in cells)
+        remedy = "measure with --counters: the emulated device has no rate" if emulated else "see --y, --x and --where"
+        raise InputError(f"no record has a value for '{y}' over '{x}'", remedy=remedy)
     words = not all(isinstance(point.x, int | float) for point in points)
     if words:
         failed = [Mark(text_of(m.x), None, m.text, m.tip) for m in failed]
@@ -195,14 +197,21 @@ def _chosen(rows: Sequence[Record], where: Sequence[str]) -> list[Record]:
             raise InputError(f"--where '{condition}' is not NAME=VALUE", remedy="for example --where problem=mst")
         check_name("axis", name, known)
         wanted.setdefault(name, []).append(_pattern(value))
-    kept = [
-        row
-        for row in rows
-        if all(any(re.fullmatch(one, text_of(_field(row, n))) for one in found) for n, found in wanted.items())
-    ]
+    kept = list(rows)
+    for name, found in wanted.items():
+        values = list(dict.fromkeys(text for row in kept for text in _texts(row, name)))
+        kept = [row for row in kept if any(re.fullmatch(one, text) for one in found for text in _texts(row, name))]
+        if not kept:
+            remedy = f"{name} is {', '.join(sorted(values))}; a repeated --where adds values" if values else ""
+            raise InputError(f"no record meets {' and '.join(where)}", remedy=remedy)
     if not kept:
-        raise InputError(f"no record meets {' and '.join(where)}" if where else "there is no record")
+        raise InputError("there is no record")
     return kept
+
+
+def _texts(row: Record, name: str) -> list[str]:
+    """Return the values of a field that ``--where`` knows; a device has its name and its kind."""
+    return [text_of(_field(row, name)), *([row.device_kind] if name == "device" else [])]
 
 
 def _pattern(value: str) -> str:
