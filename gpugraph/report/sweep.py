@@ -21,6 +21,9 @@ MOST_SKIPPED = 3
 
 OVER_BUDGET = "the budget was too small, --resume --budget TIME goes on"
 
+_ALIKE = {"budget": OVER_BUDGET, "iB": "it needs more memory than there is"}
+"""Part of the reason of a skipped cell → the reason of all whose numbers alone differ."""
+
 
 def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[Line]:
     """Return the cells with what each will need of memory."""
@@ -69,11 +72,8 @@ def _footer(plan: Plan) -> list[Line]:
 
 def result_lines(records: Sequence[Record], *, width: int | None = None) -> list[Line]:
     """Return the table of a bench's records, a small chart of each series, and how many cells ended how."""
-    rows, alike = with_distinct_names(records), dict[str, list[Record]]()
-    for row in rows:
-        if row.outcome == "skipped":
-            alike.setdefault(OVER_BUDGET if "budget" in row.message else row.message, []).append(row)
-    alike = {why: of for why, of in alike.items() if len(of) > MOST_SKIPPED}
+    rows = with_distinct_names(records)
+    alike = skipped_alike(rows)
     together = {id(row) for of in alike.values() for row in of}
     shown = [row for row in rows if not (id(row) in together or (row.ok and len(rows) > MOST_ROWS))]
     lines: list[Line] = [*_table(shown, width), []] if shown else []
@@ -85,6 +85,16 @@ def result_lines(records: Sequence[Record], *, width: int | None = None) -> list
     ended = Counter(row.verdict for row in rows)
     ways = ", ".join(f"{number} {how}" for how, number in sorted(ended.items(), key=lambda one: (-one[1], one[0])))
     return [*lines, [(f"{counted(len(rows), 'cell')}: {ways}", "bold")]]
+
+
+def skipped_alike(rows: Sequence[Record]) -> dict[str, list[Record]]:
+    """Return skipped records by their reason, where it is that of more than ``MOST_SKIPPED``."""
+    alike: dict[str, list[Record]] = {}
+    for row in rows:
+        if row.outcome == "skipped":
+            why = next((reason for part, reason in _ALIKE.items() if part in row.message), row.message)
+            alike.setdefault(why, []).append(row)
+    return {why: of for why, of in alike.items() if len(of) > MOST_SKIPPED}
 
 
 def _table(rows: Sequence[Record], width: int | None) -> list[Line]:

@@ -67,6 +67,8 @@ def test_an_algorithm_is_explained_with_its_phases_its_source_and_its_papers():
     folder = Path(cite.__file__).parents[3]
     assert f"gpugraph/ext/papers/mst/gpu_boruvka.py, cuda_kernels/boruvka.cu, in {folder}/ " in text
     assert "Kolganov, 2015" in text
+    assert "phases      none is timed apart" in succeed("explain", "delta-stepping").out
+    assert all(not explanation(one).get("how", "").endswith(":") for one in algorithms())
     assert "did you mean 'boruvka'?" in refuse(2, "explain", "boruvkaa")
     assert succeed("explain", "conflicts").out.startswith("conflicts   atomics of a warp on one address")
     assert "did you mean 'conflicts'?" in refuse(2, "explain", "conflict")

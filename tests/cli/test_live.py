@@ -98,14 +98,17 @@ def test_the_summary_shows_every_cell_a_chart_of_each_series_and_the_counts():
 
 def test_cells_that_were_skipped_for_one_reason_are_one_line():
     budget = [f"would take about {i} s, 0.4 s of the budget are left" for i in range(9)]
-    why = [*budget, *["timeout at rmat:9, which is no larger"] * 3]
+    memory = [f"needs about {i} GiB of host memory, 1{i} GiB are available" for i in range(5)]
+    why = [*budget, *memory, *["timeout at rmat:9, which is no larger"] * 3]
     skipped = [{**failed(), "outcome": "skipped", "message": one} for one in why]
     text = plain(result_lines([*map(Record.of, [scaled(16, 100.0), *skipped])]))
     name = Record.of(failed()).algorithm
     assert text.count("the budget was too small") == 1
     assert f"--resume --budget TIME goes on: 9 of mst {name}" in " ".join(text.split())
+    assert f"it needs more memory than there is: 5 of mst {name}" in " ".join(text.split())
+    assert "GiB" not in text
     assert text.count("which is no larger") == 3
-    assert text.splitlines()[-1] == "13 cells: 12 skipped, 1 verified"
+    assert text.splitlines()[-1] == "18 cells: 17 skipped, 1 verified"
 
 
 def test_a_long_sweep_is_summed_up_but_what_did_not_go_well_is_still_shown():

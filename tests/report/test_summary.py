@@ -51,6 +51,13 @@ def test_failures_beyond_a_page_are_counted():
     assert "and 3 more" in plain(summary(records(*many), 80))
 
 
+def test_cells_that_were_skipped_for_one_reason_are_one_line():
+    many = [unfinished("mst", "boruvka", "cuda", 20 + i, "skipped", f"{i} s of the budget are left") for i in range(9)]
+    text = plain(summary(records(*many), 80))
+    assert "9 skipped: the budget was too small" in text
+    assert "are left" not in text
+
+
 def test_nothing_and_the_emulated_device_are_said_without_a_rate():
     assert plain(summary(records(), 80)) == "no cell was measured"
     assert "MTEPS" not in plain(summary(records(emulated()), 80))

@@ -68,6 +68,7 @@ def history_lines(runs: Sequence[Sequence[Record]], steps: Sequence[Compared]) -
         for row in rows:
             cells.setdefault(describe_cell(row), []).append(row)
     lines, ends = list[Line](), list[Record]()
+    longest = max(map(len, cells), default=0)
     for name, members in cells.items():
         timed = [row for row in members if row.kernel_s]
         if not timed:
@@ -77,7 +78,7 @@ def history_lines(runs: Sequence[Sequence[Record]], steps: Sequence[Compared]) -
         most = max(times)
         drawn = "".join(_LEVELS[round((len(_LEVELS) - 1) * seconds / most)] for seconds in times) if can_draw() else ""
         first_and_last = f"  {duration(times[0])} to {duration(times[-1])}{STALE if version(last) else ''}"
-        lines.append([(f"{name}  ", "bold"), (drawn, "cyan"), (first_and_last, "")])
+        lines.append([(f"{name:<{longest}}  ", "bold"), (drawn, "cyan"), (first_and_last, "")])
         for one in (one for one in steps if describe_cell(one.new) == name):
             ratio = f", {one.claim.ratio:.3f} times the time" if one.claim.ratio else ""
             style = "bold red" if one.verdict in REGRESSIONS else "green"

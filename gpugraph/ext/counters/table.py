@@ -65,4 +65,5 @@ def _sum(counters: Mapping[str, int], *names: str) -> int:
 
 def _row(name: str, counters: Mapping[str, int]) -> Line:
     cells = "".join(f"{count(counters[key]) if key in counters else '':>{_WIDTH}}" for _, key in _SHOWN)
-    return [(f"{name[: _NAME - 1]:<{_NAME}}{cells}".rstrip(), "")]
+    short = name if len(name) < _NAME else f"{name[: _NAME - 2]}…"
+    return [(f"{short:<{_NAME}}{cells}".rstrip(), "")]

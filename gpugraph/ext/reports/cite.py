@@ -143,13 +143,18 @@ def explanation(algorithm: Algorithm) -> Mapping[str, str]:
     of = [f"{authors}, {year}: {title}" for authors, year, title in read]
     parts = {
         "in short": algorithm.summary,
-        "how": " ".join(" ".join(text.split("\n\n")[0].split()) for text in texts if text),
-        "phases": ", ".join(steps),
+        "how": " ".join(_first_paragraph(text) for text in texts if text),
+        "phases": ", ".join(steps) or "none is timed apart",
         "source": ", ".join(map(str, [*sources, *kernels])),
         "papers": re.sub(r"[{}$\\]", "", "; ".join(of)) or f"{algorithm.authors}, {algorithm.year}",
         "see": f"{algorithm.section}",
     }
     return {title: text for title, text in parts.items() if text}
+
+
+def _first_paragraph(text: str) -> str:
+    """Return it on one line, without a last sentence that leads to the list after it."""
+    return re.sub(r"(?<=\.) [^.]*:$", "", " ".join(text.split("\n\n")[0].split()))
 
 
 def _first_comment(path: Path) -> str:

@@ -13,6 +13,7 @@ from gpugraph.ext.reports.published import Published, published
 from gpugraph.ext.reports.versus import gains
 from gpugraph.records.columns import Labelled
 from gpugraph.records.record import Record
+from gpugraph.report.sweep import skipped_alike
 from gpugraph.report.terminal import BARS, Line, bar, can_draw, indented
 
 SHOWN_FAILURES = 12
@@ -106,6 +107,11 @@ def _bars(panel: Panel, groups: dict[str, list[Labelled]], most: float, width: i
 def _failures(cells: Sequence[Labelled], width: int) -> list[Line]:
     failed = [cell for cell in cells if not cell.record.ok]
     lines: list[Line] = [[("", "")], [(f"{counted(len(failed), 'cell')} without numbers", "bold")]] if failed else []
+    alike = skipped_alike([cell.record for cell in failed])
+    together = {id(row) for of in alike.values() for row in of}
+    for why, of in alike.items():
+        lines += indented(f"{len(of)} skipped: {why}", 2, width=width, style="yellow")
+    failed = [cell for cell in failed if id(cell.record) not in together]
     for cell in failed[:SHOWN_FAILURES]:
         row = cell.record
         said = f"{row.outcome}: {row.message}" if row.message else row.outcome
