@@ -75,7 +75,7 @@ def fit_tables(_app: Any, doctree: nodes.document, _page: str) -> None:
 
 def command_line() -> str:
     """Return the page of the command line: the help of every command."""
-    above = click.Context(cli, info_name="gpugraph")
+    above = click.Context(cli, info_name="gpugraph", **cli.context_settings)
     parts = ["# Command line", "```text", cli.get_help(above), "```"]
     for name in COMMANDS:
         command = cli.get_command(above, name)

@@ -107,7 +107,7 @@ def commands(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_on_a_page_is_one_that_the_command_line_understands(page: Path) -> None:
-    above = click.Context(cli, info_name="gpugraph")
+    above = click.Context(cli, info_name="gpugraph", **cli.context_settings)
     for line in commands(page):
         for words in words_of(line):
             if words[:1] != ["gpugraph"] or len(words) < 2 or "…" in line or words[1].isupper():
