@@ -48,12 +48,13 @@ def sources_digest(algorithm: Algorithm) -> str | None:
 
 
 def modules_of(step: object) -> set[str]:
-    """Return the modules of a function, and of the functions that it wraps."""
+    """Return the modules of a function, and of the functions that it wraps; none of Python's own, which differ."""
     if isinstance(step, functools.partial):
         inside = [step.func, *step.args, *step.keywords.values()]
     else:
         inside = [cell.cell_contents for cell in getattr(step, "__closure__", None) or ()]
-    own = {step.__module__} if isinstance(getattr(step, "__module__", None), str) else set()
+    module = getattr(step, "__module__", None)
+    own = {module} if isinstance(module, str) and module.partition(".")[0] not in sys.stdlib_module_names else set()
     return own.union(*(modules_of(one) for one in inside if callable(one)))
 
 
@@ -131,6 +132,8 @@ def _plain(node: object) -> object:
 
     It is the same on every version of Python: fields that are empty differ between them.
     """
+    if isinstance(node, ast.JoinedStr):  # Python 3.12.0 ends some of them in an empty text
+        node = ast.JoinedStr([one for one in node.values if getattr(one, "value", None) != ""])
     if isinstance(node, ast.AST):
         fields = [[name, _plain(value)] for name, value in ast.iter_fields(node)]
         return [type(node).__name__, *(pair for pair in fields if pair[1] not in (None, []))]

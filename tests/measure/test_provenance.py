@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from gpugraph.measure import provenance as provenance_module
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.provenance import provenance, sources_digest
 from gpugraph.measure.run_cell import run_cell
-from gpugraph.problems.registry import find_algorithm
+from gpugraph.problems.registry import algorithms, find_algorithm
 
 
 def test_a_record_names_commit_and_sources_of_the_algorithm_and_the_load_of_the_machine():
@@ -42,6 +43,22 @@ def test_the_digest_covers_the_kernels_and_not_the_comments(monkeypatch):
     assert {"boruvka.cu", "common.cuh", "gpu_boruvka.py"} <= {file.name for file in files}
     assert not any("race-allowed" in part for part in parts.values())
     assert sources_digest(boruvka) is not None
+
+
+def test_the_digest_is_the_same_on_every_version_of_python():
+    """Nothing of Python's own library is digested, nor the empty texts that Python 3.12.0 ends some f-strings in."""
+    for one in algorithms():
+        steps = (one.prepare, one.run, one.fetch, one.finish, one.compile)
+        names = set[str]().union(*map(provenance_module.modules_of, steps))
+        assert names
+        assert not {name.partition(".")[0] for name in names} & sys.stdlib_module_names, one.name
+    tree = ast.parse("f'{x:>{w}}'")
+    plain = str(provenance_module._plain(tree))
+    text = next(node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) and len(node.values) == 2)
+    text.values.append(ast.Constant(""))
+    assert str(provenance_module._plain(tree)) == plain
+    text.values.append(ast.Constant("x"))
+    assert str(provenance_module._plain(tree)) != plain
 
 
 @pytest.mark.parametrize(
