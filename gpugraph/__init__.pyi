@@ -85,6 +85,10 @@ def mst(
     graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[True], **options: Any
 ) -> Measured: ...
 @overload
+def mst(
+    graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: bool, **options: Any
+) -> Forest | Measured: ...
+@overload
 def sssp(
     graph: object,
     source: SupportsIndex | None = ...,
@@ -141,6 +145,20 @@ def sssp(
     **options: Any,
 ) -> Measured: ...
 @overload
+def sssp(
+    graph: object,
+    source: object = ...,
+    *,
+    sources: object = ...,
+    algo: str = ...,
+    device: str = ...,
+    verify: str = ...,
+    predecessors: bool = ...,
+    sums: str = ...,
+    time: bool,
+    **options: Any,
+) -> Distances | list[Distances] | DistanceMatrix | Measured: ...
+@overload
 def components(
     graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[False] = ..., **options: Any
 ) -> Components: ...
@@ -148,6 +166,10 @@ def components(
 def components(
     graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: Literal[True], **options: Any
 ) -> Measured: ...
+@overload
+def components(
+    graph: object, *, algo: str = ..., device: str = ..., verify: str = ..., time: bool, **options: Any
+) -> Components | Measured: ...
 @overload
 def scan(
     values: object,
@@ -172,3 +194,15 @@ def scan(
     time: Literal[True],
     **options: Any,
 ) -> Measured: ...
+@overload
+def scan(
+    values: object,
+    *,
+    exclusive: bool = ...,
+    heads: object = ...,
+    algo: str = ...,
+    device: str = ...,
+    verify: str = ...,
+    time: bool,
+    **options: Any,
+) -> Scanned | Measured: ...

@@ -47,7 +47,8 @@ def text() -> str:
     lines += ["__version__: str", f"__all__ = {gpugraph.__all__!r}"]
     for node in solvers:
         plain = ast.unparse(node.returns).removesuffix(" | Measured") if node.returns else ""
-        for given, result in [*CASES.get(node.name, [({}, plain)]), ({"time": "Literal[True]"}, "Measured")]:
+        either = [({"time": "Literal[True]"}, "Measured"), ({"time": "bool"}, f"{plain} | Measured")]
+        for given, result in [*CASES.get(node.name, [({}, plain)]), *either]:
             lines += ["@overload", _overload(node, given, result)]
     return "\n".join(lines) + "\n"
 
