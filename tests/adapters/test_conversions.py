@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import sys
+import tempfile
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
 
 import gpugraph
 from gpugraph.base.errors import GpuGraphWarning, InputError
+from gpugraph.ext.formats.edge_list import _WORD
+from tests.cli.runner import refuse
+from tests.tiers import drawn
 from tests.zoo import zoo
 
 
@@ -54,6 +61,48 @@ def test_a_saved_graph_is_loaded_again(tmp_path) -> None:
         gpugraph.save(graph, tmp_path / "g.gr")
     with pytest.warns(GpuGraphWarning, match="numbered from 1"):
         gpugraph.save(graph, tmp_path / "g.gr", renumber=True)
+
+
+def _labelled(graph: gpugraph.CSRGraph) -> set[tuple[str, str, Any]]:
+    tails, names = np.repeat(np.arange(graph.vertices), graph.degrees), graph.printed_names
+    names = np.arange(graph.vertices) if names is None else names
+    ends = names[tails].astype(str).tolist(), names[graph.targets].astype(str).tolist()
+    return set(zip(*ends, graph.weights.tolist(), strict=True))
+
+
+LETTERS = st.text("aé01 .,;|:'#%+-&=<>()[]\"\t\n\\nul", max_size=4)
+
+
+@drawn(60)
+@given(
+    st.lists(st.tuples(LETTERS, LETTERS, st.integers(-3, 2**40)), min_size=1, max_size=5),
+    st.sampled_from([".csv", ".tsv.gz"]),
+)
+def test_names_that_are_saved_are_read_again_letter_by_letter(edges: list[tuple[str, str, int]], ending: str) -> None:
+    edges = [(u, v, w) for u, v, w in edges if u != v] or [("Ulm", "Bern", 2), ("Bern", "Rome", 7)]
+    graph = gpugraph.from_edges(*zip(*edges, strict=True))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.fsencode(f"{folder}/g{ending}")
+        if any(
+            not _WORD.fullmatch(name) or not name.isprintable() or name != name.strip() for name in graph.vertex_names
+        ):
+            with pytest.raises(InputError, match="cannot hold the name"):
+                gpugraph.save(graph, path)
+            return
+        again = gpugraph.load(gpugraph.save(graph, path))
+    assert (again.directed, _labelled(again)) == (False, _labelled(graph))
+
+
+def test_names_have_a_format_of_their_own(tmp_path) -> None:
+    graph = gpugraph.from_edges(["Ulm", "Bern"], ["Bern", "St. John's, NB"], [2.5, 7])
+    with pytest.raises(InputError, match=r"write \.csv or \.tsv, or leave"):
+        gpugraph.save(graph, tmp_path / "g.wel")
+    assert "write .csv or .tsv" in refuse(2, "convert", gpugraph.save(graph, tmp_path / "g.csv"), tmp_path / "g.gr")
+    gpugraph.save(graph, tmp_path / "g", output_format="csv")
+    assert (tmp_path / "g").read_text().splitlines()[:2] == ["source,target,weight", 'Bern,"St. John\'s, NB",7']
+    alone = gpugraph.from_edges(["Ulm"], ["Bern"], names=["Ulm", "Bern", "Rome"])
+    with pytest.raises(InputError, match="no line for vertex Rome, which has no edge"):
+        gpugraph.save(alone, tmp_path / "g.csv")
 
 
 def test_a_graph_and_its_answers_are_what_scipy_would_have() -> None:

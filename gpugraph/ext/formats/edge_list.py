@@ -40,7 +40,7 @@ from gpugraph.ext.formats.text.list_head import (
 )
 from gpugraph.ext.formats.text.number_lines import ANY_ID, Rows
 from gpugraph.ext.formats.text.rows import check_lines, read_rows, write_rows
-from gpugraph.graph.build import ArcList
+from gpugraph.graph.build import ArcList, arc_tails
 from gpugraph.graph.chunks import even_ranges, in_threads
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.input_file import PEEK_BYTES, Source
@@ -51,6 +51,11 @@ _PLAIN = (".el", ".snap")
 _BY_CHANCE = 1000
 """Above so many lines no edge ends by chance in their number, and that beyond all other ids."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_WORD = re.compile(
+    r"""\d+|(?![#%])(?!(?:nan|na|n/a|null|none|<na>|[+-]?inf(?:inity)?|[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$)[^()\[\]{}"]+""",
+    re.IGNORECASE,
+)
+"""Names that are read again as they are: no comments, no reals, none for what is missing, and no brackets."""
 
 
 def looks_numeric(head: bytes) -> bool:
@@ -249,8 +254,9 @@ def _renumber(ids: Any, number: Any, start: int, stop: int) -> None:
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
     """Write a line per arc, of an undirected graph both arcs of each edge; .el leaves the weights out.
 
-    Vertices go by their names.  SNAP's comment with the number of vertices goes on top only where the arcs do not tell
-    it, since not every program skips comments.  Raises InputError if a weight or a vertex without edges would be lost.
+    Vertices go by their names; texts are only in a .csv or .tsv, under a line of titles.  SNAP's comment with the
+    number of vertices goes on top only where the arcs do not tell it, since not every program skips comments.  Raises
+    InputError if a weight or a vertex without edges would be lost, or a name would be read as something else.
     """
     weighted = extension != ".el"
     if not weighted and not is_unit(graph):
@@ -262,6 +268,16 @@ def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:
         alone = names[np.argmin(seen)]
         remedy = "accept 0, 1, 2, … instead of the ids with --renumber, or write another format"
         raise InputError(f"an edge list has no line for vertex {alone}, which has no edge", remedy=remedy)
+    if names is not None and names.dtype.kind == "U":
+        from gpugraph.ext.results.text import write_csv
+
+        for name in names.tolist():
+            if not (_WORD.fullmatch(name) and name.isprintable() and name == name.strip()):
+                remedy = "rename the vertex, or leave the names out with --renumber"
+                raise InputError(f"a list of edges cannot hold the name {name!r}", remedy=remedy)
+        ends = {"source": names[arc_tails(graph)], "target": names[graph.targets]}
+        write_csv({**ends, "weight": graph.weights}, stream, separator=_DELIMITERS[extension])
+        return
     if not seen.all() or not graph.vertices or _may_look_counted(graph, extension):
         stream.write(f"# Nodes: {graph.vertices} Edges: {graph.arcs}\n".encode())
     write_rows(stream, graph, names=names, delimiter=_DELIMITERS.get(extension, " "), weights=weighted)

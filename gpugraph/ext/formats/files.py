@@ -124,10 +124,11 @@ def save_file(
     name = os.fspath(path)
     form = writable_format(name, output_format)
     try:
-        graph, notices = _with_ids_for(graph, form, renumber)
+        extension = known.extension_of(name) or f".{output_format}"
+        graph, notices = _with_ids_for(graph, form, renumber, takes_words=extension in (".csv", ".tsv"))
         ensure_checked(graph)
         with atomic_write(name, "wb", lasting=lasting) as stream:
-            form.write(graph, stream, known.extension_of(name) or f".{output_format}")  # type: ignore[misc]
+            form.write(graph, stream, extension)  # type: ignore[misc]
     except InputError as error:
         if error.where is None:
             raise InputError(error.what, where=name, remedy=error.remedy) from error
@@ -147,13 +148,13 @@ def writable_format(name: str, output_format: str | None = None) -> Format:
     return form
 
 
-def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool) -> tuple[CSRGraph, tuple[str, ...]]:
+def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool, takes_words: bool) -> tuple[CSRGraph, tuple[str, ...]]:
     """Return the graph with the ids a format is to write (None: its own numbers), and notes, or raise InputError."""
     names = graph.printed_names
     if names is None:
         return graph, ()
     whole = names.dtype.kind in "iu"
-    if form.ids == "any" and whole and not renumber and (names[:1] >= 0).all():
+    if form.ids == "any" and not renumber and ((names[:1] >= 0).all() if whole else takes_words):
         return graph.renamed(vertex_names=names), ()
     plain = graph.renamed(vertex_names=None)
     from_one = whole and np.array_equal(names, np.arange(1, len(names) + 1))
@@ -164,7 +165,8 @@ def _with_ids_for(graph: CSRGraph, form: Format, renumber: bool) -> tuple[CSRGra
     if from_one or renumber:
         return plain, (f"vertices are numbered from {first} in the file; their ids, {few}, are not in it",)
     what = f"{form.title} numbers vertices from {first} and cannot hold their ids {few}"
-    raise InputError(what, remedy="write an edge list, e.g. .wel, or leave the ids out with --renumber")
+    kinds = ".csv or .tsv" if not whole else "an edge list, e.g. .wel"
+    raise InputError(what, remedy=f"write {kinds}, or leave the ids out with --renumber")
 
 
 _BYTES_PER_ARC = 12

@@ -59,8 +59,8 @@ generate.epilog = (  # a text of its own, for the families import NumPy, and hel
 def convert(source: str, output: str, output_format: str | None, renumber: bool, quiet: bool, **changes: Any) -> None:
     """Convert the graph IN, a file or a spec, to the file OUT.
 
-    Only edge lists keep ids other than 1, 2, 3, …; for other formats, --renumber drops them. Files whose names end in
-    .gz, .bz2, .xz or .zst are compressed.
+    Only edge lists keep ids other than 1, 2, 3, …, and only .csv and .tsv names; for other formats, --renumber drops
+    them. Files whose names end in .gz, .bz2, .xz or .zst are compressed.
 
     Example:
       gpugraph convert rmat12.csr rmat12.gr.gz --reweight hash:1..255

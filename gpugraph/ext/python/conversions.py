@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpugraph.base.errors import GpuGraphWarning, InputError
+from gpugraph.base.errors import GpuGraphWarning, InputError, installable_here, shown
 from gpugraph.ext.components.labels import Components
 from gpugraph.ext.formats.files import save_file
 from gpugraph.ext.python.terms import in_python_terms
@@ -23,7 +23,7 @@ from gpugraph.problems.sssp.distances import DistanceMatrix
 
 @in_python_terms
 def save(
-    thing: object, path: str | os.PathLike[str], *, output_format: str | None = None, renumber: bool = False
+    thing: object, path: str | bytes | os.PathLike[str], *, output_format: str | None = None, renumber: bool = False
 ) -> Path:
     """Write a graph, or an answer about one, to a file, whole or not at all; return its path.
 
@@ -43,6 +43,9 @@ def save(
     Raises:
         InputError: there is no such format, it cannot hold the graph, or the file cannot be written.
     """
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise InputError(f"path is {shown(path)}", remedy="give the path of a file")
+    path = os.fsdecode(path)
     if not isinstance(thing, CSRGraph):
         if output_format is not None or renumber:
             raise InputError("output_format and renumber are for graphs", remedy="leave them out")
@@ -131,7 +134,7 @@ def _library(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError:
         title = {"networkx": "NetworkX"}.get(name, name)
-        raise InputError(f"{title} is not installed", remedy=f"pip install {name}") from None
+        raise InputError(f"{title} is not installed", remedy=installable_here(f"pip install {name}")) from None
 
 
 def rows_as_arrow(rows: list[dict[str, Any]]) -> Any:
