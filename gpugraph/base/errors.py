@@ -278,7 +278,7 @@ def expect(kind: type, **given: Any) -> None:
             raise InputError(f"{name} is {shown(value)}", remedy=f"give {described}")
 
 
-_INSTALLS = re.compile(r"(?:python -m )?pip install ('gpugraph\[[^']*\]'|[\w.-]+)")
+_INSTALLS = re.compile(r"(?<!uv )(?:python -m )?pip install ('gpugraph\[[^']*\]'|[\w.-]+)")
 
 
 def installable_here(message: str) -> str:

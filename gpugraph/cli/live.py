@@ -5,7 +5,7 @@ import sys
 import time
 from typing import IO, Any
 
-from gpugraph.base.errors import printable
+from gpugraph.base.errors import installable_here, printable
 from gpugraph.base.quantities import in_seconds, rate
 from gpugraph.bench.plan import Planned
 from gpugraph.records.columns import short_time
@@ -55,7 +55,7 @@ class Lines(contextlib.AbstractContextManager["Lines"]):
         self._told = time.monotonic()
         if not self._quiet:
             with contextlib.suppress(OSError, ValueError):  # a closed standard error must not stop the bench
-                print(f"gpugraph: {printable(text)}", file=self._stream, flush=True)
+                print(f"gpugraph: {printable(installable_here(text))}", file=self._stream, flush=True)
 
 
 class LiveView:

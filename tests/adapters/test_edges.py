@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -190,6 +191,10 @@ def test_ends_of_edges_are_numbers_or_names() -> None:
     assert gpugraph.sssp(numbered, "name:z", device="cpu").distance.tolist() == [2, 1, 0, None]
     assert gpugraph.from_edges([], [], vertices=3).vertices == 3
     assert gpugraph.from_edges([0, 1], [1, 0], [5, 5], directed=None).directed is False
+    assert gpugraph.from_edges([0.0, 2.0], [1.0, 1], [5, 5]).vertex_names is None
+    if hasattr(np.dtypes, "StringDType"):
+        texts = np.array(["b"], np.dtypes.StringDType())
+        assert gpugraph.from_edges(texts, ["a"]).vertex_names.tolist() == ["a", "b"]
     tags = pytest.importorskip("pandas").DataFrame(NAMED)
     assert gpugraph.from_edges(tags.source, tags.target, tags.km).weights.tolist() == named.weights.tolist()
 
@@ -201,7 +206,8 @@ def test_a_table_in_memory_is_the_graph_of_the_same_table_in_a_file(tmp_path) ->
         here, there = gpugraph.load(table, **options), gpugraph.load(tmp_path / "t.csv", **options)
         assert (here.digest, str(here.vertex_names)) == (there.digest, str(there.vertex_names))
     words = pytest.importorskip("polars").DataFrame(NAMED)
-    assert gpugraph.load(words, columns="source,target,km").vertex_names.tolist() == ["a", "b", "c"]
+    for columns in ("source,target,km", ("source", "target", "km"), [1, 2, 3]):
+        assert gpugraph.load(words, columns=columns).vertex_names.tolist() == ["a", "b", "c"]
 
 
 def test_a_stream_is_taken_as_the_file_of_its_name(tmp_path) -> None:
@@ -258,6 +264,27 @@ def test_rows_that_are_stated_to_be_edges_are_checked() -> None:
         (lambda: gpugraph.from_edges(np.array([0.5]), np.array([1.0])), "the sources are not whole numbers"),
         (lambda: gpugraph.from_edges(["a"], ["b"], vertices=2), "vertices has no meaning"),
         (lambda: gpugraph.from_edges(["a"], ["b"], names=["a"]), "names has no 'b'"),
+        (lambda: gpugraph.from_edges([[0]], [[1]]), "cannot be a name: unhashable type: 'list'"),
+        (lambda: gpugraph.from_edges([0], [1], names=[{}, {}]), "cannot be a name: unhashable type: 'dict'"),
+        (lambda: gpugraph.from_edges(["a", None], ["b", "c"]), "a name is missing: None"),
+        (lambda: gpugraph.from_edges(["a", float("nan")], ["b", "c"]), "a name is missing: nan"),
+        (lambda: gpugraph.from_edges([0.5], [1]), "the sources are not whole numbers"),
+        (lambda: gpugraph.from_edges([0, float("nan")], [1, 2]), "the sources are not whole numbers"),
+        (lambda: gpugraph.from_edges(iter([0]), [1]), "0 dimensions, as list_iterator — give a list"),
+        (lambda: gpugraph.from_edges([0], [1], names=2), "the names have 0 dimensions, as int"),
+        (lambda: gpugraph.load(open(os.devnull, "w")), "^null: cannot be read: .* — open it by open"),  # noqa: SIM115
+        (lambda: gpugraph.load(io.TextIOWrapper(io.BytesIO(b"0 1 \xff"), "utf-8")), "cannot be read: 'utf-8' codec"),
+        (lambda: gpugraph.save(gpugraph.load(EDGES), None), "path is None"),  # type: ignore[arg-type]
+        (lambda: gpugraph.save(gpugraph.load(EDGES), "x.el"), "the weights with gpugraph.load\\(…, weights='unit'\\)"),
+        (
+            lambda: gpugraph.mst(nx.Graph([(0, 1, {"km": 2})]), device="cpu"),
+            r"name one of them with gpugraph.load\(…, weight=…\), or accept 1 .* gpugraph.load\(…, weights='unit'\)",
+        ),
+        (lambda: gpugraph.load(nx.Graph([(0, 1, {"km": 2})])), "name one of them with weight, or .* weights='unit'$"),
+        (lambda: gpugraph.bench(gpugraph.load([(0, 1, -2)]), "sssp", device="cpu"), r"use gpugraph.load\(…, weights="),
+        (lambda: gpugraph.on(gpugraph.load([(0, 1, -2)]), "cpu").sssp(0), r"use gpugraph.load\(…, weights='abs'\)"),
+        (lambda: gpugraph.read_records("none.jsonl"), "give a file that save or `gpugraph bench` wrote"),
+        (lambda: gpugraph.verify("grid:3x3", __file__), "give a file that save wrote"),
         (lambda: gpugraph.from_edges([0], [1], [float("nan")]), "NaN"),
         (lambda: gpugraph.from_edges([0], [1], directed="yes"), "directed is 'yes'"),
         (lambda: gpugraph.load([[0, 1], [1, 0]]), "a list is not a graph — give edges as tuples"),

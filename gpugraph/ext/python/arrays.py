@@ -52,7 +52,8 @@ def array_of(values: object, what: str) -> NDArray[Any]:
     except Exception as error:  # lists of unequal lists; arrays of other libraries that lie on a device
         raise InputError(f"the {what} cannot be taken as an array: {error}", remedy="give a NumPy array") from error
     if array.ndim != 1:
-        raise InputError(f"the {what} have {counted(array.ndim, 'dimension')}", remedy="give an array of one dimension")
+        shape = f"{counted(array.ndim, 'dimension')}, as {type(values).__name__}"
+        raise InputError(f"the {what} have {shape}", remedy="give a list, or an array of one dimension")
     return array
 
 

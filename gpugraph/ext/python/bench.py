@@ -12,6 +12,7 @@ from gpugraph.ext.peers import describe_peers
 from gpugraph.ext.plugins.plugin import installed
 from gpugraph.ext.python.call_profile import showing
 from gpugraph.ext.python.records import Records
+from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.measure.cell import Cell, check_counts
 from gpugraph.measure.run_cell import Session
 from gpugraph.measure.sampling import Sampling
@@ -21,6 +22,7 @@ from gpugraph.records.record import Record
 _PEER = "peer:"
 
 
+@in_python_terms
 def bench(
     graphs: object,
     problem: str = "mst",
@@ -58,7 +60,7 @@ def bench(
         options: parameters by algorithm: ``{"delta-stepping": {"delta": 64}}``.
         repeat: least number of samples of each.
         target: precision at which sampling ends: half the 95 % interval over the median, 0.02 or
-            ``"2%"``.
+            ``"2%"``; a number from 1 on is one of per cent.
         max_seconds: time limit of the samples of each.
         verify: as for ``gpugraph.mst``.
         save: a file that the records are appended to, each as it ends.
@@ -127,10 +129,14 @@ def _notices(records: Sequence[Record]) -> list[str]:
 
 def _sampling(repeat: int, target: float | str, max_seconds: float) -> Sampling:
     """Return how to sample; raise InputError where one of them is no number that makes sense."""
-    share = parse_target("target", target) if isinstance(target, str) else target
-    for name, value, kind in (("repeat", repeat, int), ("target", share, float), ("max_seconds", max_seconds, float)):
+    for name, value, kind in (
+        ("repeat", repeat, int),
+        ("target", target, float | str),
+        ("max_seconds", max_seconds, float),
+    ):
         if isinstance(value, bool) or not isinstance(value, int | kind):
             raise InputError(f"{name} is {shown(value)}", remedy="give a number")
+    share = parse_target("target", str(target))
     return Sampling(share, min_samples=repeat, max_samples=max(repeat, 1000), time_limit_s=max_seconds, together=True)
 
 

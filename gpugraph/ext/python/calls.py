@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gpugraph.base.clock import HostClock
@@ -78,7 +79,7 @@ def load(
     keep_ids: bool = False,
     vertices: int | None = None,
     directed: bool | None = None,
-    columns: str = "",
+    columns: str | Sequence[str] = "",
     weight: str | None = None,
 ) -> CSRGraph:
     """Return a graph, with the requested changes.
@@ -114,18 +115,19 @@ def load(
         vertices: number of vertices, including those without an edge, if the source does not state it.
         directed: if the source does not state it: True: lines or edges are arcs; False: edges; None: arcs, unless
             every one has its reverse.  Of rows: False asserts that every arc has its reverse of equal weight.
-        columns: of a table, ``"src,dst,weight"``: the names of its columns, or their numbers from 1 on.
+        columns: of a table, ``"src,dst,weight"`` or a list: the names of its columns, or their numbers from 1 on.
         weight: the weight attribute of edges in GraphML, GML, NetworkX and igraph; None: ``"weight"``.
 
     Raises:
         InputError: the graph cannot be read; the message has the reason and a remedy.
     """
+    listed: Any = ",".join(map(str, columns)) if isinstance(columns, list | tuple) else columns
     texts = {"input_format": input_format, "weight": weight}
-    expect(str, weights=weights, columns=columns, **{name: text for name, text in texts.items() if text is not None})
+    expect(str, weights=weights, columns=listed, **{name: text for name, text in texts.items() if text is not None})
     expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
     expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
     return open_graph(
-        source, ReadOptions(input_format, keep_ids, vertices, directed, columns, weight, weights, symmetrize, int(seed))
+        source, ReadOptions(input_format, keep_ids, vertices, directed, listed, weight, weights, symmetrize, int(seed))
     )
 
 
@@ -317,7 +319,8 @@ def verify(graph: object, result: GraphAnswer | Scanned | str | os.PathLike[str]
 
     Args:
         graph: anything ``load`` takes; for a scan anything ``scan`` takes.
-        result: a Forest, Distances, a Scanned, or the path of a result file written with ``-o``.
+        result: what ``mst``, ``sssp``, ``components`` or ``scan`` returned, or the path of a file that ``save`` or
+            ``-o`` wrote; a file of a scan cannot be verified, since it does not say what was scanned.
         method: ``"auto"``, ``"reference"``, ``"certificate"`` or ``"both"``.
 
     Returns:
@@ -328,7 +331,11 @@ def verify(graph: object, result: GraphAnswer | Scanned | str | os.PathLike[str]
     from gpugraph.problems.contract import Input
 
     problem = problem_of(result)
-    data = load(graph) if problem is None else problem.open(Input(problem.name, graph), HostClock(), lambda step: None)
+    data = (
+        open_graph(graph)
+        if problem is None
+        else problem.open(Input(problem.name, graph), HostClock(), lambda step: None)
+    )
     return check_result(data, result, method)
 
 

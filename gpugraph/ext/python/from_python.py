@@ -4,7 +4,7 @@ Every number is taken exactly or refused, and no node takes another's place.
 """
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -192,8 +192,8 @@ def arcs_of_edges(
         counts = f"{counted(len(ends[0]), 'source')}, {counted(len(ends[1]), 'target')}"
         what = counts if plain is None else f"{counts} and {counted(len(plain), 'weight')}"
         raise InputError(f"{what} make no edges", remedy="give one of each for an edge")
-    labels = None if names is None else _listed(names).tolist() if not isinstance(names, list) else names
-    if labels is not None and len(set(labels)) < len(labels):
+    labels = names if names is None or isinstance(names, list | tuple) else array_of(names, "names").tolist()
+    if labels is not None and len(_distinct(labels)) < len(labels):
         raise InputError("names has a name twice", remedy="give each vertex a name of its own")
     if all(one.dtype.kind in "iu" for one in ends):
         vertices = _bound(ends, options.vertices if labels is None else len(labels))
@@ -203,10 +203,22 @@ def arcs_of_edges(
     if options.vertices is not None:
         raise InputError("vertices has no meaning where the ends are names", remedy="leave vertices out")
     listed = [part.tolist() for part in ends]
-    known = dict.fromkeys(chain(*listed) if labels is None else labels)
+    known = _distinct(chain(*listed) if labels is None else labels)
     for end in (one for one in chain(*listed) if one not in known):
         raise InputError(f"names has no {shown(end)}", remedy="list every end of an edge in names")
     return _between(list(known), listed[0], listed[1], plain, options.directed)
+
+
+def _distinct(names: Iterable[Any]) -> dict[Any, None]:
+    """Return names in their order, each once; raise InputError where one is missing or cannot name a vertex."""
+    try:
+        known = dict.fromkeys(names)
+    except TypeError as error:
+        raise InputError(f"an end cannot be a name: {error}", remedy="give numbers, texts or tuples") from None
+    for name in known:
+        if name is None or (not isinstance(name, str) and str(name) in ("nan", "<NA>", "NaT")):
+            raise InputError(f"a name is missing: {name}", remedy="fill it in, or leave the edge out")
+    return known
 
 
 def _listed(values: Any) -> Any:
@@ -216,7 +228,7 @@ def _listed(values: Any) -> Any:
 
 def _ids(values: Any, what: str) -> NDArray[Any]:
     """Return ends of edges as an array of integers, or of objects that are names."""
-    if isinstance(values, list | tuple) and not all(isinstance(one, INTEGERS) for one in values):
+    if isinstance(values, list | tuple) and not all(isinstance(one, INTEGERS + REALS) for one in values):
         return np.fromiter(values, object, len(values))
     array = array_of(values, what)
     if array.dtype.kind == "f":
@@ -225,7 +237,7 @@ def _ids(values: Any, what: str) -> NDArray[Any]:
         array = array.astype(np.int64)
     if array.dtype.kind in "iu" or not len(array):
         return array if len(array) else np.zeros(0, np.int64)
-    if array.dtype.kind not in "OUS":
+    if array.dtype.kind not in "OUST":
         raise InputError(f"the {what} are of type {array.dtype}", remedy="give the numbers of vertices, or their names")
     return array.astype(object)
 

@@ -20,6 +20,7 @@ from gpugraph.devices.kernel_file import MAX_NARROW_ARCS
 from gpugraph.ext.python.arrays import on_host
 from gpugraph.ext.python.from_python import arcs_of_object, refuse_options
 from gpugraph.ext.python.matrices import as_scipy
+from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.build import ArcList, arc_tails, asymmetric, build
 from gpugraph.graph.canonical import canonical_order, order_keys
 from gpugraph.graph.check import check_structure, is_symmetric, note_rows
@@ -75,8 +76,12 @@ def _of_stream(stream: Any, options: ReadOptions) -> CSRGraph:
     """Return the graph of what is left of a file object, binary or text; its name, if it has one, helps to tell how."""
     from gpugraph.graph.load import load_file
 
-    content, named = stream.read(), getattr(stream, "name", None)
+    named = getattr(stream, "name", None)
     name = os.path.basename(named) if isinstance(named, str) else "stream"
+    try:
+        content = stream.read()
+    except (OSError, ValueError) as error:  # closed, not to be read, or no text in the encoding of the stream
+        raise InputError(f"cannot be read: {error}", where=name, remedy="open it by open(path, 'rb')") from error
     with tempfile.TemporaryDirectory(prefix="gpugraph-") as folder:
         path = os.path.join(folder, name or "stream")
         with open(path, "wb") as file:
@@ -98,6 +103,7 @@ def _as_directed(graph: CSRGraph, directed: bool | None) -> CSRGraph:
 
 
 @cache
+@in_python_terms
 def device_kind(name: str) -> str:
     """Return the kind of the device that a name opens."""
     opened, _ = select_device(name)

@@ -21,6 +21,7 @@ from gpugraph.ext.comparing.ranking import rank
 from gpugraph.ext.comparing.versions import explanation
 from gpugraph.ext.comparing.versions import read_records as read_stored
 from gpugraph.ext.python.html import bar, card, table
+from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.ext.reports import render, styles
 from gpugraph.problems import CSV
 from gpugraph.records.columns import Labelled, columns_of, precise_time
@@ -273,6 +274,7 @@ def _verdict(record: Record) -> str:
     return f"{record.status}{by}: {check.detail or ''}".rstrip(": ")
 
 
+@in_python_terms
 def read_records(*paths: str | os.PathLike[str]) -> Records:
     """Return the records of files that ``--save``, ``gpugraph bench`` or ``Records.save`` wrote, compressed or not.
 
@@ -291,6 +293,7 @@ def read_records(*paths: str | os.PathLike[str]) -> Records:
     return Records(*read_stored(paths))
 
 
+@in_python_terms
 def report(records: object, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
     """Write a report: one page of HTML with all figures, a table in Markdown or CSV, or a summary; return its path.
 

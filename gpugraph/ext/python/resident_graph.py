@@ -80,7 +80,7 @@ def _by_one_thread(method: _Method) -> _Method:
         finally:
             held._in_use.release()
 
-    return cast(_Method, alone)
+    return cast(_Method, in_python_terms(alone))
 
 
 def _limit(cutoff: float | None) -> float | None:
