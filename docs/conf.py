@@ -53,7 +53,9 @@ def setup(app: Any) -> None:
 
 
 def list_folder(_app: Any, page: str, source: list[str]) -> None:
-    """List the other pages of a folder below its ``index``: logs and decisions are no entries of the sidebar."""
+    """List the other pages of a folder below its ``index``: decisions are one entry of the sidebar, logs are none."""
+    if page == "performance/index":
+        source[0] = f"---\norphan: true\n---\n{source[0]}"
     if page.endswith("/index"):
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
