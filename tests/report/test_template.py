@@ -166,10 +166,10 @@ def test_a_table_names_the_algorithms_that_have_changed_since_they_were_measured
 
 
 def test_a_cell_that_was_not_measured_is_no_earlier_version(tmp_path):
-    stored = DOCS / "records" / "papers-wang2011-h200.jsonl"
+    stored = DOCS / "records" / "papers-kolganov2015-h200.jsonl"
     records = read_records([str(stored)])[0]
     assert any(one.outcome == "skipped" for one in records)
-    (tmp_path / "p.md.j2").write_text("{{ verdicts('papers/wang2011', 'papers-wang2011-h200') }}")
+    (tmp_path / "p.md.j2").write_text("{{ verdicts('papers/kolganov2015', 'papers-kolganov2015-h200') }}")
     filled = fill(str(tmp_path / "p.md.j2"), records)
     assert "skipped: the budget" in filled
     assert "unrecorded" not in filled
