@@ -118,7 +118,7 @@ def test_a_run_of_a_program_takes_what_further_runs_of_its_process_take_and_no_p
 def test_where_a_run_cannot_be_told_from_the_start_of_its_process_the_reason_is_given(monkeypatch):
     assert "has no {runs}" in str(Program().energy(monkeypatch, lengthen=None)["absent"])
     deaf = Program().energy(monkeypatch, lengthen=lambda runs: None)
-    assert deaf == {"absent": "its process makes 5 runs, whatever {runs} says"}
+    assert deaf == {"absent": "its process tells the time of 5 runs, whatever {runs} says"}
     still = Program(watts=110).energy(monkeypatch)  # below the idle power
     assert still == {"absent": "the counter does not tell its runs from the start of its process"}
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, cast
 
 from gpugraph.base.clock import NullClock
 from gpugraph.base.errors import DeviceUnavailable
+from gpugraph.base.quantities import counted
 from gpugraph.measure.instruments import Instrument
 from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.open_device import OpenDevice
@@ -175,7 +176,7 @@ def _of_further_runs(process: Process, few_j: float, look: Callable[[], Window],
     finally:
         process.lengthen(None)
     if many <= few:
-        raise DeviceUnavailable(f"its process makes {many} runs, whatever {{runs}} says")
+        raise DeviceUnavailable(f"its process tells the time of {counted(many, 'run')}, whatever {{runs}} says")
     return ((longer.joules - idle_w * longer.seconds) / longer.runs - few_j) / (many - few), own_s
 
 
