@@ -310,6 +310,10 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
     assert needed == {{"python-isal": "isal", "msgspec-python": "msgspec"}.get(name, name) for name in listed} - {
         "python"
     }
+    of_gpus = {
+        one.replace("-cuda12x", "").replace(">", " >") for one in PROJECT["project"]["optional-dependencies"]["cuda12"]
+    }
+    assert of_gpus >= set(re.findall(r"- (\S+ \S+)", recipe.partition("run_constraints:")[2].partition("  run:\n")[0]))
     assert f'version: "{gpugraph.__version__}"' in recipe
 
 

@@ -33,12 +33,12 @@ class Nvml:
             self._library = _nvml()
         except ImportError as error:
             reason = "NVML is not usable: the package nvidia-ml-py is not installed"
-            raise DeviceUnavailable(reason, where=bus_id, remedy="python -m pip install nvidia-ml-py") from error
+            raise DeviceUnavailable(reason, where=bus_id, remedy="pip install nvidia-ml-py") from error
         try:
             self._library.nvmlInit()
             self._handle = self._library.nvmlDeviceGetHandleByPciBusId(bus_id)
-        except self._library.NVMLError as error:  # no library of the driver, or another GPU
-            raise DeviceUnavailable(f"NVML is not usable: {error}".lower(), where=bus_id) from error
+        except Exception as error:  # no library of the driver, another GPU, or another package of that name
+            raise DeviceUnavailable(f"NVML is not usable: {str(error).lower()}", where=bus_id) from error
 
     def sm_clock_mhz(self) -> int:
         """Return the multiprocessors' clock right now, in MHz.  Raises DeviceUnavailable if the GPU does not tell."""
@@ -46,10 +46,11 @@ class Nvml:
 
     def held_down_by(self) -> tuple[str, ...]:
         """Return why power or temperature hold the clock down, or nothing, also where the driver does not say."""
-        try:
-            mask = self._ask("nvmlDeviceGetCurrentClocksThrottleReasons")
-        except DeviceUnavailable:
-            return ()
+        mask = 0
+        for name in ("Throttle", "Event"):  # drivers before 535 know the first alone, later packages may the second
+            with contextlib.suppress(DeviceUnavailable):
+                mask = self._ask(f"nvmlDeviceGetCurrentClocks{name}Reasons")
+                break
         return tuple(dict.fromkeys(text for bit, text in _HELD_DOWN.items() if mask & bit))
 
     def energy_j(self) -> float:
@@ -83,8 +84,8 @@ class Nvml:
         """Return what a function tells of the GPU."""
         try:
             return getattr(self._library, function)(self._handle, *args)
-        except self._library.NVMLError as error:
-            raise DeviceUnavailable(f"this GPU does not tell it ({error})".lower(), where=function) from error
+        except (AttributeError, self._library.NVMLError) as error:  # old functions are to be taken out of the package
+            raise DeviceUnavailable(f"this GPU does not tell it ({str(error).lower()})", where=function) from error
 
 
 def bus_id_of(device: Any) -> str:

@@ -29,7 +29,7 @@ class OpenDevice:
         try:
             return Nvml(bus_id_of(self.device))
         except DeviceUnavailable as reason:
-            return reason.what
+            return f"{reason.what} — {reason.remedy}" if reason.remedy else reason.what
         except Exception as error:  # of a driver that knows no PCI address
             return f"the GPU's PCI address is not known: {error}"
 

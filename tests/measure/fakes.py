@@ -141,6 +141,8 @@ class FakeNvml:
     def _answer(self, name: str) -> object:
         if name in self.silent:
             raise self.NVMLError("Not Supported")
+        if name == "nvmlDeviceGetCurrentClocksEventReasons":
+            name = "nvmlDeviceGetCurrentClocksThrottleReasons"
         told = {
             **self.TOLD,
             "nvmlDeviceGetClockInfo": self.clocks,

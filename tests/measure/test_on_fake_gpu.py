@@ -101,7 +101,7 @@ def test_every_sample_has_its_clock_and_a_throttled_one_is_taken_again(nvml):
 def test_without_nvml_the_reason_is_in_place_of_the_figures(monkeypatch):
     monkeypatch.setattr(library, "_nvml", without_nvml)
     data = measured(replace(FOUR, energy=True))
-    reason = "NVML is not usable: the package nvidia-ml-py is not installed"
+    reason = "NVML is not usable: the package nvidia-ml-py is not installed — pip install nvidia-ml-py"
     assert data["sampling"]["sm_clock_mhz"] == {"absent": reason}
     assert data["energy"] == {"absent": reason}
     assert data["environment"]["gpu"]["nvml"] == {"absent": reason}
