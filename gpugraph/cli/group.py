@@ -281,6 +281,9 @@ def _usage_error(error: click.UsageError) -> InputError:
         option, _, value = _MEANT_OPTIONS.get(error.option_name, error.option_name).partition(" ")
         if value and option in known:
             return InputError(f"unknown option '{error.option_name}'", remedy=f"write {option} {value}")
+        if command == "gpugraph" and (len(option) == 2 or not nearest(option, known)):
+            remedy = f"options follow the command, e.g. gpugraph mst rmat:12 {option}"
+            return InputError(f"unknown option '{option}'", remedy=remedy)
         if nearest(option, known):
             return unknown_name("option", option, known)
     elif command.removeprefix("gpugraph ") in PROBLEMS and message.startswith("Got unexpected extra argument"):

@@ -56,6 +56,8 @@ class GroupedCommand(click.Command):
         rest = super().parse_args(ctx, args)
         if ctx.resilient_parsing:  # a shell asks what may follow
             return rest
+        if ctx.params.get("output") == "/dev/stdout":  # whose name has no ending, and where nothing else may be
+            ctx.params["output"] = "-"
         taken: list[tuple[str, str]] = []
         for one in self.params:
             name = max(one.opts, key=len)
@@ -210,6 +212,8 @@ def read_defaults(path: Path, users: Path | None = None) -> Defaults:
         own = _read_keys(users)
         values.update(own)
         origins.update(dict.fromkeys(own, str(users)))
+    if device := os.environ.get("GPUGRAPH_DEVICE"):
+        values["default.device"], origins["default.device"] = device, "$GPUGRAPH_DEVICE"
     with errors_at(origins["measure.verify"]):
         check_name("verification method", values["measure.verify"], METHODS_OF_A_RUN)
     return Defaults(**{name.split(".")[1]: value for name, value in values.items()}, origins=origins)
@@ -435,8 +439,9 @@ run_options = bundle(
         "-n",
         "--repeat",
         type=int,
-        default=defaults().repeat or None,
-        show_default="about a second's; compared: at least 20",
+        default=defaults().repeat,
+        callback=lambda ctx, parameter, value: value or None,
+        show_default="0: about a second's; compared: at least 20",
         help="Number of samples.",
     ),
     click.option(

@@ -146,6 +146,8 @@ def diverted() -> Iterator[None]:
 
 def check_destination(path: str, *, append: bool = False) -> None:
     """Raise InputError if ``path`` cannot be written, or appended to, before work is done that would be lost."""
+    if append and path == "-":
+        raise InputError("records are appended to a file", where="-", remedy="name it; --format json prints records")
     if append and os.path.isfile(path):
         if not os.access(path, os.W_OK):
             remedy = "choose a file that you may write to"

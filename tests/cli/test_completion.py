@@ -56,8 +56,10 @@ def test_algorithms_are_those_of_the_commands_problem():
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_of_a_shell_is_printed_and_asks_the_program(shell: str):
+def test_the_script_of_a_shell_is_printed_and_asks_the_program(shell: str, monkeypatch: pytest.MonkeyPatch):
     script = succeed("completion", shell).out
+    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    assert succeed("completion").out == script
     assert f"{VARIABLE}={shell}_complete" in script
     assert "unknown shell" in refuse(2, "completion", "tcsh")
 

@@ -49,6 +49,13 @@ def test_the_users_file_goes_before_the_installations(tmp_path: Path):
     record = json.loads(solved.stdout)
     assert (record["graph"]["vertices"], len(record["samples_s"]["kernel"])) == (9, 3)
     assert f"taking path:9, the default of {own}" in solved.stderr
+    solved = gpugraph(
+        "mst", "--repeat", "0", "--format", "json", XDG_CONFIG_HOME=str(tmp_path), GPUGRAPH_DEVICE="cpu/1"
+    )
+    record = json.loads(solved.stdout)
+    assert (record["parameters"]["repeat"], record["device"]["threads"]) == (None, 1)
+    shown = gpugraph("config", XDG_CONFIG_HOME=str(tmp_path), GPUGRAPH_DEVICE="cpu/1")
+    assert re.search(r'^default.device +"cpu/1" +\$GPUGRAPH_DEVICE$', shown.stdout, re.MULTILINE)
     assert gpugraph("config", "--path", GPUGRAPH_CONFIG="/elsewhere.toml").stdout == "/elsewhere.toml\n"
 
 

@@ -80,8 +80,9 @@ def test_a_graph_goes_down_a_pipe_by_the_ending_of_its_format() -> None:
     assert "--output-format csr" in refuse(2, "generate", "grid:3x3", "-o", "-")
 
 
-def test_an_answer_goes_down_a_pipe_alone() -> None:
-    words = ["mst", "path:4", "-o", "-", "--device", "cpu", "--repeat", "1"]
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+def test_an_answer_goes_down_a_pipe_alone(output: str) -> None:
+    words = ["mst", "path:4", "-o", output, "--device", "cpu", "--repeat", "1"]
     done = subprocess.run([sys.executable, "-m", "gpugraph", *words], capture_output=True, text=True, timeout=300)
     assert [line.count(",") for line in done.stdout.splitlines()] == [2] * 4
     assert done.stdout.startswith("u,v,weight\n")

@@ -53,7 +53,7 @@ def test_the_command_line_samples_as_often_as_told_or_until_the_target_is_met():
         (("--target", "little"), "--target 'little' is no share — give e.g. 0.02 or 2%"),
         (("--target", "-1"), "no relative half width"),
         (("--max-seconds", "0"), "is no length of time"),
-        (("--repeat", "0"), "--repeat 0 takes no sample"),
+        (("--repeat", "-1"), "--repeat -1 takes no sample"),
         (("--cold",), "cold samples need a GPU"),
     ],
 )

@@ -1,6 +1,7 @@
 """``gpugraph config`` and ``completion``: what suits the program to its user."""
 
 import json
+import os
 
 import click
 
@@ -37,9 +38,9 @@ def config(path: bool, style: str, quiet: bool) -> None:
 
 
 @command
-@click.argument("shell", metavar="|".join(SHELLS))
-def completion(shell: str, quiet: bool) -> None:
-    """Print a script for completion in a shell: commands, options, algorithms, sweeps and files.
+@click.argument("shell", metavar="|".join(SHELLS), required=False)
+def completion(shell: str | None, quiet: bool) -> None:
+    """Print a script for completion in a shell, by default that of $SHELL: commands, options, algorithms and files.
 
     For bash, add to ~/.bashrc: source <(gpugraph completion bash)
 
@@ -48,6 +49,7 @@ def completion(shell: str, quiet: bool) -> None:
     """
     from click.shell_completion import get_completion_class
 
+    shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     check_name("shell", shell, SHELLS)
     made = get_completion_class(shell)
     assert made is not None
