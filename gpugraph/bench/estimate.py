@@ -25,8 +25,8 @@ ARCS_PER_S = {"cpu": 20e6, "cuda": 2e9, "emulated": 200e3}
 BYTES_PER_S = {"cpu": 5e9, "cuda": 1e12, "emulated": 2e6}
 """What algorithms reach where nothing is known of them: a little below what most do."""
 
-PEER_ARCS_PER_S, COMMAND_S = 1e6, 0.2
-"""Of other people's programs: many run in Python; and what it takes to start one and let it read its file."""
+PEER_SLOWER, COMMAND_S = 20.0, 0.2
+"""Other people's programs: so many times slower, for many read a file or run in Python; and seconds to start one."""
 
 OPENED_ARCS_PER_S = 3e6
 """For each core: to generate or to read a graph."""
@@ -77,9 +77,7 @@ class Prices:
             spent, taken = shape.sampling.spent_s, len(shape.samples_s.kernel or ())
             sample_s = max(kernel, spent / taken if spent and taken else 0.0)
             figures = (arcs, sample_s, shape.peak_device_bytes or 0)
-            keys: list[tuple[str, ...]] = [(shape.problem, shape.algorithm, shape.device.kind or "")]
-            keys += [(shape.cell.series,)] if shape.cell.series else []
-            for key in keys:
+            for key in ((shape.problem, shape.algorithm, shape.device.kind or ""), *_series(shape.cell.series)):
                 self._known.setdefault(key, []).append(figures)
 
     def need(self, planned: Planned) -> Need:
@@ -87,16 +85,18 @@ class Prices:
         size, kind, cell, times = planned.size, planned.kind, planned.cell, self._sampling.processes
         declared = _declared(planned)
         arcs, runs = max(size.arcs, 1), _sources(cell)
-        known = self._known.get((cell.series or "",)) or self._known.get(planned.algorithm_key)  # of its series if any
+        keys = (*_series(cell.series), planned.algorithm_key)
+        known = next((self._known[key] for key in keys if key in self._known), None)
         nearest = min(known, key=lambda one: abs(one[0] - size.arcs)) if known else None
         sample_s, basis = _sample_s(planned, declared, nearest)
         least, limit_s = self._sampling.min_samples, self._sampling.time_limit_s
         counts = (min(max(least, USUAL_SAMPLES), self._sampling.max_samples), least)
         sampled_s = [min(limit_s, samples * sample_s * runs) for samples in counts]
-        if _is_command(planned):
+        runs_once = 1 + self._sampling.warmup + 3 * (cell.phases and not cell.algorithm.startswith(PEER))
+        if _is_command(planned):  # which warms itself
             started_s = min(PATIENCE * limit_s, min(PROCESSES, counts[0]) * sample_s)
-            sampled_s = [max(one, started_s) for one in sampled_s]
-        once_s = SETUP_S[kind] + (self._sampling.warmup + 3 * cell.phases + 1) * sample_s
+            sampled_s, runs_once = [max(one, started_s) for one in sampled_s], 1
+        once_s = SETUP_S[kind] + runs_once * sample_s
         checked_s = 0.0 if cell.verify == "none" else runs * arcs / _checked_per_s(declared, arcs, kind)
         usual_s, least_s = ((once_s + checked_s) * times + one for one in sampled_s)
         device_bytes = 0
@@ -115,6 +115,11 @@ class Prices:
         )
 
 
+def _series(series: str | None) -> list[tuple[str, ...]]:
+    """Return the keys of a series' figures, and of those of its algorithm with the same options on any graphs."""
+    return [(series,), (" · ".join(series.split(" · ")[:3]),)] if series else []
+
+
 def _declared(planned: Planned) -> Declared:
     if planned.declared is not None:
         return planned.declared
@@ -129,7 +134,7 @@ def _sample_s(planned: Planned, declared: Declared, nearest: tuple[int, float, i
     if nearest is not None:
         return nearest[1] * max(max(arcs, FEW_ARCS) / max(nearest[0], FEW_ARCS), 0.05), "results"
     if planned.cell.algorithm.startswith(PEER):
-        return COMMAND_S * _is_command(planned) + arcs / PEER_ARCS_PER_S, "rates"
+        return COMMAND_S * _is_command(planned) + PEER_SLOWER * arcs / ARCS_PER_S[kind], "rates"
     if declared.minimum_bytes is not None:
         return 2e-5 + declared.minimum_bytes / BYTES_PER_S[kind], "traffic"
     return 2e-5 + arcs / ARCS_PER_S[kind], "rates"

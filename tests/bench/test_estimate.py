@@ -9,7 +9,7 @@ import pytest
 from gpugraph.bench import estimate, expand
 from gpugraph.bench.estimate import Budget, Prices, making_bytes
 from gpugraph.bench.local_workers import Limits
-from gpugraph.bench.plan import Planned
+from gpugraph.bench.plan import Declared, Planned
 from gpugraph.ext.formats.files import save_file
 from gpugraph.ext.scan.array import open_array
 from gpugraph.graph.generate import generate
@@ -17,7 +17,7 @@ from gpugraph.graph.read_options import ReadOptions
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.sampling import Sampling
-from gpugraph.problems.on_graphs import size_of
+from gpugraph.problems.on_graphs import series_of, size_of
 from gpugraph.problems.registry import find_algorithm, load_problem
 from gpugraph.records.record import Record
 from tests.report.canned import mst_record
@@ -74,6 +74,31 @@ def test_what_a_graph_of_one_edge_takes_is_not_scaled_up_by_the_arcs():
     assert prices.need(planned("rmat:12")).basis == "results"
     assert prices.need(planned("rmat:16")).seconds < 10
     assert prices.need(planned("rmat:18")).seconds > prices.need(planned("rmat:16")).seconds
+
+
+def test_a_program_that_nothing_is_known_of_is_not_started_for_warm_ups_and_phases_and_uses_its_gpu():
+    needs = {}
+    for device in ("cpu", "cuda"):
+        cell = Cell("mst", "rmat:22", "peer:theirs", device)
+        planned = Planned(cell, device, size_of("rmat:22"), Limits(), declared=Declared(0, 0, None, True, True))
+        needs[device] = [Prices(Sampling(time_limit_s=0.5, warmup=w)).need(planned).least_s for w in (0, 5)]
+    assert needs["cuda"][0] == needs["cuda"][1] < 10  # it starts three times, and reads 1 GB each time
+    assert needs["cpu"][0] == needs["cpu"][1] > 100
+
+
+def test_what_other_options_take_is_not_taken_for_what_a_cell_takes():
+    def planned(options: str, graph: str) -> Planned:
+        cell = Cell("mst", graph, "boruvka", "cpu", series=f"mst · boruvka{options} · cpu · {series_of(graph)}")
+        return Planned(cell, "cpu", size_of(graph), Limits())
+
+    records = []
+    for options, seconds in (("(others=cpu)", 9.0), ("", 0.1)):
+        series = planned(options, "complete:64").cell.series
+        record = mst_record(outcome="ok", device={"kind": "cpu"}, phases_s={"kernel": seconds}, cell={"series": series})
+        records.append(Record.of({**record, "graph": {"name": "complete:64", "arcs": 4032}}))
+    prices, other = Prices(Sampling(min_samples=3), records), "random:n=64,m=2016"
+    assert prices.need(planned("", other)).least_s < 2 < 9 < prices.need(planned("(others=cpu)", other)).least_s
+    assert prices.need(planned("(others=none)", other)).basis == "results"  # there is nothing better
 
 
 @pytest.mark.parametrize("by_clock", [True, False])
