@@ -274,8 +274,11 @@ def test_an_algorithm_that_is_wrong_on_purpose_gives_its_time_to_claims_alone():
     )
     assert faster.find([right, Record.of(wrong)]).verdict == "–"
     meant = Record.of({**wrong, "verification": {**fault, "wrong_on_purpose": True}})
-    assert faster.find([right, meant]).verdict == "yes"
+    found = faster.find([right, meant])
+    assert (found.verdict, found.ours) == ("yes", "rmat:16: 2 (plain 2.000 s, 1.000 s)")
     assert meant.kernel_s is meant.mteps is None
+    scattered = Record.of({**meant.data, "samples_s": {"kernel": [1.0] * 7}, "confidence_s": {"kernel": [0.4, 1.6]}})
+    assert faster.find([sized(1.5, 16, prepare=("rank-weights",)), scattered]).verdict == "unclear"
 
 
 def test_kinds_of_claims_are_told_and_a_device_that_nobody_has_is_named():
