@@ -47,6 +47,7 @@ class Bench:
         sweep, path, store: the sweep with the tables and settings given; the file of records, open unless ``dry``.
         notices, devices: what opening the devices has to tell, and what a worker says of them (``describe_device``).
         finished: ids of cells that are finished though the file does not have them.
+        totals: how its run goes, or went.
 
     Raises:
         InputError: a bad table or setting; on entering, the file cannot be written, or holds results already.
@@ -78,6 +79,7 @@ class Bench:
         self.notices: list[str] = []
         self.devices: dict[str, DescribedDevice] = {}
         self.finished: Sequence[str] = ()
+        self.totals = Totals()
         self._workers = [LocalWorker()]
         self._engine: Engine | None = None
 
@@ -150,10 +152,12 @@ class Bench:
         devices |= {str(device["kind"]): device for name, device in devices.items() if name == "auto"}
         devices |= {name: {"description": {"kind": name.partition(":")[0]}} for name in self._unusable}
         plan, more = self.plan, {"needed": self._claims.need} if self.claims else {}
-        return Runner(
+        runner = Runner(
             self.sweep, plan, self.store, devices, self.prices, watcher,
             retry=self.retry, workers=self._workers, engine=self._engine, finished=self.finished, **more,
-        ).run()  # fmt: skip
+        )  # fmt: skip
+        self.totals = runner.totals
+        return runner.run()
 
 
 def _answer(worker: WorkerProcess, request: Mapping[str, object], kind: str, limit_s: float) -> dict[str, Any]:

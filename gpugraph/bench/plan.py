@@ -42,6 +42,7 @@ class Planned:
         refused: why it cannot run here though it was asked for by name, or nothing.
         plugin: what a user's own algorithm says of itself; None for any other.  It cannot be run from here.
         declared: what is declared of its input; found out when a price is asked for, unless the plan has it.
+        claim: the place of the claim that needs it first, where only cells that claims need are measured.
     """
 
     cell: Cell
@@ -51,6 +52,7 @@ class Planned:
     refused: str = ""
     plugin: Algorithm | None = None
     declared: Declared | None = None
+    claim: int = 0
 
     @property
     def label(self) -> str:
@@ -84,7 +86,7 @@ def units_of(cells: Sequence[Planned]) -> list[list[Planned]]:
 
 
 def groups_of(cells: Sequence[Planned]) -> Iterator[list[Planned]]:
-    """Yield the cells that share an input, and therefore compete, at most ``TOGETHER`` at a time."""
-    for _, same in itertools.groupby(cells, key=lambda planned: planned.cell.input):
+    """Yield the cells that share an input and a claim, and therefore compete, at most ``TOGETHER`` at a time."""
+    for _, same in itertools.groupby(cells, key=lambda planned: (planned.cell.input, planned.claim)):
         group = list(same)
         yield from (group[at : at + TOGETHER] for at in range(0, len(group), TOGETHER))

@@ -26,6 +26,7 @@ from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import PAPER, Sweep
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.environment import command_line
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.algorithm import algorithm_to_words
 from gpugraph.problems.contract import Input
 from gpugraph.records.record import Record
@@ -52,10 +53,14 @@ class Watcher(Protocol):
 
 @dataclass
 class Totals:
-    """How a sweep ended: its records in order, the cells finished before, and what became of lost jobs."""
+    """How a sweep ended: its records in order, and what became of lost jobs.
+
+    ``resumed`` cells were finished before; ``again`` were measured again, for a budget had cut them short.
+    """
 
     records: list[tuple[Planned, Record]] = field(default_factory=list)
     resumed: int = 0
+    again: int = 0
     lost: list[str] = field(default_factory=list)
 
 
@@ -89,7 +94,8 @@ class Runner:
         self._parts: dict[int, tuple[int, Mapping[str, Any]]] = {}
         self._finished = None
         if records := self.store.records:
-            self._finished = import_module(RESUMING).Finished(records, retry=self.retry, cold=self.cold)
+            sampling = Sampling(**self.sweep.sampling)
+            self._finished = import_module(RESUMING).Finished(records, sampling, retry=self.retry)
         self.finished = sorted({*(self._finished.by_id if self._finished else ()), *self.finished})
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[Input, Mapping[str, Any]] = {}
@@ -306,8 +312,11 @@ class Runner:
             record["paper"] = import_module(PAPER).paper_of(self.sweep.paper, planned.cell)
         record["environment"] = {**record.get("environment", {}), "command": command_line()}
         made = Record.of(record)
-        self.store.drop(lambda old: old.shape.cell.name == made.shape.cell.name)
-        self.store.append(made)
+        cut_short = self._finished is not None and made.shape.cell.name in self._finished.cut_short
+        if made.outcome != "skipped" or not cut_short:  # few samples are more than none
+            self.store.drop(lambda old: old.shape.cell.name == made.shape.cell.name)
+            self.store.append(made)
+            self.totals.again += cut_short
         self._note_block(planned, made)
         self.totals.records.append((planned, made))
         done = len(self.totals.records) + self.totals.resumed

@@ -260,11 +260,14 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
                 totals = bench.run(watcher)
         except KeyboardInterrupt:
             if keep:
-                done = f"{len(store.records)} of {counted(total, 'cell')} are in {path}"
+                there = bench.totals.resumed + sum(row.outcome != "skipped" for _, row in bench.totals.records)
+                done = f"{there} of {counted(total, 'cell')} are in {path}"
                 tell([f"{done}; go on with: {_again(bench.sweep.name, path)}"])
             raise
         if totals.resumed:
             tell([f"finished before: {counted(totals.resumed, 'cell')}"], quiet=quiet)
+        if totals.again:
+            tell([f"{counted(totals.again, 'cell')} had too few samples: measured again"], quiet=quiet)
         if bench.sweep.sampling.get("energy"):
             reasons = Counter(row.absent["energy"] for row in store.records if row.ok and "energy" in row.absent)
             tell([f"energy not measured in {counted(n, 'cell')}: {why}" for why, n in reasons.items()], quiet=quiet)

@@ -41,6 +41,7 @@ _LOG = logging.getLogger("gpugraph")
 _STOPPED = {
     "target": "the median is known well enough",
     "time": "their time is up",
+    "budget": "the budget is spent",
     "count": "as many as requested",
 }
 
@@ -216,7 +217,7 @@ def _turn(index: int, runs: dict[int, Measurement], turns: Turns, until: float, 
     time_is_up = run.samples > 0 and end >= (min(until, refine_until) if least else until)
     if not time_is_up and turns.takes_sample(index):
         run.sample()
-    reason = "time" if time_is_up else run.stopping.reason()
+    reason = ("time" if least else "budget") if time_is_up else run.stopping.reason()
     stopped_by = turns.end_of(index, reason, lambda other: runs[other].stopping.is_narrow)
     if stopped_by is not None:
         _LOG.info("%s: stopped after %s samples, %s", run.algorithm.name, run.samples, _STOPPED[stopped_by])

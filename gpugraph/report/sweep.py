@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from gpugraph.base.quantities import count, counted, in_seconds, in_units, rate
 from gpugraph.bench.axes import described_record
 from gpugraph.bench.estimate import Prices
-from gpugraph.bench.plan import Plan, Planned, described_algorithm, groups_of
+from gpugraph.bench.plan import Plan, Planned, described_algorithm
 from gpugraph.bench.sweep import Sweep
 from gpugraph.problems import BENCH
 from gpugraph.records.columns import Labelled, columns_of
@@ -40,17 +40,17 @@ def plan_lines(plan: Plan, prices: Prices, *, width: int | None = None) -> list[
 def price_lines(plan: Plan, prices: Prices, sweep: Sweep, *, width: int | None = None) -> list[Line]:
     """Return the cells with what each will take of time, and what of them the budget has room for."""
     rows, spent, least = [], dict[str, float](), dict[str, float]()
-    for group in groups_of(plan.cells):
-        for planned in group:
-            need = prices.need(planned)
-            seconds = need.seconds + need.opening_s / len(group)
-            whose = "all cells" if sweep.budget_by_clock else planned.cell.device
-            least_s = least.get(whose, 0.0) + need.least_s + seconds - need.seconds
-            fits = least_s <= sweep.budget_s or not spent
-            if fits:
-                spent[whose], least[whose] = min(spent.get(whose, 0.0) + seconds, max(sweep.budget_s, least_s)), least_s
-            fate = in_seconds(spent[whose]) if fits else "skipped: budget"
-            rows.append([*_named(planned), in_seconds(seconds), fate, need.basis])
+    sharing = Counter(planned.cell.input for planned in plan.cells)
+    for planned in plan.cells:
+        need = prices.need(planned)
+        seconds = need.seconds + need.opening_s / sharing[planned.cell.input]
+        whose = "all cells" if sweep.budget_by_clock else planned.cell.device
+        least_s = least.get(whose, 0.0) + need.least_s + seconds - need.seconds
+        fits = least_s <= sweep.budget_s or not spent
+        if fits:
+            spent[whose], least[whose] = min(spent.get(whose, 0.0) + seconds, max(sweep.budget_s, least_s)), least_s
+        fate = in_seconds(spent[whose]) if fits else "skipped: budget"
+        rows.append([*_named(planned), in_seconds(seconds), fate, need.basis])
     header = ["problem", "algorithm", "device", "graph", "takes", "by then", "by"]
     lines: list[Line] = [*columns(header, rows, right=(4, 5), width=width), []]
     for whose, seconds in sorted(spent.items()):

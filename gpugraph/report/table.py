@@ -241,10 +241,9 @@ def _precision(record: Record, width: int) -> list[Line]:
     if target:
         reached = half is not None and half <= target
         said = f"± {percent(target)} " + ("reached" if reached else "not reached")
-        if not reached and record.shape.sampling.stopped_by == "time":
-            said += ": its time was up; give it more with --max-seconds"
-        elif not reached:
-            said += ": all its samples were taken; the machine is too restless for it"
+        late = {"time": "its time was up; give it more with --max-seconds", "budget": "the budget was spent"}
+        why = late.get(record.shape.sampling.stopped_by or "")
+        said += "" if reached else f": {why or 'all its samples were taken; the machine is too restless for it'}"
         lines = field("target", said, width=width, style="" if reached else "yellow")
     for title, said, remedy in (
         ("first run", first_stands_out(record), COLD_START),

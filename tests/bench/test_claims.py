@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from gpugraph.bench.bench import Bench
+from gpugraph.bench.plan import groups_of
+from gpugraph.bench.sweep_file import read_sweep
 from gpugraph.records.record_file import read_record_file
 from tests.cli.runner import refuse, succeed
 
@@ -44,6 +47,15 @@ value = "kernel"
 least = 0
 """
 
+EVERY_SIZE = """[[expect]]
+text = "a minimum per segment is faster"
+where = "0"
+each = { per = "segment" }
+with.plain = { per = "element" }
+value = "plain.kernel / kernel"
+least = 1
+[[expect]]"""
+
 
 @pytest.fixture
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -63,6 +75,19 @@ def test_only_the_cells_that_claims_need_are_measured_and_smaller_graphs_only_wi
     assert measured("r.jsonl") == [(1024, "segment", "ok")]
     assert "1 of 2 claims of the paper judged, 1 of them as stated" in done.out
     assert "no expectation needs it" in done.err
+
+
+def test_on_each_graph_one_claim_after_another_gets_its_cells_so_that_a_budget_cuts_one_short(paper: str) -> None:
+    each = 'each = { per = "element", n = "256.." }'
+    more = PAPER.replace('each = { algorithm = "segmented-min", device = "cuda" }', f'{each}\nat = "largest"')
+    Path(paper).write_text(more.replace("[[expect]]", EVERY_SIZE, 1))
+    with Bench(read_sweep(paper), dry=True, claims=True) as bench:
+        groups = [[(one.cell.axes["n"], one.claim) for one in group] for group in groups_of(bench.plan.cells)]
+    assert groups == [[(1024, 0), (1024, 0)], [(256, 0), (256, 0)], [(64, 0), (64, 0)]]
+    Path(paper).write_text(more)
+    with Bench(read_sweep(paper), dry=True, claims=True) as bench:
+        groups = [[(one.cell.axes["n"], one.claim) for one in group] for group in groups_of(bench.plan.cells)]
+    assert groups == [[(1024, 0)], [(1024, 1)], [(256, 0)], [(256, 1)], [(64, 0)]]
 
 
 def test_after_a_claims_run_the_others_are_measured_by_the_same_command_without_it(paper: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 import signal
 import subprocess
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gpugraph.bench import local_workers
+from gpugraph.bench import local_workers, plan
 from gpugraph.bench.estimate import Budget, Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
+from gpugraph.ext.resuming import is_cut_short
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell
@@ -139,6 +141,64 @@ def test_a_resumed_sweep_measures_only_what_is_not_finished_and_keeps_one_record
     assert bench.requests == ["b"]
     names = [r["cell"]["name"] for r in read_records(bench.path)]
     assert len(names) == len(set(names)) == 4
+
+
+def leave_few(bench: Bench, **sampling: object) -> None:
+    """Make the records of the file such that they have 7 samples of 9."""
+    few = {"min_samples": 9, "processes": [7], **sampling}
+    lines = [json.dumps({**record, "sampling": few}) for record in read_records(bench.path)]
+    bench.path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def few_of(bench: Bench) -> list[str]:
+    return [r["algorithm"] for r in read_records(bench.path) if (r.get("sampling") or {}).get("processes") == [7]]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "sampling", "again"),
+    [
+        ("a", {"stopped_by": "budget"}, True),
+        ("wrong", {"stopped_by": "budget"}, True),
+        ("a", {"stopped_by": "time", "spent_s": 14.9}, True),  # as older records have it
+        ("a", {"stopped_by": "time", "spent_s": 15.1}, False),
+        ("a", {"stopped_by": "time", "spent_s": 14.9, "min_samples": 7}, False),
+        ("a", {"stopped_by": "time"}, False),
+        ("wrong", {"stopped_by": "count", "spent_s": 1.0}, False),
+        ("oom", {}, False),
+    ],
+)
+def test_a_resumed_sweep_measures_again_what_a_budget_cut_short_and_not_what_used_its_own_time(
+    bench, algorithm, sampling, again
+):
+    bench.run(planned(algorithm))
+    leave_few(bench, **sampling)
+    (bench.folder / "log").unlink()
+    totals = bench.run(planned(algorithm), resume=True)
+    assert (totals.again, totals.resumed) == (again, not again)
+    assert bench.requests == ([algorithm] if again else [])
+    assert len(read_records(bench.path)) == 1
+    assert few_of(bench) == ([] if again else [algorithm])
+
+
+def test_of_a_cell_spread_over_processes_a_budget_may_leave_some_of_them(bench):
+    bench.run(planned("a"))
+    leave_few(bench, stopped_by="target", spent_s=1.0)
+    records = [Record.of(record) for record in read_records(bench.path)]
+    assert [is_cut_short(records[0], Sampling(processes=n)) for n in (1, 2)] == [False, True]
+
+
+def test_the_few_samples_of_a_cell_stay_where_the_budget_ends_before_it_again(bench, monkeypatch):
+    cells = [planned("a"), planned("b"), planned("c")]
+    bench.run(*cells[:2])
+    leave_few(bench, stopped_by="budget")
+    monkeypatch.setattr(Budget, "obstacle", lambda self, planned, begun, first: None if first else "too late")
+    monkeypatch.setattr(plan, "TOGETHER", 1)
+    totals = bench.run(*cells, resume=True)
+    assert outcomes(bench) == {"a path:9": "ok", "b path:9": "ok", "c path:9": "skipped"}
+    assert (totals.again, totals.resumed) == (1, 0)
+    assert few_of(bench) == ["b"]
+    assert bench.run(*cells, resume=True).again == 1
+    assert few_of(bench) == []
 
 
 def test_retry_tries_again_what_did_not_go_well(bench):

@@ -14,6 +14,7 @@ import pytest
 
 from gpugraph.base.quantities import in_seconds, parse_seconds
 from gpugraph.bench import store
+from gpugraph.bench.run import Runner
 from gpugraph.bench.worker import describe_device
 from gpugraph.cli.options import defaults
 from gpugraph.measure.environment import command_line
@@ -332,6 +333,35 @@ def test_ctrl_c_exits_130_and_says_how_to_go_on(folder):
     assert process.returncode == 130
     assert "go on with: gpugraph bench --sweep t.toml --save r.jsonl --resume" in err
     assert err.splitlines()[-1] == "gpugraph: interrupted"
+
+
+def test_an_interrupted_bench_counts_its_own_cells_in_the_file_and_none_of_other_commands(folder, monkeypatch):
+    write_sweep(folder, "kruskal", "prim")
+    words = ("bench", "--sweep", "t.toml", "--save", "r.jsonl")
+    succeed(*words, "-q")
+
+    def interrupted(self: Runner, *group: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Runner, "_run_group", interrupted)
+    left = run(*words, "--resume", "--axis", "n=30,50")
+    assert left.code == 130
+    assert "2 of 4 cells are in r.jsonl; go on with" in left.err
+    left = run(*words, "--resume", "--axis", "n=50", "--axis", "algorithm=prim")
+    assert "0 of 1 cell are in r.jsonl; go on with" in left.err
+
+
+def test_a_cell_that_the_budget_cut_short_is_measured_again_by_resume_which_says_so(folder, monkeypatch):
+    write_sweep(folder, "kruskal")
+    words = ("bench", "--sweep", "t.toml", "--axis", "n=30", "--save", "r.jsonl")
+    succeed(*words, "--budget", "0.000001s")
+    (cut,) = read_records("r.jsonl")
+    assert (cut["sampling"]["stopped_by"], len(cut["samples_s"]["kernel"])) == ("budget", 1)
+    again = succeed(*words, "--resume").err
+    assert "1 cell had too few samples: measured again" in again
+    (whole,) = read_records("r.jsonl")
+    assert len(whole["samples_s"]["kernel"]) == 3
+    assert "finished before: 1 cell" in succeed(*words, "--resume").err
 
 
 @extended

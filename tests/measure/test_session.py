@@ -126,7 +126,7 @@ def test_at_the_end_of_the_time_for_all_cells_end_with_what_they_have_and_those_
     one.on_run = two.on_run = late.on_run = clock.lasting(1.0)
     sampling = Sampling(target=0, min_samples=9, warmup=0)
     notes = measure([cell("one"), cell("two")], sampling, until=5.5)
-    assert [notes.records[index].data["sampling"]["stopped_by"] for index in (0, 1)] == ["time", "time"]
+    assert [notes.records[index].data["sampling"]["stopped_by"] for index in (0, 1)] == ["budget", "budget"]
     assert len(log) == 6
     clock.now, log[:] = 0.0, []
     late.on_prepare = lambda turn: setattr(clock, "now", 9.0)

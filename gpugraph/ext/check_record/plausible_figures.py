@@ -330,7 +330,7 @@ def _stopped(record: Record, taken: int, width: float | None) -> Iterator[str]:
     """Yield where sampling cannot have stopped as stated, after so many samples of a source, or at such a clock."""
     sampling, device = record.shape.sampling, record.shape.device
     by, most = sampling.stopped_by, sampling.max_samples or 0
-    if by not in ("target", "time", "count"):
+    if by not in ("target", "time", "count", "budget"):
         yield f"its sampling.stopped_by is '{by}'"
     if by == "target" and not (width is not None and width <= (sampling.target or 0.0) * (1 + CLOSE)):
         yield f"it stopped at the target {sampling.target}, and has reached {width}"

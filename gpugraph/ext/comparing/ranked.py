@@ -274,6 +274,9 @@ _MARKS: tuple[tuple[str, Callable[[Record], str], str], ...] = (
 """The marks of rows, why a row has one, and their explanation with the remedy."""
 
 
+_LATE = {"budget": "--budget", "time": "--max-seconds"}
+
+
 def target_reached(named: Named) -> str:
     """Return whether each record's median is known as well as was asked for; nothing where nothing was asked."""
     asked = [row for row in named.ranking.rows if row.shape.sampling.target]
@@ -282,8 +285,9 @@ def target_reached(named: Named) -> str:
     missed = [
         row for row in asked if (half := row.measured_half_width) is None or half > (row.shape.sampling.target or 0)
     ]
-    late = any(row.shape.sampling.stopped_by == "time" for row in missed)
-    remedy = "give more time: --max-seconds" if late else "all samples were taken, make the machine quieter"
+    ended = {row.shape.sampling.stopped_by for row in missed}
+    late = next((f"give more time: {option}" for by, option in _LATE.items() if by in ended), "")
+    remedy = late or "all samples were taken, make the machine quieter"
     target = " or ".join(dict.fromkeys(f"± {percent(row.shape.sampling.target or 0.0)}" for row in asked))
     if not missed:
         return f"{target} reached by all"

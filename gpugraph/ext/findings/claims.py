@@ -1,11 +1,13 @@
 """Which cells of a plan the expectations of a sweep need, and how soon: ``gpugraph bench --claims``.
 
 An expectation that is judged at the largest graph needs that one first.  Smaller ones are needed only while it is
-without a verdict, for the largest may not fit the memory, the time or the budget.
+without a verdict, for the largest may not fit the memory, the time or the budget.  On each graph one expectation after
+another gets its cells, so that the end of a budget leaves one without its samples, and not all of them.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -29,32 +31,37 @@ class Claims:
     """The cells that expectations need.
 
     Attributes:
-        cells: those cells, the largest graphs of all claims first, then the next smaller ones.
+        cells: those cells, the largest graphs of all claims first, then the next smaller ones; those of one graph
+            compete that are needed for the same claim first.
     """
 
     def __init__(self, expectations: Sequence[Expectation], cells: Sequence[Planned]):
         measured = [one for one in expectations if one.kind not in UNMEASURED]
-        self._needed: dict[int, list[tuple[int, Expectation]]] = defaultdict(list)  # by cell: how soon, and for which
+        self._needed: dict[int, list[tuple[int, int, Expectation]]] = defaultdict(list)  # how soon, in which place
         records = [_as_record(planned) for planned in cells]
-        of = {id(record): planned for record, planned in zip(records, cells, strict=True)}
-        for part in (part for one in measured for part in one.parts()):
+        of = {id(record): planned.cell for record, planned in zip(records, cells, strict=True)}
+        for place, part in enumerate(part for one in measured for part in one.parts()):
             for rank, those in enumerate(_by_size(part, records)):
                 for record in those:
-                    self._needed[id(of[id(record)])].append((rank, part))
-        self._seen, self._open = -1, dict[int, bool]()
-        needed = [planned for planned in cells if id(planned) in self._needed]
-        self.cells = sorted(needed, key=self._order)
+                    self._needed[id(of[id(record)])].append((rank, place, part))
+        self._seen, self._open = tuple[Record, ...](), dict[int, bool]()
+        needed = [planned for planned in cells if id(planned.cell) in self._needed]
+        self.cells = sorted((replace(one, claim=self._soonest(one)[1]) for one in needed), key=self._order)
+
+    def _soonest(self, planned: Planned) -> tuple[int, int]:
+        """Return how soon a cell is needed, and the place of the expectation that needs it first."""
+        return min((rank, place) for rank, place, _ in self._needed[id(planned.cell)])
 
     def _order(self, planned: Planned) -> tuple[Any, ...]:
-        soonest = min(rank for rank, _ in self._needed[id(planned)])
-        return soonest, -planned.size.arcs, -planned.size.vertices, str(planned.cell.graph), planned.cell.problem
+        soonest, place = self._soonest(planned)
+        return soonest, -planned.size.arcs, -planned.size.vertices, str(planned.cell.graph), planned.cell.problem, place
 
     def need(self, planned: Planned, records: Sequence[Record]) -> bool:
         """Tell whether a cell is needed yet, by the records so far."""
-        if len(records) != self._seen:
-            self._seen, self._open = len(records), {}
-        needs = self._needed[id(planned)]
-        return any(rank == 0 for rank, _ in needs) or any(self._is_open(part, records) for _, part in needs)
+        if (last := tuple(records[-1:])) != self._seen:
+            self._seen, self._open = last, {}
+        needs = self._needed[id(planned.cell)]
+        return any(rank == 0 for rank, *_ in needs) or any(self._is_open(part, records) for *_, part in needs)
 
     def _is_open(self, part: Expectation, records: Sequence[Record]) -> bool:
         """Tell whether an expectation has no verdict yet; asked again only when there are more records."""

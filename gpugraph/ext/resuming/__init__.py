@@ -6,12 +6,14 @@ compares.
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.bench.plan import Planned
 from gpugraph.measure.cell import Cell, cell_id, parse_options, resolve_algorithm, unopened_id
+from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.registry import load_problem
 from gpugraph.records.json_text import json_text
@@ -26,19 +28,36 @@ def input_key(problem: str, described: Mapping[str, object]) -> str:
     return json.dumps([problem, json.loads(json_text(described))], sort_keys=True)
 
 
+def is_cut_short(record: Record, sampling: Sampling) -> bool:
+    """Tell whether the end of a budget left a cell with too few samples, so that it is to be measured again.
+
+    The record says so by ``stopped_by``; one that is older than that, by seconds that its samples took: fewer than the
+    limit of the ``sampling`` to come.  So more time (``--max-seconds``) is another try too, and the same time is none.
+    """
+    shape, taken = record.shape.sampling, len(record.shape.samples_s.kernel or ()) // record.sources
+    time_left = shape.stopped_by == "time" and (shape.spent_s or math.inf) < sampling.share().time_limit_s
+    processes_left = record.ok and len(shape.processes or ()) < sampling.processes
+    few = taken < (shape.min_samples or 0)
+    return shape.stopped_by == "budget" or (few and (time_left or processes_left))
+
+
 class Finished:
-    """What a file of records says is finished; with ``retry`` only what went well.  ``cold``: caches are flushed.
+    """What a file of records says is finished; with ``retry`` only what went well.
+
+    What a budget has cut short is not.  ``sampling`` is that of the cells to come.
 
     Attributes:
         by_id: the records of finished cells.
+        cut_short: names of cells that have too few samples (``is_cut_short``).
         devices: what tells the devices apart that they ran on, by kind.
     """
 
-    def __init__(self, records: Sequence[Record], *, retry: bool = False, cold: bool = False):
-        self._cold = cold
+    def __init__(self, records: Sequence[Record], sampling: Sampling, *, retry: bool = False):
+        self._cold = sampling.cold
         self._digests: dict[str, str] = {}
         self._chosen: dict[tuple[str, str], str] = {}
         self.by_id: dict[str, Record] = {}
+        self.cut_short: set[str] = set()
         self.devices: dict[str, list[Mapping[str, object]]] = {}
         self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
         counted = ("ok",) if retry else FINISHED
@@ -49,7 +68,9 @@ class Finished:
                 self._digests[key] = shape.graph.digest
                 if record.axes.get("algorithm") == "auto" and shape.device.kind:
                     self._chosen[key, shape.device.kind] = shape.algorithm
-            if cell.id and record.outcome in counted:
+            if is_cut_short(record, sampling):
+                self.cut_short.add(cell.name or "")
+            elif cell.id and record.outcome in counted:
                 self.by_id[cell.id] = record
                 device = {name: record.field(f"device.{name}") for name in ("kind", "name", "threads")}
                 if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
