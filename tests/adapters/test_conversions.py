@@ -187,6 +187,24 @@ def test_a_source_that_changed_does_not_stand_in_for_the_graph(tmp_path) -> None
         _ = back.graph.targets
 
 
+SOLVERS = {**ANSWERS, "scan": lambda spec: gpugraph.scan(np.arange(len(spec)), device="cpu")}
+
+
+@pytest.mark.parametrize("kind", SOLVERS)
+def test_answers_are_equal_if_they_say_the_same_of_the_same_graph(kind: str) -> None:
+    first, again = SOLVERS[kind]("grid:4x4"), SOLVERS[kind]("grid:4x4")
+    assert first == again == pickle.loads(pickle.dumps(first))
+    assert len({first, again}) == 1
+    assert first not in (SOLVERS[kind]("path:16,seed=2"), None, 1)
+
+
+def test_an_answer_is_another_from_another_source_and_of_other_weights() -> None:
+    assert gpugraph.sssp("path:5", 0, device="cpu") != gpugraph.sssp("path:5", 1, device="cpu")
+    assert gpugraph.mst("path:5", device="cpu", algo="prim") == gpugraph.mst("path:5", device="cpu", algo="kruskal")
+    rows = [0, 1, 2], [1, 0]
+    assert gpugraph.components((*rows, [5, 5]), device="cpu") != gpugraph.components((*rows, [6, 6]), device="cpu")
+
+
 def test_copies_of_an_answer_share_its_graph() -> None:
     forest = ANSWERS["forest"](named())
     for twin in (copy.copy(forest), copy.deepcopy(forest)):
