@@ -93,7 +93,7 @@ check-records: ## what a stranger's record must satisfy, asked of ours: docs/sub
 
 lock:        ## write the versions of a development environment that passes the tests on this Python
 	$(PYTHON) -m pip install -q uv
-	$(PYTHON) -m uv pip compile -q --no-header --no-annotate --no-emit-index-url --python-version 3.12 --universal \
+	$(PYTHON) -m uv pip compile -q --generate-hashes --no-header --no-annotate --no-emit-index-url --python-version 3.12 --universal \
 	  --group test --group lint --group docs pyproject.toml -o requirements-dev.txt
 
 dist:        ## sdist and wheel, into dist/

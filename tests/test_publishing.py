@@ -317,6 +317,24 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
     assert f'version: "{gpugraph.__version__}"' in recipe
 
 
+def test_the_lock_pins_every_package_and_its_files() -> None:
+    lines = (ROOT / "requirements-dev.txt").read_text("utf-8").replace(" \\\n", "").splitlines()
+    assert len(lines) > 50
+    for line in lines:
+        assert re.match(r"[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", line), line
+    direct = {
+        Requirement(one).name for one in PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["test"]
+    }
+    locked = {line.partition("==")[0] for line in lines}
+    assert {name.lower().replace(".", "-").replace("_", "-") for name in direct} <= locked
+
+
+@pytest.mark.skipif(shutil.which("zizmor") is None, reason="zizmor is not installed (pip install zizmor)")
+def test_the_workflows_have_no_hole_that_zizmor_knows() -> None:
+    done = subprocess.run(["zizmor", "--offline", "-q", ".github", "docs/ci/github.yml"], cwd=ROOT, capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()
+
+
 def test_the_workflow_that_publishes_holds_no_secret_and_waits_for_the_checks() -> None:
     text = (ROOT / ".github" / "workflows" / "publish.yml").read_text("utf-8")
     assert "id-token: write" in text
