@@ -317,6 +317,12 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
     assert f'version: "{gpugraph.__version__}"' in recipe
 
 
+def test_the_conda_recipe_is_rendered() -> None:
+    rattler_build = pytest.importorskip("rattler_build")
+    recipe = rattler_build.Stage0Recipe.from_file(str(ROOT / "conda" / "recipe.yaml"))
+    assert len(recipe.render(rattler_build.VariantConfig())) == 1
+
+
 def test_the_lock_pins_every_package_and_its_files() -> None:
     lines = (ROOT / "requirements-dev.txt").read_text("utf-8").replace(" \\\n", "").splitlines()
     assert len(lines) > 50

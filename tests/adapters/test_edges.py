@@ -239,6 +239,11 @@ def test_rows_are_shared_and_what_is_none_yet_is_copied(spoilt: str) -> None:
         assert np.shares_memory(graph.targets, m.indices)
         assert np.shares_memory(graph.weights, m.data)
         assert not graph.weights.flags.writeable
+    for series in (pytest.importorskip("pandas").Series, pytest.importorskip("polars").Series):
+        offsets, targets, weights = (series(part) for part in (m.indptr, m.indices, m.data))
+        graph = gpugraph.load((offsets, targets, weights))
+        assert np.shares_memory(graph.targets, np.asarray(targets))
+        assert np.shares_memory(graph.weights, np.asarray(weights))
     setattr(m, spoilt, getattr(m, spoilt).astype({"indptr": ">i8", "indices": ">i4", "data": ">f8"}[spoilt]))
     if spoilt == "data":
         assert not np.shares_memory(gpugraph.load(m).weights, m.data)

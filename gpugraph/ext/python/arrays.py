@@ -39,7 +39,7 @@ def on_host(array: object) -> Any:
             if hasattr(array, "__array__"):
                 return array
             raise InputError(f"an array of {type(array).__name__} cannot be shared: {error}") from error
-    return array
+    return np.asarray(array) if hasattr(array, "__arrow_c_stream__") else array  # a column of pandas or Polars
 
 
 def array_of(values: object, what: str) -> NDArray[Any]:
