@@ -90,6 +90,14 @@ def test_on_each_graph_one_claim_after_another_gets_its_cells_so_that_a_budget_c
     assert groups == [[(1024, 0)], [(1024, 1)], [(256, 0)], [(256, 1)], [(64, 0)]]
 
 
+def test_a_cell_that_several_claims_are_about_competes_with_all_that_they_compare_it_with(paper: str) -> None:
+    about = 'each = { algorithm = "segmented-min", device = "cuda" }'
+    Path(paper).write_text(PAPER.replace(about, 'each = { per = "segment" }\nwith.plain = { per = "element" }'))
+    with Bench(read_sweep(paper), dry=True, claims=True) as bench:
+        groups = [[one.cell.options.get("per", "element") for one in group] for group in groups_of(bench.plan.cells)]
+    assert groups == [["segment", "element"]] * 3
+
+
 def test_after_a_claims_run_the_others_are_measured_by_the_same_command_without_it(paper: str) -> None:
     succeed("bench", "--sweep", paper, "--claims", "--save", "r.jsonl", "-q")
     succeed("bench", "--sweep", paper, "--save", "r.jsonl", "--resume", "-q")

@@ -31,8 +31,8 @@ class Claims:
     """The cells that expectations need.
 
     Attributes:
-        cells: those cells, the largest graphs of all claims first, then the next smaller ones; those of one graph
-            compete that are needed for the same claim first.
+        cells: those cells, the largest graphs of all claims first, then the next smaller ones.  A cell that claims are
+            about competes with those that it is compared with first.
     """
 
     def __init__(self, expectations: Sequence[Expectation], cells: Sequence[Planned]):
@@ -40,16 +40,19 @@ class Claims:
         self._needed: dict[int, list[tuple[int, int, Expectation]]] = defaultdict(list)  # how soon, in which place
         records = [_as_record(planned) for planned in cells]
         of = {id(record): planned.cell for record, planned in zip(records, cells, strict=True)}
+        first: dict[int, int] = {}  # by what claims are about the place of the first one
         for place, part in enumerate(part for one in measured for part in one.parts()):
             for rank, those in enumerate(_by_size(part, records)):
-                for record in those:
-                    self._needed[id(of[id(record)])].append((rank, place, part))
+                for one, *others in those:
+                    competing = first.setdefault(id(one), place)
+                    for record in (one, *others):
+                        self._needed[id(of[id(record)])].append((rank, competing, part))
         self._seen, self._open = tuple[Record, ...](), dict[int, bool]()
         needed = [planned for planned in cells if id(planned.cell) in self._needed]
         self.cells = sorted((replace(one, claim=self._soonest(one)[1]) for one in needed), key=self._order)
 
     def _soonest(self, planned: Planned) -> tuple[int, int]:
-        """Return how soon a cell is needed, and the place of the expectation that needs it first."""
+        """Return how soon a cell is needed, and what tells its competitors from other cells of the graph."""
         return min((rank, place) for rank, place, _ in self._needed[id(planned.cell)])
 
     def _order(self, planned: Planned) -> tuple[Any, ...]:
@@ -70,13 +73,13 @@ class Claims:
         return self._open[id(part)]
 
 
-def _by_size(part: Expectation, records: Sequence[Record]) -> list[list[Record]]:
-    """Return what an expectation is about, and what it is compared with, for each size of graph, large ones first."""
+def _by_size(part: Expectation, records: Sequence[Record]) -> list[list[list[Record]]]:
+    """Return for each size of graph, large ones first, what an expectation is about, each before those beside it."""
     each, others = _before(part.each), {name: _before(named) for name, named in part.others.items()}
-    sizes: dict[int, list[Record]] = defaultdict(list)
+    sizes: dict[int, list[list[Record]]] = defaultdict(list)
     for record, groups in msgspec.structs.replace(part, each=each, others=others).cells(records):
         size = 0 if part.at == "all" else record.shape.graph.vertices or 0
-        sizes[size] += [record, *(one for group in groups.values() for one in group)]
+        sizes[size].append([record, *(one for group in groups.values() for one in group)])
     return [sizes[size] for size in sorted(sizes, reverse=True)]
 
 
