@@ -204,7 +204,7 @@ _OF_PEERS: dict[str, type[GpuGraphError]] = {
 
 
 def judge(totals: Totals) -> None:
-    """Raise the error whose exit code the bench ends with: for a wrong result, a defect, or if nothing went well.
+    """Raise the error whose exit code the bench ends with: for a wrong result, an exception, or if nothing went well.
 
     After all of ours a peer that threw or was refused counts as well.
     """
@@ -215,11 +215,10 @@ def judge(totals: Totals) -> None:
         and not (record.outcome == "wrong" and record.shape.verification.wrong_on_purpose)
     ]
     outcomes = Counter(record.outcome for _, record in ours)
-    worst: dict[str, type[GpuGraphError]] = {"wrong": VerificationFailed}
-    if any(record.outcome == "threw" and planned.plugin is None for planned, record in ours):
-        worst["threw"] = GpuGraphError  # an exception of a user's own algorithm is no defect
+    # An exception of a user's own algorithm is no defect.
+    defect = any(record.outcome == "threw" and planned.plugin is None for planned, record in ours)
+    worst = {"wrong": VerificationFailed, "threw": GpuGraphError if defect else InputError}
     if ours and not outcomes["ok"]:
-        worst.setdefault("threw", InputError)
         worst |= {"refused": InputError, "failed": DeviceUnavailable, "out of memory": DeviceUnavailable}
         worst |= {"died": DeviceUnavailable, "timeout": DeviceUnavailable}
     for outcome, error in worst.items():

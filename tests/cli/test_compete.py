@@ -119,6 +119,14 @@ def test_a_users_own_algorithm_competes_and_one_that_is_wrong_has_no_place(tmp_p
 
 
 @extended
+def test_a_users_own_algorithm_that_throws_ends_the_command_with_2(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("def driver(view, clock):\n    raise KeyError('x')\n")
+    outcome = run("mst", "grid:6x6", "--algo", "kruskal,./mine.py:driver", *FEW)
+    assert (outcome.code, "kruskal alone has a time that counts" in " ".join(outcome.out.split())) == (2, True), outcome
+    assert "KeyError: 'x' — this is an error of the user's own algorithm" in outcome.err
+
+
 def test_components_compete_as_well_and_a_peer_takes_options():
     shown = succeed("components", "grid:6x6", "--peer", "scipy", *FEW).out
     assert "components on grid:6x6" in shown
