@@ -85,7 +85,8 @@ def table_width() -> int | None:
 LEAST_WORDS = 8
 """Letters that a column of words keeps where a table is too wide."""
 
-_PIECES = re.compile(r"[^\s:;+/·(]*[\s:;+/·(]?")
+_PIECES = re.compile(r"\(?(?:[^\s:;+/·(,]|,(?=\d)|(?<=\d)\s(?=[A-Za-zµ%])|(?<=±)\s)*[\s:;+/·,]?")
+"""Parts of a text; a number has its commas and its unit."""
 
 
 def columns(
@@ -96,15 +97,19 @@ def columns(
 
 
 def row_lines(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), width: int | None = None
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    width: int | None = None,
+    firm: bool = True,
 ) -> list[list[Line]]:
     """Return the lines of the header, and of each row; each column is as wide as its widest cell.
 
     Where that is more than ``width`` (None: never), what all rows have in common goes to a line above, columns of words
     are made narrower and their cells go on in further lines, never broken inside a word or a number.  If even that is
-    too wide, what several rows in turn have in common at their beginning becomes a heading above these, and if that
-    does not suffice either, each row becomes lines of a title and a value.  Columns that are flush ``right`` are never
-    made narrower.
+    too wide, what several rows in turn have in common at their beginning becomes a heading above these.  Only then are
+    columns narrowed that are flush ``right`` (not ``firm``), and at last each row becomes lines of a title and a value.
     """
     columns = list(zip(header, *rows, strict=True))
     alike = [i for i, column in enumerate(columns) if i not in right and len(rows) > 1 and len(set(column[1:])) == 1]
@@ -118,14 +123,18 @@ def row_lines(
     widths = [max(map(len, column)) for column in columns]
     least = [
         wide
-        if i in right
+        if i in right and firm
         else min(wide, max([LEAST_WORDS, *(len(piece) for cell in column for piece in _pieces(cell))]))
         for i, (wide, column) in enumerate(zip(widths, columns, strict=True))
     ]
     while width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
         widest = max(range(len(widths)), key=lambda i: widths[i] - least[i])
         if widths[widest] == least[widest]:
-            return _under_headings(header, rows, right, width) or _stacked(header, rows, width)
+            if firm and (headed := _under_headings(header, rows, right, width)):
+                return headed
+            return (
+                row_lines(header, rows, right=right, width=width, firm=False) if firm else _stacked(header, rows, width)
+            )
         widths[widest] -= 1
 
     def lines(cells: Sequence[str], style: str) -> list[Line]:

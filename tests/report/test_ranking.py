@@ -237,9 +237,16 @@ def test_what_rows_in_turn_share_becomes_a_heading_where_a_table_is_too_wide():
     ]
 
 
-def test_a_table_too_wide_for_a_terminal_becomes_titles_and_values():
-    lines = plain(columns(["kernel", "MTEPS"], [["12,345.6 ms ± 0.52 %", "1,234,567.8 ± 3 %"]], right=(0, 1), width=30))
-    assert lines.splitlines() == ["kernel  12,345.6 ms ± 0.52 %", "MTEPS   1,234,567.8 ± 3 %"]
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (26, ["      kernel         MTEPS", " 12,345.6 ms   1,234,567.8", "    ± 0.52 %         ± 3 %"]),
+        (20, ["kernel  12,345.6 ms", "        ± 0.52 %", "MTEPS   1,234,567.8", "        ± 3 %"]),
+    ],
+)
+def test_a_table_too_wide_for_a_terminal_has_cells_of_several_lines_or_titles_and_values(width, lines):
+    made = columns(["kernel", "MTEPS"], [["12,345.6 ms ± 0.52 %", "1,234,567.8 ± 3 %"]], right=(0, 1), width=width)
+    assert plain(made).splitlines() == lines
 
 
 def test_of_single_samples_no_factor_is_given() -> None:

@@ -68,4 +68,4 @@ def _counted(number: int | None) -> str:
 def _size_of(dataset: Mapping[str, Any]) -> str:
     if dataset["bytes"] is None:
         return ""
-    return ("about " if dataset["rounded"] else "") + in_units(dataset["bytes"])
+    return ("~" if dataset["rounded"] else "") + in_units(dataset["bytes"])
