@@ -74,8 +74,9 @@ class Prices:
         shape = record.shape
         kernel, arcs = shape.phases_s.get("kernel"), shape.graph.arcs
         if record.ok and kernel and arcs:
-            spent, taken = shape.sampling.spent_s, len(shape.samples_s.kernel or ())
-            sample_s = max(kernel, spent / taken if spent and taken else 0.0)
+            warmup = 0 if record.algorithm.startswith(PEER) else shape.sampling.warmup or 0
+            taken = len(shape.samples_s.kernel or ())
+            sample_s = max(kernel, (shape.sampling.spent_s or 0.0) / (taken + warmup) if taken else 0.0)
             figures = (arcs, sample_s, shape.peak_device_bytes or 0)
             for key in ((shape.problem, shape.algorithm, shape.device.kind or ""), *_series(shape.cell.series)):
                 self._known.setdefault(key, []).append(figures)

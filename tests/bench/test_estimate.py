@@ -101,6 +101,14 @@ def test_what_other_options_take_is_not_taken_for_what_a_cell_takes():
     assert prices.need(planned("(others=none)", other)).basis == "results"  # there is nothing better
 
 
+@pytest.mark.parametrize(("algorithm", "sample_s"), [("boruvka", 0.7), ("peer:theirs", 1.4)])
+def test_the_warm_up_before_a_single_sample_is_not_taken_for_a_part_of_it(algorithm, sample_s):
+    sampling = {"spent_s": 1.4, "warmup": 1}
+    record = mst_record(algorithm=algorithm, outcome="ok", phases_s={"kernel": 0.1}, sampling=sampling)
+    prices = Prices(Sampling(), [Record.of({**record, "samples_s": {"kernel": [0.1]}})])
+    assert [one[1] for one in prices._known["mst", algorithm, "cuda"]] == [sample_s]
+
+
 @pytest.mark.parametrize("by_clock", [True, False])
 def test_a_budget_by_the_clock_is_one_for_all_devices_and_runs_on_while_graphs_are_made(monkeypatch, by_clock):
     now = [100.0]
