@@ -269,7 +269,7 @@ def run_cells(bench: Bench, *, quiet: bool, verbose: bool, keep: bool = False) -
         if totals.again:
             tell([f"{counted(totals.again, 'cell')} had too few samples: measured again"], quiet=quiet)
         if bench.sweep.sampling.get("energy"):
-            reasons = Counter(row.absent["energy"] for row in store.records if row.ok and "energy" in row.absent)
+            reasons = Counter(row.absent["energy"] for _, row in totals.records if row.ok and "energy" in row.absent)
             tell([f"energy not measured in {counted(n, 'cell')}: {why}" for why, n in reasons.items()], quiet=quiet)
     return totals
 

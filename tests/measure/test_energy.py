@@ -297,3 +297,13 @@ def test_rows_without_energy_are_named_and_none_has_a_0(tmp_path: Path):
         assert joules == ["", ""]
     else:
         assert all(float(one) > 0 for one in joules)
+
+
+def test_rows_of_other_commands_in_the_file_are_not_said_to_lack_their_energy(tmp_path: Path):
+    words = ("--algo", "kruskal@cpu", "--save", tmp_path / "r.jsonl", "--resume", "--max-seconds", "0.1")
+    succeed("bench", "path:9", *words)
+    shown = succeed("bench", "path:12", *words, "--energy").err
+    counter = processor_counter()
+    assert ("energy not measured in 1 cell" in shown) == isinstance(counter, str)
+    assert "not asked for" not in shown
+    assert "2 cells" not in shown
