@@ -15,6 +15,7 @@ from gpugraph.base.clock import HostClock
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory, reading
 from gpugraph.ext.formats import files
 from gpugraph.ext.formats.files import save_file
+from gpugraph.ext.formats.known import FORMATS
 from gpugraph.graph import load
 from gpugraph.graph.load import is_graph_file, load_file, stem
 from gpugraph.graph.open import open_graph
@@ -129,6 +130,14 @@ def test_a_graph_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.gr: DIMACS \.gr holds integer weights only.*--reweight"):
         save_file(zoo("float64"), tmp_path / "a.gr")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("form", [form.name for form in FORMATS if form.write])
+def test_the_name_of_a_format_is_an_ending(tmp_path: Path, form: str) -> None:
+    path = gpugraph.save(zoo("random"), tmp_path / f"g.{form}")
+    again = gpugraph.load(path)  # ECL and GAP store weights of int32
+    assert again.weights.tolist() == zoo("random").weights.tolist()
+    assert again.targets.tolist() == zoo("random").targets.tolist()
 
 
 def test_the_output_format_may_be_named(tmp_path: Path) -> None:

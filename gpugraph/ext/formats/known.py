@@ -152,7 +152,7 @@ def _list_without_a_name(source: Source) -> Format | None:
 def for_output(name: str) -> Format:
     """Return the format that a name asks to be written.  Raises InputError if there is none that is written."""
     extension = extension_of(name)
-    forms = [form for form in FORMATS if extension in form.extensions]
+    forms = [form for form in FORMATS if extension in (*form.extensions, f".{form.name}")]
     writable = sorted({e for form in FORMATS if form.write for e in form.extensions})
     for form in forms:
         if form.write:
