@@ -178,7 +178,7 @@ def _resume(path: Path) -> Outcome:
     before = path.read_bytes()
     try:
         with Store(path, resume=True) as store:
-            finished = Finished(store.records, Sampling())
+            finished = Finished(store.records, {})
             finished.find(Cell("mst", "rmat:16", "boruvka", "cpu"), {"kind": "cpu", "name": "a CPU"})
             Prices(Sampling(), store.records)
             shown = plain(result_lines(store.records))

@@ -26,7 +26,6 @@ from gpugraph.bench.store import Store
 from gpugraph.bench.sweep import PAPER, Sweep
 from gpugraph.measure.cell import unopened_id
 from gpugraph.measure.environment import command_line
-from gpugraph.measure.sampling import Sampling
 from gpugraph.problems.algorithm import algorithm_to_words
 from gpugraph.problems.contract import Input
 from gpugraph.records.record import Record
@@ -53,10 +52,7 @@ class Watcher(Protocol):
 
 @dataclass
 class Totals:
-    """How a sweep ended: its records in order, and what became of lost jobs.
-
-    ``resumed`` cells were finished before; ``again`` were measured again, for a budget had cut them short.
-    """
+    """How a sweep ended: its records in order, cells finished before, those measured again, and lost jobs."""
 
     records: list[tuple[Planned, Record]] = field(default_factory=list)
     resumed: int = 0
@@ -94,8 +90,7 @@ class Runner:
         self._parts: dict[int, tuple[int, Mapping[str, Any]]] = {}
         self._finished = None
         if records := self.store.records:
-            sampling = Sampling(**self.sweep.sampling)
-            self._finished = import_module(RESUMING).Finished(records, sampling, retry=self.retry)
+            self._finished = import_module(RESUMING).Finished(records, self.sweep.sampling, retry=self.retry)
         self.finished = sorted({*(self._finished.by_id if self._finished else ()), *self.finished})
         self._blocked: dict[str, tuple[int, str, str]] = {}
         self._graphs: dict[Input, Mapping[str, Any]] = {}
@@ -312,11 +307,11 @@ class Runner:
             record["paper"] = import_module(PAPER).paper_of(self.sweep.paper, planned.cell)
         record["environment"] = {**record.get("environment", {}), "command": command_line()}
         made = Record.of(record)
-        cut_short = self._finished is not None and made.shape.cell.name in self._finished.cut_short
-        if made.outcome != "skipped" or not cut_short:  # few samples are more than none
+        again = self._finished is not None and made.shape.cell.name in self._finished.cut_short
+        if not again or made.outcome != "skipped":  # few samples are more than none
             self.store.drop(lambda old: old.shape.cell.name == made.shape.cell.name)
             self.store.append(made)
-            self.totals.again += cut_short
+            self.totals.again += again
         self._note_block(planned, made)
         self.totals.records.append((planned, made))
         done = len(self.totals.records) + self.totals.resumed

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gpugraph.base.errors import GpuGraphError
 from gpugraph.bench.plan import Planned
@@ -44,7 +45,7 @@ def is_cut_short(record: Record, sampling: Sampling) -> bool:
 class Finished:
     """What a file of records says is finished; with ``retry`` only what went well.
 
-    What a budget has cut short is not.  ``sampling`` is that of the cells to come.
+    What a budget has cut short is not.  ``sampling`` are the settings for the cells to come.
 
     Attributes:
         by_id: the records of finished cells.
@@ -52,8 +53,9 @@ class Finished:
         devices: what tells the devices apart that they ran on, by kind.
     """
 
-    def __init__(self, records: Sequence[Record], sampling: Sampling, *, retry: bool = False):
-        self._cold = sampling.cold
+    def __init__(self, records: Sequence[Record], sampling: Mapping[str, Any], *, retry: bool = False):
+        to_come = Sampling(**sampling)
+        self._cold = to_come.cold
         self._digests: dict[str, str] = {}
         self._chosen: dict[tuple[str, str], str] = {}
         self.by_id: dict[str, Record] = {}
@@ -68,7 +70,7 @@ class Finished:
                 self._digests[key] = shape.graph.digest
                 if record.axes.get("algorithm") == "auto" and shape.device.kind:
                     self._chosen[key, shape.device.kind] = shape.algorithm
-            if is_cut_short(record, sampling):
+            if is_cut_short(record, to_come):
                 self.cut_short.add(cell.name or "")
             elif cell.id and record.outcome in counted:
                 self.by_id[cell.id] = record
