@@ -78,7 +78,7 @@ def expect_device(text: str) -> bool:
 def parse_device(text: str) -> tuple[str, int]:
     """Return (kind, GPU index or emulated device's seed, 0 if not given).  Raises InputError on no device."""
     if "*" in text or "," in text or text.strip().lower().endswith(":all"):
-        remedy = "name one; several are for the commands that solve a problem, e.g. gpugraph mst rmat:20 --device cpu*4"
+        remedy = "name one; to compare devices write --algo NAME@DEVICE, to share one graph gpugraph mst --device cpu*4"
         raise InputError("several devices cannot be opened by one process", where=f"--device {text}", remedy=remedy)
     name, slash, limit = text.strip().lower().partition("/")
     kind, colon, rest = name.partition(":")

@@ -338,7 +338,7 @@ def _result(record: Record, width: int, *, brief: bool = False) -> list[Line]:
             facts.append(f"{name.replace('_', ' ')} {content if column is None else column.text(content)}")
     facts = [", ".join(facts)] if brief else facts
     lines = [line for i, fact in enumerate(facts) for line in field("" if i else "result", fact, width=width)]
-    lines += _sources(record, width, 2 if brief else SHOWN_SOURCES)
+    lines += _sources(record, width, 0 if brief else SHOWN_SOURCES)
     status, method = record.status, record.shape.verification.method or "none"
     style = {"passed": "bold green", "failed": "bold red"}.get(status, "yellow")
     by = f" by {METHOD_NAMES.get(method, method)}" if method != "none" else ""
@@ -357,5 +357,6 @@ def _sources(record: Record, width: int, most: int) -> list[Line]:
         text = f"{run['source']}: {count(run['reached'])} reached, {duration(run['kernel_s'])}"
         lines += field("" if lines else "sources", text, width=width)
     if len(runs) > most:
-        lines += field("", f"and {len(runs) - most} more", width=width)
+        left = f"and {len(runs) - most} more" if most else f"{len(runs)} in all: -v"
+        lines += field("" if lines else "sources", left, width=width)
     return lines

@@ -160,6 +160,7 @@ def test_nothing_is_said_of_times_on_the_emulated_device():
         (("--algo", "boruvka,kruskal", "--export", "nowhere/r.md"), "nowhere/r.md"),
         (("--algo", "boruvka,kruskal", "--target", "much"), "--target 'much' is no share"),
         (("--algo", "boruvka,kruskal@gpu"), "unknown device 'gpu'"),
+        (("-o", "r.jsonl"), "--save writes records, --export tables and pages"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_runs(tmp_path, monkeypatch, words, reason):

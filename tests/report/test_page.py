@@ -238,7 +238,7 @@ def test_who_is_not_told_apart_is_tied_and_what_was_not_measured_is_no_loss():
     assert any(re.match(r"h: c is .* times as fast as a", one) for one in first.sentences)
     shown = page(rows)
     assert ">not measured</td>" in shown
-    assert "What the samples prove" in shown
+    assert "Proven differences" in shown
 
 
 def test_sections_without_a_figure_are_left_out_and_nothing_points_to_them():

@@ -93,6 +93,7 @@ def test_several_sources_are_listed_up_to_a_page_and_the_mean_is_named():
     assert "sources     17: 60,001 reached, 2.10 ms" in text
     assert text.count(" reached, 2.10 ms") == 10
     assert "and 2 more" in text
+    assert "sources     12 in all: -v" in plain(first_screen(Record.of(sssp_record(12))))
 
 
 def test_the_terminal_gets_the_same_text(capsys):

@@ -264,7 +264,7 @@ def _outliers(row: Record) -> str:
 
 
 _MARKS: tuple[tuple[str, Callable[[Record], str], str], ...] = (
-    ("few", lambda row: row.few, "too few samples, give more time: --max-seconds"),
+    ("few", lambda row: row.few, "too few samples, take more: -n or --max-seconds"),
     ("cold", first_stands_out, "the first run was slow: --warmup 3"),
     ("hot", throttled_samples, "the GPU was held down, let it cool"),
     ("busy", lambda row: row.busy, "other programs ran, close them"),

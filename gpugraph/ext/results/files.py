@@ -116,7 +116,9 @@ def check_result_name(path: PathLike, problem: Problem) -> str:
         return ending
     others = [other.noun for other in map(files_of, PROBLEMS) if ending in other.endings]
     if not others:
-        raise unknown_name("ending of a result file", ending or os.fspath(path), files.endings)
+        error = unknown_name("ending of a result file", ending or os.fspath(path), files.endings)
+        error.remedy = f"{error.remedy}; --save writes records, --export tables and pages"
+        raise error
     what = f"a {ending} file holds {' or '.join(others)}, not {files.noun}"
     raise InputError(what, where=path, remedy=f"write {either(files.endings)}")
 
