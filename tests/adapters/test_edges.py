@@ -216,6 +216,7 @@ def test_a_stream_is_taken_as_the_file_of_its_name(tmp_path) -> None:
     with open(tmp_path / "g.txt", "rb") as stream:
         graph = gpugraph.load(stream, directed=False)
     assert (graph.name, graph.vertex_names.tolist()) == ("g", ["a", "b", "c"])
+    assert gpugraph.load(os.fsencode(tmp_path / "g.txt"), directed=False).digest == graph.digest
     with pytest.raises(InputError, match=r"^stream line 2: expected tail and head"):
         gpugraph.load(io.BytesIO(b"0 1\n1 2 3 4 5\n"), input_format="edgelist")
 
