@@ -185,7 +185,7 @@ def test_an_argument_of_another_kind_is_refused(name, value):
         (lambda: gpugraph.load("\ud800"), "cannot be read"),
         (lambda: gpugraph.mst([[0, 1], [1, 0]], device="cpu"), "a list is not a graph"),
         (lambda: gpugraph.sssp(nx_graph(), 1.5, device="cpu"), "neither a node of the graph, nor a number"),
-        (lambda: gpugraph.sssp(nx_graph(), [1], device="cpu"), "neither a node of the graph, nor a number"),
+        (lambda: gpugraph.sssp(nx_graph(), [1], device="cpu"), "give several as sources=…"),
         (lambda: gpugraph.sssp(nx_graph(), True, device="cpu"), "neither a node of the graph, nor a number"),
         (lambda: gpugraph.sssp(nx_graph(), Unprintable(), device="cpu"), "neither a node of the graph"),
         (lambda: gpugraph.sssp(nx_graph(), 0, device="cpu", predecessors="no"), "predecessors is 'no'"),

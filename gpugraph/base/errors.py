@@ -260,7 +260,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Return the error for a ``kind`` of name, e.g. ``"algorithm"``, that is not known, suggesting the nearest."""
     names = sorted(set(known))
     meant = nearest(name, names)
-    remedy = f"did you mean '{meant}'?" if meant else f"known: {', '.join(names)}"
+    remedy = f"did you mean '{meant}'?" if meant else f"known: {', '.join(names) or 'none'}"
     return InputError(f"unknown {kind} '{name}'", remedy=remedy)
 
 

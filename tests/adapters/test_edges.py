@@ -289,6 +289,8 @@ def test_rows_that_are_stated_to_be_edges_are_checked() -> None:
         (lambda: gpugraph.load(nx.Graph([(0, 1, {"km": 2})])), "name one of them with weight, or .* weights='unit'$"),
         (lambda: gpugraph.bench(gpugraph.load([(0, 1, -2)]), "sssp", device="cpu"), r"use gpugraph.load\(…, weights="),
         (lambda: gpugraph.on(gpugraph.load([(0, 1, -2)]), "cpu").sssp(0), r"use gpugraph.load\(…, weights='abs'\)"),
+        (lambda: gpugraph.sssp(EDGES, [0, 1], device="cpu"), r"source is \[0, 1\] — give several as sources=…"),
+        (lambda: gpugraph.on(EDGES, "cpu").mst(foo=3), "unknown option of 'boruvka' 'foo' — known: none"),
         (lambda: gpugraph.read_records("none.jsonl"), "give a file that save or `gpugraph bench` wrote"),
         (lambda: gpugraph.verify("grid:3x3", __file__), "give a file that save wrote"),
         (lambda: gpugraph.from_edges([0], [1], [float("nan")]), "NaN"),
@@ -319,6 +321,11 @@ def test_what_is_no_graph_is_refused_in_terms_of_python(call: Any, reason: str) 
     with pytest.raises(InputError, match=reason) as caught:
         call()
     assert "--" not in str(caught.value)
+
+
+def test_a_command_in_an_error_stays_a_command() -> None:
+    with pytest.raises(InputError, match=r"^device='cpu\*2': .* algo='NAME@DEVICE', .* gpugraph mst --device cpu\*4$"):
+        gpugraph.on(EDGES, "cpu*2")
 
 
 def test_a_table_without_pyarrow_is_told_apart_from_a_damaged_one(monkeypatch: pytest.MonkeyPatch) -> None:

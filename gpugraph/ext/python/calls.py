@@ -216,8 +216,8 @@ def sssp(
     from gpugraph.ext.python.sources import is_several, one_of, source_list
     from gpugraph.problems.sssp import BATCHED
 
+    one_of(source, sources)
     if sources is not None:
-        one_of(source, sources)
         source, algo = source_list(sources), BATCHED if algo == "auto" else algo
     expect(str, sums=sums)
     more = {"source": source, "predecessors": bool(predecessors), "sums": sums}

@@ -25,6 +25,8 @@ def one_of(source: object, sources: object) -> None:
     """Refuse one source and several at once."""
     if source is not None and sources is not None:
         raise InputError("both source and sources are given", remedy="give one of them")
+    if isinstance(source, list | np.ndarray) and np.ndim(source):
+        raise InputError(f"source is {shown(source)}", remedy="give several as sources=…")
 
 
 def is_several(graph: CSRGraph, source: object) -> bool:

@@ -15,8 +15,9 @@ _FLAGS |= {name: f"{name.replace('-', '_')}=True" for name in ("symmetrize", "ke
 _NAMES = {"reweight": "weights"}
 _OF_LOAD = ("columns", "directed", "input_format", "keep_ids", "seed", "symmetrize", "vertices", "weight", "weights")
 _OPTION = re.compile(
-    rf"--(?:({'|'.join(_FLAGS)})\b|(algo|columns|device|input-format|output-format|reweight|save|seed|source|vertices|weight)\b"
-    r"(?: (?!(?:and|are|as|for|in|is|or|out|says|takes|to)\b)([\w.:,*]*[\w*]))?)"
+    rf"(?<!gpugraph mst )--(?:({'|'.join(_FLAGS)})\b"
+    r"|(algo|columns|device|input-format|output-format|reweight|save|seed|source|vertices|weight)\b"
+    r"(?: (?!(?:and|are|as|for|in|is|or|out|says|takes|to)\b)([\w.:,*@]*[\w*]))?)"
 )
 
 
@@ -44,6 +45,7 @@ def in_python_terms(function: _Function) -> _Function:
             return function(*arguments, **named)
         except GpuGraphError as error:
             error.what = in_terms(error.what)
+            error.where = error.where and in_terms(error.where)
             error.remedy = error.remedy and in_terms(error.remedy)
             error.args = (str(error),)
             raise
