@@ -6,7 +6,7 @@ One thread per vertex reads its row.  Distances are words that fall by atomicMin
 
 // Read a word that others may lower meanwhile.  Only what is read here may be out of date.
 __device__ uint32 read_stale(const uint32* word) {
-    return *static_cast<const volatile uint32*>(word);  // race-allowed: a distance only falls
+    return *static_cast<const volatile uint32*>(word);  // volatile counts as an atomic
 }
 
 extern "C" __global__ void bellman_ford_relax(int32 vertices, const index_t* __restrict__ offsets,

@@ -131,7 +131,7 @@ def _roles_of(source: Source, names: list[str], cells: list[list[Any]]) -> Roles
     """Return what the columns are for, by their names and first cells."""
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*cells, strict=True)]
     if not rows:
-        raise no_edges(source, titled=True)
+        raise source.error("has no row")
     return roles(source, ListHead(" ", tuple(names), 0, rows, 0, whole=False, quoted=False), Statement())
 
 
