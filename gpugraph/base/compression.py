@@ -32,7 +32,7 @@ def check_ratio(unpacked: int, packed: int, path: str | os.PathLike[str], most: 
     """Raise InputError for a file that unpacks to so much more than it holds that it would only fill the memory."""
     if unpacked > max(ALWAYS_UNPACKED, most * packed):
         what = f"unpacks to more than {most} times its size, as no graph and no result does"
-        raise InputError(what, where=path, remedy="unpack it yourself if it is what you want, and name that file")
+        raise InputError(what, where=path, remedy="unpack it yourself if you trust it, and name that file")
 
 
 def unpacked(

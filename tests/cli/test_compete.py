@@ -218,7 +218,7 @@ def test_stored_records_are_compared_within_one_file_and_across_files(tmp_path):
     assert "‡" not in within
     across = " ".join(succeed("compare", one, two, "--by", "algorithm", "--export", tmp_path / "x.json").out.split())
     assert "times as fast as c †" in across
-    assert "not at once they were measured in runs of their own" in across
+    assert "not at once they were measured in separate runs" in across
     assert "left out mst rmat:16 by a † on NVIDIA H200: another device: cuda, NVIDIA H200 and cpu" in across
     assert len(json.loads((tmp_path / "x.json").read_text())["records"]) == 4
     devices = " ".join(succeed("compare", one, two, "--by", "device").out.split())

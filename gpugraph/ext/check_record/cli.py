@@ -80,4 +80,4 @@ def check_record(files: tuple[str, ...], edges: int, quiet: bool) -> None:
         raise unread[0].error()
     if wrong:
         what = f"{counted(wrong, 'record')} of {total} cannot be shown beside others"
-        raise VerificationFailed(what, remedy="docs/submit.md says what a record needs")
+        raise VerificationFailed(what, remedy="docs/submit.md lists the requirements of a record")

@@ -117,7 +117,7 @@ def _compare_runs(base: str, new: str, threshold: str, style: str, *, quiet: boo
             worst = max(found, key=lambda cell: cell.claim.ratio or 0.0)
             by = f"{worst.claim.ratio:.3f} times the time" if worst.claim.ratio else worst.reason
             what = f"{counted(len(found), 'cell')} regressed; {describe_cell(worst.base)}: {worst.verdict}, {by}"
-            raise Regression(what, where=new, remedy="measure again to be sure, then look at what changed")
+            raise Regression(what, where=new, remedy="measure again to be sure, then look at the changes")
 
 
 @command

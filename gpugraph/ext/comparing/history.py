@@ -53,7 +53,7 @@ def check_steps(steps: Sequence[Compared], folder: str) -> None:
     """Raise Regression if a cell became slower; it names the first commit at which one did."""
     if bad := [one for one in steps if one.verdict in REGRESSIONS]:
         what = f"{describe_cell(bad[0].new)}: {bad[0].verdict} since commit {commit(bad[0].new)}"
-        raise Regression(what, where=folder, remedy="measure again to be sure, then look at what changed")
+        raise Regression(what, where=folder, remedy="measure again to be sure, then look at the changes")
 
 
 def commit(row: Record) -> str:

@@ -238,7 +238,7 @@ def _cautions_of_all(named: Named) -> Iterator[tuple[str, str]]:
     rows = named.ranking.rows
     if of_several_runs(rows) or len({row.file for row in rows}) > 1:
         mark = "‡ " if of_several_runs(rows) else ""
-        drifts = f"{mark}they were measured in runs of their own, so that whatever drifts counts too"
+        drifts = f"{mark}they were measured in separate runs, so a drift between these counts too"
         yield "not at once", f"{drifts}; bench them together"
     if len(rows) > 1 and (otherwise := sorted({sampled_otherwise(rows[0], row) for row in rows[1:]} - {""})):
         text = otherwise[0].replace(" in BASE", " here").replace(" in NEW", " there")

@@ -439,10 +439,10 @@ def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) 
         raise PeerThrew(text, where=where, remedy="write a pattern without one repetition inside another") from None
     if any(len(text) > MOST_CAPTURED for text in found):
         text = f"it printed a {what} of more than {MOST_CAPTURED} characters"
-        raise PeerThrew(text, where=where, remedy="adjust the pattern in its table to what it prints")
+        raise PeerThrew(text, where=where, remedy="adjust the pattern in its table to its output")
     if not found:
         said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
-        remedy = "adjust the pattern in its table to what it prints"
+        remedy = "adjust the pattern in its table to its output"
         raise PeerThrew(f"it printed no {what} that '{pattern.pattern}' matches{said}", where=where, remedy=remedy)
     return found
 
@@ -450,7 +450,7 @@ def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) 
 def _time(text: str, where: str) -> float:
     value = read_number(text)
     if value is None or not 0 < (number := float(value)) < math.inf:
-        remedy = "adjust the pattern in its table to what it prints"
+        remedy = "adjust the pattern in its table to its output"
         raise PeerThrew(f"it printed the time '{text}', which is no time to rate", where=where, remedy=remedy)
     return number
 

@@ -232,7 +232,7 @@ class ResultFile:
         words = content.split(b"\n", 1)[0].split(b" ", MOST_COLUMNS)
         if len(words) > MOST_COLUMNS:
             what = f"its result file has more than {MOST_COLUMNS} columns"
-            raise PeerThrew(what, where=self.by, remedy="see docs/peers.md for what such a file holds")
+            raise PeerThrew(what, where=self.by, remedy="docs/peers.md describes such a file")
         if words == [b""]:
             return []
         names = [f"c{i}" for i in range(len(words))]
@@ -240,7 +240,7 @@ class ResultFile:
             table = text_table(content, names, " ")
         except ValueError as error:  # Arrow's are such
             what = f"its result file cannot be read: {' '.join(str(error).split())[:200]}"
-            raise PeerThrew(what, where=self.by, remedy="see docs/peers.md for what such a file holds") from None
+            raise PeerThrew(what, where=self.by, remedy="docs/peers.md describes such a file") from None
         return [table[name] for name in names]
 
 
@@ -252,4 +252,4 @@ def as_numbers(column: Any, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
         return np.array(parse_numbers(column, dtype, by))
     except GraphFormatError as error:
         what = f"its result file holds no numbers: {error.what}"
-        raise PeerThrew(what, where=by, remedy="see docs/peers.md for what such a file holds") from None
+        raise PeerThrew(what, where=by, remedy="docs/peers.md describes such a file") from None

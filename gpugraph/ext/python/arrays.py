@@ -46,7 +46,7 @@ def array_of(values: object, what: str) -> NDArray[Any]:
     """Return values as a one-dimensional array, of whatever type and byte order."""
     values = on_host(values)
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InputError(f"the {what} are masked in part", remedy="fill or drop what is masked")
+        raise InputError(f"the {what} are masked in part", remedy="fill or drop the masked entries")
     try:
         array = np.asarray(values)
     except Exception as error:  # lists of unequal lists; arrays of other libraries that lie on a device

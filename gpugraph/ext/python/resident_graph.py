@@ -320,9 +320,9 @@ class ResidentGraph(Shown):
         """
         graph = self._admit("mst")
         if not isinstance(forest, Forest):
-            raise InputError(f"forest is {shown(forest)}", remedy="give what mst of this graph returned")
+            raise InputError(f"forest is {shown(forest)}", remedy="give a forest that mst of this graph returned")
         if forest.graph is not graph and forest.graph.digest != graph.digest:
-            raise InputError("the forest is one of another graph", remedy="give what mst of this one returned")
+            raise InputError("the forest is one of another graph", remedy="give one that mst of this graph returned")
         return self._positions[forest.edges]
 
     @cached_property
