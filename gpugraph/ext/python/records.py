@@ -49,6 +49,7 @@ class Plot:
     def __init__(self, spec: Spec):
         self.spec = spec
 
+    @in_python_terms
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as ``.svg``, ``.pdf``, ``.png`` or, as Vega-Lite, ``.json``; return the path.
 
