@@ -206,6 +206,7 @@ def test_a_table_in_memory_is_the_graph_of_the_same_table_in_a_file(tmp_path) ->
         here, there = gpugraph.load(table, **options), gpugraph.load(tmp_path / "t.csv", **options)
         assert (here.digest, str(here.vertex_names)) == (there.digest, str(there.vertex_names))
     words = pytest.importorskip("polars").DataFrame(NAMED)
+    assert gpugraph.sssp(words, "a", device="cpu").distance.tolist() == [0, 4, 7]
     for columns in ("source,target,km", ("source", "target", "km"), [1, 2, 3]):
         assert gpugraph.load(words, columns=columns).vertex_names.tolist() == ["a", "b", "c"]
 

@@ -114,6 +114,8 @@ def arcs_of_arrow(table: Any, name: str, options: ReadOptions) -> ArcList:
     cells = [_head(batches[0].column(i)) for i in range(len(names))] if batches else []
     chosen = _roles_of(source, names, cells)
     arcs = _arcs_of_table(source, table, chosen, names)
+    if arcs.vertex_names is not None and arcs.vertex_names.dtype.kind == "U":
+        arcs = replace(arcs, vertex_names=arcs.vertex_names.astype(object))  # nodes: a source is one of them, as it is
     if arcs.directed is None and source.directed is not None:
         return replace(arcs, directed=source.directed, one_sided=not source.directed)
     return arcs

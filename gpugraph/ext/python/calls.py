@@ -196,9 +196,10 @@ def sssp(
 
     Args:
         graph: anything ``load`` takes; arcs are followed as the format means them.
-        source: a node of a NetworkX graph.  Of any other graph a 0-based vertex.  Of any: ``"max-degree"`` (the
-            default), ``"random:K"``, K vertices that have arcs, ``"name:17"`` for a file's own id or the node that is
-            printed so, or ``"index:17"`` for the vertex of that number, nodes counted in their sorted order.
+        source: a node of a NetworkX graph, or a text that names a vertex in a table or in ``from_edges``.  Of any other
+            graph a 0-based vertex.  Of any: ``"max-degree"`` (the default), ``"random:K"``, K vertices that have arcs,
+            ``"name:17"`` for a file's own id or the node that is printed so, or ``"index:17"`` for the vertex of that
+            number, nodes counted in their sorted order.
         sources: several sources, searched together: a list or an array of sources, ``"random:K"``, or ``"all"``
             for the distances of all pairs.  The result is a ``DistanceMatrix``, a row for each; every row is verified.
         algo: as for ``mst``.
