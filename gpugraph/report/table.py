@@ -17,7 +17,7 @@ from gpugraph.records.statistics import median
 from gpugraph.report.exporters import drawing
 from gpugraph.report.terminal import BAR_WIDTH, Line, can_draw, field
 
-SHOWN_SOURCES = 10
+SHOWN_SOURCES, FIRST_SCREEN = 10, 20
 NOISY = 0.05
 """Half an interval beyond this share of its median is warned of."""
 
@@ -36,14 +36,18 @@ def table(record: Record, *, width: int = 80) -> list[Line]:
 
 
 def first_screen(record: Record, *, width: int = 80) -> list[Line]:
-    """Return at most 20 lines about a correct result; ``table`` has the rest of it."""
+    """Return ``FIRST_SCREEN`` lines or fewer about a correct result; ``table`` has the rest of it."""
     subject = field("graph", describe_graph(record.graph_facts), width=width)
     subject += field("algorithm", _algorithm(record), width=width) + field("device", _device(record), width=width)
     if ranks := record.shape.ranks:
         subject += field("ranks", describe_ranks(ranks), width=width)
     listed = [column for column in columns.COLUMNS if column.name != "memory_most"]
-    rates = _rates(record, width, brief=True) + _cautions(record, width) + _fields(record, listed, width)
-    return _apart(subject, _grouped_phases(record), rates + _result(record, width, brief=True))
+    phases, rates = _grouped_phases(record), _rates(record, width, brief=True)
+    rest = _fields(record, listed, width) + _result(record, width, brief=True)
+    room = FIRST_SCREEN - 2 - len([*subject, *phases, *rates, *rest])
+    if len(cautions := _cautions(record, width)) > room:
+        cautions = _cautions(record, width, brief=True)
+    return _apart(subject, phases, rates + cautions + rest)
 
 
 def _apart(*blocks: list[Line]) -> list[Line]:
@@ -189,8 +193,11 @@ def _inner(name: str, least: float, middle: float, most: float) -> Line:
     return [(f"  {name:<28}", ""), (f"{middle:>7.0%}  ", ""), (between, "dim")]
 
 
-def _cautions(record: Record, width: int) -> list[Line]:
-    """Return why the times may be wrong, and the remedies, as one field; nothing where they may be relied on."""
+def _cautions(record: Record, width: int, *, brief: bool = False) -> list[Line]:
+    """Return why the times may be wrong, and the remedies, as one field; nothing where they may be relied on.
+
+    Where it is ``brief`` it has the remedies alone, on one line.
+    """
     half, target = record.measured_half_width, record.shape.sampling.target or 0.0
     known = "the times scatter" if record.scattered else f"median ± {percent(half or 0.0)} only"
     late = f"± {percent(target)} not reached" if target and (half is None or half > target) else ""
@@ -201,10 +208,11 @@ def _cautions(record: Record, width: int) -> list[Line]:
         "--target 2%": known if half is not None and half > max(NOISY, target) else "",
         "give more time: --max-seconds": late,
     }
-    reasons, remedies = "; ".join(filter(None, found.values())), ", ".join(what for what in found if found[what])
+    remedies = ", ".join(what.rpartition(": ")[2] if brief else what for what in found if found[what])
+    reasons = "; ".join(filter(None, found.values()))
     if not reasons or record.device_kind == "emulated":
         return []
-    return field("unsteady", f"{reasons} ({remedies})", width=width, style="yellow")
+    return field("unsteady", remedies if brief else f"{reasons} ({remedies})", width=width, style="yellow")
 
 
 def _samples(record: Record, width: int) -> list[Line]:
@@ -274,7 +282,7 @@ def throttled_samples(record: Record) -> str:
     return f"{counted(repeated, 'sample')} taken again" if repeated else ""
 
 
-_PER_SECOND = "millions of edges per second of kernel time"
+_PER_SECOND = "million edges per second, kernel only"
 
 
 def _rates(record: Record, width: int, *, brief: bool = False) -> list[Line]:

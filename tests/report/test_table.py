@@ -221,7 +221,7 @@ def test_the_first_screen_has_at_most_20_lines_and_its_phases_sum_to_the_total_o
     assert "load graph              250 ms    67%  ████████████████████" in lines
     assert "transfer               1.53 ms     0%" in lines
     assert "other                  1.02 ms     0%  sampling and the rest: -v" in lines
-    assert ": millions of edges per second of kernel time" in " ".join(" ".join(lines).split())
+    assert ": million edges per second, kernel only" in " ".join(" ".join(lines).split())
     assert "result      total weight 2618234, tree edges 60000, components 5536" in lines
     assert not any("unsteady" in line or "sha256" in line for line in lines)
     for name in RECORDS.keys() - {"failed"}:
@@ -238,4 +238,7 @@ def test_one_field_of_the_first_screen_has_all_that_makes_times_unsteady_and_eac
     text = " ".join(" ".join(screen(unsteady)).split())
     assert "unsteady its first run took 2.49 times the median; other programs kept 1.5 of 2 cores busy; " in text
     assert "; ± 2 % not reached (warm up longer: --warmup 3, close other programs, " in text
+    assert len(screen(unsteady)) <= 20
+    longer = {**unsteady, "result": {**unsteady["result"], "of_a_long_name": "word " * 20}}
+    assert "unsteady    --warmup 3, close other programs, --max-seconds" in screen(longer)
     assert "unsteady" not in " ".join(screen({**emulated(), "sampling": unsteady["sampling"]}))  # no time of it counts
