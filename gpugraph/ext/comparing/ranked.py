@@ -89,7 +89,8 @@ def ranking_sheet(ranking: Ranking, *, width: int = 80) -> Sheet:
         )
     if explained := "; ".join(f"{mark}: {text}" for mark, _, text in _MARKS if mark in marked.values()):
         sheet.parts.append(Note("note", explained, "yellow"))
-    sheet.parts += [Note(title, text, "yellow") for title, text in _cautions_of_all(named)]
+    further = [one for one in _cautions_of_all(named) if not marked or one[0] != "one process"]  # first mend the marked
+    sheet.parts += [Note(title, text, "yellow") for title, text in further]
     if reached := target_reached(named):
         sheet.parts.append(Note("target", reached))
     return sheet
@@ -246,8 +247,7 @@ def _cautions_of_all(named: Named) -> Iterator[tuple[str, str]]:
     claims = (*named.ranking.against_best, *named.ranking.neighbours)
     close = [row for c in claims if c.proven and (c.ratio or 0.0) < CLOSE for row in (c.first, c.second)]
     if any(len(row.processes) == 1 for row in close):
-        differ = "differences of a few per cent come and go with the process"
-        yield "one process", f"{differ}: gpugraph bench --processes 5"
+        yield "one process", "small differences vary by process: gpugraph bench --processes 5"
 
 
 def _noisy(row: Record) -> str:
@@ -291,7 +291,8 @@ def target_reached(named: Named) -> str:
     target = " or ".join(dict.fromkeys(f"± {percent(row.shape.sampling.target or 0.0)}" for row in asked))
     if not missed:
         return f"{target} reached by all"
-    return f"{target} not reached by {', '.join(map(named, missed))}; {remedy}"
+    which = named(missed[0]) if len(missed) == 1 else f"{len(missed)} of {len(asked)} rows"
+    return f"{target} not reached by {which}; {remedy}"
 
 
 def with_interval(value: float, low: float, high: float) -> str:
