@@ -86,6 +86,13 @@ def test_settings_of_the_command_line_replace_axes_and_add_up(plan):
     assert words(made) == ["mst kruskal cpu star:4", "mst kruskal cpu rmat:5", "mst kruskal cpu rmat:7"]
 
 
+@pytest.mark.parametrize(("target", "limit"), [("5", '"1500ms"'), ('"5%"', "1.5"), ("0.05", '"1.5"')])
+def test_the_precision_and_the_time_of_samples_have_units(tmp_path, target, limit):
+    text = f"[axes]\ngraph = 'path:4'\n[sampling]\ntarget = {target}\ntime_limit_s = {limit}\n"
+    (tmp_path / "s.toml").write_text(text)
+    assert read_sweep(str(tmp_path / "s.toml"), {}).sampling == {"target": 0.05, "time_limit_s": 1.5}
+
+
 def test_settings_may_be_toml_and_reach_limits_sampling_and_options(tmp_path):
     (tmp_path / "s.toml").write_text(AXES + "[limits]\ntime = '1s'\n")
     texts = (
@@ -331,6 +338,8 @@ WRONG = [
     ("[axes]\ngraph = 'path:4'\nprepare = 'renumbr'", "line 3, axes.prepare: unknown preparation", "renumber"),
     ("[axes]\ngraph = 'path:4'\n[limits]\ntime = 'long'", "line 4, limits.time: 'long' is no length of time", "90s"),
     ("[axes]\ngraph = 'path:4'\n[limits]\ntimes = 3", "line 4, limits.times: unknown key 'times'", "time"),
+    ("[axes]\ngraph = 'path:4'\n[sampling]\ntarget = 'little'", "'little' is no share", "0.02 or 2%"),
+    ("[axes]\ngraph = 'path:4'\n[sampling]\ntime_limit_s = 0", "'0' is no length of time", "90s"),
     ("[axes]\ngraph = 'path:4'\n[sampling]\nsamples = 3", "unknown setting of 'sampling' 'samples'", "min_samples"),
     ("[axes]\ngraph = 'path:4'\n[[skip]]\nalgorithm = 'x'\n[[skip]]\nsize = 3", "line 6, skip.size: unknown key", ""),
     ("[axes]\ngraph = 'path:4'\n[[skip]]\nreason = 'x'", "no condition", ""),
