@@ -53,6 +53,13 @@ def test_programs_whose_names_differ_in_signs_or_case_alone_have_keys_of_their_o
     assert len(set(keys)) == len(keys) == 1 + len(names)
 
 
+def test_a_known_program_is_cited_by_its_paper_and_its_command(tmp_path):
+    record = cell("mst", "kruskal", "cpu", 16) | {"algorithm_source": {"authors": "external command"}, "cell": {}}
+    for begins, key in cite.PROGRAMS.items():
+        text = succeed("cite", write([{**record, "algorithm": f"peer:{begins}-x"}], tmp_path / "r.jsonl")).out
+        assert re.findall(r"^@\w+\{([\w-]+),", text, re.M) == ["gpugraph", key, f"peer-{begins}-x"]
+
+
 @pytest.mark.parametrize("source", ["snap:no such name", "snap:", "konect:gone", "suitesparse:one"])
 def test_a_graph_that_no_list_of_data_sets_has_is_cited_by_its_collection(tmp_path, source):
     record = cell("mst", "kruskal", "cpu", 16)

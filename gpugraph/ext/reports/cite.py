@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from gpugraph.base.errors import unknown_name
 from gpugraph.base.files import resource_dir
 from gpugraph.cli.options import command
 from gpugraph.cli.output import show, show_lines, tell
+from gpugraph.problems.foreign import PEER
 from gpugraph.report.terminal import Line, field, page_width
 
 if TYPE_CHECKING:
@@ -46,7 +48,8 @@ def _entries(row: Record) -> Iterator[str]:
     yield f"@misc{{gpugraph, {ours}}}"
     source = row.shape.algorithm_source
     found = papers(str(source.get("authors") or ""))
-    yield from found
+    program = row.algorithm.removeprefix(PEER) if row.algorithm.startswith(PEER) else ""
+    yield from found or [entry for begins, key in PROGRAMS.items() if program.startswith(begins) for entry in _of(key)]
     if not found and row.algorithm:
         note = ", ".join(_plain(source[name]) for name in ("authors", "year", "section") if source.get(name))
         key = re.sub(r"\W+", "-", row.algorithm)
@@ -54,6 +57,10 @@ def _entries(row: Record) -> Iterator[str]:
             key += f"-{hashlib.sha256(row.algorithm.encode()).hexdigest()[:6]}"
         yield f"@misc{{{key}, title = {{{_plain(row.algorithm.removeprefix('peer:'))}}}, note = {{{note}}}}}"
     yield from _of_data_set(row.graph_source)
+
+
+def _of(key: str) -> list[str]:
+    return [entry for entry in _papers() if f"{{{key}," in entry]
 
 
 def _of_data_set(source: str) -> Iterator[str]:
@@ -66,13 +73,24 @@ def _of_data_set(source: str) -> Iterator[str]:
         yield f"@misc{{{prefix}, title = {{{title}}}, note = {{{note}}}}}"
 
 
+PROGRAMS = {
+    "adds": "wang2021", "afforest": "sutton2018", "ecl-cc": "jaiganesh2018", "ecl-mst": "fallin2023",
+    "gapbs": "beamer2015", "gunrock": "wang2016", "pasgal": "dong2021", "pbbs": "anderson2022",
+}  # fmt: skip
+"""Beginning of the name of an external program → the paper on it."""
+
+
+@cache
+def _papers() -> list[str]:
+    return Path(__file__).with_name("papers.bib").read_text("utf-8").splitlines()
+
+
 def papers(authors: str) -> list[str]:
     """Return the entries of ``papers.bib`` of the authors of an algorithm, groups of names divided by semicolons."""
-    entries = Path(__file__).with_name("papers.bib").read_text("utf-8").splitlines()
     found = []
     for group in authors.replace("after ", "").replace(" et al.", "").split(";"):
         surnames = [name.split()[-1] for name in group.split(",") if name.strip()]
-        for entry in entries:
+        for entry in _papers():
             known = [name.split()[-1] for name in _field(entry, "author").split(" and ")]
             if surnames and surnames[0] == known[0] and {*surnames} <= {*known}:
                 found.append(entry)
