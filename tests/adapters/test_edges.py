@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import gpugraph
-from gpugraph.base.errors import InputError
+from gpugraph.base.errors import DeviceUnavailable, InputError
 from tests.tiers import drawn
 
 EDGES = [(0, 1, 4), (1, 2, 8), (0, 2, 7), (3, 4, 1)]
@@ -322,6 +322,14 @@ def test_what_is_no_graph_is_refused_in_terms_of_python(call: Any, reason: str) 
     with pytest.raises(InputError, match=reason) as caught:
         call()
     assert "--" not in str(caught.value)
+
+
+def test_an_array_on_a_gpu_that_cannot_be_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    there = SimpleNamespace(__cuda_array_interface__={}, shape=(3,))
+    for call in (lambda: gpugraph.from_edges(there, there), lambda: gpugraph.load((there, there, there))):
+        with pytest.raises(DeviceUnavailable, match=r"of SimpleNamespace lies on a GPU .* — copy it to the host, or"):
+            call()
 
 
 def test_a_command_in_an_error_stays_a_command() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpugraph.base.errors import InputError, shown
+from gpugraph.base.errors import DeviceUnavailable, InputError, shown
 from gpugraph.base.quantities import counted
 from gpugraph.graph.build import ArcList, RowTails, narrow_weights
 from gpugraph.graph.check import offsets_fault
@@ -29,9 +29,13 @@ def on_host(array: object) -> Any:
     if hasattr(array, "__cuda_array_interface__"):
         if hasattr(array, "get"):
             return array.get()  # CuPy's
-        import cupy
+        try:
+            import cupy
 
-        return cupy.asarray(array).get()
+            return cupy.asarray(array).get()
+        except Exception as error:  # no CuPy, or no GPU for it
+            what = f"an array of {type(array).__name__} lies on a GPU and cannot be read: {error}"
+            raise DeviceUnavailable(what, remedy="copy it to the host, or pip install 'gpugraph[cuda13]'") from error
     if hasattr(array, "__dlpack__"):
         try:
             return np.from_dlpack(array)
