@@ -23,7 +23,6 @@ import msgspec
 
 from gpugraph.base.errors import InputError, check_name, errors_at, unknown_name
 from gpugraph.base.files import parse_toml
-from gpugraph.base.quantities import parse_seconds, parse_target
 from gpugraph.bench.toml_file import Document
 from gpugraph.graph.read_options import ReadOptions
 from gpugraph.measure.cell import Cell
@@ -263,10 +262,6 @@ def sampling_settings(table: Mapping[str, object]) -> dict[str, object]:
         check_name("setting of 'sampling'", key, (f.name for f in fields(Sampling)))
     try:
         given = {key: {"yes": True, "no": False}.get(str(value), value) for key, value in table.items()}
-        if "target" in given:  # as of --target: 5 and "5%" are 0.05
-            given["target"] = parse_target("target", str(given["target"]))
-        if "time_limit_s" in given:
-            given["time_limit_s"] = parse_seconds(given["time_limit_s"])
         made = msgspec.convert(given, Sampling, strict=False)  # the command line gives texts
     except msgspec.ValidationError as error:
         what, _, setting = str(error).replace("`", "").partition(" - at $.")

@@ -14,7 +14,7 @@ import msgspec
 
 from gpugraph.base.errors import InputError, check_name, placed, unknown_name
 from gpugraph.base.files import resource_dir
-from gpugraph.base.quantities import parse_bytes, parse_seconds
+from gpugraph.base.quantities import parse_bytes, parse_seconds, parse_target
 from gpugraph.bench.axes import AXES, BOOLEANS, TEMPLATES, apply_settings, expand, sampling_settings, variables_in
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.sweep import FINDINGS, PAPER, Block, Rule, Sweep, Variant
@@ -126,7 +126,12 @@ def read_sweep(
     with document.at("budget"):
         seconds = budget or (parse_seconds(table.budget) if table.budget is not None else default_budget)
     with document.at("sampling"):
-        sampling = sampling_settings(table.sampling)
+        given = dict(table.sampling)
+        if "target" in given:  # as of --target: 5 and "5%" are 0.05
+            given["target"] = parse_target("target", str(given["target"]))
+        if "time_limit_s" in given:
+            given["time_limit_s"] = parse_seconds(given["time_limit_s"])
+        sampling = sampling_settings(given)
     findings = import_module(FINDINGS) if table.table or table.expect else None
     tables, expectations = findings.read_questions(document) if findings else ([], [])
     blocks = [(None, BlockTable())] if table.block is None else enumerate(table.block)
