@@ -86,10 +86,11 @@ class Program(Meter):
 
     def __init__(self, watts: float = 450, runs: int = 5) -> None:
         super().__init__(watts, 2e-3, step_s=0.02, idle_w=120)
-        self.asked = self.usual = runs
+        self.asked = self.usual = self.most_asked = runs
 
     def lengthen(self, runs: int | None) -> None:
         self.asked = self.usual if runs is None else runs
+        self.most_asked = max(self.most_asked, self.asked)
 
     def process(self) -> None:
         self._pass(0.5, 200)
@@ -118,9 +119,19 @@ def test_a_run_of_a_program_takes_what_further_runs_of_its_process_take_and_no_p
 def test_where_a_run_cannot_be_told_from_the_start_of_its_process_the_reason_is_given(monkeypatch):
     assert "has no {runs}" in str(Program().energy(monkeypatch, lengthen=None)["absent"])
     deaf = Program().energy(monkeypatch, lengthen=lambda runs: None)
-    assert deaf == {"absent": "its process tells the time of 5 runs, whatever {runs} says"}
+    assert deaf == {"absent": "its process tells the time of 5 runs where {runs} is for 1,005"}
     still = Program(watts=110).energy(monkeypatch)  # below the idle power
     assert still == {"absent": "the counter does not tell its runs from the start of its process"}
+
+
+def test_a_longer_process_that_fails_or_prints_the_time_of_a_part_gives_the_reason_and_does_not_last(monkeypatch):
+    cut = Program()  # only the end of its output is kept
+    found = cut.energy(monkeypatch, inside=lambda: (min(cut.asked, 90), 2e-3))
+    assert found == {"absent": "its process tells the time of 90 runs where {runs} is for 672"}
+    part = Program()
+    found = part.energy(monkeypatch, inside=lambda: (part.asked, 1e-4))
+    assert found == {"absent": "it times only a part of each of its runs: 100 µs of 3.00 ms"}
+    assert part.most_asked < 1000  # of the 20,000 that its times suggest
 
 
 def test_no_edges_give_no_energy_per_edge(monkeypatch):
@@ -255,6 +266,27 @@ def test_a_program_that_times_itself_has_energy_by_windows_around_its_processes(
     assert found["joules_per_run"] == pytest.approx(2 + 100 * 0.01, rel=0.1)
     line = refuse(3, "mst", *words, f'mine = {{command = "{command} 4", {times}}}')
     assert "the energy was not measured: its runs cannot be told from the start of its process" in line
+
+
+@pytest.mark.usefixtures("hundred_watts")
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("if n > 9: sys.exit('no more')", "a process of 35 runs failed: it ended with exit code 1: no more"),
+        ("if n > 9: weight = 4", "the answer of a process of more runs differs from that of sample 1"),
+    ],
+)
+def test_a_longer_process_that_crashes_or_answers_otherwise_costs_the_energy_and_no_sample(
+    monkeypatch, tmp_path: Path, body, reason
+):
+    (made := tmp_path / "made").touch()
+    monkeypatch.setattr(energy, "processor_counter", lambda: lambda: 100 * energy.time.shown + 2 * made.stat().st_size)
+    text = f"import sys\nn, weight = int(sys.argv[2]), 3\n{body}\nprint('took 0.01\\n' * n, 'weight', weight)\n"
+    program = script(tmp_path, f"{text}open('{made}', 'a').write('x' * n)")
+    table = f"mine = {{command = \"{program} {{graph.egr}} {{runs}}\", time = 'took (.+)', weight = 'weight (.+)'}}"
+    words = ("path:4,w=unit", "--energy", "--device", "cpu", "--peer-command", table, "--save", tmp_path / "r.jsonl")
+    assert f"the energy was not measured: {reason}" in refuse(3, "mst", *words, "-q")
+    assert json.loads((tmp_path / "r.jsonl").read_text("utf-8"))["outcome"] == "ok"
 
 
 @pytest.mark.usefixtures("hundred_watts")

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from gpugraph.base.clock import NullClock
-from gpugraph.base.errors import DeviceUnavailable
-from gpugraph.base.quantities import counted
+from gpugraph.base.errors import DeviceUnavailable, GpuGraphError
+from gpugraph.base.quantities import count, counted, duration
 from gpugraph.measure.instruments import Instrument
 from gpugraph.measure.measurement import Measurement
 from gpugraph.measure.open_device import OpenDevice
@@ -30,6 +30,10 @@ STEP_LIMIT_S = 1.0
 PAUSE_S = 0.02
 MOST_RUNS = 50_000
 """More runs than this no process is asked for: it prints the time of each."""
+FIRST_STEP = 10
+"""A process is made so many times as long before it is made as long as the times that it prints suggest."""
+MOST_UNTIMED = 2.0
+"""Where a further run takes so many times the time that is printed of it, its energy is that of something else."""
 POWERCAP = Path("/sys/class/powercap")
 
 ReadJoules = Callable[[], float]
@@ -141,7 +145,7 @@ def measure_energy(
         described: dict[str, object] = {"per": "run"}
         if process is not None:
             described = {"per": "process", "process_joules": joules}
-            net, own_s = _of_further_runs(process, net, lambda: windows(run)[0], idle_w)
+            net, own_s = _of_further_runs(process, busy[0], net, lambda: windows(run)[0], idle_w, run)
             joules = net + idle_w * own_s
             mean_w = joules / own_s
             if net <= 0:
@@ -160,23 +164,40 @@ def measure_energy(
     }
 
 
-def _of_further_runs(process: Process, few_j: float, look: Callable[[], Window], idle_w: float) -> tuple[float, float]:
+def _of_further_runs(
+    process: Process, short: Window, few_j: float, look: Callable[[], Window], idle_w: float, run: Callable[[], object]
+) -> tuple[float, float]:
     """Return the joules above the idle power, and the seconds, of each run that a longer process makes.
 
-    ``few_j`` are the joules above the idle power of the process that ran last.  Raises DeviceUnavailable where it
-    cannot be made longer.
+    ``few_j`` are the joules above the idle power of a process of the ``short`` window, one of which ran last.  Raises
+    DeviceUnavailable where it cannot be made longer, or fails then.
     """
     if process.lengthen is None:
         raise DeviceUnavailable("its runs cannot be told from the start of its process: its command has no {runs}")
     few, own_s = process.inside()
-    process.lengthen(few + min(math.ceil(WINDOW_S / own_s), MOST_RUNS))
+    short_s, more = short.seconds / short.runs, min(math.ceil(WINDOW_S / own_s), MOST_RUNS)
     try:
+        if more > FIRST_STEP * few:  # its runs may take far longer than it says
+            process.lengthen(few + FIRST_STEP * few)
+            began = time.perf_counter()
+            run()
+            each_s = (time.perf_counter() - began - short_s) / (FIRST_STEP * few)
+            more = min(more, max(math.ceil(WINDOW_S / max(own_s, each_s)), FIRST_STEP * few))
+        process.lengthen(few + more)
         longer = look()
         many, own_s = process.inside()
+    except DeviceUnavailable:
+        raise
+    except GpuGraphError as error:  # its usual processes are measured all the same
+        raise DeviceUnavailable(f"a process of {few + more} runs failed: {error.what}") from error
     finally:
         process.lengthen(None)
-    if many <= few:
-        raise DeviceUnavailable(f"its process tells the time of {counted(many, 'run')}, whatever {{runs}} says")
+    if many < few + more:
+        what = f"its process tells the time of {counted(many, 'run')} where {{runs}} is for {count(few + more)}"
+        raise DeviceUnavailable(what)
+    each_s = (longer.seconds / longer.runs - short_s) / (many - few)
+    if each_s > MOST_UNTIMED * own_s:
+        raise DeviceUnavailable(f"it times only a part of each of its runs: {duration(own_s)} of {duration(each_s)}")
     return ((longer.joules - idle_w * longer.seconds) / longer.runs - few_j) / (many - few), own_s
 
 
@@ -242,4 +263,13 @@ class Energy(Instrument):
         edges = measurement.setup.problem.work(measurement.input.graph, trial.result)
         with measurement.guard:
             gather = measurement.ranks.gather
-            return {"energy": measure_energy(run, counter, edges=edges, gather=gather, process=process)}
+            found = measure_energy(run, counter, edges=edges, gather=gather, process=process)
+            if process and "absent" not in found and trial.same is not None:
+                try:
+                    result: Any = algorithm.finish(measurement.state, own[0], *trial.query)
+                    differs = result.fingerprint() != trial.same
+                except GpuGraphError:
+                    differs = True
+                if differs:
+                    found = {"absent": "the answer of a process of more runs differs from that of sample 1"}
+            return {"energy": found}

@@ -224,6 +224,8 @@ def _command(name: str, table: object) -> CommandPeer:
     for key, least, most in (("runs", 1, 1_000_000), ("warmup", 0, 1000), ("first_vertex", 0, 1)):
         if type(given[key]) is not int or not least <= given[key] <= most:
             raise InputError(f"{key} is {given[key]!r}", remedy=f"give a whole number from {least} to {most}")
+    if "runs" in names and table.get("time") == WHOLE:
+        raise InputError("has {runs}, but times the whole command", remedy="write 1 there, or a pattern for time")
     if "runs" in table and "runs" not in names:
         raise InputError("runs is nowhere in the command", remedy="put {runs} where it belongs")
     with errors_at("timeout"):
