@@ -143,18 +143,20 @@ class Store(contextlib.AbstractContextManager["Store"]):
             raise InputError(f"the record cannot be appended: {reason}", where=self.path, remedy=remedy) from error
         self.records.append(record)
 
-    def drop(self, unwanted: Callable[[Record], bool]) -> int:
-        """Take records out of the file, which is replaced as a whole; return how many went."""
+    def drop(self, unwanted: Callable[[Record], bool], *instead: Record) -> int:
+        """Take records out of the file, which is replaced as a whole; return how many went.
+
+        If any went, the records ``instead`` are in the new file: a kill costs either the old ones or the new ones.
+        """
         kept = [record for record in self.records if not unwanted(record)]
-        gone = len(self.records) - len(kept)
-        if gone:
-            content = b"".join(json_text(record.data).encode() + b"\n" for record in kept)
-            with atomic_write(self.path) as stream:
-                stream.write(content)
-            old, self._fd = self._fd, self._opened(WAIT_S)
-            os.close(old)
-            same = os.fstat(self._fd).st_size == len(content)  # else another process was quick to append to it
-            self.records = kept if same else read_record_file(self.path).records
+        if gone := len(self.records) - len(kept):
+            kept += instead
+            with atomic_write(self.path, packed=False) as stream:
+                stream.write(b"".join(json_text(record.data).encode() + b"\n" for record in kept))
+                new = os.open(stream.name, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+                _lock(new)  # nobody else gets in between
+            os.close(self._fd)
+            self._fd, self.records = new, kept
         return gone
 
     def close(self) -> None:

@@ -201,6 +201,15 @@ def test_the_few_samples_of_a_cell_stay_where_the_budget_ends_before_it_again(be
     assert few_of(bench) == []
 
 
+def test_the_few_samples_of_a_cell_stay_where_it_comes_to_nothing_the_next_time(bench):
+    bench.run(planned("oom"))
+    leave_few(bench, stopped_by="budget")
+    bench.path.write_text(bench.path.read_text().replace('"outcome": "out of memory"', '"outcome": "ok"'))
+    assert bench.run(planned("oom"), resume=True).again == 0
+    assert bench.told == ["oom path:9 out of memory"] * 2
+    assert (outcomes(bench), few_of(bench)) == ({"oom path:9": "ok"}, ["oom"])
+
+
 def test_retry_tries_again_what_did_not_go_well(bench):
     bench.run(planned("oom"), planned("threw"), planned("oom", "path:10"))
     (bench.folder / "log").unlink()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpugraph.base.errors import InputError
-from gpugraph.bench.store import Store, append_record, dated_name, latest_name
+from gpugraph.bench.store import Store, dated_name, latest_name
 from gpugraph.records.record import Record
 from tests.stored import read_records
 
@@ -95,6 +95,24 @@ def test_dropping_replaces_the_file_and_what_follows_is_appended_to_the_new_one(
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_record_takes_the_place_of_another_in_one_step_so_that_no_kill_and_no_full_disk_costs_both(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "r.jsonl"
+    with Store(path) as store:
+        for number in range(3):
+            store.append(record(number))
+        monkeypatch.setattr(os, "write", None)  # a second step would need it
+        assert store.drop(lambda r: r.data["number"] == 1, record(7)) == 1
+        assert [r.data["number"] for r in store.records] == numbers(path) == [0, 2, 7]
+        monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        with pytest.raises(InputError, match="no space left"):
+            store.drop(lambda r: r.data["number"] == 2, record(8))
+        monkeypatch.undo()
+        store.append(record(9))
+    assert numbers(path) == [0, 2, 7, 9]
+
+
 def test_a_file_in_which_nothing_was_written_goes_away(tmp_path):
     with Store(tmp_path / "r.jsonl"):
         pass
@@ -160,19 +178,19 @@ def test_a_file_that_was_there_empty_stays(tmp_path):
     assert path.exists()
 
 
-def test_what_is_appended_while_a_file_is_replaced_is_not_lost(tmp_path, monkeypatch):
+def test_nobody_else_gets_a_file_while_it_is_replaced(tmp_path, monkeypatch):
     path = tmp_path / "r.jsonl"
     replace = os.replace
 
     def beaten(source, target):
         replace(source, target)
-        append_record(record(7), path)
+        with pytest.raises(InputError, match="another process is writing it"):
+            Store(path, resume=True)
 
     with Store(path) as store:
         for number in range(3):
             store.append(record(number))
         monkeypatch.setattr(os, "replace", beaten)
         store.drop(lambda r: r.data["number"] == 1)
-        monkeypatch.setattr(os, "replace", replace)
-        store.drop(lambda r: r.data["number"] == 2)
-    assert numbers(path) == [0, 7]
+        store.append(record(7))
+    assert numbers(path) == [0, 2, 7]

@@ -70,8 +70,8 @@ class Finished:
                 self._digests[key] = shape.graph.digest
                 if record.axes.get("algorithm") == "auto" and shape.device.kind:
                     self._chosen[key, shape.device.kind] = shape.algorithm
-            if is_cut_short(record, to_come):
-                self.cut_short.add(cell.name or "")
+            if cell.name and is_cut_short(record, to_come):  # a new record takes the place of what has its name
+                self.cut_short.add(cell.name)
             elif cell.id and record.outcome in counted:
                 self.by_id[cell.id] = record
                 device = {name: record.field(f"device.{name}") for name in ("kind", "name", "threads")}
