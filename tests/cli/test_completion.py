@@ -44,6 +44,10 @@ def offered(*words: str) -> list[str]:
         (("help", "form"), ["formats"]),
         (("completion", "z"), ["zsh"]),
         (("info", "--input-format", "met"), ["metis"]),
+        (("explain", "krus"), ["kruskal"]),
+        (("info", "--gpu", "L4,H1"), ["L4,H100"]),
+        (("sssp", "--set", "del"), ["delta="]),
+        (("plot", "--y", "ker"), ["kernel"]),
     ],
 )
 def test_names_and_files_are_offered(words: tuple[str, ...], some: list[str]):

@@ -38,11 +38,15 @@ def complete(parameter: click.Parameter, context: click.Context, incomplete: str
     name = parameter.name or ""
     if name == "source" and context.info_name == "convert":
         name = "graph"  # of all others the source is a vertex
+    if context.info_name == "explain":
+        name = "algo"
     if name in _FILES:
         return [CompletionItem(incomplete, type="file")]
     if name not in _LOOKUPS:
         return None
-    before, comma, last = incomplete.rpartition(",") if name in ("algo", "algos", "peers") else ("", "", incomplete)
+    before, comma, last = (
+        incomplete.rpartition(",") if name in ("algo", "algos", "peers", "gpus") else ("", "", incomplete)
+    )
     found = [CompletionItem(before + comma + one) for one in _LOOKUPS[name](context, last) if one.startswith(last)]
     if name in _GRAPHS or (name in ("algo", "algos", "sweep") and not found):
         found.append(CompletionItem(incomplete, type="file"))
@@ -68,6 +72,14 @@ def _algorithms(context: click.Context, incomplete: str) -> Names:
 
     problem = context.info_name if context.info_name in PROBLEMS else None
     return sorted({"auto", *(algorithm.name for algorithm in algorithms(problem))})
+
+
+def _settings(context: click.Context, incomplete: str) -> Names:
+    """Return the parameters of the algorithms of the command's problem."""
+    from gpugraph.problems.registry import algorithms
+
+    problem = context.info_name if context.info_name in PROBLEMS else None
+    return sorted({f"{option.name}=" for algorithm in algorithms(problem) for option in algorithm.options})
 
 
 def _sweeps(context: click.Context, incomplete: str) -> Names:
@@ -97,6 +109,18 @@ def _topics(context: click.Context, incomplete: str) -> Names:
     return (*sorted(page.stem for page in resource_dir("docs").glob("*.md")), *commands)
 
 
+def _values(context: click.Context, incomplete: str) -> Names:
+    from gpugraph.records.fields import VALUES
+
+    return VALUES
+
+
+def _gpus(context: click.Context, incomplete: str) -> Names:
+    from gpugraph.ext.machine.data_sheets import NAMES
+
+    return NAMES
+
+
 def _of(*names: str) -> Callable[[click.Context, str], Names]:
     return lambda context, incomplete: names
 
@@ -105,7 +129,10 @@ _LOOKUPS: dict[str, Callable[[click.Context, str], Names]] = {
     **dict.fromkeys(_GRAPHS, _graphs),
     **dict.fromkeys(("algo", "algos"), _algorithms),
     **dict.fromkeys(("input_format", "output_format"), _formats),
+    "settings": _settings,
     "sweep": _sweeps,
+    "gpus": _gpus,
+    "y": _values,
     "peers": _peers,
     "problem": _of(*PROBLEMS),
     "topic": _topics,
