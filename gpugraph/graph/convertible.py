@@ -24,6 +24,17 @@ class Shown:
         """Return numbers whose distribution is worth a picture, with their name; None where there are none."""
         return None
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether an answer says the same of the same graph as another; all else equals itself alone."""
+        one: Any = self
+        two: Any = other
+        if type(one) is not type(two) or not hasattr(one, "fingerprint"):
+            return NotImplemented
+        return bool(one.fingerprint() == two.fingerprint() and one.graph.digest == two.graph.digest)
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint()) if hasattr(self, "fingerprint") else object.__hash__(self)
+
     def __repr__(self) -> str:
         facts = ", ".join(f"{name} {fact_text(value)}" for name, value in self._facts())
         return f"<{self._title()}: {facts}>" if facts else f"<{self._title()}>"

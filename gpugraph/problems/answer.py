@@ -17,19 +17,6 @@ class GraphAnswer(Convertible):
 
     graph: CSRGraph
 
-    def __eq__(self, other: object) -> bool:
-        """Tell whether another answer is the same, of the same graph."""
-        if type(other) is not type(self):
-            return NotImplemented
-        return self.fingerprint() == other.fingerprint() and self.graph.digest == other.graph.digest
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint())
-
-    def fingerprint(self) -> str:
-        """Return a digest of what is answered."""
-        raise NotImplementedError
-
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "graph": import_module(PICKLES).left_behind(self.graph)}
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from gpugraph.ext.scan.array import ArrayInput, ordered_digest
 from gpugraph.graph.convertible import Shown
-from gpugraph.problems.answer import GraphAnswer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,8 +33,6 @@ class Scanned(Shown):
     index: NDArray[Any] | None = None
     depth: int = 0
     per_segment: bool = False
-
-    __eq__, __hash__ = GraphAnswer.__eq__, GraphAnswer.__hash__
 
     @cached_property
     def digest(self) -> str:
