@@ -54,8 +54,14 @@ def modules_of(step: object) -> set[str]:
     else:
         inside = [cell.cell_contents for cell in getattr(step, "__closure__", None) or ()]
     module = getattr(step, "__module__", None)
-    own = {module} if isinstance(module, str) and module.partition(".")[0] not in sys.stdlib_module_names else set()
+    own = {module} if isinstance(module, str) and not _is_pythons(module) else set()
     return own.union(*(modules_of(one) for one in inside if callable(one)))
+
+
+def _is_pythons(module: str) -> bool:
+    """Return whether a module is of Python's own library; a user's own may have the name of one."""
+    file = getattr(sys.modules.get(module), "__file__", None) or os.__file__
+    return module.partition(".")[0] in sys.stdlib_module_names and file.startswith(os.path.dirname(os.__file__))
 
 
 @functools.cache

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -151,6 +152,14 @@ def test_a_counter_that_stands_still_or_is_missing_gives_the_reason(monkeypatch)
 
     assert measure_energy(meter.run, Counter("gpu", missing), edges=1) == {"absent": "this GPU does not tell it"}
     assert measure_energy(meter.run, "there is none", edges=1) == {"absent": "there is none"}
+
+
+def test_a_gpu_without_an_id_gives_the_reason_and_costs_no_cell():
+    def uuid() -> str:
+        raise DeviceUnavailable("this GPU does not tell it")
+
+    opened = SimpleNamespace(device=SimpleNamespace(kind="cuda"), nvml=SimpleNamespace(uuid=uuid))
+    assert energy.counter_of(opened) == "this GPU does not tell it"
 
 
 class Together:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import types
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,6 +60,16 @@ def test_the_digest_is_the_same_on_every_version_of_python():
     assert str(provenance_module._plain(tree)) == plain
     text.values.append(ast.Constant("x"))
     assert str(provenance_module._plain(tree)) != plain
+
+
+def test_a_module_of_a_users_own_counts_though_one_of_python_has_its_name(monkeypatch, tmp_path: Path):
+    for name in ("graphlib", "queue"):
+        module = types.ModuleType(name)
+        module.__file__ = str(tmp_path / f"{name}.py")
+        exec("def driver(): pass", vars(module))
+        monkeypatch.setitem(sys.modules, name, module)
+        assert provenance_module.modules_of(module.driver) == {name}
+    assert provenance_module.modules_of(shutil.copy) == set()
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,10 @@ def counter_of(open_device: OpenDevice) -> Counter | str:
         read_j = processor_counter()
         return read_j if isinstance(read_j, str) else Counter(platform.node(), read_j)
     nvml = open_device.nvml
-    return nvml if isinstance(nvml, str) else Counter(nvml.uuid(), nvml.energy_j)
+    try:
+        return nvml if isinstance(nvml, str) else Counter(nvml.uuid(), nvml.energy_j)
+    except DeviceUnavailable as reason:
+        return reason.what
 
 
 def processor_counter() -> ReadJoules | str:
