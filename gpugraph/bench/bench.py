@@ -133,7 +133,7 @@ class Bench:
         plan: Plan = found
         if self.claims:
             self._claims = import_module(f"{FINDINGS}.claims").Claims(self.sweep.expectations, plan.cells)
-            plan.left_out["no expectation needs it"] += len(plan.cells) - len(self._claims.cells)
+            plan.left_out += Counter({"no expectation needs it": len(plan.cells) - len(self._claims.cells)})
             plan.cells = self._claims.cells
         return plan
 

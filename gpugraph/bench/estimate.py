@@ -227,6 +227,15 @@ class Budget:
             return f"would take about {in_seconds(price_s)}, {in_seconds(left_s)} of the budget are left"
         return None
 
+    def fitting(self, cells: list[Planned]) -> tuple[list[Planned], list[Planned]]:
+        """Return the first cells that the seconds left suffice for together, one at least, and the others."""
+        sum_s = 0.0
+        for at, planned in enumerate(cells):
+            sum_s += self._least_s(planned, self._prices.need(planned))
+            if at and sum_s > self._left_s(planned.cell.device):
+                return cells[:at], cells[at:]
+        return cells, []
+
     def _left_s(self, device: str) -> float:
         """Return the seconds that are left for a device: on the clock, or of the budget of all workers."""
         if self._until is not None:

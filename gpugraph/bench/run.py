@@ -166,6 +166,8 @@ class Runner:
     def _run_group(self, group: list[Planned], worker: LocalWorker) -> None:
         with self._lock:
             group = [planned for planned in group if self.needed(planned, self.store.records)]
+            again = self._finished and any(self._name(planned) in self._finished.cut_short for planned in group)
+            group, later = self._budget.fitting(group) if again else (group, [])  # else all get few samples again
             cells = [planned for planned in group if not self._skipped(planned, worker)]
         opened = False
         while cells and not self._stopped:
@@ -179,6 +181,8 @@ class Runner:
                 if measured.worker_lost or any(id(p) in self._parts for p in cells):  # the next samples are another's
                     worker.drop()
                 cells = [planned for planned in left if not self._skipped(planned, worker)]
+        if later:
+            self._run_group(later, worker)
 
     def _measure_group(self, cells: Sequence[Planned], worker: LocalWorker) -> GroupMeasurement:
         """Let a worker measure cells; return how that went."""
@@ -307,11 +311,10 @@ class Runner:
             record["paper"] = import_module(PAPER).paper_of(self.sweep.paper, planned.cell)
         record["environment"] = {**record.get("environment", {}), "command": command_line()}
         made = Record.of(record)
-        again = self._finished is not None and made.shape.cell.name in self._finished.cut_short
-        if not again or made.outcome in ("ok", "wrong"):  # few samples are more than none
+        if self._finished is None or not self._finished.keeps(made):
             if not self.store.drop(lambda old: old.shape.cell.name == made.shape.cell.name, made):
                 self.store.append(made)
-            self.totals.again += again
+            self.totals.again += self._finished is not None and made.shape.cell.name in self._finished.cut_short
         self._note_block(planned, made)
         self.totals.records.append((planned, made))
         done = len(self.totals.records) + self.totals.resumed

@@ -144,10 +144,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
         self.records.append(record)
 
     def drop(self, unwanted: Callable[[Record], bool], *instead: Record) -> int:
-        """Take records out of the file, which is replaced as a whole; return how many went.
-
-        If any went, the records ``instead`` are in the new file: a kill costs either the old ones or the new ones.
-        """
+        """Take records out of the file, which is replaced as a whole, with ``instead`` if any go; return how many."""
         kept = [record for record in self.records if not unwanted(record)]
         if gone := len(self.records) - len(kept):
             kept += instead

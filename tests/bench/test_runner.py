@@ -14,7 +14,7 @@ from gpugraph.bench import local_workers, plan
 from gpugraph.bench.estimate import Budget, Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
-from gpugraph.ext.resuming import is_cut_short
+from gpugraph.ext.resuming import Finished, is_cut_short
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
 from gpugraph.measure.cell import Cell
@@ -208,6 +208,31 @@ def test_the_few_samples_of_a_cell_stay_where_it_comes_to_nothing_the_next_time(
     assert bench.run(planned("oom"), resume=True).again == 0
     assert bench.told == ["oom path:9 out of memory"] * 2
     assert (outcomes(bench), few_of(bench)) == ({"oom path:9": "ok"}, ["oom"])
+
+
+def test_the_samples_of_a_cell_stay_where_the_budget_leaves_it_fewer_the_next_time(bench):
+    bench.run(planned("a"))
+    leave_few(bench, stopped_by="budget")
+    (old,) = read_records(bench.path)
+    few = {**old, "samples_s": {**old["samples_s"], "kernel": [1e-3]}}
+    finished = Finished([Record.of(old)], {})
+    kept = [finished.keeps(Record.of(new)) for new in (few, {**few, "sampling": {"stopped_by": "target"}}, old)]
+    assert kept == [True, False, False]
+
+
+def test_cells_that_a_budget_cut_short_together_get_their_samples_one_after_another(bench, monkeypatch):
+    cells = [planned("a"), planned("b"), planned("c")]
+    bench.run(*cells)
+    assert bench.requests == ["a b c"]
+    leave_few(bench, stopped_by="budget")
+    monkeypatch.setattr(Budget, "_least_s", lambda self, planned, need: 1.0)
+    monkeypatch.setattr(Budget, "_left_s", lambda self, device: 1.5)
+    bench.run(*cells, resume=True)
+    assert bench.requests[1:] == ["a", "b", "c"]
+    leave_few(bench, stopped_by="budget")
+    monkeypatch.setattr(Budget, "_left_s", lambda self, device: 9.0)
+    bench.run(*cells, resume=True)
+    assert bench.requests[4:] == ["a b c"]
 
 
 def test_retry_tries_again_what_did_not_go_well(bench):

@@ -49,17 +49,17 @@ class Finished:
 
     Attributes:
         by_id: the records of finished cells.
-        cut_short: names of cells that have too few samples (``is_cut_short``).
+        cut_short: the number of samples, too few (``is_cut_short``), by the name of a cell.
         devices: what tells the devices apart that they ran on, by kind.
     """
 
     def __init__(self, records: Sequence[Record], sampling: Mapping[str, Any], *, retry: bool = False):
-        to_come = Sampling(**sampling)
-        self._cold = to_come.cold
+        self._sampling = Sampling(**sampling)
+        self._cold = self._sampling.cold
         self._digests: dict[str, str] = {}
         self._chosen: dict[tuple[str, str], str] = {}
         self.by_id: dict[str, Record] = {}
-        self.cut_short: set[str] = set()
+        self.cut_short: dict[str, int] = {}
         self.devices: dict[str, list[Mapping[str, object]]] = {}
         self._algorithms: dict[tuple[str, str, str], Algorithm] = {}
         counted = ("ok",) if retry else FINISHED
@@ -70,13 +70,20 @@ class Finished:
                 self._digests[key] = shape.graph.digest
                 if record.axes.get("algorithm") == "auto" and shape.device.kind:
                     self._chosen[key, shape.device.kind] = shape.algorithm
-            if cell.name and is_cut_short(record, to_come):  # a new record takes the place of what has its name
-                self.cut_short.add(cell.name)
+            if cell.name and is_cut_short(record, self._sampling):  # a new record takes the place of what has its name
+                self.cut_short[cell.name] = len(shape.samples_s.kernel or ())
             elif cell.id and record.outcome in counted:
                 self.by_id[cell.id] = record
                 device = {name: record.field(f"device.{name}") for name in ("kind", "name", "threads")}
                 if device not in (seen := self.devices.setdefault(str(shape.device.kind), [])):
                     seen.append(device)
+
+    def keeps(self, made: Record) -> bool:
+        """Return whether the few samples of a cell are worth more than its new record, which has fewer or none."""
+        few = self.cut_short.get(made.shape.cell.name or "", 0)
+        if not made.ok:
+            return few > 0 and made.outcome != "wrong"
+        return len(made.shape.samples_s.kernel or ()) < few and is_cut_short(made, self._sampling)
 
     def of(self, planned: Planned, description: Mapping[str, object], *, anywhere: bool) -> Record | None:
         """Return the record of a cell that is finished on a device as described, or ``anywhere`` on one of its kind."""
