@@ -185,6 +185,10 @@ def test_of_a_cell_spread_over_processes_a_budget_may_leave_some_of_them(bench):
     leave_few(bench, stopped_by="target", spent_s=1.0)
     records = [Record.of(record) for record in read_records(bench.path)]
     assert [is_cut_short(records[0], Sampling(processes=n)) for n in (1, 2)] == [False, True]
+    for spent_s, left in ((3.1, False), (2.9, True)):  # of 15 s for five processes
+        leave_few(bench, stopped_by="time", spent_s=spent_s, processes=[2, 2, 1, 1, 1])
+        records = [Record.of(record) for record in read_records(bench.path)]
+        assert [is_cut_short(records[0], Sampling(processes=n)) for n in (1, 5)] == [left, left]
 
 
 def test_the_few_samples_of_a_cell_stay_where_the_budget_ends_before_it_again(bench, monkeypatch):

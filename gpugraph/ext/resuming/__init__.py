@@ -36,7 +36,8 @@ def is_cut_short(record: Record, sampling: Sampling) -> bool:
     limit of the ``sampling`` to come.  So more time (``--max-seconds``) is another try too, and the same time is none.
     """
     shape, taken = record.shape.sampling, len(record.shape.samples_s.kernel or ()) // record.sources
-    time_left = shape.stopped_by == "time" and (shape.spent_s or math.inf) < sampling.share().time_limit_s
+    spent_s = (shape.spent_s or math.inf) * len(shape.processes or (0,))  # which the last of them has spent
+    time_left = shape.stopped_by == "time" and spent_s < sampling.time_limit_s
     processes_left = record.ok and len(shape.processes or ()) < sampling.processes
     few = taken < (shape.min_samples or 0)
     return shape.stopped_by == "budget" or (few and (time_left or processes_left))
