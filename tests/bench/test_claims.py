@@ -84,6 +84,7 @@ def test_on_each_graph_one_claim_after_another_gets_its_cells_so_that_a_budget_c
     with Bench(read_sweep(paper), dry=True, claims=True) as bench:
         groups = [[(one.cell.axes["n"], one.claim) for one in group] for group in groups_of(bench.plan.cells)]
     assert groups == [[(1024, 0), (1024, 0)], [(256, 0), (256, 0)], [(64, 0), (64, 0)]]
+    assert 0 not in bench.plan.left_out.values()  # each cell is needed
     Path(paper).write_text(more)
     with Bench(read_sweep(paper), dry=True, claims=True) as bench:
         groups = [[(one.cell.axes["n"], one.claim) for one in group] for group in groups_of(bench.plan.cells)]

@@ -72,6 +72,7 @@ def test_a_command_with_a_source_solves_shortest_paths() -> None:
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"timeout": "soon"}, "timeout: 'soon' is no length of time"),
         ({"warmup": -1}, "warmup is -1"),
+        ({"command": "x {graph.egr} {runs}", "time": "whole"}, "has {runs}, but times the whole command"),
         ({"command": "x {graph.egr} {runs}", "runs": 0}, "runs is 0"),
         ({"command": "x {graph.egr} {runs}", "runs": True}, "runs is True"),
         ({"runs": 5}, "runs is nowhere in the command"),
