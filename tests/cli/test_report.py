@@ -136,6 +136,18 @@ def test_what_cannot_be_shown_is_refused_in_one_line_and_nothing_is_written(word
     assert {path: path.read_bytes() for path in Path().glob("*.*")} == before
 
 
+def test_a_report_and_a_figure_go_to_standard_output_by_a_dash(results):
+    assert succeed("report", results, "-o", "-").out == succeed("report", results).out
+    assert (
+        succeed("report", results, "-o", "-", "--format", "csv").out
+        == succeed("report", results, "--format", "csv").out
+    )
+    words = [sys.executable, "-m", "gpugraph", "plot", str(results), "-o", "-", "--where", "problem=mst"]
+    done = subprocess.run(words, capture_output=True, timeout=600, check=True)
+    assert ElementTree.fromstring(done.stdout).tag.endswith("svg")
+    assert b"mm wide" in done.stderr
+
+
 def test_without_the_extra_a_page_and_an_svg_are_plain_and_a_pdf_names_the_remedy(results, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     succeed("report", results, "-o", tmp_path / "r.html")

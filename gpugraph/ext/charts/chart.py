@@ -268,8 +268,11 @@ _POINTS, _DOTS = 72, 300
 
 
 def check_figure(path: str) -> str:
-    """Return the ending of a figure's file; raise InputError if it is none of ``ENDINGS`` or nothing can draw it."""
-    ending = ending_of(path, "a figure", ENDINGS)
+    """Return the ending of a figure's file, .svg for standard output (``"-"``).
+
+    Raises InputError if it is none of ``ENDINGS``, or nothing can draw it.
+    """
+    ending = ".svg" if path == "-" else ending_of(path, "a figure", ENDINGS)
     if ending not in (".json", ".svg"):
         check_engine()
     return ending

@@ -239,8 +239,8 @@ class Energy(Instrument):
     """The energy of a run, measured over a window of runs."""
 
     def ending_s(self, measurement: Measurement) -> float:
-        """Return about how many seconds both windows take."""
-        return (3 if measurement.algorithm.warms_itself else 2) * (WINDOW_S + measurement.trials[0].last_s)
+        """Return about how many seconds the windows take: of a process two more, the first of them to time it."""
+        return (4 if measurement.algorithm.warms_itself else 2) * (WINDOW_S + measurement.trials[0].last_s)
 
     def section(self, measurement: Measurement) -> dict[str, Any]:
         """Return ``energy``; on several ranks that of all together."""

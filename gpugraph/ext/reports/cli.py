@@ -44,6 +44,7 @@ def report(results: tuple[str, ...], output: str | None, style: str | None, quie
     """
     from gpugraph.ext.comparing.versions import read_records
 
+    output = None if output == "-" else output  # standard output is where it goes without a file
     style = _checked_style(output, style, asked)
     with Progress(quiet=quiet) as progress:
         progress("reading the results")
