@@ -23,7 +23,7 @@ ROWS: Sequence[tuple[str, str, dict[str, str], tuple[str, ...]]] = (
     ("all three problems", "16 cores", ON_CPU, ("figures-cpu-cpu16",)),
     ("connected components", "NVIDIA H200", {"components": "hook"}, ("figures-beside-h200",)),
     ("real graphs", "NVIDIA H200", ON_GPU, ("figures-real-mst-h200", "figures-real-sssp-h200")),
-    ("graphs drawn for tuning", "NVIDIA H200", ON_GPU, ("figures-drawn-mst-h200", "figures-drawn-sssp-h200")),
+    ("graphs drawn by the commit", "NVIDIA H200", ON_GPU, ("figures-drawn-mst-h200", "figures-drawn-sssp-h200")),
     ("Graph500", "NVIDIA H200", {"sssp": "delta-stepping"}, ("graph500-h200", "graph500-cugraph-h200")),
 )
 """What of which records a row of the table shows."""
@@ -51,4 +51,4 @@ def table() -> str:
 if __name__ == "__main__":
     page = ROOT / "README.md"
     text = page.read_text("utf-8")
-    page.write_text(re.sub(r"^\| what \|.*?(?=\n\n)", lambda _: table(), text, flags=re.DOTALL | re.MULTILINE), "utf-8")
+    page.write_text(re.sub(r"^\| case \|.*?(?=\n\n)", lambda _: table(), text, flags=re.DOTALL | re.MULTILINE), "utf-8")

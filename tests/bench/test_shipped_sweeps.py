@@ -252,7 +252,7 @@ def test_every_expectation_finds_the_cells_that_it_is_about(name):
 
 
 COUNTERS = (
-    *("prim_steps", "launches", "most_reductions", "minima_read", "written_bytes"),
+    *("prim_steps", "cpu_percent", "launches", "most_reductions", "minima_read", "written_bytes"),
     *("trees_after_first_round", "longest_cycle"),
 )
 

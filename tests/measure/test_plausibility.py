@@ -95,6 +95,15 @@ def test_a_record_that_was_just_measured_is_believed(measured: Record) -> None:
     assert findings(measured, 10_000) == []
 
 
+def test_a_forest_and_paths_of_one_directed_graph_do_not_contradict_each_other(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.jsonl")
+    for problem in ("mst", "sssp"):
+        run(problem, "regular:n=40,out=3", "--repeat", 1, "--save", path)
+    records = read_record_file(path).records
+    assert len({one.shape.graph.digest for one in records}) == 2
+    assert conflicts(records) == []
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -184,7 +184,12 @@ def _facts(record: Record) -> Iterator[tuple[str, tuple[Any, ...], object]]:
         cell = (*program, *where, shape.graph.digest, shape.graph.weight_dtype, shape.sampling.cold)
         yield "the cell of its id", (shape.cell.id,), cell
     given = {name: value for name, value in (shape.cell.input or {}).items() if name != "graph"}
-    yield "the digest of its graph", (record.graph_source, key_text(given), commit), shape.graph.digest
+    read = (
+        record.graph_source,
+        shape.graph.directed,
+        key_text(given),
+    )  # forests take arcs of a directed graph for edges
+    yield "the digest of its graph", (*read, commit), shape.graph.digest
 
 
 def _decided(record: Record, result: Mapping[str, object]) -> set[str]:

@@ -168,14 +168,19 @@ def _call_s(row: Record) -> float:
 
 
 def failures(rows: Iterable[Record]) -> list[list[str]]:
-    """Return other programs that failed, each with problem, kind of failure, number of graphs, and the graphs."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    """Return other programs that failed: program, problem, kind of failure, number of graphs, and which these are.
+
+    Of graphs that a program refused, the last are its reasons.
+    """
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in rows:
         if has_failed(row):
-            kind = FAILURES.get(row.outcome, row.outcome)
-            found.setdefault((program(row), row.problem, kind), []).append(row.graph_source)
-    table = []
-    for key, graphs in sorted(found.items()):
-        names = sorted({graph.rpartition("/")[2].partition(".")[0] if "/" in graph else graph for graph in graphs})
-        table.append([*key, str(len(names)), ", ".join(f"`{name}`" for name in names)])
-    return table
+            graph = row.graph_source
+            name = graph.rpartition("/")[2].partition(".")[0] if "/" in graph else graph
+            reason = row.message.removeprefix(f"{row.algorithm}: ").partition(" — ")[0]
+            key = (program(row), row.problem, FAILURES.get(row.outcome, row.outcome))
+            found.setdefault(key, {})[name] = reason if row.outcome == "refused" else f"`{name}`"
+    return [
+        [*key, str(len(of)), ("; " if key[2] == "refused" else ", ").join(sorted(set(of.values())))]
+        for key, of in sorted(found.items())
+    ]
