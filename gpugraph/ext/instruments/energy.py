@@ -58,6 +58,10 @@ class Window(NamedTuple):
     seconds: float
     runs: int
 
+    def above(self, idle_w: float) -> float:
+        """Return the joules of a run above those of an idle device."""
+        return (self.joules - idle_w * self.seconds) / self.runs
+
 
 def window(run: Callable[[], object], read_j: ReadJoules, gather: Callable[[str], list[str]] = alone) -> Window:
     """Run over and over from one move of the counter to another, ``WINDOW_S`` later or more.
@@ -141,11 +145,11 @@ def measure_energy(
         idle, busy = windows(lambda: time.sleep(PAUSE_S)), windows(run)
         idle_w, mean_w = (sum(one.joules / one.seconds for one in every) for every in (idle, busy))
         joules = sum(one.joules / one.runs for one in busy)
-        net = joules - sum(q.joules / q.seconds * one.seconds / one.runs for q, one in zip(idle, busy, strict=True))
+        net = sum(one.above(before.joules / before.seconds) for before, one in zip(idle, busy, strict=True))
         described: dict[str, object] = {"per": "run"}
         if process is not None:
             described = {"per": "process", "process_joules": joules}
-            net, own_s = _of_further_runs(process, busy[0], net, lambda: windows(run)[0], idle_w, run)
+            net, own_s = _of_further_runs(process, busy[0], idle_w, run, lambda: windows(run)[0])
             joules = net + idle_w * own_s
             mean_w = joules / own_s
             if net <= 0:
@@ -165,12 +169,12 @@ def measure_energy(
 
 
 def _of_further_runs(
-    process: Process, short: Window, few_j: float, look: Callable[[], Window], idle_w: float, run: Callable[[], object]
+    process: Process, short: Window, idle_w: float, run: Callable[[], object], look: Callable[[], Window]
 ) -> tuple[float, float]:
     """Return the joules above the idle power, and the seconds, of each run that a longer process makes.
 
-    ``few_j`` are the joules above the idle power of a process of the ``short`` window, one of which ran last.  Raises
-    DeviceUnavailable where it cannot be made longer, or fails then.
+    A process of the ``short`` window ran last; ``look`` returns a window of processes.  Raises DeviceUnavailable where
+    it cannot be made longer, or fails then.
     """
     if process.lengthen is None:
         raise DeviceUnavailable("its runs cannot be told from the start of its process: its command has no {runs}")
@@ -198,7 +202,7 @@ def _of_further_runs(
     each_s = (longer.seconds / longer.runs - short_s) / (many - few)
     if each_s > MOST_UNTIMED * own_s:
         raise DeviceUnavailable(f"it times only a part of each of its runs: {duration(own_s)} of {duration(each_s)}")
-    return ((longer.joules - idle_w * longer.seconds) / longer.runs - few_j) / (many - few), own_s
+    return (longer.above(idle_w) - short.above(idle_w)) / (many - few), own_s
 
 
 def counter_of(open_device: OpenDevice) -> Counter | str:
