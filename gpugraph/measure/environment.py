@@ -15,8 +15,8 @@ from gpugraph.base.plugged import USED
 
 _PACKAGES = (
     *("numpy", "scipy", "numba", "cupy-cuda13x", "cupy-cuda12x", "nvidia-cuda-nvrtc"),
-    *("networkx", "igraph", "networkit", "rustworkx", "cugraph-cu12", "cugraph-cu13"),
-    *("pylibcugraph-cu12", "pylibcugraph-cu13"),
+    *("networkx", "igraph", "python-igraph", "networkit", "rustworkx", "logtwothirds", "cugraph-cu12", "cugraph-cu13"),
+    *("pylibcugraph-cu12", "pylibcugraph-cu13", "pylibcugraph"),
 )
 """Packages whose version a reader may need: what gpugraph computes with, and what it is compared with."""
 

@@ -13,6 +13,7 @@ from gpugraph.devices.cpu import CpuDevice
 from gpugraph.ext.peers import LIBRARIES, PeerRefused, load_peer
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.view import GraphView
+from gpugraph.measure import environment
 from gpugraph.measure.check import check
 from gpugraph.problems.algorithm import Algorithm
 from gpugraph.problems.contract import Verdict
@@ -84,6 +85,11 @@ def test_the_record_names_the_library_its_version_and_the_function_called(peer: 
     described = LIBRARIES[peer]
     assert str(described.version()) in algorithm.section
     assert described.adapters["mst"].does in algorithm.section
+
+
+def test_the_environment_of_a_record_has_the_package_of_every_library() -> None:
+    packages = {package for peer in LIBRARIES.values() for package in peer.distributions or (peer.name,)}
+    assert packages <= set(environment._PACKAGES)
 
 
 @pytest.mark.parametrize("peer", [needs(n) for n in ("scipy", "igraph", "networkit", "rustworkx")])
