@@ -16,9 +16,9 @@ ON_CPU = {"mst": "boruvka", "sssp": "delta-stepping", "components": "afforest"}
 ROWS: Sequence[tuple[str, str, dict[str, str], tuple[str, ...]]] = (
     (
         "a whole command from a file, uncertified",
-        "16 cores",
+        "2 cores",
         {"sssp": "peer:gpugraph-wsg"},
-        ("figures-commands-binary-cpu16",),
+        ("figures-commands-binary-cpu2",),
     ),
     ("all three problems", "16 cores", ON_CPU, ("figures-cpu-cpu16",)),
     ("connected components", "NVIDIA H200", {"components": "hook"}, ("figures-beside-h200",)),

@@ -439,6 +439,7 @@ UNCHECKED = {
         *("parameters.preparations", "parameters.buffers", "parameters.delta", "parameters.index_bits"),
         *("parameters.method", "parameters.threads", "parameters.vectors", "parameters.blocks", "parameters.on_chip"),
         *("parameters.prefetch", "parameters.layout", "parameters.look", "parameters.launches", "parameters.exchange"),
+        "parameters.sums",
     ),
     "it is a setting of the sampling, or tells of the machine meanwhile": (
         *(f"sampling.{name}" for name in ("cold", "load", "max_samples", "min_samples", "other_cores")),

@@ -184,11 +184,7 @@ def _facts(record: Record) -> Iterator[tuple[str, tuple[Any, ...], object]]:
         cell = (*program, *where, shape.graph.digest, shape.graph.weight_dtype, shape.sampling.cold)
         yield "the cell of its id", (shape.cell.id,), cell
     given = {name: value for name, value in (shape.cell.input or {}).items() if name != "graph"}
-    read = (
-        record.graph_source,
-        shape.graph.directed,
-        key_text(given),
-    )  # forests take arcs of a directed graph for edges
+    read = (record.graph_source, shape.graph.directed, key_text(given))  # forests need edges, and mirror directed arcs
     yield "the digest of its graph", (*read, commit), shape.graph.digest
 
 
