@@ -56,6 +56,12 @@ def test_no_stored_command_names_a_folder_of_the_machine_on_which_it_ran():
             assert not word.rpartition("=")[2].startswith("/"), f"{record.file}, line {record.line}: {word}"
 
 
+def test_no_stored_record_holds_a_path_of_the_machine_on_which_it_was_made():
+    for path in STORED:
+        found = re.search(r"[^ \"]*/(home|root|tmp|work)/[^ \"]*", Path(path).read_text("utf-8"))
+        assert found is None, f"{path}: {found[0]}"
+
+
 def test_a_file_measured_with_several_numbers_of_threads_names_its_processor_once(tmp_path):
     asked = ("figures-cpu-threads-cpu16", "figures-cpu-libraries-cpu1")
     (tmp_path / "p.j2").write_text("; ".join(f"{{{{ origin('{one}') }}}}" for one in asked))
