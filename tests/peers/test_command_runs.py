@@ -47,6 +47,13 @@ def weight_of(graph: CSRGraph) -> Any:
     return exact_sum(graph.weights[reference_forest(graph)])
 
 
+def listed(graph: CSRGraph) -> str:
+    """Return the edges of the forest, one a line."""
+    ids = reference_forest(graph)
+    tails = np.searchsorted(graph.offsets, ids, side="right") - 1
+    return "".join(f"{u} {v}\n" for u, v in zip(tails, graph.targets[ids], strict=True))
+
+
 def test_the_time_is_the_programs_own_and_the_weight_is_checked(tmp_path: Path) -> None:
     right = weight_of(zoo("random"))
     register(tmp_path, f"print('took 12.5'); print('weight {right}')", unit="ms", weight="weight (.+)")
@@ -55,6 +62,22 @@ def test_the_time_is_the_programs_own_and_the_weight_is_checked(tmp_path: Path) 
     assert record.data["samples_s"]["kernel"] == [0.0125, 0.0125]
     assert record.data["result"] == {"total_weight": right}
     assert record.data["mteps"]["kernel"] == pytest.approx(zoo("random").edges / 0.0125 / 1e6)
+
+
+def test_a_graph_with_real_weights_is_given_to_the_command_that_reads_them(tmp_path: Path) -> None:
+    graph, real = zoo("random"), zoo("float64")
+    (tmp_path / "double").mkdir()
+    body = f"import sys; print('took 2'); open(sys.argv[2], 'w').write({listed(real)!r})"
+    double = f"{script(tmp_path / 'double', body)} {{graph.csr}} {{result}}"
+    register(tmp_path, f"print('took 1'); print('weight {weight_of(graph)}')", weight="weight (.+)", reals=double)
+    whole, reals = measured(graph, "peer:mine"), measured(real, "peer:mine")
+    assert [one.data["samples_s"]["kernel"] for one in (whole, reals)] == [[1, 1], [2, 2]]
+    assert (whole.status, reals.status) == ("passed", "passed")
+    assert reals.data["result"]["total_weight"] == pytest.approx(weight_of(real))
+    assert len({one["sha256"] for one in reals.data["provenance"]["programs"]}) == 3, "Python and both programs"
+    before = load_peer("peer:mine", "mst", "cpu").version
+    (tmp_path / "double" / "program.py").write_text(f"{body}\n", "utf-8")
+    assert load_peer("peer:mine", "mst", "cpu").version != before
 
 
 def test_each_run_of_one_process_is_a_sample_but_for_its_warm_up(tmp_path: Path) -> None:

@@ -45,6 +45,18 @@ def test_options_with_several_values_are_those_of_an_axis() -> None:
     assert only(command="gap {graph.wsg} {n}", options={"n": 3}).scanned == {}
 
 
+def test_graphs_with_real_weights_may_have_a_command_of_their_own() -> None:
+    peer = only(weight="w: (.+)", reals="ecl-double {graph.csr} -t {threads} {result}")
+    assert peer.reals.words == ("ecl-double", "{graph.csr}", "-t", "{threads}", "{result}")
+    assert (peer.formats(), peer.reals.formats(), peer.reals.timeout_s) == (["egr"], ["csr"], peer.timeout_s)
+    assert peer.answer is not None
+    assert peer.reals.answer is None, "a file is the whole answer"
+    assert only(weight="w: (.+)", reals="ecl-double {graph.csr}").reals.answer == peer.answer
+    assert peer.describe()["version"] == (
+        "ecl-mst '{graph.egr}' -t '{threads}'; of real weights ecl-double '{graph.csr}' -t '{threads}' '{result}'"
+    )
+
+
 def test_a_command_with_a_source_solves_shortest_paths() -> None:
     assert only(command="sssp -f {graph.wsg} -r {source}").problem == "sssp"
 
@@ -59,6 +71,8 @@ def test_a_command_with_a_source_solves_shortest_paths() -> None:
         ({"command": "ecl-mst {graph.erg}"}, "unknown placeholder 'graph.erg' — did you mean 'graph.egr'"),
         ({"command": "ecl-mst {graph.egr} {source}", "problem": "mst"}, "unknown placeholder 'source'"),
         ({"command": 7}, "lacks command"),
+        ({"reals": "ecl-double {graph.ecl}"}, "reals: unknown placeholder 'graph.ecl'"),
+        ({"reals": ""}, "lacks reals"),
         ({"time": None}, "lacks time"),
         ({"time": "runtime: ([0-9"}, "time: unterminated character set"),
         ({"time": "runtime: [0-9.]+"}, "time has 0 groups, not one"),

@@ -12,6 +12,7 @@
     distances = 'sum: ([0-9]+)'              # one group: the answer to check; or weight = '…', of a forest
     options = { delta = 16 }                 # parameters for --set, each with its placeholder; "1..8" tries all of them
     before = "sync"                          # a command that is run before each start, outside of all timing
+    reals = "sssp-double {graph.csr} {result}"   # the command in its place where the graph's weights are reals
     env = { OMP_NUM_THREADS = "{threads}" }  # the environment that it gets besides
     problem = "sssp"                         # or another; where left out, sssp if the command takes {source}
     device = "cpu"                           # or cuda: which device its rows name
@@ -46,8 +47,8 @@ FORMATS = ("adj", "csr", "egr", "el", "galois", "gr", "mtx", "sg", "wel", "wsg")
 """What ``{graph.NAME}`` may ask for."""
 
 KEYS = (
-    "command", "before", "time", "runs", "warmup", "unit", "first_vertex", "unreached", "options", "env", "problem",
-    "device", "timeout",
+    "command", "reals", "before", "time", "runs", "warmup", "unit", "first_vertex", "unreached", "options", "env",
+    "problem", "device", "timeout",
 )  # fmt: skip
 """What every table may have; besides, of each problem the key of the figure that is printed."""
 DEVICES = ("cpu", "cuda")
@@ -80,6 +81,7 @@ class CommandPeer:
         scanned: parameter → the values that a sweep tries, of those whose table has several.
         before: a command that is run before each start of the program, placeholders and all.
         env: variables of its environment, placeholders and all.
+        reals: the peer in its place where the weights of the graph are reals, if there is one.
     """
 
     name: str
@@ -98,6 +100,12 @@ class CommandPeer:
     env: Mapping[str, str] = field(default_factory=dict)
     scanned: Mapping[str, list[int | float | str]] = field(default_factory=dict, repr=False)
     before: tuple[str, ...] = field(default=(), repr=False)
+    reals: "CommandPeer | None" = field(default=None, repr=False)
+
+    @property
+    def shown(self) -> str:
+        """Its command, and that for real weights if it has one."""
+        return shlex.join(self.words) + (f"; of real weights {self.reals.shown}" if self.reals else "")
 
     @property
     def writes_result(self) -> bool:
@@ -121,9 +129,9 @@ class CommandPeer:
             "title": self.name,
             "problems": [self.problem],
             "device": self.device,
-            "version": shlex.join(self.words),
+            "version": self.shown,
             "install": "",
-            "calls": {self.problem: shlex.join(self.words)},
+            "calls": {self.problem: self.shown},
             "methods": {},
             "scanned": self.scanned,
         }
@@ -243,8 +251,19 @@ def _command(name: str, table: object) -> CommandPeer:
         scanned={option: values for option, values in scanned.items() if len(values) > 1},
         before=before,
         env=env,
+        reals=_of_reals(name, table, answers[problem]),
         **{key: given[key] for key in ("device", "runs", "warmup", "first_vertex")},
     )
+
+
+def _of_reals(name: str, table: Mapping[str, Any], answer: str) -> CommandPeer | None:
+    """Return the peer that a table has for real weights; a file that it writes is all of its answer."""
+    if "reals" not in table:
+        return None
+    words = _words(table["reals"], name, "reals")
+    dropped = {"reals", answer} if "result" in placeholders(words) else {"reals"}
+    with errors_at("reals"):
+        return _command(name, {**{key: table[key] for key in table if key not in dropped}, "command": [*words]})
 
 
 def _texts(value: object) -> Iterable[str]:

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -206,6 +205,7 @@ _LAST_RUN = [""]
 @dataclass
 class _State:
     graph: CSRGraph
+    peer: CommandPeer
     values: dict[str, str]
     program: str
     first: list[Any] = field(default_factory=list)
@@ -286,30 +286,32 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         raise InputError(f"its table says that it runs on '{peer.device}'", where=label, remedy=remedy)
     solves = load_peered(problem)
     figure = solves.printed
-    program = find_program(peer.words[0], label)
-    main, printed_version = os.path.basename(_wrapped(peer.words) or peer.words[0]), dict[str, str]()
-    if wrapped := _wrapped(peer.words):
-        find_program(wrapped, label)
+    kinds = [peer] if peer.reals is None else [peer, peer.reals]
+    programs = {kind.words[0]: find_program(kind.words[0], label) for kind in kinds}
+    mains, printed_version = {_wrapped(kind.words) or kind.words[0] for kind in kinds}, dict[str, str]()
+    for main in mains:
+        find_program(main, label)
 
     def prepare(view: GraphView | ResidentView, device: object, **options: object) -> _State:
         graph = view.host.graph
         if several := next((name for name in peer.scanned if options[name] is None), None):
             remedy = f"choose one with --set {several}=…, or compare all of them: --peer {peer.name}"
             raise InputError(f"its table has several values of {several}", where=label, remedy=remedy)
-        values = {f"graph.{name}": str(graph_file(graph, name, label)) for name in peer.formats()}
+        used = kinds[-1] if graph.weights.dtype.kind == "f" else peer
+        values = {f"graph.{name}": str(graph_file(graph, name, label)) for name in used.formats()}
         values |= {
             "threads": str(threads_of(device)),
             "runs": str(peer.runs),
             **{name: str(value) for name, value in options.items()},
         }
-        state = _State(graph, values, program)
-        if peer.writes_result:
+        state = _State(graph, used, values, programs[used.words[0]])
+        if used.writes_result:
             values["result"] = str(result_path(graph, id(state)))
         return state
 
     def run(state: _State, clock: object, *query: int) -> tuple[tuple[float, ...], tuple[str, ...]]:
         """Return the seconds of each run that the process says it made, and the different figures that it printed."""
-        values = {**state.values, "source": str(query[0]) if query else ""}
+        peer, values = state.peer, {**state.values, "source": str(query[0]) if query else ""}
         if peer.writes_result:
             values["result"] = str(result_path(state.graph, id(state)))
         words, env = [state.program, *filled(peer.words, values)[1:]], peer.environment(values)
@@ -336,22 +338,21 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         state.values["runs"] = str(peer.runs if runs is None else peer.warmup + runs)
 
     def finish(state: _State, raw: tuple[object, tuple[str, ...]], *query: int) -> object:
-        _, answers = raw
+        (_, answers), peer = raw, state.peer
         if not peer.writes_result:
             return CommandAnswer(state.graph, problem, query, answers, state.first)
         path, most_bytes = Path(state.values["result"]), most_result_bytes(state.graph)
         file = ResultFile(path, peer.first_vertex, peer.unreached, label, most_bytes)
         return _with_figures(solves.listed(file, state.graph, query, state.first), answers, figure, label)
 
-    shown = shlex.join(peer.words)
     return Algorithm(
         problem=problem,
         name=label,
         devices=(peer.device,),
-        summary=f"the command {shown}",
+        summary=f"the command {peer.shown}",
         authors="external command",
         year=0,
-        section=shown,
+        section=peer.shown,
         prepare=prepare,
         run=run,
         fetch=lambda state, handle: handle,
@@ -365,7 +366,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         lengthen=lengthen if "runs" in placeholders((*peer.words, *peer.env.values())) else None,
         version=_version(peer),
         programs=lambda: [
-            {"name": name, "sha256": digest, **(printed_version if name == main else {})}
+            {"name": name, "sha256": digest, **(printed_version if name in map(os.path.basename, mains) else {})}
             for name, digest in _programs(peer)
         ],
     )
@@ -408,13 +409,14 @@ def _version(peer: CommandPeer) -> int:
     A copy of a program on another machine is the same program: a sweep that goes on there keeps what it has.
     """
     patterns = [pattern and pattern.pattern for pattern in (peer.time, peer.answer)]
-    before = " ".join(peer.before)
-    return zlib.crc32(f"{peer} {patterns} {[digest for _, digest in _programs(peer)]}{before}".encode())
+    besides = " ".join(peer.before) + (str(peer.reals) if peer.reals else "")
+    return zlib.crc32(f"{peer} {patterns} {[digest for _, digest in _programs(peer)]}{besides}".encode())
 
 
 def _programs(peer: CommandPeer) -> list[tuple[str, str]]:
     """Return the programs and files that a command names: of each its name and the SHA-256 of its content."""
-    files = [shutil.which(word) or word for word in peer.words if "{" not in word]
+    words = (*peer.words, *(peer.reals.words if peer.reals else ()))
+    files = dict.fromkeys(shutil.which(word) or word for word in words if "{" not in word)
     return [
         (os.path.basename(file), _sha256(file, os.stat(file).st_mtime_ns)) for file in files if os.path.isfile(file)
     ]
