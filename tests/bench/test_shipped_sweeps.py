@@ -53,7 +53,6 @@ SMALL = {
     "figures/hybrid": ("scale=6",),
     "figures/mst": ("graph=rmat:6",),
     "figures/multiprocessors": ("graph=rmat:6", "source=random:2"),
-    "figures/near-far": ("graph=rmat:5,w=1..255",),
     "figures/prim": ("graph=dense:n=16,density=0.5", "prim-persistent.blocks=2", "prim-persistent.threads=32"),
     "figures/scan": ("size=2KiB", "length=16", "n=16", "sparse=32", "edges=120", "scale=5", "side=4"),
     "figures/side-by-side": ("graph=rmat:5", "source=random:3"),

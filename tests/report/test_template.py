@@ -268,6 +268,20 @@ def test_a_lead_names_failures_and_the_programs_that_were_not_run() -> None:
     assert against_others.lead(whole, {"mst": "peer:gpugraph-csr"})["mean"] == pytest.approx(0.5)
 
 
+def test_a_program_that_is_right_in_one_setting_has_not_failed() -> None:
+    rows = [of_run("kruskal", 1), of_run("peer:doublegraph-mst", 1, outcome="wrong")]
+    rows += [of_run("peer:doublegraph-double-mst", 3), of_run("peer:adds", 1, outcome="timeout")]
+    other = [of_run("kruskal", 1, "grid:5x5"), of_run("peer:doublegraph-mst", 1, "grid:5x5", outcome="wrong")]
+    other += [of_run("peer:adds-x8", 5, "grid:5x5")]
+    assert [row[:2] for row in against_others.failures(rows)] == [["ADDS", "mst"]]
+    assert [row[:3] for row in against_others.failures([*rows, *other])] == [
+        ["ADDS", "mst", "hang"],
+        ["doubleGraph", "mst", "wrong"],
+    ]
+    assert against_others.lead(rows[:-1], {"mst": "kruskal"})["without"] is None
+    assert against_others.lead([*rows[:-1], *other], {"mst": "kruskal"})["without"] == pytest.approx(3)
+
+
 def test_a_program_that_was_run_on_some_graphs_alone_is_named_with_their_number() -> None:
     rows = [of_run(name, 1, f"grid:{n}x{n}") for n in (4, 5, 6) for name in ("kruskal", "peer:ecl-mst")]
     rows += [of_run("peer:raft", 1, "grid:4x4"), of_run("peer:raft", 1, "grid:5x5", outcome="skipped")]

@@ -47,6 +47,13 @@ def has_failed(row: Record) -> bool:
     return is_other(row) and not row.ok and row.outcome != "skipped"
 
 
+def without_answer(rows: Iterable[Record]) -> list[Record]:
+    """Return the records of programs that failed on a graph and, in no setting, gave a right answer on it."""
+    known = [(row, (row.problem, row.graph_source, program(row))) for row in rows if is_other(row)]
+    right = {key for row, key in known if row.ok}
+    return [row for row, key in known if has_failed(row) and key not in right]
+
+
 def lacks_launch(row: Record) -> bool:
     """Tell whether a time of ours on a GPU is known without its launch alone, which other programs' times contain."""
     return row.device_kind == "cuda" and row.ok and not is_foreign(row.algorithm) and not row.shape.call.samples_s
@@ -94,7 +101,7 @@ def lead(
         if row.problem in ours and fnmatchcase(row.graph_source, graphs) and _counts(row):
             key = row.problem, row.graph_source, row.shape.graph.digest, str(row.asked_source)
             cells.setdefault(key, []).append(row)
-    failing = {(row.problem, row.graph_source) for row in rows if has_failed(row)}
+    failing = {(row.problem, row.graph_source) for row in without_answer(rows)}
     ratios: dict[str, float] = {}
     failed, apart, used, single = set[str](), False, list[Record](), 0
     peers, compared = set[str](), set[tuple[str, str]]()
@@ -170,16 +177,15 @@ def _call_s(row: Record) -> float:
 def failures(rows: Iterable[Record]) -> list[list[str]]:
     """Return other programs that failed: program, problem, kind of failure, number of graphs, and which these are.
 
-    Of graphs that a program refused, the last are its reasons.
+    A program has settings, and fails if none of them is right.  Of graphs that it refused, the last are its reasons.
     """
     found: dict[tuple[str, str, str], dict[str, str]] = {}
-    for row in rows:
-        if has_failed(row):
-            graph = row.graph_source
-            name = graph.rpartition("/")[2].partition(".")[0] if "/" in graph else graph
-            reason = row.message.removeprefix(f"{row.algorithm}: ").partition(" — ")[0]
-            key = (program(row), row.problem, FAILURES.get(row.outcome, row.outcome))
-            found.setdefault(key, {})[name] = reason if row.outcome == "refused" else f"`{name}`"
+    for row in without_answer(rows):
+        graph = row.graph_source
+        name = graph.rpartition("/")[2].partition(".")[0] if "/" in graph else graph
+        reason = row.message.removeprefix(f"{row.algorithm}: ").partition(" — ")[0]
+        key = (program(row), row.problem, FAILURES.get(row.outcome, row.outcome))
+        found.setdefault(key, {})[name] = reason if row.outcome == "refused" else f"`{name}`"
     return [
         [*key, str(len(of)), ("; " if key[2] == "refused" else ", ").join(sorted(set(of.values())))]
         for key, of in sorted(found.items())
