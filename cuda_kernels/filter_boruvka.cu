@@ -24,7 +24,7 @@ they share is in base.
     label (n)          component of each vertex; DEAD if isolated
     pick, link (n)     per vertex: the lightest arc, and where it leads
     up (n)             per vertex, then per component: one that is above, or the root's number
-    first_row (spans)  the row in which each span of arcs begins; a warp lists the light edges of two spans
+    first_row (spans)  the row in which each of so many equal parts of the arcs begins, for spans to find theirs
     best_key, best_id  (components <= n/2)             lightest listed edge of each component: key, and slot or id
     chain (n)          the numbers of each round behind each other, to find a vertex's component after all rounds
     list (room * PAGE) listed edges: light ones on pages, each warp's in order, others one after the other; who listed
@@ -165,14 +165,18 @@ struct Phases {
 
     // ------------------------------------------------------------------ 3: light edges
 
-    // List the edges of the warp's first or second span that join two components: light ones, or all.
+    // List the edges of the warp's first or second span that join two components: light ones, or all.  The first spans
+    // of all warps share the arcs before `parting`, the second, from the last warp on, those behind it: an edge is
+    // listed in the row of its smaller end, so that the first rows list most.
     __device__ __forceinline__ void list_span(int which) {
-        const uint64 number = span_number(which), base = number * shared.span;
-        const uint64 rest = static_cast<uint64>(graph.arcs) - base;
-        const bool any = base < static_cast<uint64>(graph.arcs);
+        const uint64 warp = own_thread() / WARP, warps = static_cast<uint64>(gridDim.x) * WARPS;
+        const uint64 arcs = static_cast<uint64>(graph.arcs), parting = shared.parting < arcs ? shared.parting : arcs;
+        const uint64 from = which == 0 ? 0 : parting, to = which == 0 ? parting : arcs;
+        const uint64 span = span_length(to - from, 1), base = from + (which == 0 ? warp : warps - 1 - warp) * span;
+        const bool any = base < to;
         const count_t begin = static_cast<count_t>(any ? base : 0);
-        const count_t end = static_cast<count_t>(any ? base + (shared.span < rest ? shared.span : rest) : 0);
-        Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[number] : 0};
+        const count_t end = static_cast<count_t>(any ? base + (span < to - base ? span : to - base) : 0);
+        Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[base / shared.span] : 0};
         if (shared.filters) {
             list_light(shared, graph, begin, end, lister);
         } else {
@@ -330,7 +334,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     if (threadIdx.x == 0) {
-        shared.span = span_length(arcs);
+        shared.span = span_length(static_cast<uint64>(arcs), 2);
+        shared.parting = shared.span * gridDim.x * WARPS;
         shared.barriers = shared.batches = shared.round = 0;
     }
     __syncthreads();

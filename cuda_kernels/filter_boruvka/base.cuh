@@ -203,7 +203,8 @@ struct Shared {
     uint64 active;  // vertices that have arcs, by the sample
     uint64 light;   // how many arcs should be
     Pick threshold;
-    uint64 span;  // arcs of which a warp lists the edges
+    uint64 span;     // arcs of each part whose first row is noted
+    uint64 parting;  // the arc before which the first spans of all warps lie, and from which on the second
     bool filters;  // only light edges are listed; kept here, for registers are few
 };
 

@@ -103,7 +103,11 @@ __device__ void agree_on_threshold(Shared& shared, const Pick* found) {
             const Pick theirs = {__shfl_sync(FULL_MASK, mine.key, lane), __shfl_sync(FULL_MASK, mine.arc, lane)};
             before += theirs < mine || (!(mine < theirs) && lane < lane_id());
         }
-        if (lane_id() < count && before == count / 2) shared.threshold = mine;
+        const bool median = lane_id() < count && before == count / 2;
+        if (median) shared.threshold = mine;
+        // Where all have found one weight, most light arcs may weigh that, and so lie before this one.
+        const bool tie = __all_sync(FULL_MASK, mine.key == __shfl_sync(FULL_MASK, mine.key, 0));
+        if (median && tie) shared.parting = (static_cast<uint64>(mine.arc) / TILE + 1) * TILE;
     }
     __syncthreads();
 }
@@ -200,19 +204,12 @@ struct Lister {
     }
 };
 
-// How many arcs a span has: as many as all others, but for the last.  There are two for each warp.
-__device__ __forceinline__ uint64 span_length(index_t arcs) {
-    const uint64 wanted = static_cast<uint64>(gridDim.x) * WARPS * 2;
-    const uint64 spans = wanted < MOST_SPANS ? wanted : MOST_SPANS;
-    const uint64 even = ((static_cast<uint64>(arcs) + spans - 1) / spans + PAGE - 1) / PAGE * PAGE;
+// How many arcs a span has where so many are shared by all warps, one or two spans each.
+__device__ __forceinline__ uint64 span_length(uint64 arcs, uint32 of_a_warp) {
+    const uint64 wanted = static_cast<uint64>(gridDim.x) * WARPS, most = MOST_SPANS / 2;
+    const uint64 spans = (wanted < most ? wanted : most) * of_a_warp;
+    const uint64 even = ((arcs + spans - 1) / spans + PAGE - 1) / PAGE * PAGE;
     return even > TILE ? even : TILE;
-}
-
-// The number of the first or second span of this warp.  One is as far from the first arc as the other from the last:
-// an edge is listed in the row of its smaller end, so that the first rows list most.
-__device__ __forceinline__ uint64 span_number(int which) {
-    const uint64 warp = own_thread() / WARP;
-    return which == 0 ? warp : static_cast<uint64>(gridDim.x) * (2 * WARPS) - 1 - warp;
 }
 
 // List all edges of the warp's arcs [begin, end) that join two components.
