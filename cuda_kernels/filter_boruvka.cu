@@ -154,6 +154,8 @@ struct Phases {
         const auto note = [&]() { note_light_arcs(shared, graph, wanted, control); };
         live = grid_barrier_reading(shared, &control[ARRIVALS], &control[LIVE], note);
         Pick* const found = reinterpret_cast<Pick*>(chain);  // nobody needs hubs any more, nor the chain yet
+        if (threadIdx.x == 0 && shared.filters) shared.filters = live > shared.cliques;
+        __syncthreads();
         if (shared.filters) {
             const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
             const float part = LESS_MERGED / 100.0f;

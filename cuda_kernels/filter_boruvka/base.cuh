@@ -69,6 +69,7 @@ constexpr float SPARSE = 4.2f;         // where a vertex has fewer arcs, all edg
 constexpr float CLOSING = 18;          // where a share c of the pairs of neighbours of vertices are edges, 1 + CLOSING
 constexpr float MORE_CLUSTERED = 1.36f;  // c^3 times the arcs are light, or, if less, MORE_CLUSTERED / c times,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
+constexpr float MOST_INSIDE = 0.75f;   // where more arcs of cliques lie inside components, all others are listed at once
 constexpr int MERGED = 12;             // where the lightest arcs leave one component in so many vertices, or less,
 constexpr int LESS_MERGED = 35;        // so many per cent make one of them giant
 
@@ -200,8 +201,9 @@ struct Shared {
     uint32 bases[3];                // and where the places of this block begin
     uint32 levels[MAX_ROUNDS + 1];  // where the numbers of each round begin in the chain, and the next will
     int32 giant;
-    uint64 active;  // vertices that have arcs, by the sample
-    uint64 light;   // how many arcs should be
+    uint64 active;   // vertices that have arcs, by the sample
+    uint64 cliques;  // up to so many components most arcs of cliques lie inside one
+    uint64 light;    // how many arcs should be
     Pick threshold;
     uint64 span;     // arcs of each part whose first row is noted
     uint64 parting;  // the arc before which the first spans of all warps lie, and from which on the second
