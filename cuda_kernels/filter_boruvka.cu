@@ -157,9 +157,8 @@ struct Phases {
         if (threadIdx.x == 0 && shared.filters) shared.filters = live > shared.cliques;
         __syncthreads();
         if (shared.filters) {
-            const bool merged = live * static_cast<uint64>(MERGED) < shared.active;
-            const float part = LESS_MERGED / 100.0f;
-            estimate_threshold(shared, graph, merged ? static_cast<uint64>(shared.light * part) : shared.light, found);
+            const float part = live < shared.merging ? LESS_MERGED / 100.0f : 1;
+            estimate_threshold(shared, graph, static_cast<uint64>(shared.light * part), found);
         }
         learn(graph.vertices, label, [&]() { forget_bids(live); });
         agree_on_threshold(shared, found);

@@ -201,8 +201,8 @@ struct Shared {
     uint32 bases[3];                // and where the places of this block begin
     uint32 levels[MAX_ROUNDS + 1];  // where the numbers of each round begin in the chain, and the next will
     int32 giant;
-    uint64 active;   // vertices that have arcs, by the sample
-    uint64 cliques;  // up to so many components most arcs of cliques lie inside one
+    uint64 merging;  // below so many components fewer arcs need be light,
+    uint64 cliques;  // and up to so many most arcs of cliques lie inside a component
     uint64 light;    // how many arcs should be
     Pick threshold;
     uint64 span;     // arcs of each part whose first row is noted
