@@ -56,7 +56,8 @@ constexpr int CLOSE_READS = 4;      // by so many reads
 constexpr int LONG_GROUP = 25;      // at least: the row needs a whole warp;
 constexpr int LONG_SHARE = 3;       // rows get one where more than 1/LONG_SHARE of all arcs lead to such rows
 constexpr int LEAST_GROUP = 4;      // lanes that share a row in local steps, at least
-constexpr int PACKED = 4;           // of a packed row
+constexpr int PACKED = 4;           // of a packed row;
+constexpr int PACKED_SHARE = 2;     // none are made where more than 1/PACKED_SHARE of all arcs lead to longer rows
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr uint64 PACKED_A_STEP = 992 / RESIDENT;    // arcs that a block packs in about the time of a local step
 
@@ -286,7 +287,7 @@ struct Shared {
     distance_t reach;       // of a horizon that is set later; see end_beyond()
     uint32 waits;           // it is set when the first large hubs are met,
     float64 first_width;    // and then buckets are as wide again as they were at first
-    uint32 packed;          // the packed rows have been written
+    uint32 packed;          // 1: the packed rows have been written, 2: they never will
     uint32 most;            // blocks that have to be dry for the threshold to move early
     // What thread 0 keeps between two thresholds.
     float64 units;          // of float distances; see bin_beyond()

@@ -163,7 +163,7 @@ struct Search {
         if (threadIdx.x == 0) {
             shared.settled_last = 1;
             shared.most = gridDim.x - gridDim.x / BUSY_SHARE;
-            shared.barriers = shared.packed = shared.bucket = shared.round = shared.looked = 0;
+            shared.barriers = shared.bucket = shared.round = shared.looked = 0;
             shared.near_unwritten = shared.far_unwritten = shared.due.count = 0;
             shared.requested[0] = shared.requested[1] = 0;
             shared.lost = false;
@@ -189,6 +189,8 @@ struct Search {
         }
         const index_t source_row = graph.offsets[source + 1] - graph.offsets[source];
         sample.row = graph.offsets[sample.head + 1] - graph.offsets[sample.head];
+        const bool has_long = sample.leads_to_rows(PACKED + 1, PACKED_SHARE);
+        if (threadIdx.x == 0) shared.packed = has_long ? 2 : 0;
         if (1 << group_shift == WARP && !sample.leads_to_rows(LONG_GROUP, LONG_SHARE)) group_shift -= 1;
         const distance_t first_horizon = first_horizon_of(shared, graph, sample, source_row);
         if (threadIdx.x == 0) {
@@ -232,7 +234,7 @@ struct Search {
                     shared.due.count != 0 ? 0 : shared.seen.listed);
         uint32 steps = 1;
         if (shared.phase == LOCAL) {
-            const bool packed = PACKABLE && shared.packed;
+            const bool packed = PACKABLE && shared.packed == 1;
             distribute(outbox, near(round).queue, entries(), packed);
             if (packed) {
                 steps = relax_carried(push, packed_rows, hubs(round + 1));
@@ -381,7 +383,7 @@ struct Search {
 
     // Pack rows when steps have taken about as long as that takes.
     __device__ __forceinline__ void pack_if_it_pays() {
-        if (PACKABLE && packs && !shared.packed &&
+        if (PACKABLE && packs && shared.packed == 0 &&
             (PACKED_AHEAD ||
              shared.counted[STEPPED] * PACKED_A_STEP > static_cast<uint64>(graph.vertices) * PACKED)) {
             if (!PACKED_AHEAD) pack_rows(graph, packed_rows);

@@ -237,6 +237,15 @@ def test_rows_of_few_arcs_are_packed_once_a_search_has_taken_many_steps(dtype: s
             assert weights[: last - first].tolist() == graph.weights[first:last].tolist()
 
 
+@pytest.mark.parametrize(("neighbours", "packed"), [(3, True), (4, False)])
+def test_rows_are_packed_unless_most_arcs_lead_to_longer_ones(neighbours: int, packed: bool) -> None:
+    graph, device = generate(f"knn:n=4000,k={neighbours}"), EmulatedDevice(seed=1)
+    state = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device)
+    state.width.arrays["packed_rows"][:] = 0
+    delta_stepping.run(state, device.phase_clock(), 0)
+    assert np.any(state.width.arrays["packed_rows"]) == packed
+
+
 def test_denser_graphs_and_wider_words_have_no_packed_rows() -> None:
     device = EmulatedDevice()
     for graph in (sparse(), path().renamed(weights=path().weights.astype("uint64"))):
