@@ -83,9 +83,10 @@ constexpr int LOCAL_STEPS = 128;    // at most, before all blocks redistribute w
 constexpr int OWN_STEPS = 8;        // of a warp by itself, before its block redistributes what its warps carry
 constexpr int CARRIED_STEPS = 256;  // of a block that carries packed rows, before all blocks redistribute
 // A block is overloaded, and ends the round, where it holds OVERLOAD_FACTOR times what its warps relax at once, and
-// OVERLOAD_STEPS times that, divided by the steps so far.  Where a row has a whole warp the block takes the nearest
-// first.
+// OVERLOAD_STEPS times that, divided by the steps so far; or SPARE_FACTOR times it in a round in which blocks have had
+// no work.  Where a row has a whole warp the block takes the nearest first.
 constexpr int OVERLOAD_FACTOR = 8;
+constexpr int SPARE_FACTOR = 4;
 constexpr int OVERLOAD_STEPS = 96;
 constexpr int OVERLOAD_STEPS_WARP_PER_ROW = 384;
 constexpr uint32 LOCAL_LIMIT_FACTOR = 2;  // where a row has a whole warp local steps relax so many times the entries

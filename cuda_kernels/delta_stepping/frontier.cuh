@@ -197,10 +197,15 @@ __device__ __forceinline__ void relax_pair(Push& push, Row row, const Hubs& hubs
     } while (__any_sync(FULL_MASK, first < row.end));
 }
 
+// Tell whether the round began with entries for a part of the blocks, so that others have had none.
+__device__ __forceinline__ bool spares_blocks(const Shared& shared) {
+    return shared.seen.near + shared.due.count < gridDim.x;
+}
+
 // Count this block as dry: it has nothing left, in a round that began with entries for all blocks.  When most are dry,
 // the last of them requests a redistribution: the threshold moves, and nobody waits for the rest.
 __device__ __forceinline__ void count_dry(const Shared& shared, uint32* control) {
-    if (threadIdx.x != 0 || shared.seen.near + shared.due.count < gridDim.x) return;
+    if (threadIdx.x != 0 || spares_blocks(shared)) return;
     if (atomicAdd(&control[DRY + shared.round % 3], 1u) + 1 == shared.most) {
         control[REDISTRIBUTE] = shared.round;  // race-allowed: every writer writes the same
     }
@@ -271,7 +276,8 @@ __device__ __forceinline__ void distribute(Outbox& outbox, const Queue& near, ui
 // two reads one after the other and one barrier of the block.  Blocks do not wait for each other: one may relax a
 // vertex to which another will find a shorter path, and then the vertex is entered again.  A block that holds more than
 // its warps relax at once, such as a clique, relaxes the nearest first: the others may come nearer meanwhile.  If it is
-// much more, it requests a redistribution, the sooner the more it is; so does the block with which most are dry.
+// much more, it requests a redistribution, the sooner the more it is, and at once where blocks have had no work at all;
+// so does the block with which most are dry.
 // What the others hold then goes into the near queue and is distributed again.  Returns the number of steps made.
 __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, const Hubs& hubs) {
     Outbox& outbox = push.outbox;
@@ -324,8 +330,8 @@ __device__ __forceinline__ uint32 relax_locally(Push& push, int group_shift, con
         step += 1;
         held = shared.local_count[step % 4];
         const uint32 patience = whole ? OVERLOAD_STEPS_WARP_PER_ROW : OVERLOAD_STEPS;
-        const bool is_overloaded =
-            held > LOCAL_ROOM || (held > OVERLOAD_FACTOR * usual && held * step > patience * usual);
+        const bool is_overloaded = held > LOCAL_ROOM || (held > SPARE_FACTOR * usual && spares_blocks(shared)) ||
+                                   (held > OVERLOAD_FACTOR * usual && held * step > patience * usual);
         if (held > LOCAL_ROOM) held = LOCAL_ROOM;
         if (is_overloaded && threadIdx.x == 0) {
             push.control[REDISTRIBUTE] = shared.round;  // race-allowed: every writer writes the same
