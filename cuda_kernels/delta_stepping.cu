@@ -2,36 +2,28 @@
 Single-source shortest paths in one cooperative launch: delta-stepping with two buckets, near and far, whose border is a
 threshold that moves up.  What is special:
 
-    no parameter      the width of a bucket follows what the last one saw: wider while the GPU is idle and distances
-                      settle at once, narrower when they are lowered again and again; where many vertices wait, a
-                      histogram of their distances sets how far the threshold goes
+    no parameter      the width of a bucket doubles while the GPU is idle or distances settle at once; where many
+                      vertices wait, a histogram of their distances sets how far the threshold goes
     local steps       a small frontier is divided among the blocks, and each follows what it finds for many steps in a
-                      queue in its shared memory: a step takes a few reads and no barrier of the grid; a block that
-                      has found more than it can relax at once, such as a clique, relaxes the nearest first, long
-                      rows by two a warp, and requests a redistribution if it is much more
+                      queue in its shared memory, with a few reads a step and no barrier of the grid; a block that finds
+                      more than it relaxes at once, such as a clique, relaxes the nearest first, long rows by two a
+                      warp, and requests a redistribution if it is much more, or if others have had no work
     a lone start      as long as little is pending the first block searches alone, thresholds included
     early thresholds  when most blocks have nothing near left, or a large round has left little, the threshold moves,
-                      and nobody waits for the longest chain of a bucket; what is left is relaxed with what is near by
-                      the new threshold
-    packed rows       where vertices have few arcs and a search takes many steps, rows are copied into one sector
-                      each; a row is read while the distance of its vertex is lowered, and each warp goes on by itself
-                      for some steps, so that a hop waits for the memory once and for no barrier
-    no far queue      far vertices are noted in a short list, whose least distance is kept, so that a threshold is known
-                      before the list is read, and costs no barrier: those due join the next round.  When
-                      it overflows, distances are read instead, a part of them to choose the threshold and all to see
-                      who is below it: what is reached, and not below it, is pending
-    a horizon         where most arcs lead to hubs most are far too long to matter.  At first sums from the horizon on
-                      are left alone, unread; then every vertex beyond it pulls the best offer from within, and once
-                      more from the others: only those that fall the second time have anything to push.  It counts
-                      from the source, or, where that is no hub, from the first large ones met: until then buckets
-                      stay narrow, so that hubs are not relaxed with distances that still fall
+                      and what is left is relaxed with what is near by the new one
+    packed rows       where rows are short and a search takes many steps, each is copied into one sector; it is read
+                      while the distance of its vertex is lowered, and each warp goes on by itself for some steps
+    no far queue      far vertices are noted in a short list, whose least distance is kept: a threshold is known before
+                      the list is read, and costs no barrier, for those due join the next round.  When it overflows,
+                      distances are read instead: what is reached, and not below the threshold, is pending
+    a horizon         where most arcs lead to hubs, sums from the horizon on are left alone, unread; then every vertex
+                      beyond it pulls the best offer from within, and once more from the others: only those that fall
+                      the second time have anything to push.  It counts from the source, or, where that is no hub, from
+                      the first large ones met: until then buckets stay narrow, for their distances still fall
     a late horizon    in other graphs whose vertices can pull, the same from when many wait, if the number of vertices
-                      settled multiplies from bucket to bucket.  A few arcs further nearly all are, and most of what
-                      would be lowered beyond nine tenths of those that wait falls again: the nearer of the two is the
-                      horizon.  Those left beyond look only at arcs that are shorter than what they lie beyond that
-                      threshold
-    hubs              long rows are cut into pieces for all warps
-    quads             a lane relaxes four arcs side by side, which one load brings
+                      settled multiplies from bucket to bucket.  It lies a few arcs further, or at nine tenths of those
+                      that wait.  Those left beyond look only at arcs shorter than what they lie beyond that threshold
+    hubs, quads       long rows are cut into pieces for all warps; a lane relaxes four arcs, which one load brings
     an early end      where only the distance of a goal, or only distances up to a limit are wanted, no threshold
                       goes beyond them; the goal's is the least known so far
 

@@ -69,7 +69,10 @@ constexpr float SPARSE = 4.2f;         // where a vertex has fewer arcs, all edg
 constexpr float CLOSING = 18;          // where a share c of the pairs of neighbours of vertices are edges, 1 + CLOSING
 constexpr float MORE_CLUSTERED = 1.36f;  // c^3 times the arcs are light, or, if less, MORE_CLUSTERED / c times,
 constexpr float MOST_LIGHT = 0.75f;    // but never more than these of all
-constexpr float MOST_INSIDE = 0.75f;   // where more arcs of cliques lie inside components, all others are listed at once
+constexpr int FEW_ARCS = 1 << 22;      // of so few arcs all edges are listed at once where
+constexpr float HALF_LIGHT = 0.5f;     // more than these would be light
+constexpr int CLIQUE_ARCS = 1 << 21;   // of so few arcs of cliques all edges are listed at once,
+constexpr float MOST_INSIDE = 0.75f;   // and wherever more than so many of their arcs lie inside components
 constexpr int MERGED = 12;             // where the lightest arcs leave one component in so many vertices, or less,
 constexpr int LESS_MERGED = 35;        // so many per cent make one of them giant
 

@@ -38,13 +38,14 @@ __device__ void sample_vertices(int32 count, const index_t* __restrict__ offsets
     atomicAdd(&control[TRIANGLES], triangles);
 }
 
-// Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Where that is
-// about half of all arcs two lists cost more than one, and all are listed at once.  Where the neighbours of a vertex
-// are neighbours of each other, many light edges lie inside a component, and more are needed before one is giant; fewer
-// again where nearly all are, for of cliques none may ever be.  If the lightest arcs leave few components, that makes
-// one of them giant, but not of cliques; and if these are about as large as the rows of a clique, most of its arcs lie
-// inside of them, so that all are listed at once.  One thread of each block calls, when the counts of sample_vertices()
-// are complete.
+// Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Two lists cost
+// more than one where that is about half of all arcs, which are then listed at once while the second-level cache holds
+// them.  Where the neighbours of a vertex are neighbours of each other, many light edges lie inside a component, and
+// more are needed before one is giant; fewer again where nearly all are, for of cliques none may ever be: the heavy
+// list would read every row again, which pays on large graphs alone.  If the lightest arcs leave few components, that
+// makes one of them giant, but not of cliques; and if these are about as large as the rows of a clique, most of its arcs
+// lie inside of them, so that all are listed at once.  One thread of each block calls, when the counts of
+// sample_vertices() are complete.
 __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wanted, const uint32* control) {
     shared.filters = false;
     if (wanted == 0) return;
@@ -52,7 +53,6 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
     const uint32 triangles = current(&control[TRIANGLES]);
     const uint32 lanes = gridDim.x * WARP, samples = (SAMPLES + lanes - 1) / lanes * lanes;
     const float vertices = static_cast<float>(graph.vertices) * active / samples;  // that have arcs
-    shared.filters = SPARSE * vertices <= graph.arcs;
     const float closed = wedges > 0 ? static_cast<float>(triangles) / wedges : 0;  // share of the pairs
     const float cubed = closed * closed * closed, rising = 1 + CLOSING * cubed;
     shared.merging = static_cast<uint64>(vertices * (1 - cubed) / MERGED);
@@ -61,6 +61,8 @@ __device__ void note_light_arcs(Shared& shared, const Graph& graph, uint64 wante
     const float more = rising * closed < MORE_CLUSTERED ? rising : MORE_CLUSTERED / closed;
     const float light = more * wanted * active / samples, most = MOST_LIGHT * graph.arcs;
     shared.light = static_cast<uint64>(light < most ? light : most) + 1;
+    shared.filters = SPARSE * vertices <= graph.arcs && (graph.arcs >= FEW_ARCS || light < HALF_LIGHT * graph.arcs) &&
+                     (graph.arcs >= CLIQUE_ARCS || closed <= MOST_INSIDE);
 }
 
 // Take the pick of `rank`, the least having rank 0, among those that the threads of the block bring as the threshold.

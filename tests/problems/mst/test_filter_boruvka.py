@@ -132,7 +132,7 @@ def cliques_in_a_chain(cliques: int, size: int) -> CSRGraph:
 
 @pytest.mark.usefixtures("filtering")
 def test_a_chain_of_components_on_the_matrix_is_followed_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most arcs lie inside a clique, so that all others are listed at once; one round hangs each on the one before it."""
+    """Most arcs lie inside a clique, and all others are listed at once; one round hangs each on the one before it."""
     monkeypatch.setattr(filter_boruvka, "dense", lambda _: 256)
     for seed in range(2):
         state, phases = solved(cliques_in_a_chain(200, 8), seed)
@@ -175,16 +175,27 @@ def test_a_sample_that_misleads_costs_time_and_no_edge() -> None:
 
 @pytest.mark.usefixtures("filtering")
 def test_where_no_component_is_giant_all_rows_are_listed() -> None:
-    """Cliques of light edges stay apart until the few heavy ones that join them."""
+    """Groups of light edges stay apart until the few heavy ones that join them; they are not quite cliques."""
     rng = np.random.default_rng(1)
-    inside = [
-        (c * 20 + i, c * 20 + j, int(rng.integers(1, 50))) for c in range(60) for i in range(20) for j in range(i)
-    ]
+    pairs = [(i, j) for i in range(40) for j in range(i) if rng.random() < 0.5]
+    inside = [(c * 40 + i, c * 40 + j, int(rng.integers(1, 50))) for c in range(30) for i, j in pairs]
     between = [(int(u), int(v), int(rng.integers(10**6, 10**6 + 9))) for u, v in rng.integers(0, 1200, (400, 2))]
     for seed in range(3):
         phases, pages, entries = phases_and_lists(undirected(1200, inside + between), seed)
         assert {"light_edges", "heavy_edges", "heavy_rounds"} <= phases
         assert pages == 0 < entries
+
+
+@pytest.mark.usefixtures("filtering")
+@pytest.mark.parametrize(("high", "size"), [(2, 30), (10**6, 12)])
+def test_all_edges_of_small_cliques_are_listed_at_once(high: int, size: int) -> None:
+    """Whether few weights leave nearly all arcs inside components, or the graph is small."""
+    rng, firsts = np.random.default_rng(2), range(0, 40 * size, size)
+    inside = [(c + i, c + j, int(rng.integers(1, high + 1))) for c in firsts for i in range(size) for j in range(i)]
+    between = [(c, c + size, high) for c in firsts[:-1]]
+    phases, pages, entries = phases_and_lists(undirected(40 * size, inside + between))
+    assert "heavy_edges" not in phases
+    assert pages > entries == 0
 
 
 @pytest.mark.usefixtures("filtering")
