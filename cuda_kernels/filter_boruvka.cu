@@ -89,7 +89,6 @@ struct Phases {
 
     // From how many components on the rounds are made on a matrix, whose bids are words.
     __device__ __forceinline__ uint32 few() const { return narrow ? dense : 1; }
-    __device__ __forceinline__ uint32 few_by_id() const { return PACKED ? dense : 1; }
 
     // How many components are live after a round.
     __device__ __forceinline__ uint32* live_after(uint32 rounds) const { return &control[LIVE + rounds % 3]; }
@@ -134,7 +133,7 @@ struct Phases {
         if (wanted != 0 && threadIdx.x / WARP == 0) {
             sample_vertices(graph.vertices, graph.offsets, graph.targets, control);
         }
-        pick_row_minima(graph, static_cast<span_t>(shared.span), &shared.batches, pick, link, first_row, hubs,
+        pick_row_minima(graph, static_cast<span_t>(shared.tile), &shared.batches, pick, link, first_row, hubs,
                         &control[HUBS_FIRST]);
         const uint32 long_rows = read_behind_barrier(&control[HUBS_FIRST]);
         if (threadIdx.x == 0) {
@@ -161,7 +160,7 @@ struct Phases {
             estimate_threshold(shared, graph, static_cast<uint64>(shared.light * part), found);
         }
         learn(graph.vertices, label, [&]() { forget_bids(live); });
-        agree_on_threshold(shared, found);
+        agree_on_threshold(shared, static_cast<uint64>(graph.arcs), found);
     }
 
     // ------------------------------------------------------------------ 3: light edges
@@ -170,21 +169,20 @@ struct Phases {
     // of all warps share the arcs before `parting`, the second, from the last warp on, those behind it: an edge is
     // listed in the row of its smaller end, so that the first rows list most.
     __device__ __forceinline__ void list_span(int which) {
-        const uint64 warp = own_thread() / WARP, warps = static_cast<uint64>(gridDim.x) * WARPS;
-        const uint64 arcs = static_cast<uint64>(graph.arcs), parting = shared.parting < arcs ? shared.parting : arcs;
-        const uint64 from = which == 0 ? 0 : parting, to = which == 0 ? parting : arcs;
-        const uint64 span = span_length(to - from, 1), base = from + (which == 0 ? warp : warps - 1 - warp) * span;
-        const bool any = base < to;
-        const count_t begin = static_cast<count_t>(any ? base : 0);
-        const count_t end = static_cast<count_t>(any ? base + (span < to - base ? span : to - base) : 0);
-        Lister lister = {graph, label, pages, base, 0, 0, any ? first_row[base / shared.span] : 0};
+        const uint64 warp = own_thread() / WARP, number = which == 0 ? warp : gridDim.x * WARPS - 1 - warp;
+        const uint64 span = shared.spans[which], at = (which == 0 ? 0 : shared.parting) + number * span;
+        uint64 to = static_cast<uint64>(graph.arcs);
+        if (which == 0 && shared.parting < to) to = shared.parting;
+        const count_t begin = static_cast<count_t>(at < to ? at : to), rest = static_cast<count_t>(to) - begin;
+        const count_t end = begin + (rest < span ? rest : static_cast<count_t>(span));
+        Lister lister = {graph, label, pages, begin, 0, 0, rest > 0 ? first_row[begin / shared.tile] : 0};
         if (shared.filters) {
             list_light(shared, graph, begin, end, lister);
         } else {
             list_all(graph, begin, end, lister);
         }
         if (lane_id() == 0) {
-            shared.begin[threadIdx.x / WARP][which] = static_cast<slot_t>(base);
+            shared.begin[threadIdx.x / WARP][which] = static_cast<slot_t>(begin);
             shared.listed[threadIdx.x / WARP][which] = lister.held;
         }
     }
@@ -299,7 +297,7 @@ struct Phases {
         begin_rounds(HEAVY_ROUNDS);
         Edge* const region = pages.list + entries * blockIdx.x / gridDim.x;
         uint32 in_region = static_cast<uint32>(pages.list + entries * (blockIdx.x + 1) / gridDim.x - region);
-        while (live > few_by_id()) {
+        while (live > (PACKED ? dense : 1)) {
             in_region = compact_and_bid(shared, region, in_region, renumbered(), giant, best_key);
             barrier();
             if (!PACKED) {
@@ -335,8 +333,8 @@ filter_boruvka(int32 vertices, index_t arcs, uint64 wanted, const index_t* __res
     const Pages pages = {list, room, page_of, &control[PAGES]};
     const bool narrow = sizeof(weight_key_t) == 4 && (INDEX_BITS == 32 || arcs < 0xffffffffll);
     if (threadIdx.x == 0) {
-        shared.span = span_length(static_cast<uint64>(arcs), 2);
-        shared.parting = shared.span * gridDim.x * WARPS;
+        shared.tile = shared.spans[0] = shared.spans[1] = span_length(static_cast<uint64>(arcs), 2);
+        shared.parting = shared.tile * gridDim.x * WARPS;
         shared.barriers = shared.batches = shared.round = 0;
     }
     __syncthreads();

@@ -208,8 +208,8 @@ struct Shared {
     uint64 cliques;  // and up to so many most arcs of cliques lie inside a component
     uint64 light;    // how many arcs should be
     Pick threshold;
-    uint64 span;     // arcs of each part whose first row is noted
-    uint64 parting;  // the arc before which the first spans of all warps lie, and from which on the second
+    uint64 tile, spans[2];  // arcs of each part whose first row is noted, and of the first and second span of a warp
+    uint64 parting;         // the arc before which all first spans lie, and from which on the second
     bool filters;  // only light edges are listed; kept here, for registers are few
 };
 

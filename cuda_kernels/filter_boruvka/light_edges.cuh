@@ -97,10 +97,18 @@ __device__ void estimate_threshold(Shared& shared, const Graph& graph, uint64 wa
     if (threadIdx.x == 0 && blockIdx.x < WARP) found[blockIdx.x] = shared.threshold;
 }
 
+// How many arcs a span has where so many are shared by all warps, one or two spans each.
+__device__ __forceinline__ uint64 span_length(uint64 arcs, uint32 of_a_warp) {
+    const uint64 wanted = static_cast<uint64>(gridDim.x) * WARPS, most = MOST_SPANS / 2;
+    const uint64 spans = (wanted < most ? wanted : most) * of_a_warp;
+    const uint64 even = ((arcs + spans - 1) / spans + PAGE - 1) / PAGE * PAGE;
+    return even > TILE ? even : TILE;
+}
+
 // Where edges are held back, take the median of what the first blocks have found.  The sample of one gives the number
 // of light arcs to a fifth or so, all together to a twentieth.  Each lane of a warp counts how many are less than its
 // own.  All threads must call; the same in every block.
-__device__ void agree_on_threshold(Shared& shared, const Pick* found) {
+__device__ void agree_on_threshold(Shared& shared, uint64 arcs, const Pick* found) {
     if (shared.filters && threadIdx.x < WARP) {
         const int count = gridDim.x < WARP ? gridDim.x : WARP;
         const Pick mine = found[lane_id() % count];
@@ -112,8 +120,11 @@ __device__ void agree_on_threshold(Shared& shared, const Pick* found) {
         const bool median = lane_id() < count && before == count / 2;
         if (median) shared.threshold = mine;
         // Where all have found one weight, most light arcs may weigh that, and so lie before this one.
-        const bool tie = __all_sync(FULL_MASK, mine.key == __shfl_sync(FULL_MASK, mine.key, 0));
-        if (median && tie) shared.parting = (static_cast<uint64>(mine.arc) / TILE + 1) * TILE;
+        if (__all_sync(FULL_MASK, mine.key == __shfl_sync(FULL_MASK, mine.key, 0)) && median) {
+            shared.parting = (static_cast<uint64>(mine.arc) / TILE + 1) * TILE;
+            shared.spans[0] = span_length(shared.parting, 1);
+            shared.spans[1] = span_length(arcs - mine.arc, 1);
+        }
     }
     __syncthreads();
 }
@@ -209,14 +220,6 @@ struct Lister {
         }
     }
 };
-
-// How many arcs a span has where so many are shared by all warps, one or two spans each.
-__device__ __forceinline__ uint64 span_length(uint64 arcs, uint32 of_a_warp) {
-    const uint64 wanted = static_cast<uint64>(gridDim.x) * WARPS, most = MOST_SPANS / 2;
-    const uint64 spans = (wanted < most ? wanted : most) * of_a_warp;
-    const uint64 even = ((arcs + spans - 1) / spans + PAGE - 1) / PAGE * PAGE;
-    return even > TILE ? even : TILE;
-}
 
 // List all edges of the warp's arcs [begin, end) that join two components.
 __device__ void list_all(const Graph& graph, count_t begin, count_t end, Lister& lister) {

@@ -40,11 +40,6 @@ __device__ __forceinline__ Pick lightest_arc(const Graph& graph, index_t begin, 
     return best;
 }
 
-__device__ __forceinline__ void take_pick(const Graph& graph, int64 v, const Pick& best, index_t* pick, int32* link) {
-    pick[v] = best.arc;
-    link[v] = best.arc == NO_ARC ? NO_LINK : graph.targets[best.arc];
-}
-
 // The lightest arcs of those of a warp's rows that are `waiting`, by LANES lanes for each.  All 32 lanes must call.
 template <int LANES>
 __device__ __forceinline__ void pick_by_groups(const Graph& graph, uint32 first, index_t begin, index_t end,
@@ -140,7 +135,8 @@ __device__ void pick_hub_minima(Shared& shared, const Graph& graph, index_t* pic
             const Pick theirs = {shared.key[warp], shared.arc[warp]};
             if (theirs < lightest) lightest = theirs;
         }
-        take_pick(graph, v, lightest, pick, link);
+        pick[v] = lightest.arc;
+        link[v] = graph.targets[lightest.arc];
     }
 }
 
