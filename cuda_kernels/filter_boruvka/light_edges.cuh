@@ -38,9 +38,9 @@ __device__ void sample_vertices(int32 count, const index_t* __restrict__ offsets
     atomicAdd(&control[TRIANGLES], triangles);
 }
 
-// Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1.  Two lists
-// cost more than one where that is about half of all arcs, which are then listed at once while the second-level cache
-// holds them.  Where the neighbours of a vertex are neighbours of each other, many light edges lie inside a component, and
+// Note how many arcs should be light: the part of `wanted` that falls on vertices with arcs, at least 1. Two lists cost
+// more than one where that is about half of all arcs, which are then listed at once while the second-level cache holds
+// them.  Where the neighbours of a vertex are neighbours of each other, many light edges lie inside a component, and
 // more are needed before one is giant; fewer again where nearly all are, for of cliques none may ever be: the heavy
 // list would read every row again, which pays on large graphs alone.  If the lightest arcs leave few components, that
 // makes one of them giant, but not of cliques; and if these are about as large as the rows of a clique, most of its
