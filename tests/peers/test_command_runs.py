@@ -80,6 +80,17 @@ def test_a_graph_with_real_weights_is_given_to_the_command_that_reads_them(tmp_p
     assert load_peer("peer:mine", "mst", "cpu").version != before
 
 
+def test_of_two_programs_the_one_that_ran_has_the_version_that_it_printed(tmp_path: Path) -> None:
+    for name in ("whole", "double"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho took 1; echo version: {name} 3\n")
+        (tmp_path / name).chmod(0o755)
+    tables = {"command": f"{tmp_path}/whole {{graph.csr}}", "reals": f"{tmp_path}/double {{graph.csr}}"}
+    register_commands({"mine": {**tables, "time": "took (.+)"}})
+    for graph, ran in (("random", "whole"), ("float64", "double")):
+        programs = measured(zoo(graph), "peer:mine").data["provenance"]["programs"]
+        assert {one["name"]: one.get("version") for one in programs} == {"whole": None, "double": None, ran: f"{ran} 3"}
+
+
 def test_each_run_of_one_process_is_a_sample_but_for_its_warm_up(tmp_path: Path) -> None:
     register(tmp_path, "for i in (9, 1, 2, 3): print('took', i)", warmup=1)
     assert measured(zoo("random"), "peer:mine", repeat=3).data["samples_s"]["kernel"] == [1, 2, 3]

@@ -288,8 +288,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     figure = solves.printed
     kinds = [peer] if peer.reals is None else [peer, peer.reals]
     programs = {kind.words[0]: find_program(kind.words[0], label) for kind in kinds}
-    mains, printed_version = {_wrapped(kind.words) or kind.words[0] for kind in kinds}, dict[str, str]()
-    for main in mains:
+    mains, versions = {id(kind): _wrapped(kind.words) or kind.words[0] for kind in kinds}, dict[str, str]()
+    for main in mains.values():
         find_program(main, label)
 
     def prepare(view: GraphView | ResidentView, device: object, **options: object) -> _State:
@@ -297,7 +297,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         if several := next((name for name in peer.scanned if options[name] is None), None):
             remedy = f"choose one with --set {several}=…, or compare all of them: --peer {peer.name}"
             raise InputError(f"its table has several values of {several}", where=label, remedy=remedy)
-        used = kinds[-1] if graph.weights.dtype.kind == "f" else peer
+        used = peer.reals or peer if graph.weights.dtype.kind == "f" else peer
         values = {f"graph.{name}": str(graph_file(graph, name, label)) for name in used.formats()}
         values |= {
             "threads": str(threads_of(device)),
@@ -329,7 +329,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             what = f"it has changed {', '.join(files)}, which it was given to read; it is written anew for others"
             raise PeerThrew(what, where=label, remedy="let it work on a copy")
         if (version := _PRINTED_VERSION.search(printed.text)) is not None:
-            printed_version["version"] = " ".join(filter(None, version.groups()))
+            versions[os.path.basename(mains[id(peer)])] = " ".join(filter(None, version.groups()))
         seconds = (printed.seconds,) if peer.time is None else _own_seconds(peer, peer.time, printed, label)
         answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
         return seconds, tuple(dict.fromkeys(answers))
@@ -366,7 +366,7 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         lengthen=lengthen if "runs" in placeholders((*peer.words, *peer.env.values())) else None,
         version=_version(peer),
         programs=lambda: [
-            {"name": name, "sha256": digest, **(printed_version if name in map(os.path.basename, mains) else {})}
+            {"name": name, "sha256": digest, **({"version": versions[name]} if name in versions else {})}
             for name, digest in _programs(peer)
         ],
     )
