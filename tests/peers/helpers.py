@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpugraph.ext.peers import LIBRARIES
@@ -13,6 +14,7 @@ from gpugraph.ext.peers.peer import Peer
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.measure.cell import Cell
 from gpugraph.measure.run_cell import run_cell
+from gpugraph.problems.mst.verify import reference_forest
 from gpugraph.records.record import Record
 
 INSTALLED = tuple(name for name in LIBRARIES if name != "cugraph" and LIBRARIES[name].version())
@@ -23,6 +25,13 @@ def measured(graph: CSRGraph, algorithm: str, problem: str = "mst", **same: Any)
     return run_cell(
         Cell(problem, graph, algorithm, device="cpu", **{"repeat": 2, "warmup": 0, "phases": False, **same})
     )
+
+
+def forest_edges(graph: CSRGraph) -> list[tuple[int, int]]:
+    """Return the edges of the minimum spanning forest, each as the two vertices that it joins."""
+    ids = reference_forest(graph)
+    tails = np.searchsorted(graph.offsets, ids, side="right") - 1
+    return list(zip(tails.tolist(), graph.targets[ids].tolist(), strict=True))
 
 
 def needs(name: str) -> Any:

@@ -32,7 +32,7 @@ from gpugraph.problems.sssp.verify import reference_distances
 from tests.cli.runner import refuse, succeed
 from tests.emulator.compiler import needs_compiler
 from tests.measure.runs import measure
-from tests.peers.helpers import measured, script
+from tests.peers.helpers import forest_edges, measured, script
 from tests.tiers import first, only
 from tests.zoo import zoo
 
@@ -45,13 +45,6 @@ def register(folder: Path, body: str, arguments: str = "{graph.egr}", **table: A
 
 def weight_of(graph: CSRGraph) -> Any:
     return exact_sum(graph.weights[reference_forest(graph)])
-
-
-def listed(graph: CSRGraph) -> str:
-    """Return the edges of the forest, one a line."""
-    ids = reference_forest(graph)
-    tails = np.searchsorted(graph.offsets, ids, side="right") - 1
-    return "".join(f"{u} {v}\n" for u, v in zip(tails, graph.targets[ids], strict=True))
 
 
 def test_the_time_is_the_programs_own_and_the_weight_is_checked(tmp_path: Path) -> None:
@@ -67,7 +60,8 @@ def test_the_time_is_the_programs_own_and_the_weight_is_checked(tmp_path: Path) 
 def test_a_graph_with_real_weights_is_given_to_the_command_that_reads_them(tmp_path: Path) -> None:
     graph, real = zoo("random"), zoo("float64")
     (tmp_path / "double").mkdir()
-    body = f"import sys; print('took 2'); open(sys.argv[2], 'w').write({listed(real)!r})"
+    listed = "\n".join(f"{u} {v}" for u, v in forest_edges(real))
+    body = f"import sys; print('took 2'); open(sys.argv[2], 'w').write({listed!r})"
     double = f"{script(tmp_path / 'double', body)} {{graph.csr}} {{result}}"
     register(tmp_path, f"print('took 1'); print('weight {weight_of(graph)}')", weight="weight (.+)", reals=double)
     whole, reals = measured(graph, "peer:mine"), measured(real, "peer:mine")
