@@ -52,6 +52,8 @@ def test_graphs_with_real_weights_may_have_a_command_of_their_own() -> None:
     assert peer.answer is not None
     assert peer.reals.answer is None, "a file is the whole answer"
     assert only(weight="w: (.+)", reals="ecl-double {graph.csr}").reals.answer == peer.answer
+    paths = only(command="sssp {graph.egr} {source}", reals="sssp-double {graph.csr} {source} {result}")
+    assert (paths.problem, paths.reals.problem) == ("sssp", "sssp")
     assert peer.describe()["version"] == (
         "ecl-mst '{graph.egr}' -t '{threads}'; of real weights ecl-double '{graph.csr}' -t '{threads}' '{result}'"
     )
@@ -73,6 +75,8 @@ def test_a_command_with_a_source_solves_shortest_paths() -> None:
         ({"command": 7}, "lacks command"),
         ({"reals": "ecl-double {graph.ecl}"}, "reals: unknown placeholder 'graph.ecl'"),
         ({"reals": ""}, "lacks reals"),
+        ({"command": "x {graph.egr} {source}", "reals": "y {graph.csr}"}, "reals: the command lacks {source}"),
+        ({"reals": "y {graph.csr} {source}"}, "reals: unknown placeholder 'source'"),
         ({"time": None}, "lacks time"),
         ({"time": "runtime: ([0-9"}, "time: unterminated character set"),
         ({"time": "runtime: [0-9.]+"}, "time has 0 groups, not one"),

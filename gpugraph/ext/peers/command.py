@@ -251,18 +251,23 @@ def _command(name: str, table: object) -> CommandPeer:
         scanned={option: values for option, values in scanned.items() if len(values) > 1},
         before=before,
         env=env,
-        reals=_of_reals(name, table, answers[problem]),
+        reals=_of_reals(name, {**table, "problem": problem}, answers[problem], {*names} & {*queries[problem]}),
         **{key: given[key] for key in ("device", "runs", "warmup", "first_vertex")},
     )
 
 
-def _of_reals(name: str, table: Mapping[str, Any], answer: str) -> CommandPeer | None:
-    """Return the peer that a table has for real weights; a file that it writes is all of its answer."""
+def _of_reals(name: str, table: Mapping[str, Any], answer: str, query: Iterable[str]) -> CommandPeer | None:
+    """Return the peer that a table has for real weights; a file that it writes is all of its answer.
+
+    ``query`` are the placeholders of the table's command that name a query, as ``{source}`` does; this one needs them.
+    """
     if "reals" not in table:
         return None
     words = _words(table["reals"], name, "reals")
     dropped = {"reals", answer} if "result" in placeholders(words) else {"reals"}
     with errors_at("reals"):
+        for lacking in {*query} - {*placeholders((*words, *_env(table.get("env", {})).values()))}:
+            raise InputError(f"the command lacks {{{lacking}}}", remedy=f"put {{{lacking}}} where it belongs")
         return _command(name, {**{key: table[key] for key in table if key not in dropped}, "command": [*words]})
 
 
