@@ -169,6 +169,7 @@ def _remove_abandoned() -> None:
 # distance is called ``inf`` or ``-1``, or as the table's ``unreached`` says.
 
 
+_SEPARATORS = bytes.maketrans(b"\t,;:\r", b"     ")
 MOST_COLUMNS = 8
 """A line of a result has two numbers, and few more that are passed over."""
 
@@ -224,8 +225,10 @@ class ResultFile:
         from gpugraph.ext.results.text import text_table
 
         content = self._content().removeprefix(codecs.BOM_UTF8)
-        content = re.sub(rb"(?m)^[#%].*$", b"", content)
-        content = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb"[ \t,;:\r]+", b" ", content)).lstrip(b"\n")
+        content = re.sub(rb"\n[#%].*", b"", b"\n" + content).translate(_SEPARATORS)
+        while b"  " in content:  # many times as fast as a regular expression
+            content = content.replace(b"  ", b" ")
+        content = content.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ").lstrip(b"\n")
         head = content.split(b"\n", 1)[0]
         if re.match(rb"[A-Za-z_\"]", head) and head.decode("utf-8", "replace").split(" ")[-1].lower() not in known:
             content = content[len(head) :].lstrip(b"\n")
