@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpugraph.ext.components.verify import reference_labels
@@ -26,9 +28,11 @@ def _arrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setitem(sys.modules, "pyarrow", None)
 
 
-def answer(folder: Path, text: str, graph: CSRGraph, problem: str, printed: str = "", **table: Any) -> Record:
-    """Measure a program that writes this text as its result."""
-    (folder / "answer").write_text(text)
+def answer(
+    folder: Path, content: str | bytes, graph: CSRGraph, problem: str, printed: str = "", **table: Any
+) -> Record:
+    """Measure a program that writes this as its result."""
+    (folder / "answer").write_bytes(content if isinstance(content, bytes) else content.encode())
     body = f"import shutil, sys; shutil.copy({str(folder / 'answer')!r}, sys.argv[2]); print('took 1\\n{printed}')"
     command = f"{script(folder, body)} {{graph.wel}} {{result}}" + (" {source}" if problem == "sssp" else "")
     register_commands({"mine": {"command": command, "time": "took (.+)", "problem": problem, **table}})
@@ -115,6 +119,91 @@ def test_an_edge_that_is_not_there_is_reported_whatever_was_printed(tmp_path: Pa
 def test_a_file_that_says_nothing_useful_threw(tmp_path: Path, text: str, problem: str, message: str) -> None:
     with pytest.raises(PeerThrew, match=message):
         answer(tmp_path, text, zoo("two-components"), problem)
+
+
+def npy(values: Any, dtype: Any = None, *, pickled: bool = False) -> bytes:
+    """Return the file of NumPy's, ``.npy``, with these numbers."""
+    stream = io.BytesIO()
+    np.save(stream, np.array(values, dtype), allow_pickle=pickled)
+    return stream.getvalue()
+
+
+def test_a_forest_may_be_an_array_and_is_checked_edge_for_edge(tmp_path: Path) -> None:
+    graph = zoo("random")
+    edges = np.array(forest_edges(graph))
+    for content in (npy(edges, "<i4"), npy(edges, ">u8"), npy(np.asfortranarray(np.c_[edges, edges[:, 0]]), "i8")):
+        assert answer(tmp_path, content, graph, "mst").status == "passed"
+    assert answer(tmp_path, npy(edges + 1, "u1"), graph, "mst", first_vertex=1).status == "passed"
+    assert answer(tmp_path, npy(edges[1:], "i4"), graph, "mst").status == "failed"
+    assert answer(tmp_path, npy(np.empty((0, 2)), "i4"), zoo("one-vertex"), "mst").status == "passed"
+
+
+@pytest.mark.parametrize("name", ["two-components", "float64", "float32"])
+def test_distances_may_be_an_array_and_a_wrong_one_is_found(tmp_path: Path, name: str) -> None:
+    graph = zoo(name)
+    distance, _ = reference_distances(graph, 5)
+    real = np.where(distance.astype(float) > 2**62, np.inf, distance.astype(float))
+    assert answer(tmp_path, npy(real), graph, "sssp").status == "passed"
+    assert answer(tmp_path, npy(real, ">f8"), graph, "sssp").status == "passed"
+    marked = np.where(np.isinf(real), np.finfo(float).max, real)
+    unreached = {"unreached": repr(np.finfo(float).max.item())}
+    assert answer(tmp_path, npy(marked), graph, "sssp", **unreached).status == "passed"
+    real[7] = 0.5 * real[3] + 1 if name == "float64" else 12345
+    assert answer(tmp_path, npy(real), graph, "sssp").status == "failed"
+
+
+def test_distances_of_integers_may_have_a_mark_where_there_is_no_path(tmp_path: Path) -> None:
+    graph = zoo("two-components")
+    distance, _ = reference_distances(graph, 5)
+    near = np.where(distance > 2**62, 0, distance).astype("i8")
+    assert np.any(distance > 2**62)
+    for mark, dtype in ((-1, "i4"), (2**31 - 1, "i4"), (2**64 - 1, "u8")):
+        marked = np.where(distance > 2**62, np.array(mark, dtype), near.astype(dtype))
+        assert answer(tmp_path, npy(marked), graph, "sssp", unreached=str(mark)).status == "passed"
+    assert answer(tmp_path, npy(np.where(distance > 2**62, -2, near)), graph, "sssp").status == "failed"
+
+
+def test_components_may_be_an_array_of_any_labels(tmp_path: Path) -> None:
+    graph = zoo("two-components")
+    labels = reference_labels(graph)
+    assert answer(tmp_path, npy(labels + 7, "u4"), graph, "components").status == "passed"
+    assert answer(tmp_path, npy(np.arange(len(labels))), graph, "components").status == "failed"
+
+
+LONG = np.lib.format.MAGIC_PREFIX + b"\2\0" + (10**6).to_bytes(4, "little") + b" " * 10**6
+
+
+@pytest.mark.parametrize(
+    ("content", "problem", "message"),
+    [
+        (npy([1, 2]), "mst", "holds int64 of shape \\(2,\\), not numbers of shape \\(edges, 2\\)"),
+        (npy([[1], [2]]), "mst", "of shape \\(2, 1\\), not numbers of shape"),
+        (npy([[0] * 9]), "mst", "of shape \\(1, 9\\), not numbers of shape"),
+        (npy([[0.0, 1.0]]), "mst", "holds float64 numbers, and not all of them are of int64"),
+        (npy([[0, 2**63]], "u8"), "mst", "holds uint64 numbers, and not all of them are of int64"),
+        (npy([0.0] * 7), "sssp", "holds float64 of shape \\(7,\\), not numbers of shape \\(NUMBER,\\)"),
+        (npy([[0.0, 1.0]]), "sssp", "of shape \\(1, 2\\), not numbers of shape"),
+        (npy([True] * 8), "sssp", "holds bool of shape"),
+        (npy([1j] * 8), "sssp", "holds complex128 of shape"),
+        (npy(["1"] * 8), "sssp", "holds <U1 of shape"),
+        (npy([(1, 2)], [("a\nb", "i4"), ("c", "f8")]), "sssp", "of shape \\(1,\\), not numbers"),
+        (npy([0.5] * 8), "components", "of shape \\(8,\\), not numbers|holds float64 numbers"),
+        (npy([0.0] * 8)[:-1], "sssp", "is damaged: it promises 8 items, but holds 63 bytes"),
+        (npy([0.0] * 8) + b"1", "sssp", "is damaged: it promises 8 items, but holds 65 bytes"),
+        (npy([0.0] * 8)[:100], "sssp", "is damaged: EOF"),
+        (npy([0.0] * 8)[:7], "sssp", "is damaged: EOF"),
+        (npy([0.0] * 8).replace(b"(8,)", b"(-8,"), "sssp", "is damaged"),
+        (npy([[0, 1]]).replace(b"(1, 2)", b"(-1,-2)"), "mst", "is damaged"),
+        (npy([0, None], object, pickled=True), "sssp", "is damaged: it is no plain array of numbers"),
+        (LONG, "sssp", "is damaged: Header info length"),
+        (LONG.replace(b" " * 10**6, b"(" * 10**6), "sssp", "is damaged: Header info length"),
+    ],
+)
+def test_an_array_of_another_kind_threw_in_one_line(tmp_path: Path, content: bytes, problem: str, message: str) -> None:
+    graph = zoo("two-components")
+    with pytest.raises(PeerThrew, match=message.replace("NUMBER", str(graph.vertices))) as caught:
+        answer(tmp_path, content, graph, problem)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_program_that_writes_no_file_threw_and_an_old_file_is_not_read(tmp_path: Path) -> None:

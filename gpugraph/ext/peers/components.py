@@ -70,7 +70,7 @@ class ByPeers:
 
     def listed(self, file: ResultFile, graph: CSRGraph, query: tuple[Any, ...], first: list[Any]) -> Components:
         """Return the components that a file lists: ``label`` a line in vertex order, or ``vertex label``."""
-        columns = file.columns()
+        columns = file.columns(vertices=graph.vertices)
         if not columns:
             return Components.of(graph, np.zeros(0, np.int64))
         labels = as_numbers(columns[-1], np.dtype(np.int64), file.by)

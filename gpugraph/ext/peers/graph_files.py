@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.errors import GraphFormatError, InputError
+from gpugraph.base.errors import GraphFormatError, InputError, reading
 from gpugraph.base.files import atomic_write
 from gpugraph.ext.peers.peer import PeerRefused, PeerThrew
 from gpugraph.graph.csr import CSRGraph
@@ -167,6 +167,8 @@ def _remove_abandoned() -> None:
 # words are passed over.  What a line says is the problem's: an edge of the forest, ``u v``, whatever follows; or the
 # distance of each vertex in order, or ``vertex distance``.  A vertex that is not listed has no path, nor has one whose
 # distance is called ``inf`` or ``-1``, or as the table's ``unreached`` says.
+#
+# Or an array of NumPy's (``.npy``): of a forest (edges, 2), else (vertices,) in order.
 
 
 _SEPARATORS = bytes.maketrans(b"\t,;:\r", b"     ")
@@ -217,14 +219,17 @@ class ResultFile:
         numbers: NDArray[np.int64] = as_numbers(column, np.dtype(np.int64), self.by) - self.first_vertex
         return numbers
 
-    def columns(self, known: Set[str] = frozenset()) -> list[Any]:
-        """Return the columns as ``text_table`` does, none if empty; ``known`` are no headers.
+    def columns(self, known: Set[str] = frozenset(), vertices: int | None = None) -> list[Any]:
+        """Return the columns as ``text_table`` does, or those of an array; none if empty; ``known`` are no headers.
 
-        Raises PeerThrew for no such file, or one that is no table.
+        An array has the shape (``vertices``,), or (edges, 2) for None.  Raises PeerThrew for no such file, or one that
+        is no table.
         """
         from gpugraph.ext.results.text import text_table
 
         content = self._content().removeprefix(codecs.BOM_UTF8)
+        if content.startswith(np.lib.format.MAGIC_PREFIX):
+            return self._columns_of_array(content, vertices)
         content = re.sub(rb"\n[#%].*", b"", b"\n" + content).translate(_SEPARATORS)
         while b"  " in content:  # many times as fast as a regular expression
             content = content.replace(b"  ", b" ")
@@ -246,11 +251,33 @@ class ResultFile:
             raise PeerThrew(what, where=self.by, remedy="docs/peers.md describes such a file") from None
         return [table[name] for name in names]
 
+    def _columns_of_array(self, content: bytes, vertices: int | None) -> list[Any]:
+        """Return the columns of a file of NumPy's, whose shape is as ``columns`` says."""
+        from gpugraph.ext.formats.npz_arrays import plain_array
+
+        remedy = "docs/peers.md describes such a file"
+        try:
+            with reading(self.path, remedy):
+                array = plain_array(content, "it")
+        except GraphFormatError as error:
+            raise PeerThrew(f"its result file {error.what}", where=self.by, remedy=remedy) from None
+        is_forest = array.ndim == 2 and 2 <= array.shape[1] <= MOST_COLUMNS
+        if array.dtype.kind not in "iuf" or not (is_forest if vertices is None else array.shape == (vertices,)):
+            due = "(edges, 2)" if vertices is None else f"({vertices},)"
+            what = f"its result file holds {str(array.dtype)[:50]} of shape {array.shape}, not numbers of shape {due}"
+            raise PeerThrew(what, where=self.by, remedy=remedy)
+        return [array] if vertices is not None else [*array.T]
+
 
 def as_numbers(column: Any, dtype: np.dtype[Any], by: str) -> NDArray[Any]:
-    """Return a column of texts as an array; raise PeerThrew if one of them is no such number."""
+    """Return a column, texts or an array, as an array; raise PeerThrew if one of them is no such number."""
     from gpugraph.ext.results.text import parse_numbers
 
+    if isinstance(column, np.ndarray):
+        if dtype.kind == "f" or (column.dtype.kind != "f" and (column.astype(dtype) == column).all()):
+            return column.astype(dtype)
+        what = f"its result file holds {column.dtype} numbers, and not all of them are of {dtype}"
+        raise PeerThrew(what, where=by, remedy="docs/peers.md describes such a file")
     try:
         return np.array(parse_numbers(column, dtype, by))
     except GraphFormatError as error:

@@ -20,7 +20,7 @@ from gpugraph.ext.peers import libraries
 from gpugraph.ext.peers.adapter import Adapter, Figure, PrintedFigure
 from gpugraph.ext.peers.graph_files import ResultFile, as_numbers
 from gpugraph.ext.peers.libraries import EXACT, holds_exactly
-from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified
+from gpugraph.ext.peers.peer import PeerRefused, PeerThrew, certified, read_number
 from gpugraph.ext.results.text import without
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems.contract import Verdict, verdict_of
@@ -141,8 +141,13 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
 
 
 def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDArray[Any]:
-    """Return texts as distances of the graph's own type, or as float64 where that is how integers were printed."""
-    absent, plain = without(column, no_path, "0")
+    """Return a column as distances of the graph's own type, or as float64 where integers were written as reals."""
+    if isinstance(column, np.ndarray):
+        marks = [float(mark) for mark in map(read_number, no_path) if mark is not None and not mark.is_nan()]
+        absent = np.isin(column, marks)
+        plain = np.where(absent, column.dtype.type(0), column)
+    else:
+        absent, plain = without(column, no_path, "0")
     try:
         numbers = as_numbers(plain, own, by)
     except PeerThrew:
@@ -268,7 +273,7 @@ class ByPeers:
         Raises PeerThrew if there is no such file, or it does not hold a distance for each vertex at most.
         """
         no_path = {*_NO_PATH, file.unreached.lower()} - {""}
-        columns = file.columns(no_path)
+        columns = file.columns(no_path, graph.vertices)
         vertices = np.arange(len(columns[0]) if columns else 0)
         if len(columns) > 1:
             vertices = file.vertices(columns[0])
