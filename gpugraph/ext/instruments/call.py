@@ -33,8 +33,8 @@ class Call(Instrument):
             began = time.perf_counter()
             for run in range(RUNS + 1):
                 seconds, wall = _timed(Run(measurement, trial, True, measurement.ranks.stopwatch(measurement.device)))
-                samples += [seconds] if run else []
-                walls += [wall] if run else []
+                samples += [round(seconds, 10)] if run else []
+                walls += [round(wall, 10)] if run else []
                 if run and time.perf_counter() - began > LIMIT_S / len(measurement.trials):
                     break
         return {"call": {"samples_s": samples, "wall_s": walls}}
