@@ -65,6 +65,7 @@ __device__ __forceinline__ uint32 Search::move_alone(uint32 step) {
     }
     if (threadIdx.x == 0) {
         shared.seen.least = ~static_cast<uint64>(least);
+        shared.seen.listed = found;
         shared.last = shared.floor = shared.threshold;
         shared.tallies[STEPPED] = step;
         for (int tally = 0; tally < TALLIES; ++tally) shared.counted[tally] = shared.tallies[tally];

@@ -55,7 +55,8 @@ constexpr int CLOSE_ROW = 16;       // at most: a narrow row is fetched in advan
 constexpr int CLOSE_READS = 4;      // by so many reads
 constexpr int LONG_GROUP = 25;      // at least: the row needs a whole warp;
 constexpr int LONG_SHARE = 3;       // rows get one where more than 1/LONG_SHARE of all arcs lead to such rows
-constexpr int LEAST_GROUP = 4;      // lanes that share a row in local steps, at least
+constexpr int LEAST_GROUP = 4;      // lanes that share a row in local steps, at least;
+constexpr int SMALL_GROUP = 8;      // up to these, local steps of a small graph relax more entries
 constexpr int PACKED = 4;           // of a packed row;
 constexpr int PACKED_SHARE = 2;     // none are made where more than 1/PACKED_SHARE of all arcs lead to longer rows
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
@@ -212,7 +213,7 @@ struct Hubs {
 struct Seen {
     uint32 began;     // entries with which the last round began
     uint32 near;      // entries of the near queue
-    uint32 dry;       // DRY
+    bool dry;         // most blocks are
     uint32 listed;    // and of the far list, or all vertices that are pending
     uint32 overflow;  // OVERFLOW
     uint64 pieces;    // of hubs
@@ -256,6 +257,7 @@ struct Shared {
             distance_t floor;       // below it everything is settled
             uint32 settled_last;    // vertices, in the last bucket,
             uint32 counted_before[TALLIES];  // and `counted` when the width was chosen last
+            uint32 most;            // blocks that have to be dry for the threshold to move early
         };
         uint32 progress[PROGRESS_WORDS];
     };
@@ -286,10 +288,10 @@ struct Shared {
     distance_t complete;    // below this no arc has been left alone
     distance_t horizon;     // sums from here on are left alone
     distance_t reach;       // of a horizon that is set later; see end_beyond()
+    uint32 is_small;        // all arcs are relaxed in a few rounds, and there will be no horizon
     uint32 waits;           // it is set when the first large hubs are met,
     float64 first_width;    // and then buckets are as wide again as they were at first
     uint32 packed;          // 1: the packed rows have been written, 2: they never will
-    uint32 most;            // blocks that have to be dry for the threshold to move early
     // What thread 0 keeps between two thresholds.
     float64 units;          // of float distances; see bin_beyond()
     uint32 counted[TALLIES];  // ever

@@ -22,6 +22,10 @@ constexpr int NEAR_SHARE_IF_DIRECTED = 5;  // or this, where none can pull,
 constexpr int MOST_SHARE = 3;           // and at most this, or many fall twice, unless a horizon sees to that
 constexpr int TAIL_SHARE = 256;         // at most this part of the vertices is the tail of a bucket
 
+constexpr int SMALL_ARCS = 16;          // arcs a thread that a small graph has at most, of MEAN_DEGREE a vertex.  One
+constexpr int EXPANDED = 32;            // expands where so many times the arcs of a vertex are settled, and two thirds
+constexpr int EXPANDED_WIDTHS = 16;     // as many are pending: then a threshold goes so many widths further
+
 constexpr float64 MEAN_DEGREE = 8;      // arcs a vertex, up to which the first width is the mean weight
 constexpr float64 HORIZON_DEGREE = 1.5; // arcs a vertex, from which on a graph of hubs has a horizon;
 constexpr float64 HORIZON_ARCS = 1.5;   // arcs a vertex that are shorter than it,
@@ -59,6 +63,12 @@ struct Sample {
         return part * __syncthreads_count(row >= arcs) > BLOCK;
     }
 };
+
+// Tell whether a round takes longer than to relax some vertices twice.  Where there are few arcs hubs are not known.
+__device__ __forceinline__ bool is_small(const Graph& graph) {
+    return graph.arcs / SMALL_ARCS < grid_threads() && graph.arcs <= MEAN_DEGREE * graph.vertices &&
+           graph.arcs >= HORIZON_DEGREE * graph.vertices;
+}
 
 // All of it but the row.
 __device__ __forceinline__ Sample sample_arcs(const Graph& graph) {
@@ -239,9 +249,13 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         if (!grows && ((shared.waits && lonely) || (!waits && (idle || settles)))) shared.delta *= 2;
         if (shared.delta == 0) shared.delta = value_of(least, weight_t());  // every weight sampled was 0
         if (settled != 0) shared.settled_last = settled;  // else the bucket was empty
+        const uint32 all = shared.counted[RELAXED];
+        const bool expands = shared.is_small && all >= EXPANDED * static_cast<uint64>(arcs_in_all / vertices) &&
+                             3ull * (shared.seen.near + shared.seen.listed) >= 2ull * all;
+        shared.most = expands ? gridDim.x + 1 : gridDim.x - gridDim.x / BUSY_SHARE;  // never, if it is far
     }
     __syncthreads();
-    return shared.delta;
+    return shared.most > gridDim.x ? EXPANDED_WIDTHS * shared.delta : shared.delta;
 }
 
 // The distance at which `wanted` vertices are taken in, of the `pending` that survey_pending() found beyond the
@@ -293,7 +307,7 @@ __device__ __noinline__ distance_t next_threshold(Shared& shared, int32 vertices
         const distance_t full = end_of_nearest(shared, least_taken, pending, beyond);
         const distance_t most = end_of_nearest(shared, all / MOST_SHARE + 1, pending, UNREACHED);
         if (full > beyond) beyond = full;
-        if (shared.horizon == UNREACHED && threshold > most) threshold = most;
+        if (shared.horizon == UNREACHED && shared.most <= gridDim.x && threshold > most) threshold = most;
     }
     if (threshold < beyond) threshold = beyond;
     if (threshold > shared.horizon) threshold = shared.horizon;

@@ -103,14 +103,16 @@ struct Search {
                 static_cast<uint64>(graph.arcs / LOCAL_ROW + 1)};
     }
 
-    // Entries that are relaxed in local steps: more, where rows have a warp each, once arcs are no longer left alone.
+    // Entries that are relaxed in local steps: more, where rows have a warp each, once arcs are no longer left alone,
+    // and in small graphs of short rows.
     __device__ __forceinline__ uint32 most_local() const {
-        return 1 << group_shift == WARP && shared.horizon == UNREACHED ? LOCAL_LIMIT_FACTOR * local_limit : local_limit;
+        const bool more = shared.is_small ? 1 << group_shift <= SMALL_GROUP : 1 << group_shift == WARP;
+        return more && shared.horizon == UNREACHED ? LOCAL_LIMIT_FACTOR * local_limit : local_limit;
     }
 
     // A late horizon may still be set, for which it has to be known what is settled.
     __device__ __forceinline__ bool sets_horizon() const {
-        return symmetric && push.horizon == UNREACHED && shared.complete == 0;
+        return symmetric && push.horizon == UNREACHED && shared.complete == 0 && !shared.is_small;
     }
 
     // The threshold moves before everything near is relaxed.
@@ -133,7 +135,7 @@ struct Search {
             const uint64 two = current(reinterpret_cast<const uint64*>(&control[OVERFLOW]));
             shared.seen = {shared.looked == turn ? shared.seen.began : shared.seen.near,
                            current(near(turn).count),
-                           current(&control[DRY + turn % 3]),
+                           current(&control[DRY + turn % 3]) >= shared.most,
                            current(far(shared.bucket).count),
                            static_cast<uint32>(two),
                            current(hubs(turn).pieces),
@@ -195,6 +197,7 @@ struct Search {
         const distance_t first_horizon = first_horizon_of(shared, graph, sample, source_row);
         if (threadIdx.x == 0) {
             shared.horizon = first_horizon;
+            shared.is_small = first_horizon == UNREACHED && !shared.waits && is_small(graph);
             distance_t threshold = word_of(shared.delta, weight_t());
             if (threshold == 0) threshold = 1;
             if (threshold > push.horizon) threshold = push.horizon;
@@ -214,7 +217,7 @@ struct Search {
             if (!relax_near()) return false;
             if (shared.seen.pieces != 0) {
                 relax_hubs_put_aside();
-            } else if (shared.seen.dry >= shared.most) {
+            } else if (shared.seen.dry) {
                 return true;
             }
             if (!sets_horizon() && is_tail(shared, graph.vertices, most_local())) return true;

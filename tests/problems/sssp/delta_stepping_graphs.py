@@ -75,8 +75,8 @@ def path(n: int = 1500) -> CSRGraph:
 
 
 def sparse(n: int = 3000) -> CSRGraph:
-    """Return a random graph of 8 arcs a vertex: large frontiers, and a horizon only once many vertices wait."""
-    return undirected(n, edges_at_random(n, 4 * n, 1, 100), name="sparse")
+    """Return a random graph of 10 arcs a vertex: large frontiers, and a horizon only once many vertices wait."""
+    return undirected(n, edges_at_random(n, 5 * n, 1, 100), name="sparse")
 
 
 def star(n: int = 3000) -> CSRGraph:

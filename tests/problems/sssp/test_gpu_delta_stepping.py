@@ -256,7 +256,7 @@ def test_denser_graphs_and_wider_words_have_no_packed_rows() -> None:
 @SEEDS
 @pytest.mark.parametrize(
     ("n", "degree", "share"),
-    [(3000, 8, 0.9), (8000, 40, 0.55)],  # 40 arcs a vertex: 0.91 without a horizon, 0.66 with nine tenths within it
+    [(5000, 8, 0.9), (8000, 40, 0.55)],  # 40 arcs a vertex: 0.91 without a horizon, 0.66 with nine tenths within it
     ids=["sparse", "dense"],
 )
 def test_a_random_graph_has_a_horizon_late_and_only_where_vertices_can_pull(
@@ -268,6 +268,14 @@ def test_a_random_graph_has_a_horizon_late_and_only_where_vertices_can_pull(
     assert pulled.ran("pull")
     assert not pushed.ran("pull")
     assert pulled.counters["pushes"] < share * pushed.counters["pushes"]
+
+
+@SEEDS
+def test_a_small_graph_that_expands_takes_few_buckets(seed: int) -> None:
+    """No horizon is set late, and once many vertices are pending beside those settled one bucket takes the rest."""
+    result = search(generate("random:n=8000,m=12000,w=1..255"), seed=seed)
+    assert not result.counters["scans"]
+    assert result.counters["buckets"] < 5  # 7 without
 
 
 @SEEDS
@@ -389,7 +397,7 @@ def search_alone(graph: CSRGraph) -> Distances:
 
 
 @pytest.mark.parametrize("dtype", first(2, ["float64", "uint64", "int32", "int64", "float32"]))
-@pytest.mark.parametrize("degree", [3, 12])
+@pytest.mark.parametrize("degree", [5, 12])
 def test_every_type_of_weight_is_exact(dtype: str, degree: int) -> None:
     """Floats are summed in their own type, along the shortest path from its source on, as Dijkstra's algorithm does."""
     divisor = 7 if dtype.startswith("float") else 1
