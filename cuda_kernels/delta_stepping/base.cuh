@@ -10,12 +10,12 @@ block does together.
 
 constexpr bool NARROW = INDEX_BITS == 32 && DISTANCE_BITS == 32;
 
-// Weights of float32 that are summed in float64: arcs are as short as narrow ones, and need nearly as many warps.
+// Weights of floats that are summed in float64: searches need nearly as many warps as narrow ones.
 // Two blocks were tried from sm_90 on only, and neither for searches in groups nor over ranks.
 #if defined(SMALL_BLOCKS) || defined(BLOCKS_ALIKE) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900)
 constexpr bool MIXED = false;
 #else
-constexpr bool MIXED = INDEX_BITS == 32 && DISTANCE_BITS == 64 && sizeof(weight_t) == 4 && !SUMS_OVERFLOW;
+constexpr bool MIXED = INDEX_BITS == 32 && DISTANCE_BITS == 64 && !SUMS_OVERFLOW;
 #endif
 
 // The constants below were tuned on an H200; docs/performance/sssp.md shows what each is worth.
@@ -26,14 +26,15 @@ constexpr bool MIXED = INDEX_BITS == 32 && DISTANCE_BITS == 64 && sizeof(weight_
 // GPUs of sm_80 to sm_89 needs 80.  Those before hold one block only in their shared memory.
 constexpr int MOST_BLOCK = 512;
 constexpr int AMPERE_BLOCK = 384;
-constexpr int MIXED_BLOCK = 448;  // of MIXED searches, which spill with 64 registers and need 72
+// MIXED searches spill with 64 registers.  Those of float32 need 72; those of float64 need 80, and have AMPERE_BLOCK.
+constexpr int MIXED_BLOCK = 448;
 constexpr int SMALL_BLOCK = 320;  // of searches in groups, whose loop needs some 90
 #if defined(SMALL_BLOCKS) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
 constexpr int RESIDENT = NARROW ? 2 : 1;
 constexpr int BLOCK = NARROW ? SMALL_BLOCK : MOST_BLOCK;
 #elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 constexpr int RESIDENT = NARROW || MIXED ? 2 : 1;
-constexpr int BLOCK = MIXED ? MIXED_BLOCK : MOST_BLOCK;
+constexpr int BLOCK = MIXED ? sizeof(weight_t) == 4 ? MIXED_BLOCK : AMPERE_BLOCK : MOST_BLOCK;
 #elif __CUDA_ARCH__ >= 800 && !defined(BLOCKS_ALIKE)
 constexpr int RESIDENT = NARROW ? 2 : 1;
 constexpr int BLOCK = NARROW ? AMPERE_BLOCK : MOST_BLOCK;

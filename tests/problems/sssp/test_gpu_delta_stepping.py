@@ -77,7 +77,7 @@ def test_blocks_of_the_size_that_older_gpus_have_lead_down_the_paths_too(
 ) -> None:
     """The emulated device has blocks of the newest GPUs: a copy of the kernel file has the others."""
     file, text = delta_stepping.FILE, load_source("delta_stepping.cu").text
-    choice = "constexpr int BLOCK = MIXED ? MIXED_BLOCK : MOST_BLOCK;"
+    choice = "constexpr int BLOCK = MIXED ? sizeof(weight_t) == 4 ? MIXED_BLOCK : AMPERE_BLOCK : MOST_BLOCK;"
     assert choice in text
     (tmp_path / file.name).write_text(
         text.replace(choice, choice.replace(": MOST_BLOCK", ": NARROW ? AMPERE_BLOCK : MOST_BLOCK"))
