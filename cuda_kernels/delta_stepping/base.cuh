@@ -174,7 +174,7 @@ struct __align__(NARROW ? 16 : 8) Row {
 };
 
 // A packed row: the arcs of a vertex, each a word with its head below and its weight above, in one sector of memory.
-// Where a vertex has fewer than PACKED the others lead to NO_HEAD; where it has more all lead to LONG_HEAD.
+// Where a vertex has fewer than PACKED the others lead to NO_HEAD; where it has more see long_row().
 struct __align__(8 * PACKED) PackedRow {
     uint64 arc[PACKED];
 };

@@ -21,6 +21,11 @@ __device__ __forceinline__ Other weight_in(uint64, Other) {
     return 0;
 }
 
+// Such a word of a row that is too long: where the row begins, and below LONG_HEAD how many arcs it has.
+__device__ __forceinline__ uint64 long_row(index_t begin, index_t end) {
+    return static_cast<uint64>(begin) << 32 | static_cast<uint32>(LONG_HEAD - static_cast<int32>(end - begin));
+}
+
 // Write the packed rows of all vertices.
 __device__ __forceinline__ void pack_rows(const Graph& graph, PackedRow* rows) {
 #pragma unroll 1
@@ -29,7 +34,7 @@ __device__ __forceinline__ void pack_rows(const Graph& graph, PackedRow* rows) {
         PackedRow row;
 #pragma unroll
         for (int i = 0; i < PACKED; ++i) {
-            row.arc[i] = packed_arc(end - begin > PACKED ? LONG_HEAD : NO_HEAD, weight_t());
+            row.arc[i] = end - begin > PACKED ? long_row(begin, end) : packed_arc(NO_HEAD, weight_t());
             if (end - begin > PACKED || begin + i >= end) continue;
             row.arc[i] = packed_arc(streamed(&graph.targets[begin + i]), streamed(&graph.weights[begin + i]));
         }
@@ -121,11 +126,11 @@ struct Carrier {
         held -= taken;
         // Rows that are too long to be packed are read as they are, or put aside if they are hubs.
         index_t at = 0, end = 0;
-        bool more = __any_sync(FULL_MASK, static_cast<int32>(arc) == LONG_HEAD);
+        bool more = __any_sync(FULL_MASK, static_cast<int32>(arc) <= LONG_HEAD);
         if (more) {
-            if (static_cast<int32>(arc) == LONG_HEAD) {
-                at = graph.offsets[vertex];
-                end = graph.offsets[vertex + 1];
+            if (static_cast<int32>(arc) <= LONG_HEAD) {
+                at = static_cast<index_t>(arc >> 32);
+                end = at + static_cast<index_t>(LONG_HEAD - static_cast<int32>(arc));
             }
             const bool is_hub = end - at >= LOCAL_ROW;
             append_hubs(hubs, {vertex, length, at, end}, is_hub && rest == 0);
@@ -134,7 +139,7 @@ struct Carrier {
         }
         while (true) {
             if (more) {
-                if (static_cast<int32>(arc) == LONG_HEAD) {
+                if (static_cast<int32>(arc) <= LONG_HEAD) {
                     arc = packed_arc(NO_HEAD, weight_t());
                     if (at < end) arc = packed_arc(graph.targets[at], graph.weights[at]);
                 }

@@ -221,7 +221,7 @@ def test_a_block_that_finds_more_far_vertices_than_it_holds_back_enters_the_othe
 
 @pytest.mark.parametrize("dtype", ["uint32", "int32"])
 def test_rows_of_few_arcs_are_packed_once_a_search_has_taken_many_steps(dtype: str) -> None:
-    """A word for each arc, its head below and its weight above; where a row is too long all say so."""
+    """A word for each arc, its head below and its weight above; where a row is too long all tell where it is."""
     graph = caterpillar().renamed(weights=caterpillar().weights.astype(dtype))
     device = EmulatedDevice(seed=1)
     state = delta_stepping.State(make_resident(GraphView.of(graph), device)[0], device)
@@ -231,7 +231,8 @@ def test_rows_of_few_arcs_are_packed_once_a_search_has_taken_many_steps(dtype: s
         first, last = int(graph.offsets[v]), int(graph.offsets[v + 1])
         heads, weights = rows[v].astype(np.uint32).view(np.int32), rows[v] >> np.uint64(32)
         if last - first > 4:
-            assert heads.tolist() == [-2] * 4
+            assert heads.tolist() == [-2 - (last - first)] * 4
+            assert weights.tolist() == [first] * 4
         else:
             assert heads.tolist() == [*graph.targets[first:last].tolist(), *[-1] * (4 - last + first)]
             assert weights[: last - first].tolist() == graph.weights[first:last].tolist()
