@@ -12,7 +12,8 @@ threshold that moves up.  What is special:
     early thresholds  when most blocks have nothing near left, or a large round has left little, the threshold moves,
                       and what is left is relaxed with what is near by the new one
     packed rows       where rows are short and a search takes many steps, each is copied into one sector; it is read
-                      while the distance of its vertex is lowered, and each warp goes on by itself for some steps
+                      while the distance of its vertex is lowered, and each warp goes on by itself for some steps; where
+                      many rows are too long for that a long search leaves them again
     no far queue      far vertices are noted in a short list, whose least distance is kept: a threshold is known before
                       the list is read, and costs no barrier, for those due join the next round.  When it overflows,
                       distances are read instead: what is reached, and not below the threshold, is pending

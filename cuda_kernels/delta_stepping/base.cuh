@@ -60,6 +60,8 @@ constexpr int LEAST_GROUP = 4;      // lanes that share a row in local steps, at
 constexpr int SMALL_GROUP = 8;      // up to these, local steps of a small graph relax more entries
 constexpr int PACKED = 4;           // of a packed row;
 constexpr int PACKED_SHARE = 2;     // none are made where more than 1/PACKED_SHARE of all arcs lead to longer rows
+constexpr int UNEVEN_SHARE = 5;     // where more than 1/UNEVEN_SHARE do none are used after so many
+constexpr uint32 UNEVEN_STEPS = 64;  // steps of every block: in a long search warps hold many, of which some are longer
 constexpr bool PACKABLE = NARROW && SUMS_OVERFLOW;  // rows are packed only of integers, whose sums are exact
 constexpr uint64 PACKED_A_STEP = 992 / RESIDENT;    // arcs that a block packs in about the time of a local step
 
@@ -299,6 +301,7 @@ struct Shared {
     uint32 done[OVERFLOW - ROUNDS];  // of the first block, for the words of `control` from ROUNDS on
     uint64 spent[PHASES];
     uint64 since;
+    uint32 packed_steps;    // of all blocks, after which `packed` becomes 2; further up this would spill a register
 };
 
 // ------------------------------------------------------------------ helpers

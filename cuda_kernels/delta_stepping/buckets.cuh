@@ -244,6 +244,7 @@ __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index
         const bool settles = repeats <= RARE_REPEATS * pushes && settled < static_cast<uint64>(steps) * BUSY;
         // The few that are met before the first large hubs predict nothing of those behind; but these may never come.
         const uint32 all_steps = shared.counted[STEPPED];
+        if (all_steps > shared.packed_steps) shared.packed = 2;
         const bool lonely = settled < LONELY && all_steps > PATIENCE;
         const bool waits = shared.waits && all_steps <= LONG_WAIT * gridDim.x;
         if (!grows && ((shared.waits && lonely) || (!waits && (idle || settles)))) shared.delta *= 2;

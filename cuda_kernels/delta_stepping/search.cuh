@@ -193,6 +193,8 @@ struct Search {
         sample.row = graph.offsets[sample.head + 1] - graph.offsets[sample.head];
         const bool has_long = sample.leads_to_rows(PACKED + 1, PACKED_SHARE);
         if (threadIdx.x == 0) shared.packed = has_long ? 2 : 0;
+        const bool uneven = sample.leads_to_rows(PACKED + 1, UNEVEN_SHARE);
+        if (threadIdx.x == 0) shared.packed_steps = uneven ? UNEVEN_STEPS * gridDim.x : ~0u;
         if (1 << group_shift == WARP && !sample.leads_to_rows(LONG_GROUP, LONG_SHARE)) group_shift -= 1;
         const distance_t first_horizon = first_horizon_of(shared, graph, sample, source_row);
         if (threadIdx.x == 0) {
