@@ -45,7 +45,7 @@ def test_the_rates_are_the_first_and_the_last_tenth_of_those_measured_on_an_h200
 
 def test_the_h100s_measured_times_are_as_far_from_the_estimate_as_is_stated() -> None:
     shares = shares_of_estimate(stored(), "H100")
-    assert {problem: len(of) for problem, of in shares.items()} == {"mst": 17, "sssp": 25, "components": 17}
+    assert {problem: len(of) for problem, of in shares.items()} == {"mst": 16, "sssp": 25, "components": 17}
     for problem, of in shares.items():
         assert OF_ESTIMATE[problem] == pytest.approx((of[0], of[-1]), abs=0.005)
     (h100,), inside = parse_gpus(["H100"], 0.0), 0
@@ -54,7 +54,7 @@ def test_the_h100s_measured_times_are_as_far_from_the_estimate_as_is_stated() ->
         for rate in rates[problem, NAMES["H100"]].values():
             least, most = h100.seconds(problem, 10**8) or (0.0, 0.0)
             inside += least <= 1e8 / rate <= most
-    assert inside == 50  # of 64, in the range that is given where no such graph was measured on an H200
+    assert inside == 49  # of 63, in the range that is given where no such graph was measured on an H200
 
 
 def test_times_scale_with_the_bandwidth_and_small_graphs_have_an_upper_end_alone() -> None:
