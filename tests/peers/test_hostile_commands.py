@@ -73,11 +73,15 @@ def test_what_a_program_leaves_behind_ends_with_it(tmp_path: Path, leaves: str, 
         time.sleep(0.01)
 
 
-def test_a_pattern_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(command_peer, "MATCHING_S", 1.0)
-    command = f"{script(tmp_path, 'print(chr(97) * 40 + chr(98))')} {{graph.egr}}"
-    register_commands({"mine": {"command": command, "time": "(?:a+)+(c)"}})
-    with pytest.raises(PeerThrew, match="did not get through its output in 1 s"):
+@pytest.mark.parametrize("hanging", ["time", "weight"])
+def test_of_two_patterns_the_one_that_never_ends_is_named_and_given_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hanging: str
+) -> None:
+    monkeypatch.setattr(command_peer, "MATCHING_S", 2.0)
+    command = f"{script(tmp_path, 'print(1.5); print(chr(97) * 40 + chr(98))')} {{graph.egr}}"
+    patterns = {"time": "([0-9.]+)", "weight": "([0-9.]+)", hanging: "(?:a+)+(c)"}
+    register_commands({"mine": {"command": command, **patterns}})
+    with pytest.raises(PeerThrew, match=r"the pattern '\(\?:a\+\)\+\(c\)' did not get through its output in 2 s"):
         measured(zoo("random"), "peer:mine")
 
 

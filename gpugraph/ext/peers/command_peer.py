@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import selectors
 import shutil
 import signal
 import subprocess
@@ -61,6 +62,9 @@ MOST_CAPTURED = 100
 
 MATCHING_S = 10.0
 """Seconds after which a pattern that still looks for its match is given up: some never end."""
+
+_LONGEST_WAIT_S = 1e6
+"""No selector waits for longer than some weeks."""
 
 _ENDING_S = 10.0
 """Seconds that the supervisor has for killing what a command has left behind."""
@@ -123,24 +127,33 @@ def run_command(
     another exit code than 0, with what it printed as an error.
     """
     most_memory = int(MOST_MEMORY * available_memory())
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as report:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", _SUPERVISOR, *map(str, (report.fileno(), most_bytes, most_memory)), *words],
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=errors,
-            env={**os.environ, **(env or {})},
-            pass_fds=[report.fileno()],
-            start_new_session=True,
-        )
+    reading, writing = os.pipe()
+    with (
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+        open(reading, "rb") as report,
+        selectors.DefaultSelector() as ended,
+    ):
         try:
-            process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            what = f"it still ran after {timeout_s:g} s and was killed"
-            raise PeerTimedOut(what, where=where, remedy="raise its timeout, or take a smaller graph") from None
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", _SUPERVISOR, *map(str, (writing, most_bytes, most_memory)), *words],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=errors,
+                env={**os.environ, **(env or {})},
+                pass_fds=[writing],
+                start_new_session=True,
+            )
+        finally:
+            os.close(writing)
+        ended.register(report, selectors.EVENT_READ)
+        try:
+            if not ended.select(min(timeout_s, _LONGEST_WAIT_S)):  # Popen.wait would sleep for up to 50 ms too long
+                what = f"it still ran after {timeout_s:g} s and was killed"
+                raise PeerTimedOut(what, where=where, remedy="raise its timeout, or take a smaller graph")
         finally:
             _end(process)
-        reported = _end_of(report).split() or (str(process.returncode), "nan", "0")  # who kills the group kills it too
+        reported = report.read().split() or (process.returncode, "nan", 0)  # who kills the group kills it too
         code, seconds, held = int(reported[0]), float(reported[1]), int(reported[2])
         printed = Printed(_end_of(output), _end_of(errors), seconds, held)
     if code != 0:
@@ -330,9 +343,10 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             raise PeerThrew(what, where=label, remedy="let it work on a copy")
         if (version := _PRINTED_VERSION.search(printed.text)) is not None:
             versions[os.path.basename(mains[id(peer)])] = " ".join(filter(None, version.groups()))
-        seconds = (printed.seconds,) if peer.time is None else _own_seconds(peer, peer.time, printed, label)
-        answers = _matches(peer.answer, printed, figure.what, label) if peer.answer is not None else []
-        return seconds, tuple(dict.fromkeys(answers))
+        patterns = {what: one for what, one in (("time", peer.time), (figure.what, peer.answer)) if one is not None}
+        captured = _captured(patterns, printed, label) if patterns else {}
+        seconds = _own_seconds(peer, captured["time"], label) if "time" in captured else (printed.seconds,)
+        return seconds, tuple(dict.fromkeys(captured.get(figure.what, ())))
 
     def lengthen(state: _State, runs: int | None) -> None:
         state.values["runs"] = str(peer.runs if runs is None else peer.warmup + runs)
@@ -372,9 +386,8 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
     )
 
 
-def _own_seconds(peer: CommandPeer, pattern: re.Pattern[str], printed: Printed, label: str) -> tuple[float, ...]:
-    """Return the seconds of each run that a program measured itself."""
-    times = _matches(pattern, printed, "time", label)
+def _own_seconds(peer: CommandPeer, times: Sequence[str], label: str) -> tuple[float, ...]:
+    """Return the seconds of each run that a program measured itself, of the times that it printed."""
     if len(times) <= peer.warmup:
         what = f"it printed {counted(len(times), 'time')}, and the first {peer.warmup} are its warm-up"
         raise PeerThrew(what, where=label, remedy="let it make more runs, or lower warmup in its table")
@@ -430,23 +443,31 @@ def _sha256(file: str, changed_ns: int) -> str:
     return ""
 
 
-def _matches(pattern: re.Pattern[str], printed: Printed, what: str, where: str) -> list[str]:
-    """Return the group of each of a pattern's matches, found in a process of its own: a pattern may take for ever."""
-    ask = json.dumps([pattern.pattern, printed.text, MOST_CAPTURED + 1]).encode()
+def _captured(patterns: Mapping[str, re.Pattern[str]], printed: Printed, where: str) -> dict[str, list[str]]:
+    """Return by what it finds the groups of each pattern's matches.
+
+    They are found in a process of their own, for a pattern may take for ever.  Raises PeerThrew for one that does, that
+    finds nothing, or too much.
+    """
+    ask = json.dumps([[pattern.pattern for pattern in patterns.values()], printed.text, MOST_CAPTURED + 1]).encode()
     words = [sys.executable, "-I", "-S", _MATCHER]
     try:
-        found: list[str] = json.loads(subprocess.run(words, input=ask, capture_output=True, timeout=MATCHING_S).stdout)
-    except (subprocess.TimeoutExpired, ValueError):
-        text = f"the pattern '{pattern.pattern}' did not get through its output in {MATCHING_S:g} s"
-        raise PeerThrew(text, where=where, remedy="write a pattern without one repetition inside another") from None
-    if any(len(text) > MOST_CAPTURED for text in found):
-        text = f"it printed a {what} of more than {MOST_CAPTURED} characters"
-        raise PeerThrew(text, where=where, remedy="adjust the pattern in its table to its output")
-    if not found:
-        said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
+        answer = subprocess.run(words, input=ask, capture_output=True, timeout=MATCHING_S).stdout
+    except subprocess.TimeoutExpired as late:
+        answer = late.stdout or b""
+    lines, captured = answer.split(b"\n")[:-1], dict[str, list[str]]()
+    for i, (what, pattern) in enumerate(patterns.items()):
+        if i == len(lines):
+            text = f"the pattern '{pattern.pattern}' did not get through its output in {MATCHING_S:g} s"
+            raise PeerThrew(text, where=where, remedy="write a pattern without one repetition inside another")
+        found = captured[what] = json.loads(lines[i])
         remedy = "adjust the pattern in its table to its output"
-        raise PeerThrew(f"it printed no {what} that '{pattern.pattern}' matches{said}", where=where, remedy=remedy)
-    return found
+        if any(len(text) > MOST_CAPTURED for text in found):
+            raise PeerThrew(f"it printed a {what} of more than {MOST_CAPTURED} characters", where=where, remedy=remedy)
+        if not found:
+            said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
+            raise PeerThrew(f"it printed no {what} that '{pattern.pattern}' matches{said}", where=where, remedy=remedy)
+    return captured
 
 
 def _time(text: str, where: str) -> float:

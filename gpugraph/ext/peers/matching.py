@@ -1,7 +1,7 @@
-"""Find what a pattern captures: ``python -I -S matching.py``, a process that can be killed when a match never ends.
+"""Find what patterns capture: ``python -I -S matching.py``, a process that can be killed when a match never ends.
 
-Reads the JSON ``[pattern, text, most]`` and prints that of all that its one group has captured, cut to ``most``
-characters each.
+Reads the JSON ``[patterns, text, most]``.  For each pattern it prints a line, the JSON of all that its one group has
+captured, cut to ``most`` characters each.
 """
 
 import json
@@ -10,10 +10,11 @@ import sys
 
 
 def main() -> None:
-    """Match once."""
-    pattern, text, most = json.load(sys.stdin)
-    found = re.compile(pattern, re.MULTILINE).finditer(text)
-    json.dump([match[1][:most] for match in found if match[1] is not None], sys.stdout)
+    """Match each pattern once."""
+    patterns, text, most = json.load(sys.stdin)
+    for pattern in patterns:
+        found = re.compile(pattern, re.MULTILINE).finditer(text)
+        print(json.dumps([match[1][:most] for match in found if match[1] is not None]), flush=True)
 
 
 if __name__ == "__main__":
