@@ -128,7 +128,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
 
     def append(self, record: Record) -> None:
         """Write a record as one line and wait until it is on disk; after an InputError the file ends before it."""
-        line = json_text(record.data).encode() + b"\n"
+        line = json_text(record.data, compact=True).encode() + b"\n"
         end = os.fstat(self._fd).st_size
         try:
             left = memoryview(line)
@@ -149,7 +149,7 @@ class Store(contextlib.AbstractContextManager["Store"]):
         if gone := len(self.records) - len(kept):
             kept += instead
             with atomic_write(self.path, packed=False) as stream:
-                stream.write(b"".join(json_text(record.data).encode() + b"\n" for record in kept))
+                stream.write(b"".join(json_text(record.data, compact=True).encode() + b"\n" for record in kept))
                 new = os.open(stream.name, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
                 _lock(new)  # nobody else gets in between
             os.close(self._fd)

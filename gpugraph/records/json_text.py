@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 
-def json_text(data: object, *, indent: int | None = None) -> str:
-    """Return data as JSON text, as ``jsonable`` makes it, every text ``encodable``."""
-    return json.dumps(jsonable(data, encodable), indent=indent, ensure_ascii=False, allow_nan=False)
+def json_text(data: object, *, indent: int | None = None, compact: bool = False) -> str:
+    """Return data as JSON text, as ``jsonable`` makes it, every text ``encodable``; ``compact`` without blanks."""
+    separators = (",", ":") if compact else None
+    plain = jsonable(data, encodable)
+    return json.dumps(plain, indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
 
 
 _UNENCODABLE = re.compile(

@@ -24,8 +24,8 @@ from gpugraph.records.record_shape import SCHEMA, shown
 
 REMEDY = "give a file that --save or `gpugraph bench` wrote"
 
-HEAD = f'{{"schema": {SCHEMA}, "problem": "'.encode()
-"""What every record begins with: a line that was torn is known by it."""
+HEAD = f'{{"schema":{SCHEMA},"problem":"'.encode()
+"""What every record begins with, but for blanks: a line that was torn is known by it."""
 
 LONGEST = 1 << 24
 """Bytes of a record; ours have some ten thousand, and some million with every sample of a long run."""
@@ -174,6 +174,7 @@ def _is_torn(line: bytes, ended: bool, follows: bool) -> bool:
         return True
     if ended and text == line.rstrip(b"\r"):
         return False
+    text = text[: 2 * len(HEAD)].replace(b" ", b"")
     return text.startswith(b"{" if follows else HEAD) or HEAD.startswith(text)
 
 

@@ -51,14 +51,24 @@ def test_a_full_device_is_refused_in_words():
         append_record(Record(mst_record()), "/dev/full")
 
 
-def test_a_torn_last_line_is_cut_off_and_a_whole_one_gets_its_line_feed(tmp_path):
+@pytest.mark.parametrize("begun", [b'{"schema": 1, "pro', b'{"schema":1,"problem":"mst","outc'])
+def test_a_torn_last_line_is_cut_off_and_a_whole_one_gets_its_line_feed(tmp_path, begun):
     path = tmp_path / "r.jsonl"
     assert append_record(Record(mst_record()), path) is False
-    path.write_bytes(path.read_bytes() + b'{"schema": 1, "pro')
+    path.write_bytes(path.read_bytes() + begun)
     assert append_record(Record(sssp_record()), path) is True
     path.write_bytes(path.read_bytes()[:-1])
     assert append_record(Record(mst_record()), path) is False
     assert [record["problem"] for record in read_records(path)] == ["mst", "sssp", "mst"]
+
+
+@pytest.mark.parametrize("begun", [b'{"schema": 1, "pro', b'{"schema":1,"problem":"mst","outc'])
+def test_a_file_of_one_torn_record_is_one_of_records(tmp_path, begun):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(begun)
+    assert append_record(Record(mst_record()), path) is True
+    assert [record["problem"] for record in read_records(path)] == ["mst"]
+    assert b": " not in path.read_bytes().split(b'"command"')[0]
 
 
 @pytest.mark.parametrize("content", [b"notes\n", b"notes", b'{"a": 1}\n', b"u,v,weight\n0,1,2\n", bytes(9) + b"x"])
