@@ -294,7 +294,7 @@ struct Shared {
     uint32 is_small;        // all arcs are relaxed in a few rounds, and there will be no horizon
     uint32 waits;           // it is set when the first large hubs are met,
     float64 first_width;    // and then buckets are as wide again as they were at first
-    uint32 packed;          // 1: the packed rows have been written, 2: they never will
+    uint32 packed;          // 1: the packed rows have been written, 2: none are used, or no longer
     // What thread 0 keeps between two thresholds.
     float64 units;          // of float distances; see bin_beyond()
     uint32 counted[TALLIES];  // ever

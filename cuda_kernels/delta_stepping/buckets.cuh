@@ -227,8 +227,8 @@ __device__ __forceinline__ bool is_tail(const Shared& shared, int32 vertices, ui
            shared.seen.near <= static_cast<uint32>(vertices) / TAIL_SHARE && shared.threshold < shared.horizon;
 }
 
-// Choose the width of the next bucket from how the last one went.  Every block computes the same.
-// All threads must call; afterwards all have the result.
+// Choose the width of the next bucket from how the last one went, and whether packed rows are still used.
+// Every block computes the same.  All threads must call; afterwards all have the result.
 __device__ __noinline__ float64 next_width(Shared& shared, int32 vertices, index_t arcs_in_all, distance_t least) {
     if (threadIdx.x == 0) {
         uint32 last[TALLIES];
@@ -295,8 +295,9 @@ __device__ __noinline__ void set_late_horizon(Shared& shared, int32 vertices, ui
 }
 
 // The next threshold: a width beyond the least that is pending; where a survey has found so many, far enough to take in
-// an eighth of the vertices (a fifth, where none can pull), and without a horizon a third at most.  Not beyond the
-// horizon, or `end`, and not before the last.  Every block computes the same.  All threads must call.
+// an eighth of the vertices (a fifth, where none can pull), and without a horizon a third at most, unless a small graph
+// expands.  Not beyond the horizon, or `end`, and not before the last.  Every block computes the same.
+// All threads must call.
 __device__ __noinline__ distance_t next_threshold(Shared& shared, int32 vertices, index_t arcs, bool symmetric,
                                                   bool surveyed, distance_t end) {
     const distance_t least = static_cast<distance_t>(~shared.seen.least);

@@ -128,7 +128,7 @@ struct Search {
 
     // Read the counters of a round, behind its barrier: of the near queue that it made, the hubs that it put aside, the
     // tallies, which a pass of hubs adds to, and of the far list.  One thread reads for its block, since reads of one
-    // word by all warps wait for each other.
+    // word by all warps wait for each other.  Behind round 1 blocks may differ in `most`, but none has counted as dry.
     __device__ __forceinline__ void look(uint32 of_round) {
         const uint32 turn = anew(of_round);
         if (threadIdx.x == 0) {
