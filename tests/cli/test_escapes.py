@@ -133,6 +133,7 @@ FREE = {
     "ext/builds/cpu_code.py",
     "ext/builds/kernels.py",
     "ext/builds/usage.py",
+    "ext/peers/matching.py",
     "ext/peers/supervise.py",
 }
 """Tools of developers, and what is read by gpugraph alone."""
