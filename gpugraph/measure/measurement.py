@@ -21,7 +21,7 @@ from gpugraph.measure.instruments import INSTRUMENTS, Guard, Instrument, OnThrea
 from gpugraph.measure.sampling import Sampling
 from gpugraph.measure.stopping import Stopping
 from gpugraph.problems.contract import JudgesItself, Verdict
-from gpugraph.records.statistics import median
+from gpugraph.records.statistics import clocked, median
 
 _LOG = logging.getLogger("gpugraph")
 
@@ -209,8 +209,8 @@ class Measurement:
         """Take a run as a sample and check its result: the first in full, every other by its fingerprint."""
         trial, phase_timer, algorithm = run.trial, self.setup.phase_timer, self.algorithm
         first, method = not trial.d2h_s, self.ranks.check_method(self.setup.cell.verify)
-        trial.kernel_s += (round(s, 10) for s in run.samples_s)  # no clock tells less, and records stay short
-        trial.d2h_s.append(round(run.d2h_s, 10))
+        trial.kernel_s += map(clocked, run.samples_s)
+        trial.d2h_s.append(clocked(run.d2h_s))
         if not first and (method == "none" or (trial.verdict.status == "failed" and algorithm.trusted)):
             return
         result: Any = None

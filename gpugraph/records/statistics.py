@@ -36,6 +36,11 @@ _WIDEST = math.log(1000)  # an interval of few processes can be as wide as one l
 _RESOLUTION = 1e-3  # of the median: clocks tick, and samples equal but for a tick have no outliers
 
 
+def clocked(seconds: float) -> float:
+    """Return a time to seven significant digits: no clock tells more, and records stay short."""
+    return float(f"{seconds:.7g}")
+
+
 def median(samples: Sequence[float] | NDArray[np.float64]) -> float:
     """Return the median of a non-empty sequence; NumPy's function would import masked arrays first."""
     ordered: list[float] = sorted(samples.tolist() if isinstance(samples, np.ndarray) else samples)

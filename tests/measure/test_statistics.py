@@ -10,6 +10,7 @@ from scipy.special import stdtr, stdtrit
 
 from gpugraph.records.statistics import (
     autocorrelation,
+    clocked,
     estimate,
     harmonic_mean,
     median,
@@ -21,6 +22,13 @@ from gpugraph.records.statistics import (
 )
 
 SECONDS = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=40)
+
+
+def test_a_stored_time_has_seven_digits_however_short_it_is():
+    assert clocked(0.00037631999701261520) == 0.00037632
+    assert clocked(1234.56789) == 1234.568
+    assert clocked(4.123456789e-11) == 4.123457e-11
+    assert clocked(0.0) == 0.0
 
 
 @settings(max_examples=50, deadline=None)

@@ -9,6 +9,7 @@ from typing import Any
 from gpugraph.base.clock import NullClock
 from gpugraph.measure.instruments import Instrument, Run
 from gpugraph.measure.measurement import Measurement
+from gpugraph.records.statistics import clocked
 
 RUNS, LIMIT_S = 7, 0.5
 """Runs from each source, one before them untimed; those of all sources end after about so many seconds, at the least
@@ -33,8 +34,8 @@ class Call(Instrument):
             began = time.perf_counter()
             for run in range(RUNS + 1):
                 seconds, wall = _timed(Run(measurement, trial, True, measurement.ranks.stopwatch(measurement.device)))
-                samples += [round(seconds, 10)] if run else []
-                walls += [round(wall, 10)] if run else []
+                samples += [clocked(seconds)] if run else []
+                walls += [clocked(wall)] if run else []
                 if run and time.perf_counter() - began > LIMIT_S / len(measurement.trials):
                     break
         return {"call": {"samples_s": samples, "wall_s": walls}}
