@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gpugraph.base.errors import InputError
+from gpugraph.ext.formats import named_sources
 from gpugraph.problems.sssp.problem import PROBLEM
 from tests.zoo import directed, undirected, zoo
 
@@ -155,3 +156,16 @@ def test_several_wide_sources_differ_and_their_number_is_a_number() -> None:
     assert len(set(sources("path", source="wide:7"))) == 7
     with pytest.raises(InputError, match="unknown source"):
         sources("path", source="wide:none")
+
+
+def test_wide_sources_are_looked_for_once_in_each_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    looked = named_sources._reach
+    monkeypatch.setattr(named_sources, "_reach", lambda graph: (asked.append(graph.name), looked(graph))[1])
+    graphs = [undirected(300, [(i, i + 1, 1) for i in range(most)]) for most in (299, 250)]
+    first = [PROBLEM.queries(graph, {"source": "wide:2", "seed": 3}) for graph in graphs]
+    assert [PROBLEM.queries(graph, {"source": "wide:2", "seed": 3}) for graph in graphs] == first
+    assert len(asked) == 2
+    assert PROBLEM.queries(graphs[0], {"source": "wide:2", "seed": 4}) != first[0]
+    assert len(PROBLEM.queries(graphs[0], {"source": "wide:3", "seed": 3})) == 3
+    assert len(asked) == 4

@@ -1,6 +1,7 @@
 """Sources of searches by the names of vertices, and by what comes with a graph or beside it."""
 
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +19,9 @@ LEAST_SHARE = 0.1
 
 _TRIED = 64
 """Vertices that are tried for each of them; the widest of these is taken where none reaches as many."""
+
+_WIDE: "weakref.WeakKeyDictionary[CSRGraph, dict[tuple[int, str], list[int]]]" = weakref.WeakKeyDictionary()
+"""Those of a graph by their number and seed: a comparison asks for them once a program."""
 
 _FORMS = (
     DEFAULT,
@@ -71,6 +75,9 @@ def named_sources(graph: CSRGraph, parameters: Mapping[str, Any]) -> list[int]:
 
 def _wide(graph: CSRGraph, count: int, parameters: Mapping[str, Any]) -> list[int]:
     """Return vertices drawn as for ``random:K`` that reach a tenth of the vertices; each other one is drawn again."""
+    known, asked = _WIDE.setdefault(graph, {}), (count, str(parameters.get("seed")))
+    if asked in known:
+        return known[asked]
     reach, reached, found = _reach(graph), dict[int, int](), list[int]()
     for vertex in dict.fromkeys(by_form(graph, f"random:{min(count * _TRIED, 2**20)}", parameters) or []):
         reached[vertex] = reach(vertex)
@@ -78,7 +85,8 @@ def _wide(graph: CSRGraph, count: int, parameters: Mapping[str, Any]) -> list[in
         if len(found) == count:
             break
     found = found or [max(reached, key=lambda one: reached[one])]
-    return [found[i % len(found)] for i in range(count)]
+    known[asked] = [found[i % len(found)] for i in range(count)]
+    return known[asked]
 
 
 def _reach(graph: CSRGraph) -> Callable[[int], int]:
