@@ -54,7 +54,7 @@ def test_the_h100s_measured_times_are_as_far_from_the_estimate_as_is_stated() ->
         for rate in rates[problem, NAMES["H100"]].values():
             least, most = h100.seconds(problem, 10**8) or (0.0, 0.0)
             inside += least <= 1e8 / rate <= most
-    assert inside == 49  # of 63, in the range that is given where no such graph was measured on an H200
+    assert inside == 48  # of 63, in the range that is given where no such graph was measured on an H200
 
 
 def test_times_scale_with_the_bandwidth_and_small_graphs_have_an_upper_end_alone() -> None:

@@ -556,6 +556,17 @@ def test_a_changed_forest_is_found_out_where_the_graph_is_small_enough() -> None
     assert [one.kind for _, one in conflicts([on_gpu(), wrong])] == ["sampling", "answer"]
 
 
+def test_answers_differ_where_floats_are_summed_in_another_type_and_nowhere_else(measured: Record) -> None:
+    def kinds_of(dtype: str, **result: object) -> list[str]:
+        one, other = (changed(measured, "graph.weight_dtype", dtype) for _ in range(2))
+        for name, value in {"distances_sha256": "0" * 64, **result}.items():
+            other = changed(other, f"result.{name}", value)
+        return [finding.kind for _, finding in conflicts([one, other]) if finding.kind == "answer"]
+
+    assert kinds_of("float32", sums="float32") == []
+    assert kinds_of("float32") == kinds_of("uint32", sums="float32") == ["answer"]
+
+
 def test_more_threads_than_processors_and_another_processor_are_refused(measured: Record) -> None:
     assert kinds(changed(measured, "device.threads", 4096)) == {"device"}
     assert kinds(changed(measured, "device.name", "Another processor")) == {"device"}

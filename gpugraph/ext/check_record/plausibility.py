@@ -141,8 +141,9 @@ def findings(record: Record, most_edges: int = 0) -> list[Finding]:
 def conflicts(records: Sequence[Record], published: Sequence[Record] = ()) -> list[tuple[Record, Finding]]:
     """Return the records that earlier ones of ``records``, or ``published`` ones, speak against.
 
-    Such are one whose answer differs from that of another of the same query that is not wrong, one whose samples are
-    those of another, and one of a commit, a cell or a GPU that another one describes otherwise.
+    Such are one whose answer differs from that of another of the same query that is not wrong, if both say that they
+    are sums of the same type, one whose samples are those of another, and one of a commit, a cell or a GPU that another
+    one describes otherwise.
     """
     first: dict[tuple[Any, ...], Any] = {}
     seen: dict[tuple[float, ...], Record] = {}
@@ -163,8 +164,9 @@ def conflicts(records: Sequence[Record], published: Sequence[Record] = ()) -> li
             source = result.get("source")
             if record.shape.graph.digest is None or together(result):
                 continue
+            sums = str(result.get("sums")) if record.shape.graph.weight_dtype == "float32" else ""
             for field in _decided(record, result) & {"edges_sha256", "distances_sha256", "total_weight", "components"}:
-                key = (record.problem, record.shape.graph.digest, source, field)
+                key = (record.problem, record.shape.graph.digest, source, sums, field)
                 if first.setdefault(key, result[field]) != result[field]:
                     what = f"{field} differs from that of another record of the graph"
                     found.append((record, Finding("answer", what)))
