@@ -163,6 +163,37 @@ def test_distances_of_integers_may_have_a_mark_where_there_is_no_path(tmp_path: 
     assert answer(tmp_path, npy(np.where(distance > 2**62, -2, near)), graph, "sssp").status == "failed"
 
 
+@pytest.mark.parametrize("mark", ["1e30", "3.4028235e38", "nan"])
+def test_a_mark_is_rounded_as_the_array_rounds_it(tmp_path: Path, mark: str) -> None:
+    graph = zoo("two-components")
+    distance, _ = reference_distances(graph, 5)
+    marked = np.where(distance > 2**62, float(mark), distance.astype(float)).astype("f4")
+    assert answer(tmp_path, npy(marked), graph, "sssp", unreached=mark).status == "passed"
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("two-components", "7ff4000000000001"), ("float32", "7e37e43c8800759c")])
+@pytest.mark.filterwarnings("error")
+def test_a_number_that_no_distance_can_be_is_wrong_without_a_warning(tmp_path: Path, name: str, wrong: str) -> None:
+    graph = zoo(name)
+    values = np.zeros(graph.vertices, "u8")
+    values[3] = int(wrong, 16)  # a signalling NaN, 1e300
+    assert answer(tmp_path, npy(values.view("f8")), graph, "sssp").status == "failed"
+
+
+def test_a_mark_is_no_distance_near_it(tmp_path: Path) -> None:
+    graph = zoo("two-components")
+    distance, _ = reference_distances(graph, 5)
+    near = np.where(distance > 2**62, 2**53 + 1, 2**53).astype("i8")
+    record = answer(tmp_path, npy(near), graph, "sssp", unreached=str(2**53 + 1))
+    assert "at distance 9007199254740992" in record.data["verification"]["detail"]
+
+
+def test_the_label_of_a_vertex_is_the_number_behind_it(tmp_path: Path) -> None:
+    graph = zoo("two-components")
+    text = "\n".join(f"{v} {label} 7" for v, label in enumerate(reference_labels(graph).tolist()))
+    assert answer(tmp_path, text, graph, "components").status == "passed"
+
+
 def test_components_may_be_an_array_of_any_labels(tmp_path: Path) -> None:
     graph = zoo("two-components")
     labels = reference_labels(graph)

@@ -73,7 +73,7 @@ class ByPeers:
         columns = file.columns(vertices=graph.vertices)
         if not columns:
             return Components.of(graph, np.zeros(0, np.int64))
-        labels = as_numbers(columns[-1], np.dtype(np.int64), file.by)
+        labels = as_numbers(columns[min(1, len(columns) - 1)], np.dtype(np.int64), file.by)
         if len(columns) > 1:
             vertices = file.vertices(columns[0])
             if not np.array_equal(np.sort(vertices), np.arange(graph.vertices)):

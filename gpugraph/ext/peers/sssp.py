@@ -54,6 +54,7 @@ class PeerDistances(Distances):
     fault: str | None = None
     printed: bool = False
 
+    @np.errstate(over="ignore")  # numbers beyond float32
     def judge(self, query: tuple[Any, ...], method: str) -> Verdict:
         """Return the verdict; printed reals that only come near prove nothing either way."""
         if self.fault is not None:
@@ -106,6 +107,7 @@ def distances_of(
     return PeerDistances(graph, source, distance, by=by, fault=fault, printed=printed)
 
 
+@np.errstate(invalid="ignore")  # signalling NaNs in an array
 def _fault(graph: CSRGraph, values: NDArray[Any]) -> str | None:
     """Return what makes ``values`` no distances at all, or None."""
     if values.shape != (graph.vertices,):
@@ -143,8 +145,7 @@ def _copy_integers(graph: CSRGraph, source: int, values: NDArray[Any], distance:
 def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDArray[Any]:
     """Return a column as distances of the graph's own type, or as float64 where integers were written as reals."""
     if isinstance(column, np.ndarray):
-        marks = [float(mark) for mark in map(read_number, no_path) if mark is not None and not mark.is_nan()]
-        absent = np.isin(column, marks)
+        absent = _marked(column, no_path)
         plain = np.where(absent, column.dtype.type(0), column)
     else:
         absent, plain = without(column, no_path, "0")
@@ -154,6 +155,18 @@ def _told(column: object, no_path: Set[str], own: np.dtype[Any], by: str) -> NDA
         numbers = as_numbers(plain, np.dtype(np.float64), by)
     numbers[absent] = unreached(numbers.dtype)
     return numbers
+
+
+def _marked(column: NDArray[Any], no_path: Set[str]) -> NDArray[np.bool_]:
+    """Return where an array has one of these numbers, rounded as its own type rounds them."""
+    marks = [mark for mark in map(read_number, no_path) if mark is not None]
+    if column.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            rounded = np.array([float(mark) for mark in marks]).astype(column.dtype)
+        return np.isin(column, rounded) | np.isnan(column) if np.isnan(rounded).any() else np.isin(column, rounded)
+    held = np.iinfo(column.dtype)
+    whole = [int(mark) for mark in marks if mark.is_finite() and held.min <= mark <= held.max and mark == int(mark)]
+    return np.isin(column, np.array(whole, column.dtype))
 
 
 def right_distances(graph: CSRGraph, source: int, method: str, sums: str = FLOAT64) -> tuple[Distances, str]:
