@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -457,6 +458,8 @@ def _assert_gone(pid: int) -> None:
         ("pass", "it printed nothing"),
         ("print('took nan')", "printed the time 'nan'"),
         ("print('took 0')", "printed the time '0'"),
+        ("print('took 1e-320')", "printed the time '1e-320'"),
+        ("print('took 1e307')", "printed the time '1e307'"),
     ],
 )
 def test_a_program_that_says_nothing_useful_threw(tmp_path: Path, body: str, message: str) -> None:
@@ -464,6 +467,32 @@ def test_a_program_that_says_nothing_useful_threw(tmp_path: Path, body: str, mes
     with pytest.raises(PeerThrew, match=message) as caught:
         measured(zoo("random"), "peer:mine")
     assert caught.value.outcome == "threw"
+
+
+@pytest.mark.parametrize("text", ["sNaN", "0,234", "1,234", "1e-320", "later"])
+def test_a_text_that_may_mean_another_time_is_none(tmp_path: Path, text: str) -> None:
+    register(tmp_path, f"print('took {text}')", time="took (.+)", unit="us")
+    with pytest.raises(PeerThrew, match=f"printed the time '{text}', which is no time to rate"):
+        measured(zoo("random"), "peer:mine")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "whole"),
+    [
+        ("took ([0-9.]+)", "took 1.5e-05", "1.5e-05"),
+        ("took ([0-9]+)", "took 12.75", "12.75"),
+        ("took .*([0-9.]+)", "took 0.234", "0.234"),
+        ("took ([0-9]{3})", "took 12345", "12345"),
+        ("took ([0-9]+)", "took 12.000 s", ""),
+        (r"took (\S+)", "took 1.5e-05", ""),
+    ],
+)
+def test_a_pattern_that_captures_a_part_of_a_number_is_named(
+    tmp_path: Path, pattern: str, text: str, whole: str
+) -> None:
+    register(tmp_path, f"print({text!r})", time=pattern)
+    with pytest.raises(PeerThrew, match=f"captures a part of the number {whole}") if whole else nullcontext():
+        measured(zoo("random"), "peer:mine")
 
 
 def test_a_program_that_prints_no_weight_although_asked_threw(tmp_path: Path) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import signal
 import stat
+import subprocess
 import sys
 import time
 from contextlib import nullcontext
@@ -13,9 +17,9 @@ import pytest
 
 from gpugraph.base.errors import GpuGraphWarning
 from gpugraph.base.host import total_memory
-from gpugraph.ext.peers import PeerThrew, command_peer, register_commands
+from gpugraph.ext.peers import PeerThrew, command_peer, matching, register_commands
 from gpugraph.ext.peers.command_peer import run_command
-from gpugraph.ext.peers.graph_files import altered_files, graph_file
+from gpugraph.ext.peers.graph_files import altered_files, graph_file, result_path
 from gpugraph.graph.generate import generate
 from tests.hostile.peers import BEHAVIOURS, check, ended
 from tests.hostile.peers import GRAPH as SHARED
@@ -52,6 +56,24 @@ def test_a_change_between_two_runs_is_put_down_to_the_program_that_ran_last(tmp_
         assert ended(tmp_path, "is honest").startswith("passed")
 
 
+def test_a_program_that_removes_all_files_is_named_and_the_next_has_them_again(tmp_path: Path) -> None:
+    assert ended(tmp_path, "is honest").startswith("passed")
+    folder = graph_file(SHARED, "wel", "peer:x").parent
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+    with pytest.warns(GpuGraphWarning, match=r"peer:x has changed graph\.wel"):
+        assert ended(tmp_path, "is honest").startswith("passed")
+    assert result_path(SHARED, 1).parent.is_dir()
+
+
+def test_a_change_by_the_command_before_is_put_down_to_its_own_program(tmp_path: Path) -> None:
+    changing = script(tmp_path, "import os, sys; os.chmod(sys.argv[1], 0o644); open(sys.argv[1], 'a').write('0 1 1')")
+    command = f"{sys.executable} -c pass {{graph.wel}}"
+    register_commands({"mine": {"command": command, "before": f"{changing} {{graph.wel}}", "time": "whole"}})
+    with pytest.raises(PeerThrew, match=r"peer:mine: it has changed graph\.wel"):
+        measured(zoo("random"), "peer:mine")
+
+
 @pytest.mark.parametrize("leaves", ["", "os.setsid()", "os.setsid(); signal.signal(15, signal.SIG_IGN); os.fork()"])
 @pytest.mark.parametrize("end", ["", "time.sleep(1000)", "os.kill(os.getppid(), 9)"])
 def test_what_a_program_leaves_behind_ends_with_it(tmp_path: Path, leaves: str, end: str) -> None:
@@ -83,6 +105,23 @@ def test_of_two_patterns_the_one_that_never_ends_is_named_and_given_up(
     register_commands({"mine": {"command": command, **patterns}})
     with pytest.raises(PeerThrew, match=r"the pattern '\(\?:a\+\)\+\(c\)' did not get through its output in 2 s"):
         measured(zoo("random"), "peer:mine")
+
+
+def test_a_pattern_that_matches_everywhere_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(command_peer, "MOST_FOUND", 1000)
+    command = f"{script(tmp_path, 'print(1001 * chr(55))')} {{graph.egr}}"
+    register_commands({"mine": {"command": command, "time": "(7)"}})
+    with pytest.raises(PeerThrew, match=r"'\(7\)' matches more than 1,000 times"):
+        measured(zoo("random"), "peer:mine")
+
+
+def test_a_match_that_never_ends_does_not_outlive_a_measurement_that_is_killed(tmp_path: Path) -> None:
+    source = Path(matching.__file__).read_text().replace("_LONGEST_S = 60", "_LONGEST_S = 1")
+    assert "_LONGEST_S = 1\n" in source
+    (tmp_path / "matching.py").write_text(source)
+    asked = json.dumps([["(?:a+)+(c)"], 40 * "a" + "b", 101, 9])
+    ended = subprocess.run([sys.executable, tmp_path / "matching.py"], input=asked, text=True, timeout=300)
+    assert ended.returncode == -signal.SIGALRM
 
 
 def test_a_program_that_dies_of_a_small_share_of_the_memory_is_not_said_to_have_run_out(tmp_path: Path) -> None:

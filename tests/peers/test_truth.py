@@ -37,6 +37,8 @@ STATUS = {"right": "passed", "unclear": "skipped", "wrong": "failed"}
         ("626,560,507", "wrong"),
         ("heavy", "unclear"),
         ("62,65", "unclear"),
+        ("0,626", "unclear"),
+        ("sNaN", "unclear"),
         ("", "unclear"),
     ],
 )

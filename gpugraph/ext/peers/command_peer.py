@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import math
 import os
 import re
 import selectors
@@ -62,6 +61,12 @@ MOST_CAPTURED = 100
 
 MATCHING_S = 10.0
 """Seconds after which a pattern that still looks for its match is given up: some never end."""
+
+_SHORTEST_S, _LONGEST_S = 1e-12, 1e12
+"""Seconds of the times that a program may print: of others no rate could be computed, or recorded."""
+
+MOST_FOUND = 1 << 20
+"""Numbers that a pattern may find in one output: more than the times of the most runs that a table can ask for."""
 
 _LONGEST_WAIT_S = 1e6
 """No selector waits for longer than some weeks."""
@@ -180,7 +185,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _manner(code: int, most_bytes: int) -> str:
+def _manner(code: int, most_bytes: int = MOST_WRITTEN) -> str:
     """Return how a command ended: by a signal, with what may be the reason, or with its exit code."""
     if code >= 0:
         return f"with exit code {code}"
@@ -328,14 +333,14 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
         if peer.writes_result:
             values["result"] = str(result_path(state.graph, id(state)))
         words, env = [state.program, *filled(peer.words, values)[1:]], peer.environment(values)
-        if peer.before:
-            before = f"{label}, its command before"
-            first, *rest = filled(peer.before, values)
-            run_command([find_program(first, before), *rest], peer.timeout_s, before, env)
         if files := altered_files(state.graph):
             what = f"{_LAST_RUN[0]} has changed {', '.join(files)}, which it was given to read; it is written anew"
             warnings.warn(what, GpuGraphWarning, stacklevel=2)
         _LAST_RUN[0] = label
+        if peer.before:
+            before = f"{label}, its command before"
+            first, *rest = filled(peer.before, values)
+            run_command([find_program(first, before), *rest], peer.timeout_s, before, env)
         most_bytes = MOST_WRITTEN + most_result_bytes(state.graph)
         printed = run_command(words, peer.timeout_s, label, env, most_bytes)
         if files := altered_files(state.graph):
@@ -391,7 +396,7 @@ def _own_seconds(peer: CommandPeer, times: Sequence[str], label: str) -> tuple[f
     if len(times) <= peer.warmup:
         what = f"it printed {counted(len(times), 'time')}, and the first {peer.warmup} are its warm-up"
         raise PeerThrew(what, where=label, remedy="let it make more runs, or lower warmup in its table")
-    return tuple(peer.unit_s * _time(text, label) for text in times[peer.warmup :])
+    return tuple(_time(text, peer.unit_s, label) for text in times[peer.warmup :])
 
 
 def _with_figures(result: Any, texts: tuple[str, ...], figure: PrintedFigure, label: str) -> Any:
@@ -449,33 +454,43 @@ def _captured(patterns: Mapping[str, re.Pattern[str]], printed: Printed, where: 
     They are found in a process of their own, for a pattern may take for ever.  Raises PeerThrew for one that does, that
     finds nothing, or too much.
     """
-    ask = json.dumps([[pattern.pattern for pattern in patterns.values()], printed.text, MOST_CAPTURED + 1]).encode()
+    wanted = [pattern.pattern for pattern in patterns.values()]
+    ask = json.dumps([wanted, printed.text, MOST_CAPTURED + 1, MOST_FOUND + 1]).encode()
     words = [sys.executable, "-I", "-S", _MATCHER]
+    why = f"did not get through its output in {MATCHING_S:g} s"
     try:
-        answer = subprocess.run(words, input=ask, capture_output=True, timeout=MATCHING_S).stdout
+        ended = subprocess.run(words, input=ask, capture_output=True, timeout=MATCHING_S)
+        answer, why = ended.stdout, f"was not matched: the process that does it ended {_manner(ended.returncode)}"
     except subprocess.TimeoutExpired as late:
         answer = late.stdout or b""
     lines, captured = answer.split(b"\n")[:-1], dict[str, list[str]]()
     for i, (what, pattern) in enumerate(patterns.items()):
         if i == len(lines):
-            text = f"the pattern '{pattern.pattern}' did not get through its output in {MATCHING_S:g} s"
-            raise PeerThrew(text, where=where, remedy="write a pattern without one repetition inside another")
-        found = captured[what] = json.loads(lines[i])
+            text, remedy = f"the pattern '{pattern.pattern}' {why}", "write one without one repetition inside another"
+            raise PeerThrew(text, where=where, remedy=remedy)
+        found, whole = json.loads(lines[i])
+        captured[what] = found
         remedy = "adjust the pattern in its table to its output"
+        if len(found) > MOST_FOUND:
+            raise PeerThrew(f"'{pattern.pattern}' matches more than {MOST_FOUND:,} times", where=where, remedy=remedy)
         if any(len(text) > MOST_CAPTURED for text in found):
             raise PeerThrew(f"it printed a {what} of more than {MOST_CAPTURED} characters", where=where, remedy=remedy)
+        if whole:
+            text = f"'{pattern.pattern}' captures a part of the number {whole[:MOST_CAPTURED]}"
+            raise PeerThrew(text, where=where, remedy="let its group match the whole number: ([0-9.e+-]+)")
         if not found:
             said = f"; it ends in: {printed.last_words}" if printed.last_words else "; it printed nothing"
             raise PeerThrew(f"it printed no {what} that '{pattern.pattern}' matches{said}", where=where, remedy=remedy)
     return captured
 
 
-def _time(text: str, where: str) -> float:
-    value = read_number(text)
-    if value is None or not 0 < (number := float(value)) < math.inf:
+def _time(text: str, unit_s: float, where: str) -> float:
+    """Return a printed time in seconds; ``1,234`` is none, for the comma may be the point of another language."""
+    value = None if re.fullmatch(r"\d+,\d+", text.strip()) else read_number(text)
+    if value is None or not _SHORTEST_S <= (seconds := unit_s * float(value)) <= _LONGEST_S:
         remedy = "adjust the pattern in its table to its output"
         raise PeerThrew(f"it printed the time '{text}', which is no time to rate", where=where, remedy=remedy)
-    return number
+    return seconds
 
 
 def _plain(text: str) -> int | float | str:

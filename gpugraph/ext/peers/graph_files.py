@@ -44,9 +44,18 @@ class _Folder:
         self._lock = open(self.path / _LOCK, "wb")  # noqa: SIM115 - held open as long as the folder lives
         _try_lock(self._lock)
         self._end = weakref.finalize(self, _remove, self.path, self._lock)
+        self._make_results()
+        self._written: dict[str, tuple[Path, list[int]]] = {}
+
+    def _make_results(self) -> None:
+        """Make the folder of results, and the one around it where a program has removed that too."""
+        if not self.path.is_dir():
+            _clear(self.path)
+            self.path.mkdir(0o700)
+        self.path.chmod(0o700)
+        _clear(self.path / _RESULTS)
         (self.path / _RESULTS).mkdir()
         self.path.chmod(0o555)
-        self._written: dict[str, tuple[Path, list[int]]] = {}
 
     def file(self, graph: CSRGraph, name: str) -> Path:
         """Return the file of the graph in a format; written unless it is there."""
@@ -66,6 +75,8 @@ class _Folder:
     def mend(self, graph: CSRGraph) -> list[str]:
         """Write those files anew that are no longer as they were written; return their names."""
         changed = [name for name, (path, stamp) in self._written.items() if _stamp(path) != stamp]
+        if not (self.path / _RESULTS).is_dir():
+            self._make_results()
         for name in changed:
             del self._written[name]
         return [self.file(graph, name).name for name in changed]

@@ -206,7 +206,7 @@ def threads_of(device: object) -> int:
 _MOST_DIGITS = 400
 """No double has more before the point; a longer exponent is no weight but a trap."""
 
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:([,'_])\d{3})(?:\1\d{3})*(?:\.\d+)?")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:([,'_])\d{3})(?:\1\d{3})*(?:\.\d+)?")
 
 _ULP = 2.0**-51
 """A float printed to this share of itself has all its digits."""
@@ -282,9 +282,10 @@ def read_number(text: str) -> Decimal | None:
     """Return a printed number, thousands separators or not, or None where it is none: ``"2,494,584,159"``."""
     bare = text.strip()
     try:
-        return Decimal(re.sub(r"[,'_]", "", bare) if _GROUPED.fullmatch(bare) else bare)
+        value = Decimal(re.sub(r"[,'_]", "", bare) if _GROUPED.fullmatch(bare) else bare)
     except InvalidOperation:
         return None
+    return None if value.is_snan() else value
 
 
 def _tells_apart(figure: int | float, step: Fraction | float) -> bool:
