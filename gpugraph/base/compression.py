@@ -51,7 +51,8 @@ def unpacked(
         content += block
         if longest_line is not None and len(content) - begun > longest_line + (1 << 22):  # a hole may be of any size
             raise InputError(f"has a line of more than {longest_line:,} bytes", where=path, remedy="name another file")
-        check_ratio(len(content), stream.tell(), path)
+        if stream.seekable():
+            check_ratio(len(content), stream.tell(), path)
         require_memory(2 * len(content), os.fspath(path))
     return bytes(content)
 

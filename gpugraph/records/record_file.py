@@ -182,11 +182,10 @@ def _content(path: str | os.PathLike[str], compressed: bool) -> bytes:
     check_ends(path)
     try:
         with open(path, "rb") as raw:
-            codec = codec_of_content(raw.read(16), path)
+            codec = codec_of_content(raw.peek(16)[:16], path)  # a pipe cannot be read again
             if codec is not None and not compressed:
                 remedy = "decompress it first, or name another file"
                 raise InputError(f"is compressed by {codec}: nothing can be appended", where=path, remedy=remedy)
-            raw.seek(0)
             content = unpacked(raw, codec, path, 4 * LONGEST)
     except (GpuGraphError, MemoryError):
         raise

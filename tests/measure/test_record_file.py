@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import json
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,13 @@ def test_a_record_with_a_field_twice_is_none(again: bytes) -> None:
     line = REAL.read_bytes().split(b"\n")[0]
     with pytest.raises(ValueError, match="'schema' is given twice"):
         parse_record(b"{" + again + line[1:])
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+def test_records_come_through_a_pipe_as_from_their_file(packed) -> None:
+    reading, writing = os.pipe()
+    with open(writing, "wb") as stream:
+        stream.write(packed(json.dumps(mst_record()).encode() + b"\n"))
+    stored = read_record_file(f"/dev/fd/{reading}")
+    os.close(reading)
+    assert [record.data for record in stored.records] == [json.loads(json.dumps(mst_record()))]
