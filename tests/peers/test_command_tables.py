@@ -98,6 +98,8 @@ def test_a_command_with_a_source_solves_shortest_paths() -> None:
         ({"command": "x {graph.egr} {runs}", "options": {"runs": 1}}, "'runs' cannot be called so"),
         ({"warmup": 1.0}, "warmup is 1.0"),
         ({"first_vertex": 2}, "first_vertex is 2"),
+        ({"unreached": [-1]}, "unreached is [-1]"),
+        ({"unreached": "no path"}, "unreached is 'no path'"),
         ({"env": "X=1"}, "env is no table"),
         ({"env": {"X": "{thread}"}}, "unknown placeholder 'thread' — did you mean 'threads'"),
         ({"options": 3}, "options is no table"),

@@ -232,6 +232,9 @@ def _command(name: str, table: object) -> CommandPeer:
     for key, least, most in (("runs", 1, 1_000_000), ("warmup", 0, 1000), ("first_vertex", 0, 1)):
         if type(given[key]) is not int or not least <= given[key] <= most:
             raise InputError(f"{key} is {given[key]!r}", remedy=f"give a whole number from {least} to {most}")
+    mark = table.get("unreached", "")
+    if type(mark) not in (str, int, float) or re.search(r"[\s,;:]", str(mark)):
+        raise InputError(f"unreached is {mark!r}", remedy="give the one word or number that the {result} file has")
     if "runs" in names and table.get("time") == WHOLE:
         raise InputError("has {runs}, but times the whole command", remedy="write 1 there, or a pattern for time")
     if "runs" in table and "runs" not in names:
@@ -246,7 +249,7 @@ def _command(name: str, table: object) -> CommandPeer:
         problem,
         answer=_pattern(answers[problem], table.get(answers[problem])),
         timeout_s=timeout_s,
-        unreached=str(table.get("unreached", "")),
+        unreached=str(mark),
         options=options,
         scanned={option: values for option, values in scanned.items() if len(values) > 1},
         before=before,
