@@ -196,8 +196,7 @@ def _device_names(sweep: Sweep, peers: Sequence[str]) -> list[str]:
 
 
 _OF_PEERS: dict[str, type[GpuGraphError]] = {
-    "threw": VerificationFailed,
-    "timeout": VerificationFailed,
+    **dict.fromkeys(("threw", "died", "timeout"), VerificationFailed),
     "refused": InputError,
 }
 """Outcomes of peers that end a bench as they end a command with that peer alone: with 1 or 2."""

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from gpugraph.base.errors import VerificationFailed
 from gpugraph.bench import local_workers, plan
+from gpugraph.bench.bench import judge
 from gpugraph.bench.estimate import Budget, Prices
 from gpugraph.bench.local_workers import Limits
 from gpugraph.bench.plan import Planned
+from gpugraph.bench.run import Totals
 from gpugraph.ext.resuming import Finished, is_cut_short
 from gpugraph.graph.generate import generate
 from gpugraph.graph.view import GraphView
@@ -375,3 +378,11 @@ def test_a_budget_that_ends_between_two_processes_leaves_what_the_first_took(tmp
     bench.run(planned("a"))
     assert bench.told == ["a path:9 ok"]
     assert bench.requests == ["a"]
+
+
+def test_a_bench_whose_peer_died_does_not_end_well() -> None:
+    case = planned("ok")
+    ours, peer = mst_record(outcome="ok"), mst_record(algorithm="peer:igraph", outcome="died", message="signal SIGSEGV")
+    judge(Totals([(case, Record.of(ours))]))
+    with pytest.raises(VerificationFailed, match=r"peer:igraph on .*: died: signal SIGSEGV"):
+        judge(Totals([(case, Record.of(ours)), (case, Record.of(peer))]))
