@@ -169,14 +169,12 @@ def used_up(error: BaseException) -> OutOfMemory | InputError | None:
         if any(words in text for words in _NO_THREADS):
             return OutOfMemory("no other thread or process can be started", remedy="raise the limits: ulimit -u, -v")
         if isinstance(seen, FileNotFoundError) and seen.filename is None and number == errno.ENOENT:  # of os.getcwd
+            if "temporary directory" in text:  # of tempfile, which tried to write to each that it knows
+                return InputError("no folder takes temporary files", remedy="free some space, or set TMPDIR to another")
             return InputError("the current folder no longer exists", remedy="change to one that does")
         if isinstance(seen, EOFError) and "marshal data" in text:
-            remedy = "remove the folders __pycache__ there, or install it again"
-            return InputError(
-                "a file of compiled Python is cut short",
-                where=os.path.dirname(os.path.dirname(__file__)),
-                remedy=remedy,
-            )
+            what, where = "a file of compiled Python is cut short", os.path.dirname(os.path.dirname(__file__))
+            return InputError(what, where=where, remedy="remove the folders __pycache__ there, or install it again")
         if isinstance(seen, MemoryError) or number == errno.ENOMEM or any(words in text for words in _NO_MEMORY):
             detail = f" ({' '.join(str(error).split())})" if str(error) else ""
             return OutOfMemory(f"the machine's memory does not suffice{detail}", remedy="take a smaller graph")

@@ -5,6 +5,7 @@ import io
 import json
 import marshal
 import os
+import tempfile
 import warnings
 
 import pytest
@@ -194,6 +195,15 @@ def test_a_current_folder_that_was_removed_is_no_defect(tmp_path, monkeypatch):
         os.getcwd()
     code, line = explain(caught.value)
     assert (code, "the current folder no longer exists" in line) == (2, True)
+
+
+def test_where_no_folder_takes_temporary_files_the_current_one_is_not_blamed(monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/dev/null/a"])
+    with pytest.raises(FileNotFoundError) as caught:
+        tempfile.gettempdir()
+    code, line = explain(caught.value)
+    assert (code, "no folder takes temporary files" in line) == (2, True)
 
 
 def test_code_of_python_that_a_full_disk_cut_short_is_no_defect():
