@@ -256,6 +256,11 @@ def test_a_command_runs_before_each_start_of_the_program(tmp_path: Path) -> None
         measured(zoo("random"), "peer:mine")
 
 
+def test_the_command_before_may_name_all_that_its_program_may(tmp_path: Path) -> None:
+    register(tmp_path, "print('took 1')", before="true {result} {graph.mtx} {runs} {threads}")
+    assert measured(zoo("random"), "peer:mine").outcome == "ok"
+
+
 def test_every_value_of_an_option_is_a_row_and_one_of_them_alone_has_to_be_chosen(tmp_path: Path) -> None:
     command = script(tmp_path, "import sys; print('took', sys.argv[2])").replace("'", '"')
     table = f"mine = {{command = '{command} {{graph.egr}} {{n}}', time = 'took (.+)', options = {{n = '1..3'}}}}"

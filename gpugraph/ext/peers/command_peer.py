@@ -323,15 +323,13 @@ def command_algorithm(peer: CommandPeer, problem: str, device_kind: str) -> Algo
             **{name: str(value) for name, value in options.items()},
         }
         state = _State(graph, used, values, programs[used.words[0]])
-        if used.writes_result:
-            values["result"] = str(result_path(graph, id(state)))
+        values["result"] = str(result_path(graph, id(state)))  # the command before may name it, too
         return state
 
     def run(state: _State, clock: object, *query: int) -> tuple[tuple[float, ...], tuple[str, ...]]:
         """Return the seconds of each run that the process says it made, and the different figures that it printed."""
         peer, values = state.peer, {**state.values, "source": str(query[0]) if query else ""}
-        if peer.writes_result:
-            values["result"] = str(result_path(state.graph, id(state)))
+        result_path(state.graph, id(state))  # removes what an earlier run wrote
         words, env = [state.program, *filled(peer.words, values)[1:]], peer.environment(values)
         if files := altered_files(state.graph):
             what = f"{_LAST_RUN[0]} has changed {', '.join(files)}, which it was given to read; it is written anew"
