@@ -64,6 +64,13 @@ def test_the_sums_of_judges_hold_beyond_a_piece(add: Callable[[Any], int | float
     assert add(np.full((1 << 20) + 1, 0.1)) == math.fsum([0.1] * ((1 << 20) + 1))
 
 
+@pytest.mark.parametrize("add", [certified_sum, reference_sum])
+def test_an_infinity_beside_reals_whose_sum_overflows_is_the_sum(add: Callable[[Any], int | float]) -> None:
+    greatest = float(np.finfo(np.float64).max)
+    assert add(np.array([greatest, greatest, np.inf])) == math.inf
+    assert math.isnan(add(np.array([greatest, greatest, np.inf, -np.inf])))
+
+
 def test_integers_are_summed_over_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "_CHUNK", 7)
     values = np.array([(-1) ** i * (2**62 + i) for i in range(50)], np.int64)
