@@ -98,6 +98,14 @@ def test_graphs_of_several_types_and_kinds_go_together():
         forests[4]
 
 
+def test_a_forest_is_that_of_its_graph_whatever_types_stand_beside_it():
+    wide = np.array([2**53 - 1, 2**53 - 3])
+    graphs = [gpugraph.from_edges([0, 1], [1, 2], weights) for weights in (wide, [3, 4], [2.5, 1.0])]
+    alone = [gpugraph.mst(graph, device="cpu") for graph in graphs]
+    assert list(gpugraph.mst_many(graphs, device="cpu")) == alone
+    assert gpugraph.mst_many(graphs, device="cpu")[0].total_weight == 2**54 - 4
+
+
 @pytest.mark.parametrize(
     ("offsets", "targets", "weights"),
     [

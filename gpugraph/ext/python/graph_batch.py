@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class GraphBatch:
     offsets: NDArray[np.int64]
     targets: NDArray[np.int32]
     weights: NDArray[Any]
+    _types: ClassVar[Sequence[np.dtype[Any]]] = ()
+    """The type of the weights of each graph, if ``of`` joined several types into one that holds all exactly."""
 
     def __post_init__(self) -> None:
         types = {"starts": ("int64",), "offsets": ("int64",), "targets": ("int32",), "weights": WEIGHT_DTYPES}
@@ -112,7 +114,9 @@ class GraphBatch:
         offsets[-1] = arcs.sum()
         weights = _of_one_type([weights for _, _, weights in parts])
         targets = np.concatenate([targets for _, targets, _ in parts])
-        return cls._unchecked(starts=starts, offsets=offsets, targets=targets, weights=weights)
+        batch = cls._unchecked(starts=starts, offsets=offsets, targets=targets, weights=weights)
+        batch.__dict__["_types"] = [weights.dtype for _, _, weights in parts]
+        return batch
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -122,7 +126,8 @@ class GraphBatch:
         first, last = self.starts[i], self.starts[i + 1]
         offsets = self.offsets[first : last + 1]
         arcs = slice(offsets[0], offsets[-1])
-        return CSRGraph(offsets - offsets[0], self.targets[arcs], self.weights[arcs], False, f"graph {i}")
+        weights = self.weights[arcs].astype(self._types[i], copy=False) if len(self._types) else self.weights[arcs]
+        return CSRGraph(offsets - offsets[0], self.targets[arcs], weights, False, f"graph {i}")
 
 
 def _refuse_long(arcs: NDArray[np.int64]) -> None:
