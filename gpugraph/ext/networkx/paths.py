@@ -166,6 +166,8 @@ def length_of(found: Found, goal: int) -> float:
 def lists_of(graph: ConvertedGraph, rows: Rows, found: Found, cutoff: float | None) -> dict[Hashable, list[Hashable]]:
     """Return node → the nodes before it on shortest paths, in the order in which the search comes across nodes."""
     starts, tails = tight_tails(rows, found)
+    if cutoff is not None and cutoff < 0:  # no arc is followed, not even a loop of weight 0
+        starts[:] = 0
     with call_profile.phase("back"):
         nodes, cuts = list(named(graph.nodes, tails)), starts.tolist()
         order = by_first_sight(rows, found, plain_cutoff(cutoff))
