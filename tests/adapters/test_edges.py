@@ -199,6 +199,12 @@ def test_ends_of_edges_are_numbers_or_names() -> None:
     assert gpugraph.from_edges(tags.source, tags.target, tags.km).weights.tolist() == named.weights.tolist()
 
 
+def test_scalars_of_numpy_state_what_pythons_own_state() -> None:
+    stated = gpugraph.from_edges([0, 1], [1, 2], vertices=5, directed=False)
+    assert gpugraph.from_edges([0, 1], [1, 2], vertices=np.int64(5), directed=np.bool_(False)).digest == stated.digest
+    assert gpugraph.load([(0, 1), (1, 2)], vertices=np.int32(5), directed=np.bool_(False)).digest == stated.digest
+
+
 def test_a_table_in_memory_is_the_graph_of_the_same_table_in_a_file(tmp_path) -> None:
     table = pytest.importorskip("pandas").DataFrame({"from": [10, 20, 10], "to": [20, 30, 30], "km": [1.5, 2.0, 9.0]})
     table.to_csv(tmp_path / "t.csv", index=False)
@@ -271,6 +277,8 @@ def test_rows_that_are_stated_to_be_edges_are_checked() -> None:
         (lambda: gpugraph.from_edges(np.array([0.5]), np.array([1.0])), "the sources are not whole numbers"),
         (lambda: gpugraph.from_edges(["a"], ["b"], vertices=2), "vertices has no meaning"),
         (lambda: gpugraph.from_edges(["a"], ["b"], names=["a"]), "names has no 'b'"),
+        (lambda: gpugraph.from_edges([0], [1], vertices=3, names=["a", "b"]), "2 names for 3 vertices"),
+        (lambda: gpugraph.from_edges([], [], vertices=-1), "vertices is -1 — give 0 or more"),
         (lambda: gpugraph.from_edges([[0]], [[1]]), "cannot be a name: unhashable type: 'list'"),
         (lambda: gpugraph.from_edges([0], [1], names=[{}, {}]), "cannot be a name: unhashable type: 'dict'"),
         (lambda: gpugraph.from_edges(["a", None], ["b", "c"]), "a name is missing: None"),
@@ -308,6 +316,7 @@ def test_rows_that_are_stated_to_be_edges_are_checked() -> None:
             "directed=True, directed=False, vertices, columns and weight are",
         ),
         (lambda: gpugraph.load({0: 5}), "the neighbours of 0 are 5"),
+        (lambda: gpugraph.load(nx.to_dict_of_dicts(nx.MultiGraph([(0, 1)]))), "0 - 1 has edges by their keys"),
         (lambda: gpugraph.load(SimpleNamespace(edge_index={})), "edge_index has the shape"),
         (lambda: gpugraph.load(pyg_data(), weight="cost"), "has no 'cost'"),
         (lambda: gpugraph.load(Tensor(np.eye(2), "torch.sparse_bsr")), "layout torch.sparse_bsr is not read"),

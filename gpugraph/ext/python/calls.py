@@ -60,11 +60,10 @@ def from_edges(
     Raises:
         InputError: the arrays are no edges; the message has the reason.
     """
-    expect(int, **({} if vertices is None else {"vertices": vertices}))
-    expect(bool, **({} if directed is None else {"directed": directed}))
     from gpugraph.ext.python.from_python import arcs_of_edges
 
-    arcs = arcs_of_edges(src, dst, weight, options=ReadOptions(vertices=vertices, directed=directed), names=names)
+    options = ReadOptions(vertices=_count(vertices), directed=_stated(directed))
+    arcs = arcs_of_edges(src, dst, weight, options=options, names=names)
     return build(arcs, name="edges", source="python")
 
 
@@ -124,11 +123,28 @@ def load(
     listed: Any = ",".join(map(str, columns)) if isinstance(columns, list | tuple) else columns
     texts = {"input_format": input_format, "weight": weight}
     expect(str, weights=weights, columns=listed, **{name: text for name, text in texts.items() if text is not None})
-    expect(int, seed=seed, **({} if vertices is None else {"vertices": vertices}))
-    expect(bool, symmetrize=symmetrize, keep_ids=keep_ids, **({} if directed is None else {"directed": directed}))
-    return open_graph(
-        source, ReadOptions(input_format, keep_ids, vertices, directed, listed, weight, weights, symmetrize, int(seed))
-    )
+    expect(int, seed=seed)
+    expect(bool, symmetrize=symmetrize, keep_ids=keep_ids)
+    stated = _count(vertices), _stated(directed), listed, weight
+    return open_graph(source, ReadOptions(input_format, bool(keep_ids), *stated, weights, bool(symmetrize), int(seed)))
+
+
+def _count(vertices: int | None) -> int | None:
+    """Return a number of vertices, which may be a scalar of NumPy's, as an integer of Python's."""
+    if vertices is None:
+        return None
+    expect(int, vertices=vertices)
+    if vertices < 0:
+        raise InputError(f"vertices is {vertices}", remedy="give 0 or more")
+    return int(vertices)
+
+
+def _stated(directed: bool | None) -> bool | None:
+    """Return what is stated of the edges, which may be a scalar of NumPy's, as Python's True or False."""
+    if directed is None:
+        return None
+    expect(bool, directed=directed)
+    return bool(directed)
 
 
 @in_python_terms

@@ -154,6 +154,9 @@ def _arcs_of_mapping(graph: Mapping[Any, Any], options: ReadOptions) -> ArcList:
             remedy = "map each node to {neighbour: weight}, or to a list of neighbours"
             raise InputError(f"the neighbours of {shown(node)} are {shown(row)}", remedy=remedy)
         for other, payload in row.items() if isinstance(row, Mapping) else ((other, None) for other in row):
+            if isinstance(payload, Mapping) and payload and all(isinstance(one, Mapping) for one in payload.values()):
+                what = f"{shown(node)} - {shown(other)} has edges by their keys, as in a multigraph"
+                raise InputError(what, remedy="give the graph itself, or one weight for each neighbour")
             flat += (node, other, payload)
     weights = _payloads(flat[2::3], options.weight, lambda i: f"the weight of {flat[3 * i]!r} - {flat[3 * i + 1]!r}")
     return _between(list(dict.fromkeys(chain(graph, flat[1::3]))), flat[::3], flat[1::3], weights, options.directed)
@@ -195,6 +198,9 @@ def arcs_of_edges(
     labels = names if names is None or isinstance(names, list | tuple) else array_of(names, "names").tolist()
     if labels is not None and len(_distinct(labels)) < len(labels):
         raise InputError("names has a name twice", remedy="give each vertex a name of its own")
+    if labels is not None and options.vertices not in (None, len(labels)):
+        what = f"there are {counted(len(labels), 'name')} for {counted(options.vertices or 0, 'vertex')}"
+        raise InputError(what, remedy="leave vertices out, or name each of them")
     if all(one.dtype.kind in "iu" for one in ends):
         vertices = _bound(ends, options.vertices if labels is None else len(labels))
         named = None if labels is None else np.fromiter(labels, object, len(labels))
