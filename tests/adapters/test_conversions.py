@@ -140,6 +140,17 @@ def test_a_data_frame_has_the_columns_of_the_csv_and_the_names(tmp_path) -> None
     assert ANSWERS["components"](graph).to_pandas().component.tolist() == [0, 0, 0, 3, 3]
     real = gpugraph.sssp(zoo("float64"), 0, device="cpu").to_pandas()
     assert real.distance.dtype == np.float64
+    everywhere = gpugraph.sssp("path:4", 0, device="cpu", predecessors=True)
+    assert everywhere.to_pandas().distance.tolist() == everywhere.distance.tolist()
+
+
+def test_a_file_that_does_not_tell_its_source_says_what_would(tmp_path) -> None:
+    edges = [(0, 1, 0), (1, 2, 5)]
+    file = gpugraph.save(gpugraph.sssp(edges, 0, device="cpu"), tmp_path / "paths.csv")
+    with pytest.raises(InputError, match=r"write the result as \.npz, or with predecessors=True$"):
+        gpugraph.verify(edges, file)
+    file = gpugraph.save(gpugraph.sssp(edges, 0, device="cpu", predecessors=True), tmp_path / "paths.csv")
+    assert gpugraph.verify(edges, file).passed
 
 
 def test_graphs_and_components_become_networkx_graphs_too() -> None:

@@ -102,9 +102,12 @@ def to_pandas(thing: Any) -> Any:
     pandas = _library("pandas")
     columns = {}
     for name, values in columns_of(thing).items():
-        masked, whole = np.ma.is_masked(values), values.dtype.kind in "iu"
-        integers = pandas.arrays.IntegerArray if masked and whole else None
-        columns[name] = integers(values.data, np.ma.getmaskarray(values)) if integers else np.ma.filled(values, np.inf)
+        if not np.ma.is_masked(values):
+            columns[name] = np.ma.getdata(values)
+        elif values.dtype.kind in "iu":
+            columns[name] = pandas.arrays.IntegerArray(values.data, np.ma.getmaskarray(values))
+        else:
+            columns[name] = np.ma.filled(values, np.inf)
     return pandas.DataFrame(columns)
 
 
