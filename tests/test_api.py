@@ -309,6 +309,8 @@ def test_a_notebook_shows_a_result_as_a_table_with_a_chart_and_nothing_in_it_is_
     assert "<svg" in shown
     assert "distances: 3 values from 0 to 8" in shown
     assert "<svg" not in gpugraph.mst(([0, 0], [], []), device="cpu")._repr_html_()
+    for far in ([1e17, 1e17 + 16], [-1.7e308, 1.7e308]):
+        assert "<svg" in gpugraph.mst(gpugraph.from_edges([0, 1], [1, 2], far), device="cpu")._repr_html_()
 
 
 def test_dir_shows_the_public_names_and_nothing_else() -> None:

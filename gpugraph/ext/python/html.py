@@ -71,9 +71,10 @@ def histogram(name: str, values: NDArray[Any]) -> str:
     """Return an SVG of how numbers are distributed, with the least and the greatest beneath; empty without two."""
     finite = np.asarray(values, np.float64)
     finite = finite[np.isfinite(finite)]
-    if not len(finite) or finite.min() == finite.max():
+    least, span = (finite.min() / 2, finite.max() / 2 - finite.min() / 2) if len(finite) else (0.0, 0.0)
+    if not span > 0:
         return ""
-    counts, _ = np.histogram(finite, BINS)
+    counts, _ = np.histogram((finite / 2 - least) / span, BINS, (0, 1))  # halves, whose differences are never infinite
     width, height, top = 320, 56, int(counts.max())
     step = width / len(counts)
     parts = "".join(
