@@ -325,6 +325,11 @@ def test_rows_that_are_stated_to_be_edges_are_checked() -> None:
         (lambda: gpugraph.load(pandas_table()[:0]), "no row"),
         (lambda: gpugraph.load(pandas_table()["weight"]), "a Series is no table"),
         (lambda: gpugraph.load(io.BytesIO(b"")), "^stream: the file is empty"),
+        (lambda: gpugraph.save(gpugraph.mst(EDGES, device="cpu"), "f.json"), "known: .csv, .mtx, .npz$"),
+        (
+            lambda: gpugraph.on(EDGES, "emulated").sssp(0, algo="delta-stepping-batched", groups="x"),
+            "— write groups=0, for instance",
+        ),
     ],
 )
 def test_what_is_no_graph_is_refused_in_terms_of_python(call: Any, reason: str) -> None:

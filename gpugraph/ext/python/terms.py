@@ -11,14 +11,16 @@ from gpugraph.base.errors import GpuGraphError, installable_here
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _FLAGS = {"directed": "directed=True", "undirected": "directed=False"}
-_FLAGS |= {name: f"{name.replace('-', '_')}=True" for name in ("symmetrize", "keep-ids", "renumber")}
+_FLAGS |= {name: f"{name.replace('-', '_')}=True" for name in ("symmetrize", "keep-ids", "predecessors", "renumber")}
 _NAMES = {"reweight": "weights"}
 _OF_LOAD = ("columns", "directed", "input_format", "keep_ids", "seed", "symmetrize", "vertices", "weight", "weights")
 _OPTION = re.compile(
     rf"(?<!gpugraph mst )--(?:({'|'.join(_FLAGS)})\b"
-    r"|(algo|columns|device|input-format|output-format|reweight|save|seed|source|vertices|weight)\b"
-    r"(?: (?!(?:and|are|as|for|in|is|or|out|says|takes|to)\b)([\w.:,*@]*[\w*]))?)"
+    r"|(algo|columns|device|input-format|output-format|repeat|reweight|save|seed|sources?|sums|verify|vertices|weight)\b"
+    r"(?: (?!(?:and|are|as|for|in|is|leaves|or|out|says|takes|to|writes)\b)([\w.:,*@]*[\w*]))?)"
 )
+_OF_COMMANDS = re.compile(r"; --save writes records.*|--set (?=\w)")
+"""What has no meaning in Python: the options of files of records, and the one before parameters of an algorithm."""
 
 
 def _as_argument(option: re.Match[str], own: Container[str]) -> str:
@@ -36,6 +38,7 @@ def in_python_terms(function: _Function) -> _Function:
     own = inspect.signature(function).parameters
 
     def in_terms(text: str) -> str:
+        text = _OF_COMMANDS.sub("", text)
         text = _OPTION.sub(lambda found: _as_argument(found, own), text).replace("that -o wrote", "that save wrote")
         return installable_here(text)
 
