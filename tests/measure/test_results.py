@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError
 from gpugraph.ext.peers.command_peer import CommandAnswer
 from gpugraph.ext.results.files import check_result, check_result_name, read_claim, write_result
@@ -278,6 +279,15 @@ def test_an_npz_of_something_else_is_refused(tmp_path):
         np.savez(tmp_path / "x.npz", **arrays)
         with pytest.raises(InputError, match=name):
             read_claim(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("solve", [gpugraph.mst, gpugraph.sssp, gpugraph.components])
+def test_arrays_of_the_other_byte_order_hold_the_same_result(solve, tmp_path):
+    graph = gpugraph.from_edges(["a", "b"], ["b", "c"], [2.5, 7.0])
+    gpugraph.save(solve(graph, device="cpu"), tmp_path / "x.npz")
+    arrays = {name: array.astype(array.dtype.newbyteorder(">")) for name, array in np.load(tmp_path / "x.npz").items()}
+    np.savez(tmp_path / "x.npz", **arrays)
+    assert gpugraph.verify(graph, tmp_path / "x.npz").passed
 
 
 def test_a_truncated_gzip_result_is_refused(tmp_path):

@@ -263,7 +263,7 @@ def read_npz(
         if _problem_named(archive, path) != problem:
             return None
         check_parts("array", found, ("problem", "vertices", "graph_digest", *due), (*optional, "names"), path)
-        arrays = {name: read_array(archive, name) for name in found}
+        arrays = {name: _native(read_array(archive, name)) for name in found}
     vertices = int(single(arrays["vertices"], "iu"))
     facts: dict[str, Any] = {"vertices": vertices, "digest": str(single(arrays["graph_digest"], "U"))}
     if "names" in arrays:
@@ -274,6 +274,11 @@ def read_npz(
             raise ValueError("a name holds what is no letter")
         facts["named"] = ((np.arange(vertices), names),)
     return arrays, facts
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in the byte order of this machine."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _arrays_in(archive: zipfile.ZipFile) -> list[str]:
