@@ -217,6 +217,16 @@ def test_no_path_and_no_vertex_are_said():
         assert not g.sssp(0, target=2).reached[2]
         with pytest.raises(InputError, match="tree"):
             g.mst(tree=1)
+        for several in ("random:2", "wide:2", "all"):
+            with pytest.raises(InputError, match=r"means [23] vertices"):
+                g.path(0, several)
+        with pytest.raises(InputError, match="predecessors are not left on the device"):
+            g.sssp(0, on_device=True, predecessors=True)
+        with pytest.raises(InputError, match="neither a node of the graph, nor a number"):
+            g.sssp(np.array(0))
+    for end in (lambda: g.path(0, 1), lambda: g.sssp(0, cutoff=9), lambda: g.sssp(0, target=1)):
+        with pytest.raises(InputError, match="given back"):
+            end()
     with pytest.raises(InputError, match="given back"):
         g.mst()
 
@@ -428,3 +438,16 @@ def test_rows_on_the_device_that_are_none_of_a_graph_are_mended_on_the_host(adop
         assert g.graph.on_device is None
         assert g.graph.targets.tolist() == [1, 2, 0, 0]
         assert g.mst().total_weight == 8
+
+
+@pytest.mark.parametrize("source", ["random:1", "random:2", "wide:1", "wide:2", "all", "max-degree", "index:1"])
+def test_a_text_that_may_mean_several_sources_has_a_list_of_answers_everywhere(source):
+    graph = zoo("triangle")
+    single = source in ("max-degree", "index:1")
+    count = 3 if source == "all" else 1 if single else int(source[-1])
+    for algo in ("auto", "delta-stepping-batched"):
+        with gpugraph.on(graph, "cpu") as g:
+            held = g.sssp(source, algo=algo)
+        alone = gpugraph.sssp(graph, source, algo=algo, device="cpu")
+        assert held == alone
+        assert isinstance(alone, gpugraph.Distances) if single else len(alone) == count

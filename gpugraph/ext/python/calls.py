@@ -201,7 +201,7 @@ def sssp(
     time: bool = False,
     **options: Any,
 ) -> Distances | list[Distances] | DistanceMatrix | Measured:
-    """Return the shortest distances from a source, or a list of them for the K sources of ``"random:K"``.
+    """Return the shortest distances from a source, or a list of them for a text that may mean several.
 
     >>> rows = [0, 1, 2, 2], [1, 0], [7, 7]              # the edge 0–1, and vertex 2 by itself
     >>> gpugraph.sssp(rows, 0, device="cpu").distance.tolist()
@@ -213,9 +213,9 @@ def sssp(
     Args:
         graph: anything ``load`` takes; arcs are followed as the format means them.
         source: a node of a NetworkX graph, or a text that names a vertex in a table or in ``from_edges``.  Of any other
-            graph a 0-based vertex.  Of any: ``"max-degree"`` (the default), ``"random:K"``, K vertices that have arcs,
-            ``"name:17"`` for a file's own id or the node that is printed so, or ``"index:17"`` for the vertex of that
-            number, nodes counted in their sorted order.
+            graph a 0-based vertex.  Of any: ``"max-degree"`` (the default), ``"name:17"`` for a file's own id or the
+            node that is printed so, or ``"index:17"`` for the vertex of that number, nodes counted in their sorted
+            order.  Several are ``"random:K"``, K vertices that have arcs, ``"wide:K"``, ``"all"``, or a file of them.
         sources: several sources, searched together: a list or an array of sources, ``"random:K"``, or ``"all"``
             for the distances of all pairs.  The result is a ``DistanceMatrix``, a row for each; every row is verified.
         algo: as for ``mst``.
@@ -241,12 +241,13 @@ def sssp(
     record = _solve("sssp", graph, algo, device, verify, options, time, **more)
     if time:
         return record
+    from gpugraph.problems.sssp.distances import DistanceMatrix
+
     results = [result.with_predecessors() if predecessors else result for result in record.results]
     if sources is not None:
-        from gpugraph.problems.sssp.distances import DistanceMatrix
-
         return DistanceMatrix.joined(results)
-    return results if is_several(record.graph, source) else results[0]
+    rows = [row for result in results for row in (result if isinstance(result, DistanceMatrix) else [result])]
+    return rows if is_several(record.graph, source) else rows[0]
 
 
 @in_python_terms

@@ -31,7 +31,7 @@ from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import Firsts, certify_search, check_way
 from gpugraph.ext.python.inputs import input_positions, opened
 from gpugraph.ext.python.searches import Rows, plain_cutoff, search
-from gpugraph.ext.python.sources import one_of, source_list
+from gpugraph.ext.python.sources import is_several, one_of, source_list
 from gpugraph.ext.python.terms import in_python_terms
 from gpugraph.graph.convertible import Shown
 from gpugraph.graph.csr import CSRGraph
@@ -256,12 +256,15 @@ class ResidentGraph(Shown):
         if limited and (on_device or verify not in (None, "first", "all", "none")):
             raise InputError("a search that ends early is neither verified by a method nor left on the device")
         goal = None if target is None else self._vertex(target)
+        if on_device and predecessors:
+            raise InputError("predecessors are not left on the device", remedy="leave on_device or predecessors out")
         if sources is not None:
             one_of(source, sources)
             if on_device:
                 raise InputError("distances from several sources are not left on the device", remedy="ask one by one")
             return self._matrix(sources, goal, cutoff, predecessors, algo, way, options)
-        many = isinstance(source, list | tuple | np.ndarray) and not self._is_node(source)
+        listed = isinstance(source, list | tuple) or (isinstance(source, np.ndarray) and source.ndim > 0)
+        many = listed and not self._is_node(source)
         vertices = [vertex for one in (source if many else [source]) for vertex in self._vertices(one)]
         if len(vertices) >= _TOGETHER and self.device.kind != "cpu" and algo == "auto" and not (limited or on_device):
             several = [f"index:{vertex}" for vertex in vertices]
@@ -281,12 +284,11 @@ class ResidentGraph(Shown):
             ):
                 self._certify(kind, way, self._distances(ready, vertices[0]))
             found = [self._distances(ready, vertex, goal, cutoff, on_device) for vertex in vertices]
-        if predecessors and not on_device:
+        if predecessors:
             found = [self._with_predecessors(one) for one in found]
         for one in found if not on_device else ():
             self._certify(kind, way, one, goal, cutoff, predecessors)
-        random = isinstance(source, str) and len(found) > 1
-        return found if many or random else found[0]
+        return found if many or is_several(self.graph, source) else found[0]
 
     @_by_one_thread
     def path(self, source: object, target: object) -> tuple[int | float, list[Any]]:
@@ -297,6 +299,7 @@ class ResidentGraph(Shown):
         Raises:
             InputError: no such vertex, or no path.
         """
+        self._refuse_closed()
         start, goal = self._vertex(source), self._vertex(target)
         self._admit("sssp")
         with call_profile.call("path", self.device.kind):
@@ -379,13 +382,16 @@ class ResidentGraph(Shown):
 
     def _prepared(self, problem: str, algo: str, options: dict[str, object]) -> _PreparedAlgorithm:
         """Return an algorithm set up on the graph, as it was left by the first call that needed it."""
-        if self._closed:
-            raise InputError("the graph was given back", remedy="ask inside the with statement")
+        self._refuse_closed()
         expect(str, algo=algo)
         key = (problem, algo, tuple(sorted((name, repr(value)) for name, value in options.items())))
         if key not in self._prepared_algorithms:
             self._prepared_algorithms[key] = self._prepare(problem, algo, options)  # counts for the call that needs it
         return self._prepared_algorithms[key]
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise InputError("the graph was given back", remedy="ask inside the with statement")
 
     def _prepare(self, problem: str, algo: str, options: dict[str, object]) -> _PreparedAlgorithm:
         with call_profile.phase("convert"):
@@ -451,6 +457,10 @@ class ResidentGraph(Shown):
     ) -> Any:
         """Return the distances of the vertices up to a goal or a cutoff, where an algorithm that can may end."""
         with call_profile.call("sssp", self.device.kind):
+            if ready.algorithm.batched:
+                if on_device:
+                    raise InputError("distances of a batch are not left on the device", remedy="name another algorithm")
+                return _within(self._answer(ready, (source,))[0], goal, cutoff)
             if on_device and self.device.kind != "cpu":
                 handle = self._run(ready, source)
                 real = ready.graph.weights.dtype.kind == "f"
@@ -529,6 +539,7 @@ class ResidentGraph(Shown):
 
     def _until(self, source: int, goal: int | None, cutoff: float | None) -> Distances:
         """Return the distances of the vertices up to a goal or a cutoff, by a search that ends there."""
+        self._refuse_closed()
         with call_profile.call("sssp"):
             with call_profile.phase("kernel"):
                 rows, dtype = self._rows
@@ -562,8 +573,10 @@ class ResidentGraph(Shown):
         return resolve_sources(self.graph, {"source": source})
 
     def _vertex(self, source: object) -> int:
-        (vertex,) = self._vertices(source)
-        return vertex
+        vertices = self._vertices(source)
+        if len(vertices) > 1:
+            raise InputError(f"{shown(source)} means {len(vertices)} vertices", remedy="name one")
+        return vertices[0]
 
 
 def verified(

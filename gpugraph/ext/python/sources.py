@@ -6,7 +6,7 @@ from gpugraph.base.errors import InputError, shown
 from gpugraph.ext.formats.named_sources import by_node
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.problems import SourceList
-from gpugraph.problems.sources import SOURCE_FILES
+from gpugraph.problems.sources import ALL, SOURCE_FILES
 
 
 def source_list(sources: object) -> SourceList | str:
@@ -30,7 +30,10 @@ def one_of(source: object, sources: object) -> None:
 
 
 def is_several(graph: CSRGraph, source: object) -> bool:
-    """Tell whether a source is ``"random:K"`` or a file of sources, and no node that is called so."""
+    """Tell whether a source is a text that may mean several vertices, and no node that is called so."""
     if not isinstance(source, str) or by_node(graph, source) is not None:
         return False
-    return source.lstrip().startswith("random:") or source.lower().rstrip().endswith(SOURCE_FILES)
+    kind, colon, _ = source.strip().partition(":")
+    if colon and kind.rstrip() in ("name", "index"):
+        return False
+    return kind.rstrip() in (("random", "wide") if colon else (ALL,)) or source.lower().rstrip().endswith(SOURCE_FILES)
