@@ -195,3 +195,9 @@ def test_distances_beyond_floats_and_predecessors_there_pass():
     found, before = csgraph.dijkstra(graph, indices=0, return_predecessors=True)
     assert found.tolist() == [0, 1e308, np.inf]
     assert before.tolist() == scipys.dijkstra(graph, indices=0, return_predecessors=True)[1].tolist()
+
+
+def test_a_device_that_is_no_name_is_refused(monkeypatch):
+    monkeypatch.setattr(csgraph, "DEVICE", None)
+    with pytest.raises(ValueError, match="device is None"):
+        csgraph.minimum_spanning_tree(TRIANGLE_AND_TAIL)

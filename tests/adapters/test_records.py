@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx
+import numpy as np
 import pytest
 
 import gpugraph
@@ -178,7 +179,7 @@ def test_the_abscissa_is_what_varies(graphs: tuple[str, ...], axis: str) -> None
 
 def test_a_record_alone_draws_its_samples_or_else_its_phases(measured: Records) -> None:
     assert "from the median" in json.dumps(measured[0].plot().spec)
-    once = gpugraph.bench("path:9", device="cpu", max_seconds=1e-9, repeat=1)[0]
+    once = gpugraph.bench("path:9", device="cpu", max_seconds=np.float32(1e-9), repeat=np.int64(1))[0]
     assert "seconds" in json.dumps(once.plot().spec)
     with pytest.raises(InputError, match="one sample has no spread"):
         once.plot("samples")

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from gpugraph.base.errors import InputError, check_name, shown, unknown_name
@@ -129,15 +130,16 @@ def _notices(records: Sequence[Record]) -> list[str]:
 
 def _sampling(repeat: int, target: float | str, max_seconds: float) -> Sampling:
     """Return how to sample; raise InputError where one of them is no number that makes sense."""
-    for name, value, kind in (
-        ("repeat", repeat, int),
-        ("target", target, float | str),
-        ("max_seconds", max_seconds, float),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int | kind):
+    kinds: dict[str, tuple[object, Any]] = {
+        "repeat": (repeat, Integral),
+        "target": (target, Real | str),
+        "max_seconds": (max_seconds, Real),
+    }
+    for name, (value, kind) in kinds.items():
+        if isinstance(value, bool) or not isinstance(value, kind):
             raise InputError(f"{name} is {shown(value)}", remedy="give a number")
-    share = parse_target("target", str(target))
-    return Sampling(share, min_samples=repeat, max_samples=max(repeat, 1000), time_limit_s=max_seconds, together=True)
+    share, least, limit = parse_target("target", str(target)), int(repeat), float(max_seconds)
+    return Sampling(share, min_samples=least, max_samples=max(least, 1000), time_limit_s=limit, together=True)
 
 
 def _listed(what: str, names: str | Sequence[str]) -> list[str]:

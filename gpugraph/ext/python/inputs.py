@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpugraph.base.errors import InputError
+from gpugraph.base.errors import InputError, expect
 from gpugraph.devices.base import Array, Device
 from gpugraph.devices.cuda_runtime import translated
 from gpugraph.devices.discovery import select_device
@@ -106,6 +106,7 @@ def _as_directed(graph: CSRGraph, directed: bool | None) -> CSRGraph:
 @in_python_terms
 def device_kind(name: str) -> str:
     """Return the kind of the device that a name opens."""
+    expect(str, device=name)
     opened, _ = select_device(name)
     opened.close()
     return str(opened.kind)

@@ -316,7 +316,7 @@ class ResidentGraph(Shown):
 
         That is the position in the arrays of a matrix or of rows, or in ``list(G.edges)``: attributes that are kept
         beside the input are taken from there.  Of an edge that the input has in both directions it is the lighter arc,
-        of equal ones the arc from the smaller vertex, or else the first.
+        of equal ones the first.
 
         Raises:
             InputError: the forest is one of another graph.
