@@ -350,3 +350,11 @@ def test_the_answer_for_every_function_that_weighs_edges_is_certified(monkeypatc
     monkeypatch.setattr(paths_module, "search", broken)
     with pytest.raises(VerificationFailed):
         nx.dijkstra_path_length(graph, 0, 3, weight=lambda u, v, data: 2, backend="gpugraph")
+
+
+def test_several_sources_and_negative_weights_are_left_to_networkx() -> None:
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(6, 4, -1), (4, 5, 2)])
+    with pytest.raises(NotImplementedError):
+        nx.multi_source_dijkstra(graph, [6, 4], backend="gpugraph")
+    assert dict(nx.multi_source_dijkstra_path_length(graph, [6], backend="gpugraph")) == {6: 0, 4: -1, 5: 1}

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from gpugraph.ext.networkx.graph import ConvertedGraph, device, named, way_to_verify
+from gpugraph.ext.networkx.graph import ConvertedGraph, Declined, device, named, way_to_verify
 from gpugraph.ext.python import call_profile
 from gpugraph.ext.python.certified import Firsts, certify_search
 from gpugraph.ext.python.resident_graph import ResidentGraph
@@ -90,6 +90,8 @@ def nearest(
 ) -> Found:
     """Search by Dijkstra's algorithm."""
     rows, cutoff = graph.rows(weight), plain_cutoff(cutoff)
+    if len(sources) > 1 and not are_lengths(rows.weights):
+        raise Declined("a path may lead from one source to another by negative weights")
     goal = goal_of(graph, target)
     simple = goal is None and len(sources) == 1 and (cutoff is None or cutoff >= 0)
     if graph.device_kind != "cpu" and simple and are_lengths(rows.weights):
