@@ -71,12 +71,16 @@ class _Reader:
 
     def _lexed(self) -> Iterator[tuple[str, str, int]]:
         """Yield the tokens one by one, for a list of them takes a hundred times what the text does; last, the end."""
-        at = 0
+        at = ended = 0
         while at < len(self._text):
             found = _TOKEN.match(self._text, at)
             if found is None:
                 raise self._wrong(f"'{self._text[at]}' is not understood", at)
             kind, end = str(found.lastgroup), found.end()
+            if kind == "name":
+                if 0 < at == ended:
+                    raise self._wrong(f"a name goes on with '{self._text[at]}': such a name needs quotes", at)
+                ended = end
             if kind == "html":
                 end = self._end_of_html(at)
                 yield "quoted", self._text[at:end], at
@@ -139,7 +143,10 @@ class _Reader:
         while self._taken("["):
             while not self._taken("]"):
                 key = self._name()
+                at = self._peek()[2]
                 found[key] = self._name() if self._taken("=") else "true"
+                if found[key] == "true" and is_number(key):
+                    raise self._wrong(f"the number {key} is no attribute: decimals have a point", at)
                 while self._taken(",", ";"):
                     continue
         return found

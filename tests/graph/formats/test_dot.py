@@ -113,6 +113,12 @@ def test_another_attribute_weighs_edges_by_its_name(tmp_path: Path) -> None:
         ("strict", "line 1: ends before the graph does"),
         ("graph { a -- b [weight=heavy] }", "line 1: the weight 'heavy' is not a number"),
         ("graph { a -- b [weight] }", "the weight 'true' is not a number"),
+        ("graph { a -- b\n [weight=0x10] }", "line 2: a name goes on with 'x': such a name needs quotes"),
+        ("graph { a -- b [weight=1_000] }", "a name goes on with '_'"),
+        ("graph { a -- b [weight=1,5] }", "the number 5 is no attribute: decimals have a point"),
+        ("graph { 3a4f -- 5b6c }", "a name goes on with 'a'"),
+        ("graph { 192.168.1.1 -- 10.0.0.1 }", "a name goes on with '.'"),
+        ("graph { a-1 -- b }", "a name goes on with '-'"),
     ],
 )
 def test_what_is_no_graph_is_refused_with_its_line(tmp_path: Path, text: str, says: str) -> None:
