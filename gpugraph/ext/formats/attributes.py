@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpugraph.base.errors import shown
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.checks import check_vertices
-from gpugraph.ext.formats.text.columns import Columns, rounded_weights
+from gpugraph.ext.formats.text.columns import Columns, rounded_weights, wide_weights
 from gpugraph.ext.formats.text.rows import weight_of
 from gpugraph.graph.build import ARC_BYTES, ArcList
 from gpugraph.graph.input_file import Source
@@ -131,6 +131,8 @@ class Edges:
             except ValueError as error:
                 raise self.source.error(str(error), "mend it, or name another with --weight", self.line(i)) from None
         if all(isinstance(weight, int) for weight in weights):
+            if min(weights) < 0 and max(weights) >= 2**63:
+                raise wide_weights(self.source.path, self.line(0))
             return np.array(weights, np.uint64 if max(weights) >= 2**63 else np.int64)
         for i, weight in enumerate(weights):
             if isinstance(weight, int) and int(float(weight)) != weight:

@@ -68,3 +68,20 @@ def test_adjacency_lists_are_refused_by_name_even_where_they_look_like_edges(tmp
     write(nx.DiGraph([(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)]), tmp_path / "a.txt")
     with pytest.raises(GpuGraphError, match=r"is an adjacency list of NetworkX.* — write its edges"):
         gpugraph.load(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "edge"),
+    [
+        ("a.edgelist", "0 1 {{'weight': {}}}\n"),
+        ("a.dot", "0 -- 1 [weight={}];"),
+        ("a.gml", "edge [source 0 target 1 weight {}]"),
+    ],
+)
+def test_attributes_from_below_zero_to_beyond_63_bits_are_refused(tmp_path: Path, name: str, edge: str) -> None:
+    edges = edge.format(-1) + edge.format(2**63)
+    nodes = "node [id 0] node [id 1] " if name == "a.gml" else ""
+    text = edges if name == "a.edgelist" else f"graph {{ {edges} }}" if name == "a.dot" else f"graph [ {nodes}{edges} ]"
+    (tmp_path / name).write_text(text)
+    with pytest.raises(GpuGraphError, match="integer weights from below 0 to beyond 2\\^63 need more than 64 bits"):
+        gpugraph.load(tmp_path / name)
