@@ -141,8 +141,7 @@ def writable_format(name: str, output_format: str | None = None) -> Format:
     if name == "-" and output_format is None:
         raise InputError("standard output has no ending", remedy="name the format, e.g. --output-format csr or gr")
     is_ending = output_format and f".{output_format}" in known.EXTENSIONS
-    wanted = f"x.{output_format}" if is_ending else name
-    form = known.named(output_format) if output_format and not is_ending else known.for_output(wanted)
+    form = known.named(output_format) if output_format and not is_ending else known.for_output(name, output_format)
     if form.write is None:
         raise InputError(f"{form.title} is only read", where=name, remedy="write another format, e.g. .csr")
     return form

@@ -99,7 +99,7 @@ def recognise(source: Source) -> Format:
             return form.load()
     refuse_containers(source, CONTAINERS)
     binary = any(byte < 9 or 14 <= byte < 27 for byte in head[:1024])  # control characters, which no text has
-    by_name = [form for form in FORMATS if source.extension in form.extensions]
+    by_name = [form for form in FORMATS if source.extension in (*form.extensions, f".{form.name}")]
     by_name.sort(key=lambda form: (form.binary is not binary, form.hint != b""))  # a .csr without magic is Gunrock's
     is_number = binary and bool(by_name) and by_name[0].binary  # of 60 vertices, whose first byte is that of "<"
     if head.lstrip()[:1] == b"<" and source.extension != ".graphml" and not is_number:
@@ -149,9 +149,9 @@ def _list_without_a_name(source: Source) -> Format | None:
     return None
 
 
-def for_output(name: str) -> Format:
-    """Return the format that a name asks to be written.  Raises InputError if there is none that is written."""
-    extension = extension_of(name)
+def for_output(name: str, ending: str | None = None) -> Format:
+    """Return the format that a name, or an ``ending``, asks to be written.  Raises InputError if none is written."""
+    extension = extension_of(name if ending is None else f"x.{ending}")
     forms = [form for form in FORMATS if extension in (*form.extensions, f".{form.name}")]
     writable = sorted({e for form in FORMATS if form.write for e in form.extensions})
     for form in forms:

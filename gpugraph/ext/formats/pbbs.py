@@ -11,14 +11,19 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpugraph.base.errors import GraphFormatError
 from gpugraph.ext.formats.base import Format
 from gpugraph.ext.formats.checks import arcs_of_rows, check_vertices
+from gpugraph.ext.formats.text.columns import rounded_weights, wide_weights
+from gpugraph.ext.formats.text.lines import INTEGER
+from gpugraph.ext.formats.text.rows import weight_of
 from gpugraph.graph.build import ArcList, narrow_weights
 from gpugraph.graph.csr import CSRGraph
 from gpugraph.graph.input_file import Source
 
 _HEADS = {b"AdjacencyGraph": False, b"WeightedAdjacencyGraph": True}
 _CHUNK = 1 << 20
+_REMEDY = "correct the word, or write the file again"
 
 
 def sniff(head: bytes) -> bool:
@@ -28,9 +33,12 @@ def sniff(head: bytes) -> bool:
 
 def read(source: Source) -> ArcList:
     """Read either variant; real weights are float64.  Raises GraphFormatError if it is damaged."""
-    words = b"".join(source.chunks()).removeprefix(b"\xef\xbb\xbf").split()
+    content = b"".join(source.chunks()).removeprefix(b"\xef\xbb\xbf")
+    words = content.split()
     if not words or words[0] not in _HEADS:
         raise source.error("does not begin with AdjacencyGraph or WeightedAdjacencyGraph", line=1)
+    if b"_" in content:  # which NumPy passes over between digits
+        raise _no_number(source, words, next(i for i, word in enumerate(words) if b"_" in word), "number")
     weighted = _HEADS[words[0]]
     n, arcs = _numbers(source, words, 1, 3).tolist() if len(words) > 2 else (-1, -1)
     check_vertices(source, min(n, arcs))
@@ -54,15 +62,36 @@ def _numbers(source: Source, words: list[bytes], start: int, stop: int, *, reals
             numbers: NDArray[Any] = part.astype(dtype)
         except (ValueError, OverflowError):
             continue
+        if dtype is np.float64:
+            _check_large(source, words, start, numbers)
         return numbers
     for place in range(start, stop):
         try:
             part[place - start : place - start + 1].astype(np.float64 if reals else np.int64)
         except (ValueError, OverflowError):
             break
-    what = f"word {place + 1}, '{words[place][:40].decode('utf-8', 'replace')}', is no"
-    remedy = "correct the word, or write the file again"
-    raise source.error(f"{what} {'number' if reals else 'integer'}", remedy)
+    raise _no_number(source, words, place, "number" if reals else "integer")
+
+
+def _no_number(source: Source, words: list[bytes], place: int, kind: str) -> GraphFormatError:
+    """Return the error for a word that does not spell a number."""
+    word = words[place][:40].decode("utf-8", "replace")
+    return source.error(f"word {place + 1}, '{word}', is no {kind}", _REMEDY)
+
+
+def _check_large(source: Source, words: list[bytes], start: int, numbers: NDArray[np.float64]) -> None:
+    """Refuse weights that a double rounds though they are whole, or cannot hold."""
+    rounded = False
+    for i in np.flatnonzero(~(np.abs(numbers) < 2.0**53)):
+        try:
+            value = weight_of(words[start + i])
+        except ValueError as error:
+            raise source.error(f"word {start + i + 1}: {error}", _REMEDY) from None
+        rounded |= isinstance(value, int) and int(float(value)) != value
+    if all(map(INTEGER.match, words[start : start + len(numbers)])):
+        raise wide_weights(source.path)
+    if rounded:
+        raise rounded_weights(source.path)
 
 
 def write(graph: CSRGraph, stream: IO[bytes], extension: str) -> None:

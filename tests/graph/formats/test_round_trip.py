@@ -118,6 +118,11 @@ def test_an_adjacency_graph_is_a_number_a_line(tmp_path: Path) -> None:
         ("AdjacencyGraph\n-2\n2\n", "a negative number of vertices"),
         ("WeightedAdjacencyGraph\n1000000000000000000\n1\n", r"more than 2\^40"),
         ("AdjacencyGraph\n", "a negative number of vertices"),
+        ("AdjacencyGraph\n2\n2\n0\n1\n1\n0_0\n", "word 7, '0_0', is no number"),
+        ("WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n1e400\n0.5\n", "word 8: the weight '1e400' is beyond"),
+        (f"WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n0.5\n{2**53 + 1}\n", "would round them"),
+        (f"WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n-1\n{2**63}\n", "from below 0 to beyond"),
+        (f"WeightedAdjacencyGraph\n2\n2\n0\n1\n1\n0\n1\n{2**64}\n", "needs more than 64 bits"),
     ],
 )
 def test_a_damaged_adjacency_graph_is_reported_where(tmp_path: Path, text: str, message: str) -> None:
@@ -125,3 +130,9 @@ def test_a_damaged_adjacency_graph_is_reported_where(tmp_path: Path, text: str, 
     path.write_text(text)
     with pytest.raises(GraphFormatError, match=message):
         load_file(path)
+
+
+def test_a_name_that_ends_in_that_of_its_format_is_read_as_that(tmp_path: Path) -> None:
+    for ending in ("galois", "ecl", "gap", "pbbs"):
+        save_file(zoo("triangle"), tmp_path / f"g.{ending}")
+        assert load_file(tmp_path / f"g.{ending}").edges == 3
