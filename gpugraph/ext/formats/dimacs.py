@@ -56,6 +56,8 @@ def read(source: Source) -> ArcList:
         weighted = not found or any(len(fields) > 3 for _, fields in found)
         rows = Rows(weighted, prefix=b"a", comments=b"c", high=high, either_base=vertices is not None)
     columns = read_rows(source, rows, line or 0, source.device)
+    if vertices is None and not columns.count:
+        raise source.error("has neither a problem line nor an arc")
     check_lines(source, columns, promised, "edges" if kind == b"tw" else "arcs", line, "problem line")
     return _arcs(source, columns, rows, vertices, edges=kind == b"tw")
 
@@ -73,7 +75,7 @@ def _problem(source: Source, line: int, fields: list[bytes]) -> tuple[bytes, int
 def _arcs(source: Source, columns: Columns, rows: Rows, vertices: int | None, *, edges: bool) -> ArcList:
     base = 0 if columns.low == 0 else 1
     if vertices is None:
-        vertices = columns.high + 1 - base if columns.count else 0
+        vertices = columns.high + 1 - base
         check_vertices(source, vertices)
     elif columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
@@ -96,8 +98,14 @@ def read_sources(path: str) -> list[int]:
     """
     with Source(path) as source:
         found: dict[int, None] = {}
-        for number, line in data_lines(source.blocks(), b"cp"):
+        promised, lines = None, 0
+        for number, line in data_lines(source.blocks(), b"c"):
             words = words_of(line)
+            if words[0] == b"p":
+                if words[1:2] == [b"aux"]:
+                    promised = header_count(source, words[-1], "number of lines", number)
+                continue
+            lines += 1
             if len(words) != {b"s": 2, b"q": 3}.get(words[0]):
                 what = f"{shown(b' '.join(words))} is neither 's ID' nor 'q SOURCE TARGET'"
                 raise source.error(what, "mend that line", line=number)
@@ -105,6 +113,8 @@ def read_sources(path: str) -> list[int]:
                 found.setdefault(integer(words[1], "vertex id"))
             except ValueError as error:
                 raise source.error(str(error), "mend that line", line=number) from None
+        if promised not in (None, lines):
+            raise source.error(f"promises {promised} lines, and has {lines}")
         if not found:
             raise source.error("names no source", "give lines of the form 's ID'")
         return list(found)

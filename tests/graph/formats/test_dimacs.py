@@ -137,3 +137,15 @@ def test_sources_are_read_from_the_files_of_the_challenge(tmp_path: Path) -> Non
         (tmp_path / "a.ss").write_text(text)
         with pytest.raises(InputError, match=says):
             gpugraph.sssp(tmp_path / "a.gr", str(tmp_path / "a.ss"), device="cpu")
+
+
+def test_a_file_of_comments_alone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(GraphFormatError, match="neither a problem line nor an arc"):
+        load_text(tmp_path, "a.gr", "c of a file cut short\nc\n")
+
+
+def test_sources_cut_short_are_noticed_by_their_number(tmp_path: Path) -> None:
+    (tmp_path / "a.gr").write_text(DIMACS)
+    (tmp_path / "a.ss").write_text("p aux sp ss 3\ns 3\ns 1\n")
+    with pytest.raises(InputError, match="promises 3 lines, and has 2"):
+        gpugraph.sssp(tmp_path / "a.gr", str(tmp_path / "a.ss"), device="cpu")
