@@ -29,9 +29,15 @@ def check_vertices(
     if vertices < 0:
         raise source.error(f"a negative number of vertices: {vertices}", "correct the number", line)
     if vertices > _MOST_VERTICES:
-        raise source.error(f"promises {vertices} vertices, more than 2^40", "check the header", line)
+        raise source.error(f"promises {vertices} vertices, more than 2^40", remedy.partition(",")[0], line)
     where = source.path if line is None else f"{source.path} line {line}"
     require_memory(VERTEX_BYTES * vertices, f"{where}: {vertices} vertices", remedy)
+
+
+def base_note(low: int, high: int, vertices: int) -> tuple[str, ...]:
+    """Return a sentence on ids from ``low`` to ``high``, taken to count from 0, that may count from 1; or none."""
+    what = f"neither vertex 0 nor {vertices} of {vertices} occurs: ids are taken to count from 0"
+    return (what,) if 0 < low <= high < vertices else ()
 
 
 def arcs_of_rows(

@@ -23,7 +23,7 @@ from gpugraph.base.errors import InputError
 from gpugraph.base.quantities import counted as counted_
 from gpugraph.ext.device_graphs.device_columns import DeviceColumn
 from gpugraph.ext.formats.base import Format
-from gpugraph.ext.formats.checks import check_vertices, is_unit, numbered_from_one
+from gpugraph.ext.formats.checks import base_note, check_vertices, is_unit, numbered_from_one
 from gpugraph.ext.formats.text.columns import Columns
 from gpugraph.ext.formats.text.lines import INTEGER, after, count_of, header_count, peek, shown
 from gpugraph.ext.formats.text.list_head import (
@@ -77,6 +77,7 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     named = vertices is None and source.vertices is None and not source.keep_ids
     if vertices is None and source.vertices is not None:
         vertices = source.vertices
+        check_vertices(source, vertices, remedy="give a smaller --vertices")
     skip = max(skip, top.behind)
     data = [(number, fields) for number, fields in found if number > skip]
     width = len(data[0][1]) if data else 2
@@ -164,10 +165,7 @@ def _numbered(source: Source, columns: Columns, rows: Rows, vertices: int, skip:
     if columns.low < base or columns.high - base >= vertices:
         # Both 0 and n occur: say at which line.
         read_rows(source, Rows(rows.weighted, low=0, high=vertices - 1), skip)
-    notes: tuple[str, ...] = ()
-    if not base and 0 < columns.low < 2**63:
-        notes = (f"neither vertex 0 nor {vertices} of {vertices} occurs: ids are taken to count from 0",)
-    return columns.arcs(vertices, base, notes=notes)
+    return columns.arcs(vertices, base, notes=base_note(columns.low, columns.high, vertices))
 
 
 def _named(source: Source, columns: Columns, said: Statement) -> ArcList:
@@ -187,7 +185,7 @@ def _named(source: Source, columns: Columns, said: Statement) -> ArcList:
     vertices = promised if promised and high < promised else high + 1 if source.keep_ids else None
     if vertices is not None:
         check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
-        return ArcList(tails, heads, weights, vertices, notes=notes)
+        return ArcList(tails, heads, weights, vertices, notes=(*notes, *base_note(low, high, promised)))
     arcs = _compacted(tails, heads, weights, high)
     notes += broken_promises(replace(said, edges=None), count, arcs.vertices)
     absent = high + 1 - min(low, 1) - arcs.vertices

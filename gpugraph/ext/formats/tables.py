@@ -16,7 +16,7 @@ from gpugraph.base.compression import MOST_STREAMED, check_ratio
 from gpugraph.base.errors import GraphFormatError, InputError, reading
 from gpugraph.base.quantities import counted
 from gpugraph.ext.formats.base import Format
-from gpugraph.ext.formats.checks import check_vertices, refuse_nan
+from gpugraph.ext.formats.checks import base_note, check_vertices, refuse_nan
 from gpugraph.ext.formats.text.column_roles import Roles, roles, sense_of
 from gpugraph.ext.formats.text.columns import rounded_weights, wide_weights
 from gpugraph.ext.formats.text.fields import Shape, Words, split
@@ -56,6 +56,8 @@ def read_table(source: Source) -> ArcList:
     columns = split(source, Shape(head.delimiter, head.behind, head.width, head.named), at)
     if not len(columns[0].codes):
         raise source.error("lists no edges")
+    if head.titles:
+        _refuse_titles(source, columns, [head.titles[i] for i in at])
     weights = kinds = None
     if chosen.weight is not None:
         weights = columns[2]
@@ -71,6 +73,16 @@ def read_table(source: Source) -> ArcList:
     arcs = _arcs_of_columns(source, columns[:2], weights, kinds, chosen, names, said)
     weighs = arcs.weighs if chosen.weight is None else f"column {title(head, chosen.weight)} weighs"
     return replace(arcs, weighs=weighs, notes=(*on_titles(head), *on_times(head, chosen.weight), *arcs.notes))
+
+
+def _refuse_titles(source: Source, columns: Sequence[Words], titles: Sequence[str]) -> None:
+    """Refuse a row that has the names of the columns again, as where one table was put behind another."""
+    if not all(title in column.words for column, title in zip(columns, titles, strict=True)):
+        return
+    same = [column.codes == column.words.index(title) for column, title in zip(columns, titles, strict=True)]
+    if (rows := np.flatnonzero(np.logical_and.reduce(same))).size:
+        row, line = columns[0].place(int(rows[0]))
+        raise source.error(f"{row} has the names of the columns again", "leave that line out", line=line)
 
 
 def read_parquet(source: Source) -> ArcList:
@@ -230,7 +242,7 @@ def _arcs_of_columns(
     weighs = (
         "no column weighs: every edge weighs 1" if chosen.weight is None else f"column '{names[chosen.weight]}' weighs"
     )
-    kept = broken_promises(said, rows, arcs.vertices)
+    kept = (*broken_promises(said, rows, arcs.vertices), *arcs.notes)
     arcs = replace(arcs, weighs=weighs, notes=(*kept, *notes, *chosen.left), listed=counted(rows, "row"))
     if kinds is not None and source.directed is None:
         return _directed_by_row(source, arcs, _as_words(kinds), names[chosen.kind or 0])
@@ -421,16 +433,17 @@ def _arcs(
         names, numbers = np.unique(ids, return_inverse=True)
         names = None if np.array_equal(names, np.arange(len(names))) else names
     largest = int(numbers.max(initial=-1)) + 1
-    vertices = largest if names is None else len(names)
+    vertices, notes = largest if names is None else len(names), tuple[str, ...]()
     if names is None and given is not None:
         vertices, base = given, int(largest > given and int(numbers.min(initial=1)) > 0)
         if largest - base > vertices:
             what = f"has the id {largest - 1}, but --vertices is {vertices}"
             raise InputError(what, where=source.path, remedy="give a larger --vertices")
+        notes = base_note(int(numbers.min(initial=largest)), largest - 1, vertices)
         numbers, names = numbers - base, np.arange(1, vertices + 1) if base else None
     check_vertices(source, vertices, remedy="check the ids, or use a machine with more")
     half = len(numbers) // 2
-    return ArcList(numbers[:half], numbers[half:], weights, vertices, vertex_names=names)
+    return ArcList(numbers[:half], numbers[half:], weights, vertices, vertex_names=names, notes=notes)
 
 
 TABLE = Format(name="table", title="table", extensions=(), read=read_table, ids="any", named="columns")

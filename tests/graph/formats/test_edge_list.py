@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+import gpugraph
 from gpugraph.base.errors import GraphFormatError, InputError, OutOfMemory
 from gpugraph.graph.input_file import Source
+from gpugraph.graph.load import load_file
+from gpugraph.graph.read_options import ReadOptions
 from tests.graph.formats.samples import arcs, load_text, written
 from tests.zoo import directed, zoo
 
@@ -245,3 +248,21 @@ def test_whole_weights_that_reals_elsewhere_would_round_are_refused(
     with pytest.raises(GraphFormatError, match="would round them"):
         load_text(tmp_path, "a.wel", f"0 1 {2**53 + 1}\n1 2 0.5           \n")
     assert arcs(load_text(tmp_path, "b.wel", f"0 1 {2**53 + 2}\n1 2 0.5           \n"))[0] == (0, 1, 2**53 + 2)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv"])
+def test_more_vertices_than_any_machine_holds_are_refused_before_a_line_is_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('"1","2"\n' if name == "a.csv" else "1 2\n")
+    for vertices in (2**41, 2**63, 2**70):
+        with pytest.raises(InputError, match="more than 2\\^40"):
+            load_file(tmp_path / name, ReadOptions(vertices=vertices))
+
+
+def test_a_note_says_that_ids_may_count_from_one_wherever_their_number_is_given(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('"1",2\n2,3\n')
+    graphs = [
+        load_text(tmp_path, "a.txt", "# Nodes: 4 Edges: 2\n1 2\n2 3\n"),
+        gpugraph.load(tmp_path / "a.csv", vertices=4),
+    ]
+    for graph in graphs:
+        assert "neither vertex 0 nor 4 of 4 occurs: ids are taken to count from 0" in graph.notes

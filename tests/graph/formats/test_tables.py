@@ -268,3 +268,24 @@ def test_a_position_beyond_the_dictionary_of_a_column_is_damage(tmp_path: Path) 
     path.write_bytes(base64.b64decode(BEYOND_ITS_DICTIONARY))
     with pytest.raises(InputError, match=r"is damaged: .*out of bounds"):
         gpugraph.load(path)
+
+
+def test_fields_between_blanks_that_end_in_commas_are_refused_not_taken_as_names(tmp_path: Path) -> None:
+    for rows in ("10, 5, 1.5\n5, 7, 2\n", "a; b; 1\n"):
+        with pytest.raises(InputError, match=r"line 2: blanks separate .* ends in another separator"):
+            load(tmp_path, "a.txt", f"u v w\n{rows}")
+    assert named(load(tmp_path, "a.txt", "from to\nSmith,J Doe,A\n")) == [("Smith,J", "Doe,A", 1)]
+
+
+def test_a_column_that_says_of_some_rows_whether_they_are_directed_has_to_say_it_of_all(tmp_path: Path) -> None:
+    text = "Source,Target,Type,Weight\n1,2,Undirected,5\n2,3,,6\n"
+    with pytest.raises(InputError, match="line 3: row 2: '' in column 'Type' does not say whether the row is directed"):
+        load(tmp_path, "a.csv", text)
+    assert named(load(tmp_path, "a.csv", text, directed=True)) == [(1, 2, 5), (2, 3, 6)]
+
+
+@pytest.mark.parametrize("rows", ["1,2\nsource,target\n3,4\n", "a,b\nsource,target\nc,d\n"])
+def test_the_names_of_the_columns_of_a_second_table_behind_the_first_are_no_edge(tmp_path: Path, rows: str) -> None:
+    with pytest.raises(InputError, match="line 3: row 2 has the names of the columns again"):
+        load(tmp_path, "a.csv", f"source,target\n{rows}")
+    assert len(load(tmp_path, "a.csv", "source,target\na,source\ntarget,b\n").targets) == 2

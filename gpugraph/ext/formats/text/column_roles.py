@@ -60,7 +60,7 @@ class Roles:
 def _kind_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
     """Return the column that says of each row whether it is directed, by its title and its words."""
     senses = [_SENSES.get(plain_title(name), {}) for name in names]
-    fitting = (i for i, sense in enumerate(senses) if rows and all(row[i].strip().lower() in sense for row in rows))
+    fitting = (i for i, sense in enumerate(senses) if any(row[i].strip().lower() in sense for row in rows))
     return next(fitting, None)
 
 

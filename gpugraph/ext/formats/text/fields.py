@@ -111,7 +111,11 @@ class Shape:
     def rows(self, source: Source) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the fields of each row."""
         lines = (line for line in text_lines(source) if line[0] > self.behind)
-        return records(source, lines, self.delimiter, self.width if self.named else 0)
+        for number, fields in records(source, lines, self.delimiter, self.width if self.named else 0):
+            if self.delimiter == " " and (cut := [word for word in fields if word.endswith((",", ";"))]):
+                what = f"blanks separate the fields of the first line, but {cut[0]!r} ends in another separator"
+                raise source.error(what, "separate the fields of all lines alike", line=number)
+            yield number, fields
 
 
 def split(source: Source, shape: Shape, at: Sequence[int]) -> list[Words]:
@@ -161,6 +165,8 @@ def _by_arrow(source: Source, shape: Shape, at: Sequence[int]) -> list[_Coded] |
     if b'"' in text or re.search(rb"\r(?!\n)", text) or not text.strip():
         return None
     if shape.delimiter == " ":
+        if b"," in text:  # which is no gap
+            return None
         text = tidy(text, b"")
     names = [str(i) for i in range(shape.width)]
     wanted = [names[i] for i in at]
