@@ -209,7 +209,7 @@ def _weights(family: Family, text: str | None, dtype: str | None) -> WeightRange
     if not family.weighted:
         return WeightRange(Fraction(1), Fraction(2**31 - 1), True, dtype or "uint32")
     ends_only = "/" in (text or "")
-    low_text, dots, high_text = (text or "1..1048576").partition("/" if ends_only else "..")
+    low_text, dots, high_text = ("1..1048576" if text is None else text).partition("/" if ends_only else "..")
     if text == "unit":
         low_text, dots, high_text = "1", "..", "1"
     ends = [_decimal(end) if re.search("[.eE]", end) else _whole(end) for end in (low_text, high_text)]

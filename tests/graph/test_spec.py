@@ -81,6 +81,7 @@ def test_the_narrowest_fitting_dtype_is_taken_unless_one_is_named(text, dtype):
         ("rmat:20,w=5..1", "end before they begin — write w=1..5"),
         ("rmat:20,w=a..b", "w takes LO..HI, LO/HI or unit, not 'a..b'"),
         ("rmat:20,w=7", "w takes LO..HI, LO/HI or unit"),
+        ("rmat:20,w=", "w takes LO..HI, LO/HI or unit"),
         ("rmat:20,w=nan..1", "w takes LO..HI, LO/HI or unit"),
         ("rmat:20,dtype=float", "unknown dtype 'float' — did you mean 'float64'"),
         ("rmat:2,w=1..2^32,dtype=uint32", "do not fit in uint32"),
