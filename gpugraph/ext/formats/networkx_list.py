@@ -26,7 +26,7 @@ def read(source: Source) -> ArcList:
         for first, block in source.blocks():
             for line, row in enumerate(block.split(b"\n"), first):
                 bare = row.strip()
-                if bare and bare[0] not in b"#%":
+                if bare and bare[:1] != b"#" and (bare[:1] != b"%" or _LINE.fullmatch(bare)):
                     _take(edges, source, bare, line)
                     waiting.append(line)
                     if len(waiting) == _BETWEEN:

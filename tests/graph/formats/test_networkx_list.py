@@ -85,3 +85,11 @@ def test_attributes_from_below_zero_to_beyond_63_bits_are_refused(tmp_path: Path
     (tmp_path / name).write_text(text)
     with pytest.raises(GpuGraphError, match="integer weights from below 0 to beyond 2\\^63 need more than 64 bits"):
         gpugraph.load(tmp_path / name)
+
+
+def test_an_edge_of_a_vertex_whose_name_begins_with_a_percent_sign_is_no_comment(tmp_path: Path) -> None:
+    graph = nx.Graph([("%a", "b", {"weight": 2}), ("b", "c", {"weight": 3})])
+    nx.write_edgelist(graph, tmp_path / "a.edgelist", comments="%")
+    (tmp_path / "b.edgelist").write_text("% sym weighted\n" + (tmp_path / "a.edgelist").read_text())
+    for name in ("a.edgelist", "b.edgelist"):
+        assert named(gpugraph.load(tmp_path / name))[0] == ("%a", "b", 2)
