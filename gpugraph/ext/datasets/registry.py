@@ -201,6 +201,15 @@ def _check(where: str, table: Any, keys: dict[str, Any]) -> None:
     _require(_SHA256.fullmatch(table.get("sha256", "0" * 64)), f"{where}, sha256 is not of 64 hexadecimal digits")
     for url in table.get("urls", ()):
         _require(re.match(r"https?://[^/]+/.*[^/]$", url), f"{where}: {url!r} is no URL of a file")
+    for text in (*table.get("urls", ()), table.get("member", ""), table.get("shipped", "")):
+        try:
+            text.format(name="", last="", family="")
+        except (LookupError, ValueError, AttributeError):
+            _require(False, f"{where}: of the words in braces, {text!r} may have {{name}}, {{last}} and {{family}}")
+    try:
+        re.compile(table.get("names", ""))
+    except re.error as error:
+        _require(False, f"{where}, names is no regular expression: {error}")
 
 
 def find(text: str) -> Dataset:
