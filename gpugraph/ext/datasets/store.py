@@ -2,7 +2,7 @@
 
 ``COLLECTION/NAME/`` in the folder of data sets holds the file as it was served, ``pin.json`` (the SHA-256 of the file
 and the digests of the graphs made of it, which outlive both), and of each way of reading it ``graph*.csr`` with
-``graph*.json``: what a ``.csr`` does not hold, the vertices' names, the notes of loading, and reference outputs.  The
+``graph*.json``: what a ``.csr`` does not hold, the vertices' names, how it was read, and reference outputs.  The
 JSON is written last, so that a graph without one is no graph yet.
 """
 
@@ -66,6 +66,7 @@ def convert(
         if due not in (None, graph.digest):
             what = f"its source has changed: the graph's digest is {graph.digest}, {by} says {due}"
             raise InputError(what, where=str(dataset), remedy=changed(dataset, by))
+        says = "as requested" if dataset.directed is None else "as the list of data sets says"
         save_file(graph, path, renumber=True)
         names, kept = graph.vertex_names, None
         if names is not None:
@@ -80,6 +81,7 @@ def convert(
             "digest": graph.digest,
             "names": kept,
             "notes": list(graph.notes),
+            "reading": graph.reading.replace("as requested", says),
             "negative_loop": graph.negative_loop,
             "answers": {name: [answer.path.name, answer.start] for name, answer in graph.answers.items()},
         }
@@ -231,6 +233,7 @@ def open_dataset(
         source=text,
         vertex_names=vertex_names,
         notes=(*new, *facts["notes"]),
+        reading=str(facts.get("reading", graph.reading)),
         negative_loop=facts["negative_loop"],
         answers=answers,
     )

@@ -50,7 +50,7 @@ def packed(members: dict[str, bytes], codec: str) -> bytes:
 def same(graph: gpugraph.CSRGraph, other: gpugraph.CSRGraph) -> bool:
     alike = np.array_equal(graph.vertex_names, other.vertex_names)
     told = [note for note in graph.notes if "pinned" not in note]
-    return bool(graph.digest == other.digest and alike and told == list(other.notes))
+    return bool(graph.digest == other.digest and alike and told == list(other.notes) and graph.reading == other.reading)
 
 
 def test_names_and_notes_of_the_file_come_out_of_the_cache(lists: Lists, server: Server, tmp_path: Path) -> None:
