@@ -289,3 +289,19 @@ def test_the_names_of_the_columns_of_a_second_table_behind_the_first_are_no_edge
     with pytest.raises(InputError, match="line 3: row 2 has the names of the columns again"):
         load(tmp_path, "a.csv", f"source,target\n{rows}")
     assert len(load(tmp_path, "a.csv", "source,target\na,source\ntarget,b\n").targets) == 2
+
+
+@pytest.mark.parametrize("index", ["", "Unnamed: 0"])
+@pytest.mark.parametrize("ends", ["source,target", "a,b"])
+def test_an_index_of_pandas_neither_weighs_nor_ends_an_edge_though_rows_were_dropped(
+    tmp_path: Path, index: str, ends: str
+) -> None:
+    graph = load(tmp_path, "a.csv", f"{index},{ends}\n5,1,2\n9,2,3\n")
+    assert named(graph) == [(1, 2, 1), (2, 3, 1)]
+    assert f"left out: column {index or '(untitled)'!r}" in graph.notes
+    assert named(load(tmp_path, "a.csv", f"{index},{ends},w\n5,1,2,7\n9,2,3,8\n")) == [(1, 2, 7), (2, 3, 8)]
+
+
+def test_a_column_of_ends_cannot_weigh(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="column 'to' holds ends of edges"):
+        load(tmp_path, "a.csv", "from,to\n1,2\n", weight="to")

@@ -166,6 +166,8 @@ def _weighed(
             with errors_at(source.path):
                 check_name("column", source.weight, names)
         third = names.index(source.weight) if source.weight else None
+        if third in ends:
+            raise source.error(f"column '{source.weight}' holds ends of edges", "name another one with --weight")
     elif third is not None and plain_title(names[third]) in _NO_WEIGHTS | _PLACES:
         third = None
     for i in (*ends, *(() if third is None else (third,))):
@@ -175,7 +177,7 @@ def _weighed(
     columns = ",".join(names[i] for i in ends)
     remedy = (
         f"; --columns {columns},{out[0]} weighs by '{out[0]}'"
-        if third is None and out[:1] not in ([], ["(untitled)"]) and source.weight != ""
+        if third is None and out[:1] not in ([], ["(untitled)"]) and not is_index(out[0], (), 0) and source.weight != ""
         else ""
     )
     left = (f"left out: {'column' if len(out) == 1 else 'columns'} {', '.join(map(repr, out))}{remedy}",) if out else ()

@@ -53,6 +53,8 @@ _HEADS = words_of(
     "target dst to head end v node2 id2 vertex2 v2 nodeb destination targetid dstid toid endid tonode targetnode",
     "tonodeid targetnodeid targetname toname dest",
 )
+_INDEX = re.compile(r"Unnamed: 0(\.\d+)?|__index_level_\d+__")
+"""What pandas calls an index that it reads from a CSV, again and again, or writes to Parquet."""
 _SECONDS = re.compile(r"1\d{9}", re.ASCII)
 """Seconds since 1970, of the years 2001 to 2033."""
 
@@ -204,7 +206,7 @@ def _look(source: Source, size: int) -> ListHead:
         top = next(line for number, line in lines if number == behind)
         shifted = bool(rows) and all(len(row) == len(titles) + 1 for row in rows)
         shifted = shifted and (len(rows) > 1 or top.lstrip()[:1] == '"')
-        if shifted and is_index("", rows, 0):  # R's write.table, which leaves the rows' names untitled
+        if shifted and _counts(rows, 0):  # R's write.table, which leaves the rows' names untitled
             titles = ("", *titles)
     elif rows and (found_names := _commented_titles(lines, numbers[0], len(rows[0]))):
         behind, titles = found_names
@@ -310,12 +312,16 @@ def usual_ends(names: Sequence[str]) -> tuple[str, str]:
 
 
 def is_index(name: str, rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Tell whether a column is pandas' index, or R's names of rows: untitled, and counting."""
-    if plain_title(name) in ("indexlevel0", "unnamed0"):
+    """Tell whether a column is pandas' index, or R's names of rows: untitled, and the first one, or counting."""
+    if _INDEX.fullmatch(name):
         return True
+    return not name and (column == 0 or _counts(rows, column))
+
+
+def _counts(rows: Sequence[Sequence[str]], column: int) -> bool:
+    """Tell whether a column counts its rows, from 0 or 1."""
     numbers = [row[column] for row in rows]
-    counts = bool(rows) and numbers in ([str(i) for i in range(k, k + len(rows))] for k in (0, 1))
-    return not name and counts
+    return bool(rows) and numbers in ([str(i) for i in range(k, k + len(rows))] for k in (0, 1))
 
 
 def is_list(head: ListHead) -> bool:

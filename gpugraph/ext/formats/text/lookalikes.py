@@ -37,9 +37,11 @@ def _is_open(word: str) -> bool:
 
 def _refuse_tgf(source: Source, head: ListHead) -> None:
     """Refuse a list of vertices, a line ``#``, and edges between them."""
-    above, mark, below = re.sub(rb"(?m)^#[ \t\r]*$", b"\0", source.head, count=1).partition(b"\0")
-    vertices, edges = ([line.split() for line in part.split(b"\n") if line.strip()] for part in (above, below))
-    if mark and vertices and {end for line in edges for end in line[:2]} <= {line[0] for line in vertices}:
+    above, *below = re.split(rb"(?m)^#[ \t\r]*$", source.head, maxsplit=1)
+    vertices, edges = (
+        [line.split() for line in part.split(b"\n") if line.strip()] for part in (above, *(below or [b""]))
+    )
+    if below and vertices and {end for line in edges for end in line[:2]} <= {line[0] for line in vertices}:
         remedy = "write the lines behind '#' alone; --input-format edgelist if '#' is a comment"
         raise source.error("looks like TGF, where '#' goes between vertices and edges", remedy, head.line)
 
