@@ -75,9 +75,12 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     found = peek(after(source.blocks(PEEK_BYTES), top.behind), _COMMENTS, 3)
     vertices, promised, skip = _counts_on_top(source, found, counted)
     named = vertices is None and source.vertices is None and not source.keep_ids
+    on_top = vertices is not None or bool(said.vertices)
     if vertices is None and source.vertices is not None:
         vertices = source.vertices
         check_vertices(source, vertices, remedy="give a smaller --vertices")
+    if vertices is not None and said.two_sides:
+        raise source.error(f"{said.why}: two sides number their vertices apart", "leave --vertices out")
     skip = max(skip, top.behind)
     data = [(number, fields) for number, fields in found if number > skip]
     width = len(data[0][1]) if data else 2
@@ -96,14 +99,11 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
     lines = counted_(columns.count, "line")
     on_head = (*on_titles(top), *on_times(top, 2 if width == 3 else None))
     weighs = f"column {title(top, 2)} weighs" if width == 3 else "no column weighs: every edge weighs 1"
-    if vertices is not None:
-        arcs = _numbered(source, columns, rows, vertices, skip)
-        return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_head, *arcs.notes)), said)
-    on_top = bool(said.vertices)
-    if not columns.count and not on_top:
+    if not columns.count and not on_top and vertices is None:
         raise no_edges(source, bool(top.titles))
     plain = source.extension in _PLAIN or (width == 3 and source.extension == ".wel")
-    if counted is None and not on_top and not plain and _looks_counted(columns, data[0][1]):
+    plain = plain or on_top or counted is not None or vertices not in (None, columns.first[0])
+    if not plain and _looks_counted(columns, data[0][1]):
         first = shown(b" ".join(data[0][1]))
         n, others = columns.first[0], columns.count - 1
         if width == 3:
@@ -115,7 +115,11 @@ def read(source: Source, counted: bool | None = None) -> ArcList:
         note = f"{first} on top is taken for the numbers of vertices and edges; --input-format el makes it an edge"
         arcs = read(source, counted=True)
         return replace(arcs, notes=(note, *arcs.notes))
-    arcs = _named(source, columns, said)
+    if vertices is None:
+        arcs = _named(source, columns, said)
+    else:
+        arcs = _numbered(source, columns, rows, vertices, skip)
+        arcs = replace(arcs, notes=(*broken_promises(replace(said, vertices=()), columns.count, 0), *arcs.notes))
     return declared(replace(arcs, listed=lines, weighs=weighs, notes=(*on_head, *arcs.notes)), said)
 
 

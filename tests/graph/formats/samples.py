@@ -30,7 +30,7 @@ def load_text(folder: Path, name: str, text: str | bytes, **options: Any) -> CSR
     """Return the graph of a file with this content."""
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    told = {name: options.pop(name) for name in ("keep_ids", "directed", "input_format") if name in options}
+    told = {name: options.pop(name) for name in ("keep_ids", "vertices", "directed", "input_format") if name in options}
     return load_file(path, options=ReadOptions(**told), **options)
 
 

@@ -266,3 +266,14 @@ def test_a_note_says_that_ids_may_count_from_one_wherever_their_number_is_given(
     ]
     for graph in graphs:
         assert "neither vertex 0 nor 4 of 4 occurs: ids are taken to count from 0" in graph.notes
+
+
+def test_a_given_number_of_vertices_hides_nothing_that_the_file_says(tmp_path: Path) -> None:
+    four = {"vertices": 4}
+    with pytest.raises(GraphFormatError, match="'4 2' may be an edge, or the numbers of vertices and edges"):
+        load_text(tmp_path, "a.txt", "4 2\n1 2\n2 3\n", **four)
+    assert len(arcs(load_text(tmp_path, "b.txt", "3 2\n0 1\n1 2\n", **four))) == 3
+    with pytest.raises(GraphFormatError, match="two sides number their vertices apart — leave --vertices out"):
+        load_text(tmp_path, "c.txt", "% bip weighted\n1 1 5\n2 2 6\n", **four)
+    short = load_text(tmp_path, "d.txt", "# Nodes: 5 Edges: 7\n0 1\n1 2\n", **four)
+    assert "the comment on top gives 7 edges, the file lists 2" in short.notes
