@@ -28,10 +28,10 @@ def show(text: str) -> None:
 
 
 def show_json(data: object) -> None:
-    """Print plain data as JSON."""
-    import json
+    """Print plain data as JSON, infinities and NaN as text."""
+    from gpugraph.records.json_text import json_text
 
-    show(json.dumps(data, ensure_ascii=False))
+    show(json_text(data))
 
 
 def show_lines(lines: Sequence[Line]) -> None:

@@ -174,3 +174,10 @@ def test_a_graph_that_does_not_fit_ends_with_the_code_of_memory(tmp_path):
     (tmp_path / "a.gr").write_text(f"p sp {2**39} 1\na 1 2 3\n")
     for graph in (tmp_path / "a.gr", "star:n=2^39"):
         assert "of memory and" in refuse(3, "info", graph)
+
+
+def test_infinite_weights_are_text_in_json(tmp_path):
+    (tmp_path / "a.wel").write_text("0 1 inf\n1 2 -inf\n")
+    out = succeed("info", tmp_path / "a.wel", "--format", "json").out
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert (data["least_weight"], data["greatest_weight"]) == ("-inf", "inf")
