@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpugraph.base.compiled import njit
 
-_DIGITS = 18
+_DIGITS = 19
 _SPACE, _COMMA, _RETURN, _END, _MINUS, _PLUS, _ZERO = (ord(c) for c in " ,\r\n-+0")
 _TAB, _FORM_FEED = ord("\t"), ord("\f")
 
@@ -15,7 +15,7 @@ _TAB, _FORM_FEED = ord("\t"), ord("\f")
 def whole_numbers(block: bytes, comment: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Return how many numbers each whole line has, and all numbers; comment lines are none.
 
-    None where a field is no whole number of up to 18 digits, or a line ends in a lone carriage return.
+    None where a field is no whole number of 64 bits with a sign, or a line ends in a lone carriage return.
     """
     text = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", np.uint8)
     lengths = np.zeros(int(np.count_nonzero(text == _END)), np.int64)
@@ -47,13 +47,15 @@ def _scan(text: Any, comment: Any, lengths: Any, numbers: Any) -> Any:
             first = False
             negative = c == _MINUS
             i += negative or c == _PLUS
+            while text[i] == _ZERO and _ZERO <= text[i + 1] <= _ZERO + 9:
+                i += 1
             begin, value = i, np.int64(0)
             while _ZERO <= text[i] <= _ZERO + 9:
                 value = value * 10 + (np.int64(text[i]) - _ZERO)
                 i += 1
             c = text[i]
             is_over = c in (_SPACE, _COMMA, _RETURN) or _TAB <= c <= _FORM_FEED
-            if i == begin or i - begin > _DIGITS or not is_over:
+            if i == begin or i - begin > _DIGITS or value < 0 or not is_over:  # of 19 digits some need the sign's bit
                 return -1, i
             numbers[count] = -value if negative else value
             count += 1

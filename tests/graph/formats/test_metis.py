@@ -62,3 +62,12 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, line: in
 def test_a_file_of_comments_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GraphFormatError, match="ends before its header"):
         load_text(tmp_path, "bad.graph", "% nothing\n")
+
+
+def test_weights_of_nineteen_digits_and_leading_zeros_are_read(tmp_path: Path) -> None:
+    for weight in (10**18, 2**62, 2**63 - 1, -(2**63) + 1):
+        text = f"2 1 1\n{'0' * 20}2 {weight}\n1 {weight}\n"
+        assert arcs(load_text(tmp_path, "a.graph", text)) == [(0, 1, weight), (1, 0, weight)]
+    for weight in (2**63, 10**19 - 1, 2**64 + 5):
+        with pytest.raises(GraphFormatError, match=r"line 2: .* needs more than 64 bits"):
+            load_text(tmp_path, "b.graph", f"2 1 1\n2 {weight}\n1 {weight}\n")
