@@ -270,11 +270,13 @@ def test_a_position_beyond_the_dictionary_of_a_column_is_damage(tmp_path: Path) 
         gpugraph.load(path)
 
 
-def test_fields_between_blanks_that_end_in_commas_are_refused_not_taken_as_names(tmp_path: Path) -> None:
-    for rows in ("10, 5, 1.5\n5, 7, 2\n", "a; b; 1\n"):
-        with pytest.raises(InputError, match=r"line 2: blanks separate .* ends in another separator"):
-            load(tmp_path, "a.txt", f"u v w\n{rows}")
+def test_fields_that_end_in_another_separator_are_refused_not_taken_as_names(tmp_path: Path) -> None:
+    for rows in ("u v w\n10, 5, 1.5\n5, 7, 2\n", "u v w\na; b; 1\n", "u\tv\n1,\t2\n2,\t3\n"):
+        with pytest.raises(InputError, match=r"line 2: row 1: '\w+[,;]' ends in another separator"):
+            load(tmp_path, "a.txt", rows)
     assert named(load(tmp_path, "a.txt", "from to\nSmith,J Doe,A\n")) == [("Smith,J", "Doe,A", 1)]
+    for rows in ("1,\t2,\t3\n2,\t3,\t4\n", "u,\tv,\tw\n1,\t2,\t3\n2,\t3,\t4\n", "1;\t2;\t3\n2;\t3;\t4\n"):
+        assert named(load(tmp_path, "a.csv", rows)) == [(1, 2, 3), (2, 3, 4)]
 
 
 def test_a_column_that_says_of_some_rows_whether_they_are_directed_has_to_say_it_of_all(tmp_path: Path) -> None:

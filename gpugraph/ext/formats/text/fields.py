@@ -22,6 +22,8 @@ from gpugraph.graph.input_file import Source
 
 _COMMENT = re.compile(rb"(?m)^[ \t]*[#%][^\n]*\n?")
 _GAPS = str.maketrans("\t\v\f", "   ")
+_CUT = {" ": re.compile(r".*[,;]"), "\t": re.compile(r"\d+[,;]")}
+"""What, between these separators, is no name but a field of a line with others."""
 _LARGE = 1 << 22
 """Bytes from which on Arrow splits a text."""
 _ROWS_BETWEEN = 1 << 18
@@ -111,11 +113,7 @@ class Shape:
     def rows(self, source: Source) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the fields of each row."""
         lines = (line for line in text_lines(source) if line[0] > self.behind)
-        for number, fields in records(source, lines, self.delimiter, self.width if self.named else 0):
-            if self.delimiter == " " and (cut := [word for word in fields if word.endswith((",", ";"))]):
-                what = f"blanks separate the fields of the first line, but {cut[0]!r} ends in another separator"
-                raise source.error(what, "separate the fields of all lines alike", line=number)
-            yield number, fields
+        return records(source, lines, self.delimiter, self.width if self.named else 0)
 
 
 def split(source: Source, shape: Shape, at: Sequence[int]) -> list[Words]:
@@ -124,8 +122,14 @@ def split(source: Source, shape: Shape, at: Sequence[int]) -> list[Words]:
     def place(row: int) -> tuple[str, int | None]:
         return f"row {row + 1}", next(number for i, (number, _) in enumerate(shape.rows(source)) if i == row)
 
-    columns = _by_arrow(source, shape, at) or _by_python(source, shape, at)
-    return [Words(*column, place) for column in columns]
+    columns = [Words(*column, place) for column in _by_arrow(source, shape, at) or _by_python(source, shape, at)]
+    if (cut := _CUT.get(shape.delimiter)) is not None:
+        for column in columns:
+            for word in filter(cut.fullmatch, column.words):
+                row, line = column.place(column.first_row(word))
+                what = f"{row}: {word!r} ends in another separator than that of the first line"
+                raise source.error(what, "separate the fields of all lines alike", line=line)
+    return columns
 
 
 _Coded = tuple[list[str], NDArray[np.int64]]

@@ -197,6 +197,9 @@ def _look(source: Source, size: int) -> ListHead:
         first = next((line for _, line in lines if line.strip(" \t\r,;")[:1] not in ("", "#", "%")), "")
         bare = re.sub(r'"[^"]*"', "", first)
         delimiter = next((mark for mark in "\t;,|" if mark in bare.strip(" ")), " ")
+        joint = set(re.findall(r"(.)\t", bare))
+        if delimiter == "\t" and len(joint) == 1 and joint < set(",;|"):  # and tabs are gaps
+            delimiter = joint.pop()
     found_rows = list(islice(records(source, lines[behind:], delimiter), _SAMPLE + 1))
     numbers, rows = [number for number, _ in found_rows], [row for _, row in found_rows]
     titles: tuple[str, ...] = ()
