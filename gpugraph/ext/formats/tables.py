@@ -154,7 +154,8 @@ def _arcs_of_table(source: Source, table: Any, chosen: Roles, names: list[str]) 
         return None if i is None else _of_arrow(source, table[names[i]], names[i])
 
     ends = [_of_arrow(source, table[names[i]], names[i]) for i in chosen.ends]
-    return _arcs_of_columns(source, ends, column(chosen.weight), column(chosen.kind), chosen, names, Statement())
+    kinds = None if source.directed is not None else column(chosen.kind)
+    return _arcs_of_columns(source, ends, column(chosen.weight), kinds, chosen, names, Statement())
 
 
 def _value_type(kind: Any) -> Any:

@@ -284,6 +284,13 @@ def test_a_column_that_says_of_some_rows_whether_they_are_directed_has_to_say_it
     with pytest.raises(InputError, match="line 3: row 2: '' in column 'Type' does not say whether the row is directed"):
         load(tmp_path, "a.csv", text)
     assert named(load(tmp_path, "a.csv", text, directed=True)) == [(1, 2, 5), (2, 3, 6)]
+    table = pa.table({"source": [1, 2], "target": [2, 3], "Type": ["Directed", None]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="row 2 has nothing in column 'Type'"):
+        gpugraph.load(tmp_path / "a.parquet")
+    assert len(gpugraph.load(tmp_path / "a.parquet", directed=True).targets) == 2
+    relations = load(tmp_path, "a.csv", "source,target,type\n1,2,friend\n2,3,mutual\n")
+    assert [note for note in relations.notes if note.startswith("left out: column 'type'")]
 
 
 @pytest.mark.parametrize("rows", ["1,2\nsource,target\n3,4\n", "a,b\nsource,target\nc,d\n"])

@@ -60,8 +60,13 @@ class Roles:
 def _kind_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int | None:
     """Return the column that says of each row whether it is directed, by its title and its words."""
     senses = [_SENSES.get(plain_title(name), {}) for name in names]
-    fitting = (i for i, sense in enumerate(senses) if any(row[i].strip().lower() in sense for row in rows))
-    return next(fitting, None)
+    for i, sense in enumerate(senses):
+        words = {row[i].strip().lower() for row in rows}
+        if words & (set(sense) - {"mutual"}) or (
+            sense and words == {"mutual"}
+        ):  # which by itself is a kind of relation
+            return i
+    return None
 
 
 def sense_of(title: str, word: str) -> bool | None:
