@@ -214,13 +214,13 @@ def interval_of(
 
     ``processes`` has how many samples of each query every process took; of several it is the interval they scatter in.
     """
+    (low, high), known = median_interval(groups, logs=logs), len(groups[0]) >= INTERVAL_SAMPLES
     if len(processes) > 1:
         ends = [sum(processes[:i]) for i in range(len(processes) + 1)]
-        medians = [median([s for group in groups for s in group[low:high]]) for low, high in pairwise(ends)]
+        medians = [median([s for group in groups for s in group[start:end]]) for start, end in pairwise(ends)]
         if min(medians) > 0:
-            low, high = spread_interval(medians)
-            return min(low, middle), max(high, middle)
-    return median_interval(groups, logs=logs) if len(groups[0]) >= INTERVAL_SAMPLES else None
+            (low, high), known = spread_interval(medians), True
+    return (min(low, middle), max(high, middle)) if known else None
 
 
 def relative_half_width(interval: tuple[float, float], middle: float) -> float:

@@ -248,10 +248,10 @@ def _precision(record: Record, width: int) -> list[Line]:
     half, target, lines = record.measured_half_width, record.shape.sampling.target, list[Line]()
     if target:
         reached = half is not None and half <= target
-        said = f"± {percent(target)} " + ("reached" if reached else "not reached")
         late = {"time": "its time was up; give it more with --max-seconds", "budget": "the budget was spent"}
-        why = late.get(record.shape.sampling.stopped_by or "")
-        said += "" if reached else f": {why or 'all its samples were taken; the machine is too restless for it'}"
+        rest = "its processes differ" if len(record.processes) > 1 else "all its samples were taken"
+        why = late.get(record.shape.sampling.stopped_by or "", f"{rest}; the machine is too restless for it")
+        said = f"± {percent(target)} " + ("reached" if reached else f"not reached: {why}")
         lines = field("target", said, width=width, style="" if reached else "yellow")
     for title, said, remedy in (
         ("first run", first_stands_out(record), COLD_START),

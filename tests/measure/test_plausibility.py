@@ -110,6 +110,7 @@ def test_a_forest_and_paths_of_one_directed_graph_do_not_contradict_each_other(t
         ("mst", "rmat:7", "--reweight", "unit"),
         ("mst", "grid:9x9,w=0.0..1.0"),
         ("sssp", "rmat:7", "--sources", 3),
+        ("sssp", "rmat:7", "--algo", "delta-stepping-batched"),
         ("components", "path:1"),
         ("scan", "array:n=1000"),
         ("mst", "rmat:7", "--algo", "peer:scipy"),
@@ -120,6 +121,21 @@ def test_whatever_was_just_measured_is_believed(tmp_path: Path, words: tuple[Any
     run(*words, "--device", "cpu", *(() if words[0] == "graph500" else ("--repeat", 7)), "--save", tmp_path / "r.jsonl")
     (record,) = read_record_file(tmp_path / "r.jsonl").records
     assert findings(of_clean_commit(record), 10_000) == []
+
+
+def test_each_of_several_processes_stops_by_itself(tmp_path: Path) -> None:
+    words = ("--algo", "kruskal", "--device", "cpu", "--target", "10%", "--max-seconds", 1, "--processes", 2)
+    run("bench", "rmat:7", *words, "--save", tmp_path / "r.jsonl")
+    (record,) = map(of_clean_commit, read_record_file(tmp_path / "r.jsonl").records)
+    assert len(record.processes) == 2
+    assert findings(record, 10_000) == []
+    for path, value in (("stopped_by", "count"), ("target", 1e-6)):
+        assert "sampling" in kinds(changed(changed(record, "sampling.stopped_by", "target"), f"sampling.{path}", value))
+
+
+@pytest.mark.parametrize("processes", [[3, 0], [0, 3], [1, 2, 0]])
+def test_a_process_without_samples_is_found_out(measured: Record, processes: list[int]) -> None:
+    assert "sampling" in kinds(changed(measured, "sampling.processes", processes))
 
 
 @pytest.mark.parametrize(

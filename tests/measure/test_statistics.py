@@ -13,6 +13,7 @@ from gpugraph.records.statistics import (
     clocked,
     estimate,
     harmonic_mean,
+    interval_of,
     median,
     median_interval,
     outliers,
@@ -107,6 +108,15 @@ def test_sources_of_different_length_are_no_noise():
     apart = median_interval([short, long])
     assert relative_half_width(apart, median([*short, *long])) < 0.01
     assert relative_half_width(median_interval([[*short, *long]]), median([*short, *long])) > 0.2
+
+
+def test_the_interval_of_many_sources_holds_their_median_even_if_each_has_outliers() -> None:
+    rng = np.random.default_rng(1)
+    groups = [(1 + rng.pareto(1.2, 20)).tolist() for _ in range(200)]
+    middle = median([sample for group in groups for sample in group])
+    low, high = interval_of(groups, [20], middle) or (0.0, 0.0)
+    assert low <= middle < high
+    assert interval_of([group[:5] for group in groups], [5], middle) is None
 
 
 def test_more_samples_narrow_the_interval():

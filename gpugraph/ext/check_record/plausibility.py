@@ -191,8 +191,12 @@ def _facts(record: Record) -> Iterator[tuple[str, tuple[Any, ...], object]]:
 
 
 def _decided(record: Record, result: Mapping[str, object]) -> set[str]:
-    """Return the fields of a result that are the same for every correct algorithm; peers choose among equal edges."""
-    return set(result) - {"edges_sha256" if record.algorithm.startswith("peer:") else ""}
+    """Return the fields of a result that are the same for every correct algorithm.
+
+    Peers choose among equal edges, and the digest of a batch, even of one source, is over those of its rows.
+    """
+    varying = {"edges_sha256" if record.algorithm.startswith("peer:") else ""}
+    return set(result) - varying - ({"distances_sha256"} if "sources" in result else set())
 
 
 def _is_batch(record: Record) -> bool:

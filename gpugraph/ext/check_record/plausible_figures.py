@@ -270,7 +270,7 @@ def sampling(record: Record) -> Iterator[str]:
     if not samples:
         yield "it has no samples"
         return
-    if left or (processes is not None and sum(processes) != each):
+    if left or (processes is not None and (sum(processes) != each or not all(processes))):
         yield f"{len(samples)} samples are not {processes} of each of {len(sources) or 1} sources"
         return
     for place, one in enumerate(sources):
@@ -300,7 +300,7 @@ def _derived(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]
     far = [len(groups[0]) * place + i for place, group in enumerate(groups) for i in outliers(group)]
     if sampling.outliers != far:
         yield f"its outliers are {sampling.outliers}; its samples give {far}"
-    yield from _stopped(record, len(groups[0]), sampling.reached)
+    yield from _stopped(record, groups)
     repeat, warmup = record.shape.parameters.repeat, record.shape.parameters.warmup
     if repeat not in (None, len(groups[0])):
         yield f"it has {len(groups[0])} samples, and parameters.repeat is {repeat}"
@@ -326,16 +326,27 @@ def _intervals(record: Record, groups: Sequence[Sequence[float]], logs: bool) ->
         yield f"its interval is {sampling.reached} of the median wide to either side; its samples give {width}"
 
 
-def _stopped(record: Record, taken: int, width: float | None) -> Iterator[str]:
-    """Yield where sampling cannot have stopped as stated, after so many samples of a source, or at such a clock."""
+def _stopped(record: Record, groups: Sequence[Sequence[float]]) -> Iterator[str]:
+    """Yield where sampling cannot have stopped as stated, with such samples of each source, or at such a clock.
+
+    Of several processes each stops by itself, at its share of the samples, or at a target wider by their root.
+    """
     sampling, device = record.shape.sampling, record.shape.device
-    by, most = sampling.stopped_by, sampling.max_samples or 0
+    by, most, several = sampling.stopped_by, sampling.max_samples or 0, len(record.processes)
+    width: float | None = sampling.reached
+    target = float(sampling.target or 0.0)
+    if several > 1:
+        most, target = -(-most // several), target * several**0.5
+        groups = [one[-record.processes[-1] :] for one in groups]
+        ends = median_interval(groups) if len(groups[0]) >= INTERVAL_SAMPLES else (0.0, float("inf"))
+        width = relative_half_width(ends, median([second for group in groups for second in group]))
+    taken = len(groups[0])
     if by not in ("target", "time", "count", "budget"):
         yield f"its sampling.stopped_by is '{by}'"
-    if by == "target" and not (width is not None and width <= (sampling.target or 0.0) * (1 + CLOSE)):
-        yield f"it stopped at the target {sampling.target}, and has reached {width}"
-    several = record.algorithm.startswith("peer:")  # which time several runs in one process
-    if by == "count" and (taken < most or (taken > most and not several)):
+    if by == "target" and not (width is not None and width <= target * (1 + CLOSE)):
+        yield f"it stopped at the target {target:.3g}, and has reached {width}"
+    peer = record.algorithm.startswith("peer:")  # which times several runs in one process
+    if by == "count" and (taken < most or (taken > most and not peer)):
         yield f"it stopped at its count, and has {taken} samples of {most}"
     clocks = sampling.sm_clock_mhz if isinstance(sampling.sm_clock_mhz, list) else []
     highest = (device.clock_khz or 0) // 1000

@@ -287,7 +287,8 @@ def target_reached(named: Named) -> str:
     ]
     ended = {row.shape.sampling.stopped_by for row in missed}
     late = next((f"give more time: {option}" for by, option in _LATE.items() if by in ended), "")
-    remedy = late or "all samples were taken, make the machine quieter"
+    differ = any(len(row.processes) > 1 for row in missed) and "the processes differ: take more of them, --processes"
+    remedy = late or differ or "all samples were taken, make the machine quieter"
     target = " or ".join(dict.fromkeys(f"± {percent(row.shape.sampling.target or 0.0)}" for row in asked))
     if not missed:
         return f"{target} reached by all"
